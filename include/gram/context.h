@@ -1,0 +1,80 @@
+/* The context: everything that a call needs besides its arguments.
+ *
+ * A context carries the number of threads, the memory budget, the seed, the progress and cancel callbacks and the text
+ * of the last failure. One thread uses one context at a time; two contexts may work in two threads. Objects made with a
+ * context may be used with another one and may outlive it. */
+#ifndef GRAM_CONTEXT_H
+#define GRAM_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gram/export.h>
+#include <gram/status.h>
+
+GRAM_BEGIN
+
+typedef struct gram_context gram_context;
+
+/* Memory comes from here. `allocate` returns 64-byte aligned memory or NULL; `release` gets the same size back. Both may
+ * be called from several threads at once. */
+typedef struct gram_allocator {
+    void *(*allocate)(void *user, size_t bytes);
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *user;
+} gram_allocator;
+
+/* Called in the calling thread a few times a second during long work: what is being done and which share is done. */
+typedef void (*gram_progress_fn)(void *user, const char *what, double share);
+
+/* Called likewise; non-zero stops the work, which then returns GRAM_ERROR_CANCELLED. */
+typedef int (*gram_cancel_fn)(void *user);
+
+/* Which instructions to use. AUTO takes the best that the processor has; the others are for tests and comparisons. */
+typedef enum gram_isa { GRAM_ISA_AUTO = 0, GRAM_ISA_PLAIN = 1, GRAM_ISA_AVX2 = 2 } gram_isa;
+
+typedef struct gram_context_options {
+    size_t size;              /* sizeof of this struct, set by gram_context_options_init */
+    int threads;              /* 0: as many as OpenMP would take */
+    size_t memory_budget;     /* bytes that all live objects and scratch may take together; 0: no limit */
+    uint64_t seed;            /* of everything random; default 0 */
+    gram_allocator allocator; /* all NULL: gram's own (aligned, huge pages for large arrays) */
+    gram_progress_fn progress;
+    void *progress_user;
+    gram_cancel_fn cancel;
+    void *cancel_user;
+    gram_isa isa;
+} gram_context_options;
+
+/* Fills in the defaults. `size` is sizeof *options as the caller knows it. */
+GRAM_API void gram_context_options_init(gram_context_options *options, size_t size);
+
+/* Makes a context; options may be NULL for the defaults. The caller destroys it. GRAM_ERROR_ARGUMENT for a bad option,
+ * GRAM_ERROR_UNSUPPORTED for instructions that this processor lacks. On failure *context is NULL and there is no
+ * message. */
+GRAM_API gram_status gram_context_create(const gram_context_options *options, gram_context **context);
+
+/* Takes NULL. Objects made with the context stay valid. */
+GRAM_API void gram_context_destroy(gram_context *context);
+
+/* The text of the last failure, "" if there was none: function, argument and value. Valid until the next call with this
+ * context. */
+GRAM_API const char *gram_context_message(const gram_context *context);
+
+GRAM_API int gram_context_threads(const gram_context *context);
+GRAM_API uint64_t gram_context_seed(const gram_context *context);
+
+/* Bytes held now by objects made with this context, and the most that was held at any time. */
+GRAM_API size_t gram_context_memory_used(const gram_context *context);
+GRAM_API size_t gram_context_memory_peak(const gram_context *context);
+
+/* The instructions in use: "avx2" or "plain"; and the BLAS of this process, e.g. "OpenBLAS (pthread)". Static. */
+GRAM_API const char *gram_context_isa(const gram_context *context);
+GRAM_API const char *gram_blas_name(void);
+
+/* "0.1.0" */
+GRAM_API const char *gram_version(void);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,10 @@
+/* The compiler extensions that gram uses, all of them. */
+#ifndef GRAM_BASE_COMPILER_H
+#define GRAM_BASE_COMPILER_H
+
+#define GRAM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define GRAM_WEAK __attribute__((weak))
+#define GRAM_INLINE static inline __attribute__((always_inline))
+#define GRAM_RESTRICT __restrict__
+
+#endif

@@ -1,0 +1,131 @@
+#include "context.h"
+
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+
+enum { MAX_THREADS = 1024 };
+
+void gram_context_options_init(gram_context_options *options, size_t size)
+{
+    if (!options) return;
+    memset(options, 0, size);
+    options->size = size;
+}
+
+static gram_status check_options(const gram_context_options *options)
+{
+    if (options->size != sizeof *options) return GRAM_ERROR_ARGUMENT;
+    if (options->threads < 0 || options->threads > MAX_THREADS) return GRAM_ERROR_ARGUMENT;
+    if (!options->allocator.allocate != !options->allocator.release) return GRAM_ERROR_ARGUMENT;
+    return GRAM_OK;
+}
+
+gram_status gram_context_create(const gram_context_options *options, gram_context **context)
+{
+    gram_status status = GRAM_OK;
+    gram_memory *memory = NULL;
+    gram_context_options defaults;
+    gram_context_options_init(&defaults, sizeof defaults);
+    if (!options) options = &defaults;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    *context = NULL;
+    TRY(check_options(options));
+    const gram_vecmath *vecmath = gram_vecmath_choose(options->isa);
+    if (!vecmath) return GRAM_ERROR_UNSUPPORTED;
+
+    TRY(gram_memory_create(&options->allocator, options->memory_budget, &memory));
+    TRY(gram_memory_take(memory, sizeof **context, (void **)context));
+    memset(*context, 0, sizeof **context);
+    (*context)->memory = gram_memory_retain(memory);
+    (*context)->threads = options->threads ? options->threads : omp_get_max_threads();
+    (*context)->seed = options->seed;
+    (*context)->progress = options->progress;
+    (*context)->progress_user = options->progress_user;
+    (*context)->cancel = options->cancel;
+    (*context)->cancel_user = options->cancel_user;
+    (*context)->vecmath = vecmath;
+done:
+    gram_memory_release(memory);
+    return status;
+}
+
+void gram_context_destroy(gram_context *context)
+{
+    if (!context) return;
+    gram_memory *memory = context->memory;
+    gram_memory_give(memory, context, sizeof *context);
+    gram_memory_release(memory);
+}
+
+const char *gram_context_message(const gram_context *context)
+{
+    return context ? context->message : "";
+}
+
+int gram_context_threads(const gram_context *context)
+{
+    return context->threads;
+}
+
+uint64_t gram_context_seed(const gram_context *context)
+{
+    return context->seed;
+}
+
+size_t gram_context_memory_used(const gram_context *context)
+{
+    return gram_memory_used(context->memory);
+}
+
+size_t gram_context_memory_peak(const gram_context *context)
+{
+    return gram_memory_peak(context->memory);
+}
+
+const char *gram_context_isa(const gram_context *context)
+{
+    return context->vecmath->name;
+}
+
+const char *gram_version(void)
+{
+    return GRAM_VERSION;
+}
+
+gram_status gram_fail(gram_context *context, gram_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(context->message, sizeof context->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out)
+{
+    int64_t bytes;
+    *out = NULL;
+    if (!gram_size_multiply(count, (int64_t)size, &bytes))
+        return gram_fail(context, GRAM_ERROR_OVERFLOW, "%s: %lld items of %zu bytes are more than can be addressed",
+                         what, (long long)count, size);
+    const gram_status status = gram_memory_take(context->memory, (size_t)bytes, out);
+    char needed[GRAM_BYTES_SIZE], held[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
+    gram_bytes_format((size_t)bytes, needed);
+    gram_bytes_format(gram_memory_used(context->memory), held);
+    gram_bytes_format(gram_memory_budget(context->memory), budget);
+    if (status == GRAM_ERROR_BUDGET)
+        return gram_fail(context, status, "%s: needs %s, with %s in use and a memory budget of %s", what, needed, held,
+                         budget);
+    if (status == GRAM_ERROR_MEMORY)
+        return gram_fail(context, status, "%s: the system has no %s left", what, needed);
+    return status;
+}
+
+void gram_give(gram_context *context, void *block, int64_t count, size_t size)
+{
+    gram_memory_give(context->memory, block, (size_t)count * size);
+}

@@ -1,0 +1,60 @@
+/* The context from inside, and how libgram's functions fail.
+ *
+ * Every function has one way out:
+ *
+ *     gram_status status = GRAM_OK;
+ *     TRY(gram_take(context, "krr_fit: the factor", n, sizeof(double), (void **)&factor));
+ *     FAIL_IF(lambda < 0, context, GRAM_ERROR_ARGUMENT, "krr_fit: lambda = %g is negative", lambda);
+ *     ...
+ * done:
+ *     gram_give(context, factor, n, sizeof(double));
+ *     return status; */
+#ifndef GRAM_BASE_CONTEXT_H
+#define GRAM_BASE_CONTEXT_H
+
+#include <gram/context.h>
+
+#include "compiler.h"
+#include "memory.h"
+#include "vecmath.h"
+
+enum { GRAM_MESSAGE_SIZE = 512 };
+
+struct gram_context {
+    gram_memory *memory;
+    int threads;
+    uint64_t seed;
+    gram_progress_fn progress;
+    void *progress_user;
+    gram_cancel_fn cancel;
+    void *cancel_user;
+    const gram_vecmath *vecmath;
+    char message[GRAM_MESSAGE_SIZE];
+};
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        status = (call);                                                                                               \
+        if (status < 0) goto done;                                                                                     \
+    } while (0)
+
+#define FAIL(context, code, ...)                                                                                       \
+    do {                                                                                                               \
+        status = gram_fail(context, code, __VA_ARGS__);                                                                \
+        goto done;                                                                                                     \
+    } while (0)
+
+#define FAIL_IF(condition, context, code, ...)                                                                         \
+    do {                                                                                                               \
+        if (condition) FAIL(context, code, __VA_ARGS__);                                                               \
+    } while (0)
+
+/* Keeps the message (no allocation) and returns the status. %g in a format follows the locale: numbers that a user
+ * gave are better put through gram_number_format. */
+gram_status gram_fail(gram_context *context, gram_status status, const char *format, ...) GRAM_PRINTF(3, 4);
+
+/* count * size bytes from the context's memory; a failure names `what` and both sizes. */
+gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out);
+void gram_give(gram_context *context, void *block, int64_t count, size_t size);
+
+#endif

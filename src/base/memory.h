@@ -1,0 +1,33 @@
+/* Memory with a budget: every object and every scratch array of libgram comes from here.
+ *
+ * A gram_memory is shared and counted: the context holds one reference, each object made with that context another, so
+ * that objects may outlive their context. All functions may be called from several threads. */
+#ifndef GRAM_BASE_MEMORY_H
+#define GRAM_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gram/context.h>
+
+typedef struct gram_memory gram_memory;
+
+enum { GRAM_ALIGNMENT = 64 };
+
+gram_status gram_memory_create(const gram_allocator *allocator, size_t budget, gram_memory **memory);
+gram_memory *gram_memory_retain(gram_memory *memory);
+void gram_memory_release(gram_memory *memory);
+
+/* Takes bytes (64-byte aligned, not cleared) or fails with GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY and *out = NULL.
+ * bytes = 0 gives NULL and success. */
+gram_status gram_memory_take(gram_memory *memory, size_t bytes, void **out);
+void gram_memory_give(gram_memory *memory, void *block, size_t bytes);
+
+size_t gram_memory_budget(const gram_memory *memory);
+size_t gram_memory_used(const gram_memory *memory);
+size_t gram_memory_peak(const gram_memory *memory);
+
+/* *out = a * b; 0 if it does not fit in 63 bits or one of them is negative. */
+int gram_size_multiply(int64_t a, int64_t b, int64_t *out);
+
+#endif

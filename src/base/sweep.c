@@ -1,0 +1,94 @@
+#define _POSIX_C_SOURCE 200809L
+#include "sweep.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* Callbacks are made at most this often, so that tiny tasks do not pay for them. */
+static const double CALLBACK_SECONDS = 0.05;
+
+typedef struct sweep_state {
+    gram_context *context;
+    const gram_sweep *sweep;
+    char *scratch;
+    size_t scratch_stride;
+    atomic_llong next;
+    atomic_llong finished;
+    atomic_int stop;
+    int64_t failed_task; /* guarded by the critical section below */
+    gram_status status;
+    double last_callback;
+} sweep_state;
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void record_failure(sweep_state *state, int64_t task, gram_status status)
+{
+#pragma omp critical(gram_sweep_failure)
+    {
+        if (state->failed_task < 0 || task < state->failed_task) {
+            state->failed_task = task;
+            state->status = status;
+        }
+    }
+    atomic_store(&state->stop, 1);
+}
+
+static void call_back(sweep_state *state)
+{
+    const gram_context *context = state->context;
+    if (!context->progress && !context->cancel) return;
+    const double time = seconds();
+    if (time - state->last_callback < CALLBACK_SECONDS) return;
+    state->last_callback = time;
+    const gram_sweep *sweep = state->sweep;
+    const double done = (double)atomic_load(&state->finished) / (double)sweep->tasks;
+    const double after = sweep->share_after > 0 ? sweep->share_after : 1;
+    const double share = sweep->share_before + done * (after - sweep->share_before);
+    if (context->progress) context->progress(context->progress_user, sweep->what, share);
+    if (context->cancel && context->cancel(context->cancel_user)) record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
+}
+
+static void work(sweep_state *state, int thread)
+{
+    gram_worker worker = {0, state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
+    while (!atomic_load_explicit(&state->stop, memory_order_relaxed)) {
+        worker.task = atomic_fetch_add(&state->next, 1);
+        if (worker.task >= state->sweep->tasks) break;
+        const gram_status status = state->sweep->run(state->sweep->argument, &worker);
+        if (status < 0) record_failure(state, worker.task, status);
+        atomic_fetch_add(&state->finished, 1);
+        if (thread == 0) call_back(state);
+    }
+}
+
+gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
+{
+    gram_status status = GRAM_OK;
+    sweep_state state = {.context = context, .sweep = sweep, .failed_task = -1, .last_callback = seconds()};
+    atomic_init(&state.next, 0);
+    atomic_init(&state.finished, 0);
+    atomic_init(&state.stop, 0);
+    int threads = context->threads;
+    if (threads > sweep->tasks) threads = (int)sweep->tasks;
+    if (threads < 1) threads = 1;
+    state.scratch_stride = (sweep->scratch_bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    TRY(gram_take(context, sweep->what, threads, state.scratch_stride, (void **)&state.scratch));
+
+    gram_blas_enter();
+#pragma omp parallel num_threads(threads)
+    work(&state, omp_get_thread_num());
+    gram_blas_leave();
+
+    status = state.status;
+    if (status == GRAM_ERROR_CANCELLED) (void)gram_fail(context, status, "%s: cancelled", sweep->what);
+done:
+    gram_give(context, state.scratch, threads, state.scratch_stride);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* Block vector math: functions over arrays, chosen once by the processor.
+ *
+ * Every n is a multiple of GRAM_LANES, every array 64-byte aligned, and `out` may be the same array as `x` (not
+ * overlapping otherwise). An element's result depends on its own inputs only, not on its place in the array: this is
+ * what makes a Gram matrix equal to its transpose bit for bit.
+ *
+ * Error bounds, in units in the last place (ulp) of the result, tested at every level:
+ *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
+ * Results of exp and exp_scaled below the smallest normal number are 0. NaN stays NaN. */
+#ifndef GRAM_BASE_VECMATH_H
+#define GRAM_BASE_VECMATH_H
+
+#include <gram/context.h>
+
+enum { GRAM_LANES = 16 };
+
+typedef struct gram_vecmath_f64 {
+    void (*exp)(int n, const double *x, double *out);
+    void (*log)(int n, const double *x, double *out);
+    void (*sin)(int n, const double *x, double *out);
+    void (*cos)(int n, const double *x, double *out);
+    /* x^y, x >= 0 */
+    void (*pow)(int n, double y, const double *x, double *out);
+
+    /* exp(c x): relative error at most (2 + 2 |c x|) 2^-53, exactly 1 for x = 0. What kernels call. */
+    void (*exp_scaled)(int n, double c, const double *x, double *out);
+    /* min(sqrt(c x), cap) */
+    void (*sqrt_scaled)(int n, double c, double cap, const double *x, double *out);
+    /* out *= coefficients[0] + coefficients[1] x + ... + coefficients[degree] x^degree */
+    void (*multiply_poly)(int n, int degree, const double *coefficients, const double *x, double *out);
+    /* x^m by repeated squaring, m >= 1 */
+    void (*power)(int n, int m, const double *x, double *out);
+    /* a x + b */
+    void (*affine)(int n, double a, double b, const double *x, double *out);
+    /* out += x; out += a x; out *= x; out = c */
+    void (*add)(int n, const double *x, double *out);
+    void (*add_scaled)(int n, double a, const double *x, double *out);
+    void (*multiply)(int n, const double *x, double *out);
+    void (*fill)(int n, double c, double *out);
+    /* sum of x, sum of x y: in a fixed order */
+    double (*sum)(int n, const double *x);
+    double (*dot)(int n, const double *x, const double *y);
+} gram_vecmath_f64;
+
+/* The same in f32, as far as kernels with a profile in f32 need it. exp_scaled: (4 + 2 |c x|) 2^-24. */
+typedef struct gram_vecmath_f32 {
+    void (*exp_scaled)(int n, float c, const float *x, float *out);
+    void (*sqrt_scaled)(int n, float c, float cap, const float *x, float *out);
+    void (*multiply_poly)(int n, int degree, const float *coefficients, const float *x, float *out);
+    void (*power)(int n, int m, const float *x, float *out);
+    void (*affine)(int n, float a, float b, const float *x, float *out);
+    void (*add)(int n, const float *x, float *out);
+    void (*add_scaled)(int n, float a, const float *x, float *out);
+    void (*multiply)(int n, const float *x, float *out);
+    void (*fill)(int n, float c, float *out);
+    void (*widen)(int n, const float *x, double *out);
+    void (*narrow)(int n, const double *x, float *out);
+} gram_vecmath_f32;
+
+typedef struct gram_vecmath {
+    const char *name; /* "avx2", "plain" */
+    gram_isa isa;
+    gram_vecmath_f64 f64;
+    gram_vecmath_f32 f32;
+} gram_vecmath;
+
+/* The table for a level, NULL if this processor lacks it. */
+const gram_vecmath *gram_vecmath_choose(gram_isa isa);
+
+#endif
