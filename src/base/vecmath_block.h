@@ -1,0 +1,70 @@
+/* The simple block operations, for one type: included by vecmath_body.h for f64 and for f32.
+ *
+ * The includer defines REAL, VECTOR, LANES and NAME(name), which gives a name its type. */
+
+static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
+{
+    const VECTOR bound = NAME(spread)(cap);
+    for (int i = 0; i < n; i += LANES)
+        NAME(store)(out + i, NAME(at_most)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+}
+
+static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
+        VECTOR p0 = NAME(spread)(coefficients[degree]), p1 = p0;
+        for (int k = degree - 1; k >= 0; k--) {
+            p0 = p0 * x0 + coefficients[k];
+            p1 = p1 * x1 + coefficients[k];
+        }
+        NAME(store)(out + i, NAME(load)(out + i) * p0);
+        NAME(store)(out + i + LANES, NAME(load)(out + i + LANES) * p1);
+    }
+}
+
+/* From the highest bit of m down: square, and multiply by x where the bit is set. */
+static void NAME(power)(int n, int m, const REAL *x, REAL *out)
+{
+    int top = 1;
+    while (top <= m / 2) top *= 2;
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
+        VECTOR p0 = x0, p1 = x1;
+        for (int bit = top / 2; bit > 0; bit /= 2) {
+            p0 *= p0;
+            p1 *= p1;
+            if (!(m & bit)) continue;
+            p0 *= x0;
+            p1 *= x1;
+        }
+        NAME(store)(out + i, p0);
+        NAME(store)(out + i + LANES, p1);
+    }
+}
+
+static void NAME(affine)(int n, REAL a, REAL b, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, a * NAME(load)(x + i) + b);
+}
+
+static void NAME(add)(int n, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + NAME(load)(x + i));
+}
+
+static void NAME(add_scaled)(int n, REAL a, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + a * NAME(load)(x + i));
+}
+
+static void NAME(multiply)(int n, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) * NAME(load)(x + i));
+}
+
+static void NAME(fill)(int n, REAL c, REAL *out)
+{
+    const VECTOR value = NAME(spread)(c);
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, value);
+}
