@@ -1,4 +1,5 @@
-# What gram stands on. OpenBLAS is linked by name, not by path: the flavour is chosen when the program is loaded.
+# What gram stands on. OpenBLAS is linked by name, not by path: the flavour is chosen when the program is loaded. It is
+# always linked: the guard's weak symbols alone would not make the linker keep it.
 
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(Threads REQUIRED)
@@ -13,7 +14,7 @@ add_library(gram_dependencies INTERFACE)
 target_include_directories(gram_dependencies SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 target_link_directories(gram_dependencies INTERFACE ${OPENBLAS_LIBRARY_DIRS})
 target_link_libraries(gram_dependencies INTERFACE
-    openblas PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C Threads::Threads m)
+    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C Threads::Threads m)
 
 set(gram_tests OFF)
 if(GRAM_TESTS STREQUAL "AUTO")
