@@ -52,7 +52,8 @@ static void call_back(sweep_state *state)
     const double after = sweep->share_after > 0 ? sweep->share_after : 1;
     const double share = sweep->share_before + done * (after - sweep->share_before);
     if (context->progress) context->progress(context->progress_user, sweep->what, share);
-    if (context->cancel && context->cancel(context->cancel_user)) record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
+    if (context->cancel && context->cancel(context->cancel_user))
+        record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
 }
 
 static void work(sweep_state *state, int thread)

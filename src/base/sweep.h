@@ -15,13 +15,13 @@ typedef struct gram_worker {
 typedef gram_status (*gram_task_fn)(void *argument, const gram_worker *worker);
 
 typedef struct gram_sweep {
-    const char *what;     /* for the progress line and the messages, e.g. "gram matrix" */
+    const char *what; /* for the progress line and the messages, e.g. "gram matrix" */
     int64_t tasks;
     size_t scratch_bytes; /* for each thread */
     gram_task_fn run;
     void *argument;
-    double share_before;  /* this sweep's part of a longer work: progress runs from here ... */
-    double share_after;   /* ... to here; both 0 means 0 to 1 */
+    double share_before; /* this sweep's part of a longer work: progress runs from here ... */
+    double share_after;  /* ... to here; both 0 means 0 to 1 */
 } gram_sweep;
 
 /* Runs all tasks. Returns the failure of the lowest-numbered task that failed, GRAM_ERROR_CANCELLED if the caller's
