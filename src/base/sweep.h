@@ -8,6 +8,7 @@
 #include "context.h"
 
 typedef struct gram_worker {
+    int64_t round; /* 0 .. rounds-1 */
     int64_t task;  /* 0 .. tasks-1 */
     void *scratch; /* scratch_bytes of this thread's own, 64-byte aligned, left as the last task left it */
 } gram_worker;
@@ -17,6 +18,7 @@ typedef gram_status (*gram_task_fn)(void *argument, const gram_worker *worker);
 typedef struct gram_sweep {
     const char *what; /* for the progress line and the messages, e.g. "gram matrix" */
     int64_t tasks;
+    int64_t rounds;       /* all tasks of a round end before the next begins; 0 means 1 */
     size_t scratch_bytes; /* for each thread */
     gram_task_fn run;
     void *argument;

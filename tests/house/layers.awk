@@ -19,8 +19,8 @@ function may_use(user, used) {
 mode == "include" {
     user = folder_of($1)
     if (!(user in rank)) print "src/" $1 ": a folder that the dependency law does not know"
-    if ($2 ~ /\.\./) print "src/" $1 ": includes \"" $2 "\": write it from src/, without .."
-    else if ($2 ~ /\// && !(folder_of($2) in rank)) print "src/" $1 ": includes \"" $2 "\": no such folder in src/"
+    sub(/^\.\.\//, "", $2)
+    if ($2 ~ /\// && !(folder_of($2) in rank)) print "src/" $1 ": includes \"" $2 "\": no such folder in src/"
     else if ($2 ~ /\// && !may_use(user, folder_of($2)))
         print "src/" $1 ": includes \"" $2 "\", but " user " stands below " folder_of($2)
 }
