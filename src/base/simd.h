@@ -66,31 +66,15 @@ GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
     return (vector_f64)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)mask);
 }
 
-GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
+/* a < b ? a : b, that is b if one of them is NaN */
+GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 {
-    return (vector_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+    return (vector_f64)_mm256_min_pd((__m256d)a, (__m256d)b);
 }
 
-/* bound < x ? bound : x, so that NaN in x stays */
-GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
+GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 {
-    return (vector_f64)_mm256_min_pd((__m256d)bound, (__m256d)x);
-}
-
-GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
-{
-    return (vector_f32)_mm256_min_ps((__m256)bound, (__m256)x);
-}
-
-/* bound > x ? bound : x, so that NaN in x stays */
-GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
-{
-    return (vector_f64)_mm256_max_pd((__m256d)bound, (__m256d)x);
-}
-
-GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
-{
-    return (vector_f32)_mm256_max_ps((__m256)bound, (__m256)x);
+    return (vector_f32)_mm256_min_ps((__m256)a, (__m256)b);
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
@@ -115,24 +99,14 @@ GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
     return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
 }
 
-GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
+GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 {
-    return select_f64(bound < x, bound, x);
+    return select_f64(a < b, a, b);
 }
 
-GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
+GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 {
-    return select_f32(bound < x, bound, x);
-}
-
-GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
-{
-    return select_f64(bound > x, bound, x);
-}
-
-GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
-{
-    return select_f32(bound > x, bound, x);
+    return select_f32(a < b, a, b);
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
