@@ -102,18 +102,20 @@ static void exp_scaled_f32(int n, float c, const float *x, float *out)
     }
 }
 
-/* e^x = 2^k e^r, r = x - k ln 2, e^r = 1 + (r + r^2 (...)). NaN as above, 4096 doublings being
- * out of reach of all that is not NaN or past EXP_MOST. */
+/* e^x = 2^k e^r, r = x - k ln 2, e^r = 1 + (r + (rest + r^2 (...))), where `rest` is what r lost in its rounding. NaN as
+ * above: nothing else that is not past EXP_MOST comes near 4096 doublings. */
 GRAM_INLINE vector_f64 exp_vector(vector_f64 x)
 {
     const double *c = EXP_F64;
     const vector_f64 t = min_f64(x, spread_f64(4096 / LOG2_E)) * LOG2_E + ROUND_F64;
     const vector_f64 k = t - ROUND_F64;
-    const vector_f64 r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    const vector_f64 high = x - k * LN2_HIGH;
+    const vector_f64 r = high - k * LN2_LOW;
+    const vector_f64 rest = (high - r) - k * LN2_LOW;
     const vector_f64 s = r * r;
     const vector_f64 even = (((c[9] * s + c[7]) * s + c[5]) * s + c[3]) * s + c[1];
     const vector_f64 odd = (((c[10] * s + c[8]) * s + c[6]) * s + c[4]) * s + c[2];
-    const vector_f64 p = ((odd * r + even) * s + r) + 1;
+    const vector_f64 p = (((odd * r + even) * s + rest) + r) + 1;
     const vector_f64 in_range = scale_by_power_f64(p, t, -1021);
     return select_f64(x > EXP_MOST, spread_f64((double)INFINITY), in_range);
 }
