@@ -21,6 +21,8 @@ enum { VECTOR_BYTES = 16 };
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int64_t vector_i64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint64_t vector_u64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint32_t vector_u32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int32_t vector_i32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
 enum {

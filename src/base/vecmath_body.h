@@ -43,14 +43,14 @@ static const double EXP_MOST = 0x1.62e42fefa39efp+9;
 /* bits(p) + (k << 52), 0 where k < least. */
 GRAM_INLINE vector_f64 scale_by_power_f64(vector_f64 p, vector_f64 t, double least)
 {
-    const vector_i64 scaled = (vector_i64)p + ((vector_i64)t << 52);
-    return (vector_f64)(scaled & (t >= ROUND_F64 + least));
+    const vector_u64 scaled = (vector_u64)p + ((vector_u64)t << 52);
+    return (vector_f64)(scaled & (vector_u64)(t >= ROUND_F64 + least));
 }
 
 GRAM_INLINE vector_f32 scale_by_power_f32(vector_f32 p, vector_f32 t, float least)
 {
-    const vector_i32 scaled = (vector_i32)p + ((vector_i32)t << 23);
-    return (vector_f32)(scaled & (t >= ROUND_F32 + least));
+    const vector_u32 scaled = (vector_u32)p + ((vector_u32)t << 23);
+    return (vector_f32)(scaled & (vector_u32)(t >= ROUND_F32 + least));
 }
 
 /* GROUP vectors are worked on together, because one polynomial alone waits for its own last step. */
