@@ -53,8 +53,8 @@ GRAM_INLINE vector_f32 scale_by_power_f32(vector_f32 p, vector_f32 t, float leas
     return (vector_f32)(scaled & (vector_u32)(t >= ROUND_F32 + least));
 }
 
-/* GROUP vectors are worked on together, because one polynomial alone waits for its own last step. */
-enum { GROUP = 4, GROUP_F64 = GROUP * LANES_F64, GROUP_F32 = 2 * LANES_F32 };
+/* The vectors of GRAM_LANES numbers are worked on together, because one polynomial alone waits for its own last step. */
+enum { GROUP_F64 = GRAM_LANES / LANES_F64, GROUP_F32 = GRAM_LANES / LANES_F32 };
 
 /* exp(c x) = 2^y with y = (c log2 e) x; 2^f = p^2 = 1 + q (q + 2) for the p = 1 + q of HALF_EXP2_F64.
  *
@@ -65,17 +65,17 @@ static void exp_scaled_f64(int n, double c, const double *x, double *out)
 {
     const double rate = c * LOG2_E;
     const vector_f64 most = spread_f64(1024), past_range = spread_f64(4096);
-    for (int i = 0; i < n; i += GROUP_F64) {
-        vector_f64 t[GROUP], f[GROUP], q[GROUP];
-        for (int v = 0; v < GROUP; v++) {
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
+        for (int v = 0; v < GROUP_F64; v++) {
             const vector_f64 y = min_f64(most, rate * load_f64(x + i + v * LANES_F64));
             t[v] = min_f64(y, past_range) + ROUND_F64;
             f[v] = y - (t[v] - ROUND_F64);
             q[v] = spread_f64(HALF_EXP2_F64[8]);
         }
         for (int k = 7; k >= 0; k--)
-            for (int v = 0; v < GROUP; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
-        for (int v = 0; v < GROUP; v++) {
+            for (int v = 0; v < GROUP_F64; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
+        for (int v = 0; v < GROUP_F64; v++) {
             q[v] *= f[v];
             store_f64(out + i + v * LANES_F64, scale_by_power_f64(q[v] * (q[v] + 2) + 1, t[v], -1021));
         }
@@ -87,17 +87,17 @@ static void exp_scaled_f32(int n, float c, const float *x, float *out)
 {
     const float rate = c * (float)LOG2_E;
     const vector_f32 most = spread_f32(128), past_range = spread_f32(512);
-    for (int i = 0; i < n; i += GROUP_F32) {
-        vector_f32 t[2], f[2], p[2];
-        for (int v = 0; v < 2; v++) {
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        vector_f32 t[GROUP_F32], f[GROUP_F32], p[GROUP_F32];
+        for (int v = 0; v < GROUP_F32; v++) {
             const vector_f32 y = min_f32(most, rate * load_f32(x + i + v * LANES_F32));
             t[v] = min_f32(y, past_range) + ROUND_F32;
             f[v] = y - (t[v] - ROUND_F32);
             p[v] = spread_f32(EXP2_F32[4]);
         }
         for (int k = 3; k >= 0; k--)
-            for (int v = 0; v < 2; v++) p[v] = p[v] * f[v] + EXP2_F32[k];
-        for (int v = 0; v < 2; v++)
+            for (int v = 0; v < GROUP_F32; v++) p[v] = p[v] * f[v] + EXP2_F32[k];
+        for (int v = 0; v < GROUP_F32; v++)
             store_f32(out + i + v * LANES_F32, scale_by_power_f32(p[v] * f[v] + 1, t[v], -125));
     }
 }
@@ -153,24 +153,22 @@ GRAM_INLINE double sum_lanes(double partial[GRAM_LANES])
     return partial[0];
 }
 
-enum { VECTORS = GRAM_LANES / LANES_F64 };
-
 static double sum_block(int n, const double *x)
 {
-    vector_f64 total[VECTORS] = {{0}};
+    vector_f64 total[GROUP_F64] = {{0}};
     double partial[GRAM_LANES];
     for (int i = 0; i < n; i += GRAM_LANES)
-        for (int v = 0; v < VECTORS; v++) total[v] += load_f64(x + i + v * LANES_F64);
+        for (int v = 0; v < GROUP_F64; v++) total[v] += load_f64(x + i + v * LANES_F64);
     for (int i = 0; i < GRAM_LANES; i++) partial[i] = total[i / LANES_F64][i % LANES_F64];
     return sum_lanes(partial);
 }
 
 static double dot_block(int n, const double *x, const double *y)
 {
-    vector_f64 total[VECTORS] = {{0}};
+    vector_f64 total[GROUP_F64] = {{0}};
     double partial[GRAM_LANES];
     for (int i = 0; i < n; i += GRAM_LANES)
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < GROUP_F64; v++)
             total[v] += load_f64(x + i + v * LANES_F64) * load_f64(y + i + v * LANES_F64);
     for (int i = 0; i < GRAM_LANES; i++) partial[i] = total[i / LANES_F64][i % LANES_F64];
     return sum_lanes(partial);
