@@ -2,7 +2,7 @@
  *
  * Written with the vector extension that gcc and clang share, because a loop over plain arrays is not vectorised where
  * the output may be the input, and because the order of operations is then the one that is written. Only what the
- * extension cannot say (square root, minimum, selection) is an intrinsic where the instruction exists. */
+ * extension cannot say (square root, minimum) is an intrinsic where the instruction exists. */
 #ifndef GRAM_BASE_SIMD_H
 #define GRAM_BASE_SIMD_H
 
@@ -12,7 +12,16 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#define X86(name) _mm256_##name
+typedef __m256d native_f64;
+typedef __m256 native_f32;
 enum { VECTOR_BYTES = 32 };
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#define X86(name) _mm_##name
+typedef __m128d native_f64;
+typedef __m128 native_f32;
+enum { VECTOR_BYTES = 16 };
 #else
 #include <math.h>
 enum { VECTOR_BYTES = 16 };
@@ -60,37 +69,7 @@ GRAM_INLINE vector_f32 spread_f32(float x)
     return x - (vector_f32){0};
 }
 
-#if defined(__AVX2__)
-
 /* mask ? a : b, the mask's lanes being all ones or all zeros */
-GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
-{
-    return (vector_f64)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)mask);
-}
-
-/* a < b ? a : b, that is b if one of them is NaN */
-GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
-{
-    return (vector_f64)_mm256_min_pd((__m256d)a, (__m256d)b);
-}
-
-GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
-{
-    return (vector_f32)_mm256_min_ps((__m256)a, (__m256)b);
-}
-
-GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
-{
-    return (vector_f64)_mm256_sqrt_pd((__m256d)x);
-}
-
-GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
-{
-    return (vector_f32)_mm256_sqrt_ps((__m256)x);
-}
-
-#else
-
 GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
 {
     return (vector_f64)(((vector_i64)a & mask) | ((vector_i64)b & ~mask));
@@ -100,6 +79,31 @@ GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
 {
     return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
 }
+
+#if defined(X86)
+
+/* a < b ? a : b, that is b if one of them is NaN */
+GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
+{
+    return (vector_f64)X86(min_pd)((native_f64)a, (native_f64)b);
+}
+
+GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
+{
+    return (vector_f32)X86(min_ps)((native_f32)a, (native_f32)b);
+}
+
+GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
+{
+    return (vector_f64)X86(sqrt_pd)((native_f64)x);
+}
+
+GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
+{
+    return (vector_f32)X86(sqrt_ps)((native_f32)x);
+}
+
+#else
 
 GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 {
