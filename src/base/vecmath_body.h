@@ -7,6 +7,8 @@
  * Both exponentials split the argument into a whole number k of doublings and a rest f, |f| <= 1/2 doubling, where a
  * polynomial suffices. k comes from adding 1.5 * 2^52, which leaves k in the low bits of the sum t; shifted into the
  * exponent's place and added to the polynomial's bits it multiplies by 2^k. */
+#include <math.h>
+
 #include "simd.h"
 
 /* 1.5 * 2^(digits of the type): the sum's last place is 1, so that the sum is rounded to a whole number. */
