@@ -121,8 +121,7 @@ gram_status gram_take_from(gram_context *context, gram_memory *memory, const cha
     if (status == GRAM_ERROR_BUDGET)
         return gram_fail(context, status, "%s: needs %s, with %s in use and a memory budget of %s", what, needed, held,
                          budget);
-    if (status == GRAM_ERROR_MEMORY)
-        return gram_fail(context, status, "%s: the system has no %s left", what, needed);
+    if (status == GRAM_ERROR_MEMORY) return gram_fail(context, status, "%s: the system has no %s left", what, needed);
     return status;
 }
 

@@ -68,3 +68,26 @@ static void NAME(fill)(int n, REAL c, REAL *out)
     const VECTOR value = NAME(spread)(c);
     for (int i = 0; i < n; i += LANES) NAME(store)(out + i, value);
 }
+
+/* The root is at most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root,
+ * polynomial and exponential, because the root's unit works beside the others. */
+GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
+    for (int i = 0; i < n; i += LANES) {
+        const VECTOR a = NAME(at_most)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
+        VECTOR p = NAME(spread)(coefficients[degree]);
+        for (int k = degree - 1; k >= 0; k--) p = p * a + coefficients[k];
+        NAME(store)(out + i, p * NAME(exp2)(-(REAL)LOG2_E * a));
+    }
+}
+
+static void NAME(poly_exp_sqrt)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    switch (degree) {
+    case 0: NAME(poly_exp_sqrt_loop)(n, c, 0, coefficients, x, out); break;
+    case 1: NAME(poly_exp_sqrt_loop)(n, c, 1, coefficients, x, out); break;
+    case 2: NAME(poly_exp_sqrt_loop)(n, c, 2, coefficients, x, out); break;
+    default: NAME(poly_exp_sqrt_loop)(n, c, degree, coefficients, x, out);
+    }
+}

@@ -176,6 +176,17 @@ static double dot_block(int n, const double *x, const double *y)
     return sum_lanes(partial);
 }
 
+static void multiply_min_block(int n, double x, double origin, const double *y, double *out)
+{
+    const vector_f64 bound = spread_f64(x);
+    for (int i = 0; i < n; i += LANES_F64)
+        store_f64(out + i, load_f64(out + i) * (at_most_f64(bound, load_f64(y + i)) - origin));
+}
+
+/* exp(-a) is 0 from here on */
+static const double EXP_SQRT_CAP_f64 = 760;
+static const float EXP_SQRT_CAP_f32 = 110;
+
 #define REAL double
 #define VECTOR vector_f64
 #define LANES LANES_F64
@@ -217,7 +228,9 @@ const gram_vecmath LEVEL_TABLE = {
             .cos = cos_block,
             .pow = pow_block,
             .exp_scaled = exp_scaled_f64,
+            .poly_exp_sqrt = poly_exp_sqrt_f64,
             .sqrt_scaled = sqrt_scaled_f64,
+            .multiply_min = multiply_min_block,
             .multiply_poly = multiply_poly_f64,
             .power = power_f64,
             .affine = affine_f64,
@@ -231,6 +244,7 @@ const gram_vecmath LEVEL_TABLE = {
     .f32 =
         {
             .exp_scaled = exp_scaled_f32,
+            .poly_exp_sqrt = poly_exp_sqrt_f32,
             .sqrt_scaled = sqrt_scaled_f32,
             .multiply_poly = multiply_poly_f32,
             .power = power_f32,

@@ -1,0 +1,17 @@
+/* gram: kernel methods in C. One idea runs through all of it:
+ *
+ *     points  --  kernel  --  Gram operator  --  solver  --  function
+ *
+ * This header includes all the others; each can be included alone. */
+#ifndef GRAM_GRAM_H
+#define GRAM_GRAM_H
+
+#include <gram/context.h>
+#include <gram/kernel.h>
+#include <gram/matrix.h>
+#include <gram/operator.h>
+#include <gram/points.h>
+#include <gram/random.h>
+#include <gram/status.h>
+
+#endif

@@ -1,0 +1,109 @@
+/* Kernels: immutable expressions, written and printed in one small language.
+ *
+ *     2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*white()
+ *
+ * `^` binds before `*` before `+`; a bare number is a constant kernel; columns count from 1. A number left out is unset:
+ * it is learnt, or filled in by gram_kernel_resolve. A number that ends in `!` is kept when others are learnt. What
+ * gram_kernel_print writes reads back to the same kernel, bit for bit. docs/kernels.md has the grammar and the kernels.
+ *
+ * Kernels never change, are counted, and may be shared by threads. */
+#ifndef GRAM_KERNEL_H
+#define GRAM_KERNEL_H
+
+#include <gram/points.h>
+
+GRAM_BEGIN
+
+typedef struct gram_kernel gram_kernel;
+
+/* Reads an expression. GRAM_ERROR_SYNTAX for a text that is none (the message names the place and suggests a near
+ * name), GRAM_ERROR_ARGUMENT for a value out of its bounds. At most 64 KiB of text, 64 levels, 4096 terms. The caller
+ * releases the kernel. */
+GRAM_API gram_status gram_kernel_parse(gram_context *context, const char *text, gram_kernel **kernel);
+
+/* One more owner; returns kernel. Every owner releases once; release takes NULL. */
+GRAM_API gram_kernel *gram_kernel_retain(gram_kernel *kernel);
+GRAM_API void gram_kernel_release(gram_kernel *kernel);
+
+/* Writes the expression and a final 0 to text[0 .. size), as far as it fits, and returns the length of the whole
+ * without the 0 (like snprintf: call with size 0 to learn it). */
+GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size);
+
+/* The same kernel, same parameters, same bits? */
+GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
+
+/* ---- building without text: new kernels from old ones; operands keep their owners ---- */
+GRAM_API gram_status gram_kernel_constant(gram_context *context, double value, gram_kernel **kernel);
+GRAM_API gram_status gram_kernel_sum(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel);
+GRAM_API gram_status gram_kernel_multiply(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel);
+GRAM_API gram_status gram_kernel_power(gram_context *context, gram_kernel *a, int m, gram_kernel **kernel);
+/* `columns` counts from 0 here, as everything in C does. */
+GRAM_API gram_status gram_kernel_on(gram_context *context, int64_t count, const int64_t *columns, gram_kernel *a,
+                                    gram_kernel **kernel);
+
+/* ---- parameters, in the order in which they are printed ---- */
+
+typedef enum gram_transform { GRAM_TRANSFORM_NONE = 0, GRAM_TRANSFORM_LOG = 1 } gram_transform;
+
+typedef struct gram_parameter {
+    /* "rbf.ell", "rbf.ell[2]", "poly.c", "const"; with a number when a kernel occurs twice: "rbf#2.ell" */
+    char name[48];
+    double value; /* NaN while unset */
+    double lower, upper;
+    gram_transform transform; /* the scale on which to search */
+    int set;                  /* has a value */
+    int fixed;                /* is not to be learnt */
+} gram_parameter;
+
+/* Numbers that may be learnt or differentiated by; structural ones (the degree m, nu) are not among them. An unset
+ * `ell` counts as one number. A full covariance S counts as the d (d + 1)/2 entries of its Cholesky factor L, row by
+ * row, S = L L'. */
+GRAM_API int64_t gram_kernel_parameter_count(const gram_kernel *kernel);
+GRAM_API gram_status gram_kernel_parameter_get(gram_context *context, const gram_kernel *kernel, int64_t index,
+                                               gram_parameter *parameter);
+
+/* A new kernel with these values (parameter_count of them) and the same flags. GRAM_ERROR_ARGUMENT names the first
+ * value out of its bounds. */
+GRAM_API gram_status gram_kernel_with_values(gram_context *context, const gram_kernel *kernel, const double *values,
+                                             gram_kernel **out);
+
+/* A new kernel without unset numbers: length-scales by the median heuristic (the median of |x_i - x_j| over pairs of at
+ * most 2,000 rows, drawn by the context's seed, with a distance above 0, in the columns and the norm that the kernel
+ * sees; 1 if there is none), others by their defaults. O(min(n, 2000)^2 d). */
+GRAM_API gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                         gram_kernel **out);
+
+/* A new kernel in which each unset single length-scale became d of them (one per column that the kernel sees), still
+ * unset; others are kept. */
+GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kernel *kernel, int64_t d,
+                                          gram_kernel **out);
+
+/* Does the kernel take points of d columns? Columns of `on` and numbers of ARD parameters must fit. */
+GRAM_API gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d);
+
+/* ---- facts ---- */
+
+typedef enum gram_answer { GRAM_NO = 0, GRAM_YES = 1, GRAM_UNKNOWN = 2 } gram_answer;
+
+enum { GRAM_INFINITE = -1 };
+
+typedef struct gram_facts {
+    gram_answer positive_definite; /* positive semi-definite Gram matrices */
+    gram_answer strictly;          /* K > 0 for distinct points */
+    gram_answer stationary;        /* a function of x - y */
+    gram_answer isotropic;         /* a function of |x - y| */
+    gram_answer universal;         /* H dense in C(Z) for every compact Z */
+    gram_answer characteristic;    /* mean embedding injective */
+    gram_answer continuous;
+    gram_answer bounded_below; /* k(x,x) > 0 everywhere */
+    int64_t rank;              /* of its feature space, GRAM_INFINITE if not finite */
+    int derivatives;           /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
+    double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
+} gram_facts;
+
+/* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. */
+GRAM_API gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,61 @@
+/* The Gram matrix K(X, Y), K_ij = k(x_i, y_j), and what can be done with it block by block.
+ *
+ * Y = NULL means the points X with themselves; then K is symmetric bit for bit. All arrays are row-major with a stride
+ * (`ld`, in numbers). Every function gives the same bits for any number of threads. Common failures:
+ * GRAM_ERROR_DIMENSION (X, Y and the kernel do not fit together), GRAM_ERROR_UNSET (a parameter has no value: see
+ * gram_kernel_resolve), GRAM_ERROR_DOMAIN (a point where the kernel is not defined), GRAM_ERROR_CANCELLED,
+ * GRAM_ERROR_BUDGET. Besides the output each takes O((n + m) d) memory per distinct metric of the kernel and a fixed
+ * scratch per thread. */
+#ifndef GRAM_MATRIX_H
+#define GRAM_MATRIX_H
+
+#include <gram/kernel.h>
+#include <gram/points.h>
+
+GRAM_BEGIN
+
+/* out[i * ld + j] = k(x_i, y_j). O(n m d). */
+GRAM_API gram_status gram_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                 const gram_points *y, double *out, int64_t ld);
+
+/* out[i] = k(x_i, x_i), the same bits as the diagonal of K(X, X). O(n d). */
+GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                          double *out);
+
+/* out[i * ld + j] = k(x_i, x_index[j]), j < count. O(n count d). */
+GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                         int64_t count, const int64_t *index, double *out, int64_t ld);
+
+/* out = K(X, Y) V without ever holding K: V has one row for each point of Y and `columns` columns. O(n m (d + columns))
+ * time. */
+GRAM_API gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                         const gram_points *y, int64_t columns, const double *v, int64_t ldv,
+                                         double *out, int64_t ldo);
+
+/* Weights W_ij for pairs of points: a dense array, or a product of two thin ones, W = A B'. */
+typedef struct gram_weights {
+    const double *dense; /* n x m, or NULL */
+    int64_t ld;
+    int64_t rank;    /* with dense = NULL: columns of a and b */
+    const double *a; /* n x rank */
+    int64_t lda;
+    const double *b; /* m x rank */
+    int64_t ldb;
+} gram_weights;
+
+/* gradient[p] = sum_ij W_ij dk(x_i, y_j)/dtheta_p for every parameter of the kernel, in the order of
+ * gram_kernel_parameter_get, by the values themselves (not on the log scale). One pass over the pairs, no array of
+ * their number. W need not be symmetric. O(n m (d + rank)). */
+GRAM_API gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_kernel *kernel,
+                                                    const gram_points *x, const gram_points *y,
+                                                    const gram_weights *weights, double *gradient);
+
+/* out[i * ld + l] = sum_j W_ij dk(x, y_j)/dx_l at x = x_i: the derivative in the first argument alone, also when Y is
+ * NULL. Where k has a kink (distance 0 of matern 1/2, laplace1, min) the mean of both sides is taken. */
+GRAM_API gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                                const gram_points *y, const gram_weights *weights, double *out,
+                                                int64_t ld);
+
+GRAM_END
+
+#endif

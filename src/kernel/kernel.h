@@ -1,0 +1,164 @@
+/* Kernels from inside: the expression tree, and what one kernel of the table has to say of itself.
+ *
+ * A kernel is form + profile. The form is a quantity of a pair that the tile engine computes for a whole block (squared
+ * distance, inner product ...); the profile maps the block in place. Length-scales belong to the form: the engine
+ * divides by them and differentiates by them, so a profile sees z = scale * s and never an ell.
+ *
+ * A new kernel is one file with one gram_kernel_type and one row in table.c; tests run over the whole table. */
+#ifndef GRAM_KERNEL_KERNEL_H
+#define GRAM_KERNEL_KERNEL_H
+
+#include <stdatomic.h>
+
+#include <gram/kernel.h>
+
+#include "../base/context.h"
+#include "../base/vecmath.h"
+
+typedef enum gram_form {
+    GRAM_FORM_NONE,   /* no pair needed: a constant */
+    GRAM_FORM_SAME,   /* 1 if both are the same observation, else 0 */
+    GRAM_FORM_SQDIST, /* sum_l ((x_l - y_l)/ell_l)^2 */
+    GRAM_FORM_L1,     /* sum_l |x_l - y_l|/ell_l */
+    GRAM_FORM_DOT,    /* sum_l x_l y_l */
+    GRAM_FORM_COORDS  /* what the kernel makes of the coordinates itself */
+} gram_form;
+
+typedef enum gram_role {
+    GRAM_ROLE_SHAPE,     /* a number of the profile; learnt */
+    GRAM_ROLE_STRUCTURE, /* a number of the profile; never learnt, never differentiated by */
+    GRAM_ROLE_LENGTH,    /* length-scale of the form: one, or one per column */
+    GRAM_ROLE_COVARIANCE /* of the form, instead of a length-scale: a positive definite matrix S */
+} gram_role;
+
+/* Another tool's name for a parameter, and how its value becomes ours. */
+typedef struct gram_alias {
+    const char *name;
+    double (*convert)(double value);
+} gram_alias;
+
+typedef struct gram_parameter_spec {
+    const char *name;
+    gram_role role;
+    double initial; /* the value when it is left out; NaN: stays unset until it is learnt or resolved */
+    double lower, upper;
+    int lower_open;  /* lower itself is not allowed */
+    int whole;       /* an integer */
+    double resolved; /* what gram_kernel_resolve makes of an unset one that is not a length-scale */
+    gram_transform transform;
+    gram_alias aliases[3]; /* up to the first without a name */
+} gram_parameter_spec;
+
+enum { GRAM_MAX_SPECS = 6 };
+
+/* A block of pairs by coordinates: x_l of row i is x[l * ld + i], y_l of column j is y[l * ld + j]. */
+typedef struct gram_coords_block {
+    int64_t d;
+    int rows;
+    int columns; /* a multiple of GRAM_LANES; out has this many numbers per row */
+    int ld;
+    const double *x;
+    const double *y;
+} gram_coords_block;
+
+/* Everything about one kernel of the table. `par` holds one number per spec, in order (those of the form are NaN).
+ * Blocks have n numbers, a multiple of GRAM_LANES; `work` is scratch of n numbers. A slot that a form does not need
+ * stays NULL. */
+typedef struct gram_kernel_type {
+    const char *name;
+    const char *formula; /* for people */
+    gram_form form;
+    int spec_count;
+    gram_parameter_spec specs[GRAM_MAX_SPECS];
+
+    /* NULL, or a reason why these parameters cannot be, to follow "matern(nu=0.7): ". Optional. */
+    const char *(*refuse)(const double *par);
+
+    /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
+    void (*facts)(const double *par, int64_t d, gram_facts *facts);
+
+    /* s -> k(scale s), in place */
+    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work);
+    /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
+    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work);
+    /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
+    void (*slope)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+                  double *out);
+    /* out = dk/dpar[spec] for a spec of role SHAPE */
+    void (*parameter_slope)(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
+                            const double *s, const double *k, double *out);
+
+    /* GRAM_FORM_COORDS only: the kernel of a block, and its derivative by x_l */
+    void (*coords)(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, double *out);
+    void (*coords_slope)(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, int64_t l,
+                         double *out);
+    /* no coordinate may be below this; optional */
+    double (*domain_lower)(const double *par);
+} gram_kernel_type;
+
+/* The table of kernels; ends where get returns NULL. */
+const gram_kernel_type *gram_kernel_type_get(int index);
+const gram_kernel_type *gram_kernel_type_find(const char *name, size_t length);
+extern const gram_kernel_type gram_kernel_const;
+
+typedef enum gram_node {
+    GRAM_NODE_LEAF,
+    GRAM_NODE_SUM,     /* two or more children, none of them a sum */
+    GRAM_NODE_PRODUCT, /* two or more children, none of them a product */
+    GRAM_NODE_POWER,   /* child ^ exponent */
+    GRAM_NODE_ON       /* child sees `columns` only */
+} gram_node;
+
+/* The value of one parameter of a leaf: nothing (count = 0: S where ell is used, or the other way round), one number,
+ * a list, or a matrix (rows > 0, row-major, rows x rows). */
+typedef struct gram_argument {
+    int64_t count;
+    int64_t rows;
+    int set; /* 0: one number, left open (count = 1, NaN) */
+    double *values;
+    unsigned char *fixed; /* one for each value: is kept when others are learnt */
+} gram_argument;
+
+struct gram_kernel {
+    atomic_int references;
+    gram_memory *memory;
+    size_t bytes; /* of this node with everything that it owns, one block */
+    gram_node node;
+    int depth;    /* 1 for a leaf */
+    int64_t size; /* number of nodes */
+
+    const gram_kernel_type *type;            /* leaf */
+    gram_argument arguments[GRAM_MAX_SPECS]; /* leaf: one per spec */
+
+    int child_count;
+    gram_kernel **children;
+    int exponent;
+    int64_t column_count;
+    int64_t *columns; /* from 0 */
+};
+
+enum { GRAM_KERNEL_MAX_DEPTH = 64, GRAM_KERNEL_MAX_SIZE = 4096, GRAM_KERNEL_MAX_TEXT = 65536 };
+
+/* ---- building (kernel.c); all check limits and bounds ---- */
+
+/* A leaf from arguments in the order of the type's specs; values are copied. Checks bounds, `refuse`, positive
+ * definiteness of S. */
+gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type, const gram_argument *arguments,
+                             gram_kernel **kernel);
+/* Sum or product of several; flattens. */
+gram_status gram_kernel_combine(gram_context *context, gram_node node, int count, gram_kernel *const *children,
+                                gram_kernel **kernel);
+
+/* par[0 .. spec_count) of a leaf. */
+void gram_kernel_par(const gram_kernel *leaf, double par[GRAM_MAX_SPECS]);
+
+/* The argument with this role, NULL if the leaf has none (or it is empty). */
+const gram_argument *gram_kernel_argument(const gram_kernel *leaf, gram_role role);
+
+/* Lower Cholesky factor of the d x d matrix s, row-major, in l (upper part 0). 0 if s is not positive definite. */
+int gram_small_cholesky(int64_t d, const double *s, double *l);
+
+/* GRAM_ERROR_UNSET, naming it, if any number of the kernel is open. */
+gram_status gram_kernel_check_set(gram_context *context, const gram_kernel *kernel);
+
+#endif

@@ -1,0 +1,78 @@
+/* matern(nu, ell) at nu = p + 1/2, p = 0, 1, 2: a polynomial of degree p in a times exp(-a), a = sqrt(2 nu z),
+ * z = sum_l ((x_l - y_l)/ell_l)^2.
+ *
+ *   nu = 1/2: e^-a            dk/dz = -e^-a/(2 a)   (a kink at 0)
+ *   nu = 3/2: (1 + a) e^-a    dk/dz = -3/2 e^-a
+ *   nu = 5/2: (1 + a + a^2/3) e^-a    dk/dz = -5/6 (1 + a) e^-a */
+#include <math.h>
+
+#include "family.h"
+
+enum { NU, DEGREES = 3 };
+
+static const double POLYNOMIAL[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0 / 3}};
+static const float POLYNOMIAL_F32[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0F / 3}};
+/* -dk/dz / e^-a for nu = 3/2 and 5/2 */
+static const double SLOPE[DEGREES][2] = {{0}, {-1.5}, {-5.0 / 6, -5.0 / 6}};
+
+static int degree(const double *par)
+{
+    return (int)(par[NU] - 0.5);
+}
+
+static const char *refuse(const double *par)
+{
+    const int known = par[NU] == 0.5 || par[NU] == 1.5 || par[NU] == 2.5;
+    return known ? NULL : "nu must be 0.5, 1.5 or 2.5";
+}
+
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+{
+    (void)work;
+    v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par), POLYNOMIAL[degree(par)], s, s);
+}
+
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+{
+    (void)work;
+    v->poly_exp_sqrt(n, (float)(2 * par[NU] * scale), degree(par), POLYNOMIAL_F32[degree(par)], s, s);
+}
+
+static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+                  double *out)
+{
+    if (degree(par) > 0) {
+        v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par) - 1, SLOPE[degree(par)], s, out);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const double a = sqrt(scale * s[i]);
+        out[i] = a > 0 ? -0.5 * k[i] / a : 0;
+    }
+}
+
+static void facts(const double *par, int64_t d, gram_facts *facts)
+{
+    gram_facts_smooth_stationary(facts);
+    facts->derivatives = (int)ceil(par[NU]) - 1; /* orders below nu */
+    facts->sobolev_order = par[NU] + 0.5 * (double)d;
+}
+
+const gram_kernel_type gram_kernel_matern = {
+    .name = "matern",
+    .formula = "2^(1-nu)/Gamma(nu) a^nu K_nu(a), a = sqrt(2 nu) |x - y|/ell",
+    .form = GRAM_FORM_SQDIST,
+    .spec_count = 2,
+    .specs = {{.name = "nu",
+               .role = GRAM_ROLE_STRUCTURE,
+               .initial = 2.5,
+               .lower = 0,
+               .lower_open = 1,
+               .upper = INFINITY},
+              GRAM_LENGTH_SPEC({NULL, NULL})},
+    .refuse = refuse,
+    .facts = facts,
+    .profile = profile,
+    .profile_f32 = profile_f32,
+    .slope = slope,
+};

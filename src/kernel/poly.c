@@ -1,0 +1,90 @@
+/* poly(m, c): (x.y + c)^m, c >= 0, m a positive integer; homogeneous when c = 0. */
+#include <math.h>
+
+#include "kernel.h"
+
+enum { M, C, MAX_DEGREE = 64 };
+
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+{
+    (void)scale, (void)work;
+    v->affine(n, 1, par[C], s, s);
+    v->power(n, (int)par[M], s, s);
+}
+
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+{
+    (void)scale, (void)work;
+    v->affine(n, 1, (float)par[C], s, s);
+    v->power(n, (int)par[M], s, s);
+}
+
+/* m (s + c)^(m - 1), by s and by c alike */
+static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+                  double *out)
+{
+    (void)scale, (void)k;
+    if (par[M] == 1) {
+        v->fill(n, 1, out);
+        return;
+    }
+    v->affine(n, 1, par[C], s, out);
+    v->power(n, (int)par[M] - 1, out, out);
+    v->affine(n, par[M], 0, out, out);
+}
+
+static void parameter_slope(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
+                            const double *s, const double *k, double *out)
+{
+    (void)spec;
+    slope(v, par, scale, n, s, k, out);
+}
+
+/* binomial(d + m, m) monomials of degree at most m, or binomial(d + m - 1, m) of degree m */
+static int64_t rank(const double *par, int64_t d)
+{
+    const double top = (double)d + par[M] - (par[C] > 0 ? 0 : 1);
+    const double count = round(exp(lgamma(top + 1) - lgamma(par[M] + 1) - lgamma(top - par[M] + 1)));
+    return count < 9e15 ? (int64_t)count : GRAM_INFINITE;
+}
+
+static void facts(const double *par, int64_t d, gram_facts *facts)
+{
+    facts->positive_definite = GRAM_YES;
+    facts->strictly = GRAM_NO;
+    facts->stationary = GRAM_NO;
+    facts->isotropic = GRAM_NO;
+    facts->universal = GRAM_NO;
+    facts->characteristic = GRAM_NO;
+    facts->continuous = GRAM_YES;
+    facts->bounded_below = par[C] > 0 ? GRAM_YES : GRAM_NO;
+    facts->rank = rank(par, d);
+    facts->derivatives = GRAM_INFINITE;
+    facts->sobolev_order = NAN;
+}
+
+const gram_kernel_type gram_kernel_poly = {
+    .name = "poly",
+    .formula = "(x.y + c)^m",
+    .form = GRAM_FORM_DOT,
+    .spec_count = 2,
+    .specs = {{.name = "m",
+               .role = GRAM_ROLE_STRUCTURE,
+               .initial = 3,
+               .lower = 1,
+               .upper = MAX_DEGREE,
+               .whole = 1,
+               .aliases = {{"degree", NULL}}},
+              {.name = "c",
+               .role = GRAM_ROLE_SHAPE,
+               .initial = 1,
+               .lower = 0,
+               .upper = INFINITY,
+               .transform = GRAM_TRANSFORM_LOG,
+               .aliases = {{"coef0", NULL}}}},
+    .facts = facts,
+    .profile = profile,
+    .profile_f32 = profile_f32,
+    .slope = slope,
+    .parameter_slope = parameter_slope,
+};

@@ -1,0 +1,40 @@
+/* white(): 1 when both arguments are the same observation, else 0. Two points of equal coordinates are different
+ * observations; the same row of the same points is the same one. */
+#include <math.h>
+
+#include "kernel.h"
+
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+{
+    (void)v, (void)par, (void)scale, (void)n, (void)s, (void)work;
+}
+
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+{
+    (void)v, (void)par, (void)scale, (void)n, (void)s, (void)work;
+}
+
+static void facts(const double *par, int64_t d, gram_facts *facts)
+{
+    (void)par, (void)d;
+    facts->positive_definite = GRAM_YES;
+    facts->strictly = GRAM_YES;
+    facts->stationary = GRAM_YES;
+    facts->isotropic = GRAM_YES;
+    facts->universal = GRAM_NO;
+    facts->characteristic = GRAM_NO;
+    facts->continuous = GRAM_NO;
+    facts->bounded_below = GRAM_YES;
+    facts->rank = GRAM_INFINITE;
+    facts->derivatives = 0;
+    facts->sobolev_order = NAN;
+}
+
+const gram_kernel_type gram_kernel_white = {
+    .name = "white",
+    .formula = "1 if x and y are the same observation, else 0",
+    .form = GRAM_FORM_SAME,
+    .facts = facts,
+    .profile = profile,
+    .profile_f32 = profile_f32,
+};
