@@ -13,14 +13,14 @@
 
 /* ---- one block ---- */
 
-typedef struct room {
+typedef struct node_room {
     int64_t values;
     int64_t children;
     int64_t columns;
-} room;
+} node_room;
 
 /* Returns where the values go, with their flags behind them, in *values. */
-static gram_status new_node(gram_context *context, gram_node node, room room, gram_kernel **out, double **values)
+static gram_status new_node(gram_context *context, gram_node node, node_room room, gram_kernel **out, double **values)
 {
     gram_status status = GRAM_OK;
     gram_kernel *made = NULL;
@@ -247,7 +247,7 @@ gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type
     gram_status status = GRAM_OK;
     gram_argument full[GRAM_MAX_SPECS];
     double initial[GRAM_MAX_SPECS], *values = NULL;
-    room room = {0, 0, 0};
+    node_room room = {0, 0, 0};
     *kernel = NULL;
     fill_defaults(type, arguments, full, initial);
     TRY(check_leaf(context, type, full));
@@ -319,7 +319,7 @@ gram_status gram_kernel_combine(gram_context *context, gram_node node, int count
 {
     gram_status status = GRAM_OK;
     gram_kernel *made = NULL;
-    room room = {0, 0, 0};
+    node_room room = {0, 0, 0};
     *kernel = NULL;
     if (count == 1) {
         *kernel = gram_kernel_retain(children[0]);
@@ -329,11 +329,8 @@ gram_status gram_kernel_combine(gram_context *context, gram_node node, int count
     FAIL_IF(room.children > GRAM_KERNEL_MAX_SIZE, context, GRAM_ERROR_ARGUMENT,
             "kernel: more than %d terms and factors", GRAM_KERNEL_MAX_SIZE);
     TRY(new_node(context, node, room, &made, NULL));
-    made->child_count = 0; /* none is owned yet */
     (void)flatten(node, count, children, made->children);
-    made->child_count = (int)room.children;
-    status = adopt(context, made, made->children, made->child_count);
-    if (status < 0) goto done;
+    TRY(adopt(context, made, made->children, made->child_count));
     *kernel = made;
     made = NULL;
 done:
@@ -372,7 +369,7 @@ gram_status gram_kernel_power(gram_context *context, gram_kernel *a, int m, gram
 {
     gram_status status = GRAM_OK;
     gram_kernel *made = NULL;
-    const room room = {.children = 1};
+    const node_room room = {.children = 1};
     if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
     *kernel = NULL;
     FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_power: a is NULL");
@@ -420,7 +417,8 @@ static gram_status check_columns(gram_context *context, int64_t count, const int
             GRAM_KERNEL_MAX_COLUMNS);
     for (int64_t i = 0; i < count; i++)
         FAIL_IF(columns[i] < 0 || columns[i] >= GRAM_KERNEL_MAX_COLUMN, context, GRAM_ERROR_ARGUMENT,
-                "on: column %lld is not from 1 to %d", (long long)columns[i] + 1, GRAM_KERNEL_MAX_COLUMN);
+                "on: columns[%lld] = %lld is not from 0 to %d", (long long)i, (long long)columns[i],
+                GRAM_KERNEL_MAX_COLUMN - 1);
     for (int64_t start = 0, end; start < count; start = end) {
         end = gram_columns_run(columns, count, start);
         FAIL_IF(run_repeats(columns, start, end), context, GRAM_ERROR_ARGUMENT,
@@ -440,7 +438,7 @@ gram_status gram_kernel_on(gram_context *context, int64_t count, const int64_t *
     *kernel = NULL;
     FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_on: a is NULL");
     TRY(check_columns(context, count, columns));
-    TRY(new_node(context, GRAM_NODE_ON, (room){.children = 1, .columns = count}, &made, NULL));
+    TRY(new_node(context, GRAM_NODE_ON, (node_room){.children = 1, .columns = count}, &made, NULL));
     memcpy(made->columns, columns, (size_t)count * sizeof *columns);
     TRY(adopt(context, made, &a, 1));
     *kernel = made;
