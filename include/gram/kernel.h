@@ -46,8 +46,9 @@ GRAM_API gram_status gram_kernel_on(gram_context *context, int64_t count, const 
 typedef enum gram_transform { GRAM_TRANSFORM_NONE = 0, GRAM_TRANSFORM_LOG = 1 } gram_transform;
 
 typedef struct gram_parameter {
-    char name[48]; /* "rbf.ell", "rbf.ell[2]", "poly.c", "const"; with a number when a kernel occurs twice: "rbf#2.ell" */
-    double value;  /* NaN while unset */
+    /* "rbf.ell", "rbf.ell[2]", "poly.c", "const"; with a number when a kernel occurs twice: "rbf#2.ell" */
+    char name[48];
+    double value; /* NaN while unset */
     double lower, upper;
     gram_transform transform; /* the scale on which to search */
     int set;                  /* has a value */
@@ -94,10 +95,10 @@ typedef struct gram_facts {
     gram_answer universal;         /* H dense in C(Z) for every compact Z */
     gram_answer characteristic;    /* mean embedding injective */
     gram_answer continuous;
-    gram_answer bounded_below;     /* k(x,x) > 0 everywhere */
-    int64_t rank;                  /* of its feature space, GRAM_INFINITE if not finite */
-    int derivatives;               /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
-    double sobolev_order;          /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
+    gram_answer bounded_below; /* k(x,x) > 0 everywhere */
+    int64_t rank;              /* of its feature space, GRAM_INFINITE if not finite */
+    int derivatives;           /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
+    double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
 } gram_facts;
 
 /* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. */

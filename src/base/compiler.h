@@ -2,7 +2,7 @@
 #ifndef GRAM_BASE_COMPILER_H
 #define GRAM_BASE_COMPILER_H
 
-#define GRAM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define GRAM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define GRAM_WEAK __attribute__((weak))
 #define GRAM_INLINE static inline __attribute__((always_inline))
 #define GRAM_RESTRICT __restrict__

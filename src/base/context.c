@@ -105,24 +105,29 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
     return status;
 }
 
-gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out)
+gram_status gram_take_from(gram_context *context, gram_memory *memory, const char *what, int64_t count, size_t size,
+                           void **out)
 {
     int64_t bytes;
     *out = NULL;
     if (!gram_size_multiply(count, (int64_t)size, &bytes))
         return gram_fail(context, GRAM_ERROR_OVERFLOW, "%s: %lld items of %zu bytes are more than can be addressed",
                          what, (long long)count, size);
-    const gram_status status = gram_memory_take(context->memory, (size_t)bytes, out);
+    const gram_status status = gram_memory_take(memory, (size_t)bytes, out);
     char needed[GRAM_BYTES_SIZE], held[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
     gram_bytes_format((size_t)bytes, needed);
-    gram_bytes_format(gram_memory_used(context->memory), held);
-    gram_bytes_format(gram_memory_budget(context->memory), budget);
+    gram_bytes_format(gram_memory_used(memory), held);
+    gram_bytes_format(gram_memory_budget(memory), budget);
     if (status == GRAM_ERROR_BUDGET)
         return gram_fail(context, status, "%s: needs %s, with %s in use and a memory budget of %s", what, needed, held,
                          budget);
-    if (status == GRAM_ERROR_MEMORY)
-        return gram_fail(context, status, "%s: the system has no %s left", what, needed);
+    if (status == GRAM_ERROR_MEMORY) return gram_fail(context, status, "%s: the system has no %s left", what, needed);
     return status;
+}
+
+gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out)
+{
+    return gram_take_from(context, context->memory, what, count, size, out);
 }
 
 void gram_give(gram_context *context, void *block, int64_t count, size_t size)

@@ -55,6 +55,9 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
 
 /* count * size bytes from the context's memory; a failure names `what` and both sizes. */
 gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out);
+/* The same from another memory, such as an object's. */
+gram_status gram_take_from(gram_context *context, gram_memory *memory, const char *what, int64_t count, size_t size,
+                           void **out);
 void gram_give(gram_context *context, void *block, int64_t count, size_t size);
 
 #endif

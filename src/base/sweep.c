@@ -11,6 +11,7 @@ static const double CALLBACK_SECONDS = 0.05;
 typedef struct sweep_state {
     gram_context *context;
     const gram_sweep *sweep;
+    int64_t rounds;
     char *scratch;
     size_t scratch_stride;
     atomic_llong next;
@@ -48,30 +49,46 @@ static void call_back(sweep_state *state)
     if (time - state->last_callback < CALLBACK_SECONDS) return;
     state->last_callback = time;
     const gram_sweep *sweep = state->sweep;
-    const double done = (double)atomic_load(&state->finished) / (double)sweep->tasks;
+    const double done = (double)atomic_load(&state->finished) / ((double)sweep->tasks * (double)state->rounds);
     const double after = sweep->share_after > 0 ? sweep->share_after : 1;
     const double share = sweep->share_before + done * (after - sweep->share_before);
     if (context->progress) context->progress(context->progress_user, sweep->what, share);
-    if (context->cancel && context->cancel(context->cancel_user)) record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
+    if (context->cancel && context->cancel(context->cancel_user))
+        record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
+}
+
+static void work_round(sweep_state *state, int thread, gram_worker *worker)
+{
+    const gram_sweep *sweep = state->sweep;
+    while (!atomic_load_explicit(&state->stop, memory_order_relaxed)) {
+        worker->task = atomic_fetch_add(&state->next, 1);
+        if (worker->task >= sweep->tasks) break;
+        const gram_status status = sweep->run(sweep->argument, worker);
+        if (status < 0) record_failure(state, worker->round * sweep->tasks + worker->task, status);
+        atomic_fetch_add(&state->finished, 1);
+        if (thread == 0) call_back(state);
+    }
 }
 
 static void work(sweep_state *state, int thread)
 {
-    gram_worker worker = {0, state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
-    while (!atomic_load_explicit(&state->stop, memory_order_relaxed)) {
-        worker.task = atomic_fetch_add(&state->next, 1);
-        if (worker.task >= state->sweep->tasks) break;
-        const gram_status status = state->sweep->run(state->sweep->argument, &worker);
-        if (status < 0) record_failure(state, worker.task, status);
-        atomic_fetch_add(&state->finished, 1);
-        if (thread == 0) call_back(state);
+    gram_worker worker = {.scratch = state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
+    for (worker.round = 0; worker.round < state->rounds; worker.round++) {
+        work_round(state, thread, &worker);
+#pragma omp barrier
+        if (thread == 0) atomic_store(&state->next, 0);
+#pragma omp barrier
     }
 }
 
 gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
 {
     gram_status status = GRAM_OK;
-    sweep_state state = {.context = context, .sweep = sweep, .failed_task = -1, .last_callback = seconds()};
+    sweep_state state = {.context = context,
+                         .sweep = sweep,
+                         .rounds = sweep->rounds > 0 ? sweep->rounds : 1,
+                         .failed_task = -1,
+                         .last_callback = seconds()};
     atomic_init(&state.next, 0);
     atomic_init(&state.finished, 0);
     atomic_init(&state.stop, 0);

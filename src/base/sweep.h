@@ -8,6 +8,7 @@
 #include "context.h"
 
 typedef struct gram_worker {
+    int64_t round; /* 0 .. rounds-1 */
     int64_t task;  /* 0 .. tasks-1 */
     void *scratch; /* scratch_bytes of this thread's own, 64-byte aligned, left as the last task left it */
 } gram_worker;
@@ -15,13 +16,14 @@ typedef struct gram_worker {
 typedef gram_status (*gram_task_fn)(void *argument, const gram_worker *worker);
 
 typedef struct gram_sweep {
-    const char *what;     /* for the progress line and the messages, e.g. "gram matrix" */
+    const char *what; /* for the progress line and the messages, e.g. "gram matrix" */
     int64_t tasks;
+    int64_t rounds;       /* all tasks of a round end before the next begins; 0 means 1 */
     size_t scratch_bytes; /* for each thread */
     gram_task_fn run;
     void *argument;
-    double share_before;  /* this sweep's part of a longer work: progress runs from here ... */
-    double share_after;   /* ... to here; both 0 means 0 to 1 */
+    double share_before; /* this sweep's part of a longer work: progress runs from here ... */
+    double share_after;  /* ... to here; both 0 means 0 to 1 */
 } gram_sweep;
 
 /* Runs all tasks. Returns the failure of the lowest-numbered task that failed, GRAM_ERROR_CANCELLED if the caller's

@@ -24,8 +24,13 @@ typedef struct gram_vecmath_f64 {
 
     /* exp(c x): relative error at most (2 + 2 |c x|) 2^-53, exactly 1 for x = 0. What kernels call. */
     void (*exp_scaled)(int n, double c, const double *x, double *out);
+    /* P(a) exp(-a), a = sqrt(c x), P of the given degree; 0 where exp(-a) is. At most (4 + 4 a) 2^-53 relative to the
+     * sum of the absolute terms. */
+    void (*poly_exp_sqrt)(int n, double c, int degree, const double *coefficients, const double *x, double *out);
     /* min(sqrt(c x), cap) */
     void (*sqrt_scaled)(int n, double c, double cap, const double *x, double *out);
+    /* out *= min(x, y) - origin, x one number */
+    void (*multiply_min)(int n, double x, double origin, const double *y, double *out);
     /* out *= coefficients[0] + coefficients[1] x + ... + coefficients[degree] x^degree */
     void (*multiply_poly)(int n, int degree, const double *coefficients, const double *x, double *out);
     /* x^m by repeated squaring, m >= 1 */
@@ -45,6 +50,7 @@ typedef struct gram_vecmath_f64 {
 /* The same in f32, as far as kernels with a profile in f32 need it. exp_scaled: (4 + 2 |c x|) 2^-24. */
 typedef struct gram_vecmath_f32 {
     void (*exp_scaled)(int n, float c, const float *x, float *out);
+    void (*poly_exp_sqrt)(int n, float c, int degree, const float *coefficients, const float *x, float *out);
     void (*sqrt_scaled)(int n, float c, float cap, const float *x, float *out);
     void (*multiply_poly)(int n, int degree, const float *coefficients, const float *x, float *out);
     void (*power)(int n, int m, const float *x, float *out);

@@ -1,0 +1,68 @@
+# The short names for the jobs of this project; CMake does the building, in build/.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+ONLY ?=
+FUZZ_SECONDS ?= 60
+PYTHON ?= /usr/bin/python3
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+export ONLY FUZZ_SECONDS PYTHON JOBS
+
+help:
+	@echo "make demo              build gram and show it at work"
+	@echo "make test              all tests, then again under the sanitizers"
+	@echo "make test-long         large statistical runs, long fuzzing, big n"
+	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
+	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make lint              formatting and static analysis"
+	@echo "make format            formats the C files in place"
+	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
+	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make clean             removes build/"
+	@echo "demo, test, test-long, bench, fuzz and lint first call scripts/setup for what this machine lacks."
+
+build:
+	@scripts/configure release
+	@cmake --build --preset release -j $(JOBS)
+
+demo:
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory build
+	@GRAM=build/release/bin/gram scripts/demo
+
+test:
+	@scripts/setup test
+	@tests/run
+
+test-long:
+	@scripts/setup test
+	@tests/run long
+
+bench:
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory build
+	@bench/run
+
+fuzz:
+	@scripts/setup fuzz
+	@tests/fuzz/run
+
+lint:
+	@scripts/setup lint
+	@scripts/lint
+
+format:
+	@scripts/lint format
+
+exports: build
+	@tests/house/exports build/release/lib/libgram.so >src/exports.txt
+
+# As root after a build by the user, nothing is compiled again.
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+clean:
+	@rm -rf build
+
+.PHONY: help build demo test test-long bench fuzz lint format exports install clean

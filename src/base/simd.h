@@ -1,0 +1,152 @@
+/* Vectors of f64 and f32, as wide as the file that includes this is compiled for: 32 bytes with AVX2, else 16.
+ *
+ * Written with the vector extension that gcc and clang share, because a loop over plain arrays is not vectorised where
+ * the output may be the input, and because the order of operations is then the one that is written. Only what the
+ * extension cannot say (square root, minimum, selection) is an intrinsic where the instruction exists. */
+#ifndef GRAM_BASE_SIMD_H
+#define GRAM_BASE_SIMD_H
+
+#include <stdint.h>
+
+#include "compiler.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 32 };
+#else
+#include <math.h>
+enum { VECTOR_BYTES = 16 };
+#endif
+
+typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef int64_t vector_i64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef int32_t vector_i32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+enum {
+    LANES_F64 = VECTOR_BYTES / (int)sizeof(double),
+    LANES_F32 = VECTOR_BYTES / (int)sizeof(float),
+};
+
+GRAM_INLINE vector_f64 load_f64(const double *x)
+{
+    return *(const vector_f64 *)x;
+}
+
+GRAM_INLINE void store_f64(double *x, vector_f64 value)
+{
+    *(vector_f64 *)x = value;
+}
+
+GRAM_INLINE vector_f64 spread_f64(double x)
+{
+    return x - (vector_f64){0};
+}
+
+GRAM_INLINE vector_f32 load_f32(const float *x)
+{
+    return *(const vector_f32 *)x;
+}
+
+GRAM_INLINE void store_f32(float *x, vector_f32 value)
+{
+    *(vector_f32 *)x = value;
+}
+
+GRAM_INLINE vector_f32 spread_f32(float x)
+{
+    return x - (vector_f32){0};
+}
+
+#if defined(__AVX2__)
+
+/* mask ? a : b, the mask's lanes being all ones or all zeros */
+GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
+{
+    return (vector_f64)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)mask);
+}
+
+GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
+{
+    return (vector_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+}
+
+/* bound < x ? bound : x, so that NaN in x stays */
+GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
+{
+    return (vector_f64)_mm256_min_pd((__m256d)bound, (__m256d)x);
+}
+
+GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
+{
+    return (vector_f32)_mm256_min_ps((__m256)bound, (__m256)x);
+}
+
+/* bound > x ? bound : x, so that NaN in x stays */
+GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
+{
+    return (vector_f64)_mm256_max_pd((__m256d)bound, (__m256d)x);
+}
+
+GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
+{
+    return (vector_f32)_mm256_max_ps((__m256)bound, (__m256)x);
+}
+
+GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
+{
+    return (vector_f64)_mm256_sqrt_pd((__m256d)x);
+}
+
+GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
+{
+    return (vector_f32)_mm256_sqrt_ps((__m256)x);
+}
+
+#else
+
+GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
+{
+    return (vector_f64)(((vector_i64)a & mask) | ((vector_i64)b & ~mask));
+}
+
+GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
+{
+    return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
+}
+
+GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
+{
+    return select_f64(bound < x, bound, x);
+}
+
+GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
+{
+    return select_f32(bound < x, bound, x);
+}
+
+GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
+{
+    return select_f64(bound > x, bound, x);
+}
+
+GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
+{
+    return select_f32(bound > x, bound, x);
+}
+
+GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
+{
+    for (int i = 0; i < LANES_F64; i++) x[i] = sqrt(x[i]);
+    return x;
+}
+
+GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
+{
+    for (int i = 0; i < LANES_F32; i++) x[i] = sqrtf(x[i]);
+    return x;
+}
+
+#endif
+
+#endif

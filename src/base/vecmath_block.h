@@ -1,0 +1,93 @@
+/* The simple block operations, for one type: included by vecmath_body.h for f64 and for f32.
+ *
+ * The includer defines REAL, VECTOR, LANES and NAME(name), which gives a name its type. */
+
+static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
+{
+    const VECTOR bound = NAME(spread)(cap);
+    for (int i = 0; i < n; i += LANES)
+        NAME(store)(out + i, NAME(at_most)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+}
+
+static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
+        VECTOR p0 = NAME(spread)(coefficients[degree]), p1 = p0;
+        for (int k = degree - 1; k >= 0; k--) {
+            p0 = p0 * x0 + coefficients[k];
+            p1 = p1 * x1 + coefficients[k];
+        }
+        NAME(store)(out + i, NAME(load)(out + i) * p0);
+        NAME(store)(out + i + LANES, NAME(load)(out + i + LANES) * p1);
+    }
+}
+
+/* From the highest bit of m down: square, and multiply by x where the bit is set. */
+static void NAME(power)(int n, int m, const REAL *x, REAL *out)
+{
+    int top = 1;
+    while (top <= m / 2) top *= 2;
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
+        VECTOR p0 = x0, p1 = x1;
+        for (int bit = top / 2; bit > 0; bit /= 2) {
+            p0 *= p0;
+            p1 *= p1;
+            if (!(m & bit)) continue;
+            p0 *= x0;
+            p1 *= x1;
+        }
+        NAME(store)(out + i, p0);
+        NAME(store)(out + i + LANES, p1);
+    }
+}
+
+static void NAME(affine)(int n, REAL a, REAL b, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, a * NAME(load)(x + i) + b);
+}
+
+static void NAME(add)(int n, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + NAME(load)(x + i));
+}
+
+static void NAME(add_scaled)(int n, REAL a, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + a * NAME(load)(x + i));
+}
+
+static void NAME(multiply)(int n, const REAL *x, REAL *out)
+{
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) * NAME(load)(x + i));
+}
+
+static void NAME(fill)(int n, REAL c, REAL *out)
+{
+    const VECTOR value = NAME(spread)(c);
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, value);
+}
+
+/* The root is at most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root,
+ * polynomial and exponential, because the root's unit works beside the others. */
+GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
+    for (int i = 0; i < n; i += LANES) {
+        const VECTOR a = NAME(at_most)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
+        VECTOR p = NAME(spread)(coefficients[degree]);
+        for (int k = degree - 1; k >= 0; k--) p = p * a + coefficients[k];
+        NAME(store)(out + i, p * NAME(exp2)(-(REAL)LOG2_E * a));
+    }
+}
+
+static void NAME(poly_exp_sqrt)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
+{
+    switch (degree) {
+    case 0: NAME(poly_exp_sqrt_loop)(n, c, 0, coefficients, x, out); break;
+    case 1: NAME(poly_exp_sqrt_loop)(n, c, 1, coefficients, x, out); break;
+    case 2: NAME(poly_exp_sqrt_loop)(n, c, 2, coefficients, x, out); break;
+    default: NAME(poly_exp_sqrt_loop)(n, c, degree, coefficients, x, out);
+    }
+}

@@ -1,0 +1,153 @@
+/* The tile engine: one kernel on one pair of point sets, compiled and packed, ready to make blocks of K.
+ *
+ * Compiling turns the expression into nodes over distinct forms: two leaves that need the same quantity of a pair (the
+ * same columns, the same metric up to one length-scale) share it, and it is computed once a strip. `on` disappears into
+ * the columns that are packed. An engine never changes after it is made: any number of threads may ask it for strips,
+ * each with a scratch of its own.
+ *
+ * Squared distances come from differences of the stored coordinates (no cancellation, no negative values). Above
+ * GRAM_DIRECT_COLUMNS columns they come from BLAS as |x|^2 + |y|^2 - 2 x.y of centred points, and where that cost digits
+ * they are made again from differences. */
+#ifndef GRAM_TILE_ENGINE_H
+#define GRAM_TILE_ENGINE_H
+
+#include <gram/matrix.h>
+
+#include "../base/arena.h"
+#include "../base/sweep.h"
+#include "../kernel/kernel.h"
+#include "panels.h"
+#include "strips.h"
+
+enum { GRAM_DIRECT_COLUMNS = 64 };
+
+/* One packing of the points, for rows and for columns. */
+typedef struct gram_metric {
+    gram_mapping mapping;
+    int single;
+    int norms;
+    gram_panels x;
+    gram_panels y; /* unused when the columns are the rows */
+} gram_metric;
+
+typedef struct gram_form_entry {
+    gram_form kind;
+    int metric;            /* the stored coordinates */
+    int product_metric;    /* the copy that BLAS multiplies, -1 if the form is made directly */
+    int tile;              /* which tile of the scratch holds that product */
+    const double *weights_f64; /* per column: 1/ell^2 (squared distance) or 1/ell (L1); NULL for 1 */
+    const float *weights_f32;
+    int users; /* leaves that read it */
+    int slot;  /* where it is kept when several do */
+} gram_form_entry;
+
+typedef struct gram_program_node {
+    gram_node node;              /* never GRAM_NODE_ON */
+    const gram_kernel_type *type;
+    double par[GRAM_MAX_SPECS];
+    double scale; /* of the form: 1/ell^2 or 1/ell for one length-scale, else 1 */
+    int form;     /* -1 for constants */
+    int child_count;
+    const int *children;
+    int exponent;
+    int64_t parameter;           /* number of its first parameter */
+    const gram_argument *length; /* leaf: copies of its metric's parameters, NULL if it has none */
+    const double *factor;        /* leaf with a full covariance: its Cholesky factor */
+} gram_program_node;
+
+typedef struct gram_engine {
+    gram_memory *memory;
+    gram_arena arena;
+    const gram_vecmath *vecmath;
+    const gram_strips *strips;
+    int64_t n;          /* rows */
+    int64_t m;          /* columns */
+    int64_t d;          /* columns of the points */
+    int symmetric;      /* the columns are the rows */
+    int single;         /* computed in f32 */
+    int shared;         /* rows and columns are observations of one point set */
+    const int64_t *ids; /* observation of column j; NULL: j itself */
+    int metric_count;
+    gram_metric *metrics;
+    int form_count;
+    gram_form_entry *forms;
+    int node_count;
+    gram_program_node *nodes; /* children before parents; the last is the root */
+    int kept_forms;           /* forms with several users */
+    int tile_count;           /* products of BLAS */
+    int slot_count;           /* strips that evaluating the expression takes */
+    int64_t parameter_count;
+} gram_engine;
+
+typedef struct gram_engine_request {
+    const gram_kernel *kernel;
+    const gram_points *x;
+    const gram_points *y;         /* NULL: x */
+    int64_t count;                /* with index: the columns are these points of x */
+    const int64_t *index;
+    int always_double;            /* compute in f64 even between f32 points */
+} gram_engine_request;
+
+/* Checks that everything fits and packs the points. The index is kept: it must outlive the engine. */
+gram_status gram_engine_create(gram_context *context, const gram_engine_request *request, gram_engine **engine);
+void gram_engine_destroy(gram_engine *engine);
+
+/* Bytes of scratch for one thread; gram_engine_begin makes it ready at the start of a task. */
+size_t gram_engine_scratch(const gram_engine *engine);
+void gram_engine_begin(const gram_engine *engine, void *scratch);
+
+static inline int64_t gram_engine_row_panels(const gram_engine *engine)
+{
+    return (engine->n + GRAM_PANEL - 1) / GRAM_PANEL;
+}
+
+static inline int64_t gram_engine_column_panels(const gram_engine *engine)
+{
+    return (engine->m + GRAM_PANEL - 1) / GRAM_PANEL;
+}
+
+/* GRAM_STRIP x GRAM_PANEL numbers of K, rows from row_panel * GRAM_PANEL + row on, valid until the next call with this
+ * scratch. Entries beyond n and m are finite and mean nothing. The first for f64 engines, the second for f32 ones. */
+double *gram_engine_strip_f64(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
+                              int64_t column_panel);
+float *gram_engine_strip_f32(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
+                             int64_t column_panel);
+
+/* ---- between the files of the engine ---- */
+
+/* The scratch of one thread. The arrays are of the engine's type. */
+typedef struct gram_strip {
+    int64_t row_panel, column_panel;
+    int row;
+    int64_t tile_row, tile_column; /* of the products in `tiles`; -1: none */
+    void *kept;                    /* forms with several users */
+    unsigned char *ready;          /* one for each form */
+    void *tiles;
+    void *slots;
+    double *work; /* two strips in f64 */
+} gram_strip;
+
+static inline const gram_panels *gram_engine_columns(const gram_engine *engine, int metric)
+{
+    return engine->symmetric ? &engine->metrics[metric].x : &engine->metrics[metric].y;
+}
+
+static inline int gram_program_is_constant(const gram_program_node *node)
+{
+    return node->node == GRAM_NODE_LEAF && node->type->form == GRAM_FORM_NONE;
+}
+
+/* Says which strip is meant from now on. */
+void gram_strip_move(const gram_engine *engine, gram_strip *strip, int64_t row_panel, int row, int64_t column_panel);
+
+/* A leaf without a form of the engine's: white, and kernels of the coordinates. In f64 for engines of both types. */
+void gram_engine_special(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf,
+                         double *out);
+
+/* The form of a strip; f64 engines. */
+void gram_engine_form(const gram_engine *engine, gram_strip *strip, int form, double *out);
+
+/* What a kernel of the coordinates sees of a strip. */
+gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, int form);
+
+#endif

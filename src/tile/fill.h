@@ -1,0 +1,15 @@
+/* Tiles of K (GRAM_PANEL x GRAM_PANEL) written to memory: for the dense matrix here and for packed ones elsewhere. */
+#ifndef GRAM_TILE_FILL_H
+#define GRAM_TILE_FILL_H
+
+#include "engine.h"
+
+/* Writes tile (row_panel, column_panel), as far as it lies inside K, to out, and its transpose to mirror unless that is
+ * NULL. */
+void gram_fill_tile(const gram_engine *engine, void *scratch, int64_t row_panel, int64_t column_panel, double *out,
+                    int64_t ld, double *mirror, int64_t ld_mirror);
+
+/* Makes a diagonal tile symmetric bit for bit: its lower triangle is copied to the upper one. */
+void gram_fill_mirror(const gram_engine *engine, int64_t panel, double *out, int64_t ld);
+
+#endif

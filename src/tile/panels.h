@@ -1,0 +1,50 @@
+/* Points packed for the innermost loops: panels of GRAM_PANEL points, coordinate by coordinate.
+ *
+ * Coordinate l of point i is data[(i / PANEL * d + l) * PANEL + i % PANEL]; the last panel is filled up with zeros. The
+ * same packing serves points as rows and as columns. Coordinates are the stored ones (gathered when the kernel sees some
+ * columns only), so that differences of near-equal points are exact; only a full covariance and the products of BLAS
+ * work on mapped copies. */
+#ifndef GRAM_TILE_PANELS_H
+#define GRAM_TILE_PANELS_H
+
+#include "../points/points.h"
+#include "strips.h"
+
+/* How the packed coordinates come from the stored ones: u = map(x[columns] - shift). */
+typedef struct gram_mapping {
+    int64_t d;
+    const int64_t *columns; /* d of them */
+    const double *shift;    /* d, or NULL for 0 */
+    const double *divide;   /* d length-scales to divide by, or NULL */
+    const double *factor;   /* d x d lower triangular L, row-major, u = L^-1 (...), or NULL */
+} gram_mapping;
+
+typedef struct gram_panels {
+    int64_t n;     /* points */
+    int64_t count; /* panels */
+    int64_t d;
+    int single; /* f32 */
+    double *f64;
+    float *f32;
+    double *norms_f64; /* |u|^2, padded like a panel's coordinate; NULL unless asked for */
+    float *norms_f32;
+    gram_memory *memory;
+} gram_panels;
+
+/* Packs points, or those with the numbers index[0 .. count) if index is not NULL. O(n d). */
+gram_status gram_panels_create(gram_context *context, const gram_points *points, int64_t count, const int64_t *index,
+                               const gram_mapping *mapping, int single, int norms, gram_panels *panels);
+/* Takes panels that were never created, if zeroed. */
+void gram_panels_destroy(gram_panels *panels);
+
+static inline const double *gram_panels_f64(const gram_panels *panels, int64_t panel)
+{
+    return panels->f64 + panel * panels->d * GRAM_PANEL;
+}
+
+static inline const float *gram_panels_f32(const gram_panels *panels, int64_t panel)
+{
+    return panels->f32 + panel * panels->d * GRAM_PANEL;
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* The matrix-free product.
+ *
+ * V and the result are kept padded to whole panels. With few columns each strip of K is multiplied while it is in the
+ * first level cache; with more, the strips of a tile are collected and BLAS multiplies the tile.
+ *
+ * Between two sets a task owns one row panel (and, when there are few rows, one part of the columns, whose results are
+ * added in order at the end). A set with itself needs each pair once: groups of panels meet in a tournament, a game adds
+ * K_ab V_b to a's rows and K_ab' V_a to b's. */
+#include "product.h"
+
+#include <cblas.h>
+#include <string.h>
+
+#include "../base/tournament.h"
+
+enum {
+    FEW_COLUMNS = 4,   /* from here on BLAS */
+    GROUPS = 128,      /* teams of the tournament, at most */
+    ENOUGH_TASKS = 32, /* fewer row panels than this: the columns are parted too */
+};
+
+typedef struct product {
+    const gram_engine *engine;
+    int64_t columns;     /* of V */
+    int by_strips;       /* few columns: V and out are stored column by column, else row by row */
+    int64_t row_count;   /* padded */
+    int64_t column_count;
+    double *v_f64;
+    float *v_f32;
+    double *out; /* `parts` results, one after the other */
+    int64_t parts;
+    int64_t group; /* panels of a team */
+    size_t engine_scratch;
+} product;
+
+/* Where V has the numbers of a panel. */
+static int64_t v_place(const product *p, int64_t column, int64_t point)
+{
+    return p->by_strips ? column * p->column_count + point : point * p->columns + column;
+}
+
+static int64_t out_place(const product *p, int64_t column, int64_t point)
+{
+    return p->by_strips ? column * p->row_count + point : point * p->columns + column;
+}
+
+/* ---- one strip, few columns ---- */
+
+static void strip_times_v(const product *p, void *scratch, int64_t i, int row, int64_t j, double *out)
+{
+    const gram_engine *engine = p->engine;
+    const int64_t first = i * GRAM_PANEL + row;
+    if (engine->single) {
+        const float *k = gram_engine_strip_f32(engine, scratch, i, row, j);
+        for (int64_t c = 0; c < p->columns; c++)
+            engine->strips->f32.multiply(k, p->v_f32 + v_place(p, c, j * GRAM_PANEL), out + out_place(p, c, first));
+    } else {
+        const double *k = gram_engine_strip_f64(engine, scratch, i, row, j);
+        for (int64_t c = 0; c < p->columns; c++)
+            engine->strips->f64.multiply(k, p->v_f64 + v_place(p, c, j * GRAM_PANEL), out + out_place(p, c, first));
+    }
+}
+
+static void strip_times_both(const product *p, void *scratch, int64_t i, int row, int64_t j, double *out)
+{
+    const gram_engine *engine = p->engine;
+    const int64_t first = i * GRAM_PANEL + row, other = j * GRAM_PANEL;
+    if (engine->single) {
+        const float *k = gram_engine_strip_f32(engine, scratch, i, row, j);
+        for (int64_t c = 0; c < p->columns; c++)
+            engine->strips->f32.multiply_both(k, p->v_f32 + v_place(p, c, other), p->v_f32 + v_place(p, c, first),
+                                              out + out_place(p, c, first), out + out_place(p, c, other));
+    } else {
+        const double *k = gram_engine_strip_f64(engine, scratch, i, row, j);
+        for (int64_t c = 0; c < p->columns; c++)
+            engine->strips->f64.multiply_both(k, p->v_f64 + v_place(p, c, other), p->v_f64 + v_place(p, c, first),
+                                              out + out_place(p, c, first), out + out_place(p, c, other));
+    }
+}
+
+/* ---- one tile, many columns ---- */
+
+/* Behind the engine's scratch: the tile, and in f32 one panel of the result. */
+static void *tile_scratch(const product *p, void *scratch)
+{
+    return (char *)scratch + p->engine_scratch;
+}
+
+static void collect_tile(const product *p, void *scratch, int64_t i, int64_t j)
+{
+    void *tile = tile_scratch(p, scratch);
+    for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
+        if (p->engine->single)
+            memcpy((float *)tile + row * GRAM_PANEL, gram_engine_strip_f32(p->engine, scratch, i, row, j),
+                   GRAM_STRIP_SIZE * sizeof(float));
+        else
+            memcpy((double *)tile + row * GRAM_PANEL, gram_engine_strip_f64(p->engine, scratch, i, row, j),
+                   GRAM_STRIP_SIZE * sizeof(double));
+    }
+}
+
+/* out panel `to` += T V or T' V with V's panel `from` */
+static void tile_times_v(const product *p, void *scratch, enum CBLAS_TRANSPOSE transpose, int64_t from, int64_t to,
+                         double *out)
+{
+    const int columns = (int)p->columns;
+    void *tile = tile_scratch(p, scratch);
+    double *target = out + to * GRAM_PANEL * p->columns;
+    if (!p->engine->single) {
+        cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, GRAM_PANEL, columns, GRAM_PANEL, 1, tile, GRAM_PANEL,
+                    p->v_f64 + from * GRAM_PANEL * p->columns, columns, 1, target, columns);
+        return;
+    }
+    float *result = (float *)tile + GRAM_TILE_SIZE;
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, GRAM_PANEL, columns, GRAM_PANEL, 1, tile, GRAM_PANEL,
+                p->v_f32 + from * GRAM_PANEL * p->columns, columns, 0, result, columns);
+    for (int64_t at = 0; at < GRAM_PANEL * p->columns; at++) target[at] += (double)result[at];
+}
+
+/* ---- tasks ---- */
+
+static void rows_times_v(const product *p, void *scratch, int64_t i, int64_t j, double *out)
+{
+    if (p->by_strips) {
+        for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) strip_times_v(p, scratch, i, row, j, out);
+        return;
+    }
+    collect_tile(p, scratch, i, j);
+    tile_times_v(p, scratch, CblasNoTrans, j, i, out);
+}
+
+static void both_times_v(const product *p, void *scratch, int64_t i, int64_t j)
+{
+    if (i == j) {
+        rows_times_v(p, scratch, i, j, p->out);
+    } else if (p->by_strips) {
+        for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) strip_times_both(p, scratch, i, row, j, p->out);
+    } else {
+        collect_tile(p, scratch, i, j);
+        tile_times_v(p, scratch, CblasNoTrans, j, i, p->out);
+        tile_times_v(p, scratch, CblasTrans, i, j, p->out);
+    }
+}
+
+static gram_status cross_task(void *argument, const gram_worker *worker)
+{
+    const product *p = argument;
+    const int64_t i = worker->task / p->parts, part = worker->task % p->parts;
+    const int64_t panels = gram_engine_column_panels(p->engine);
+    double *out = p->out + part * p->row_count * p->columns;
+    gram_engine_begin(p->engine, worker->scratch);
+    for (int64_t j = part * panels / p->parts; j < (part + 1) * panels / p->parts; j++)
+        rows_times_v(p, worker->scratch, i, j, out);
+    return GRAM_OK;
+}
+
+static gram_status symmetric_task(void *argument, const gram_worker *worker)
+{
+    const product *p = argument;
+    const int64_t panels = gram_engine_row_panels(p->engine), teams = (panels + p->group - 1) / p->group;
+    int64_t a, b;
+    if (!gram_tournament_game(teams, worker->round, worker->task, &a, &b)) return GRAM_OK;
+    gram_engine_begin(p->engine, worker->scratch);
+    for (int64_t i = a * p->group; i < (a + 1) * p->group && i < panels; i++)
+        for (int64_t j = b * p->group; j < (b + 1) * p->group && j <= i; j++) both_times_v(p, worker->scratch, i, j);
+    return GRAM_OK;
+}
+
+/* ---- the whole ---- */
+
+static void pack_v(const product *p, const double *v, int64_t ldv)
+{
+    for (int64_t i = 0; i < p->engine->m; i++)
+        for (int64_t c = 0; c < p->columns; c++) {
+            if (p->engine->single)
+                p->v_f32[v_place(p, c, i)] = (float)v[i * ldv + c];
+            else
+                p->v_f64[v_place(p, c, i)] = v[i * ldv + c];
+        }
+}
+
+static void unpack_out(const product *p, double *out, int64_t ldo)
+{
+    for (int64_t i = 0; i < p->engine->n; i++)
+        for (int64_t c = 0; c < p->columns; c++) {
+            double sum = 0;
+            for (int64_t part = 0; part < p->parts; part++)
+                sum += p->out[part * p->row_count * p->columns + out_place(p, c, i)];
+            out[i * ldo + c] = sum;
+        }
+}
+
+static gram_status run(gram_context *context, product *p)
+{
+    const gram_engine *engine = p->engine;
+    const int64_t panels = gram_engine_row_panels(engine), teams = (panels + p->group - 1) / p->group;
+    const size_t real = engine->single ? sizeof(float) : sizeof(double);
+    p->engine_scratch = gram_engine_scratch(engine);
+    const size_t tile = p->by_strips ? 0 : (GRAM_TILE_SIZE + GRAM_PANEL * (size_t)p->columns) * real;
+    gram_sweep sweep = {.what = "kernel product", .scratch_bytes = p->engine_scratch + tile, .argument = p};
+    if (engine->symmetric) {
+        sweep.run = symmetric_task;
+        sweep.tasks = gram_tournament_games(teams);
+        sweep.rounds = gram_tournament_rounds(teams);
+    } else {
+        sweep.run = cross_task;
+        sweep.tasks = panels * p->parts;
+    }
+    return gram_sweep_run(context, &sweep);
+}
+
+static void choose_parts(product *p)
+{
+    const int64_t rows = gram_engine_row_panels(p->engine), columns = gram_engine_column_panels(p->engine);
+    p->parts = 1;
+    p->group = (rows + GROUPS - 1) / GROUPS;
+    if (p->engine->symmetric || rows >= ENOUGH_TASKS) return;
+    p->parts = (ENOUGH_TASKS + rows - 1) / rows;
+    if (p->parts > columns) p->parts = columns;
+}
+
+gram_status gram_engine_product(gram_context *context, const gram_engine *engine, int64_t columns, const double *v,
+                                int64_t ldv, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    product p = {.engine = engine, .columns = columns, .by_strips = columns < FEW_COLUMNS};
+    p.row_count = gram_engine_row_panels(engine) * GRAM_PANEL;
+    p.column_count = gram_engine_column_panels(engine) * GRAM_PANEL;
+    choose_parts(&p);
+    const size_t real = engine->single ? sizeof(float) : sizeof(double);
+    void **packed = engine->single ? (void **)&p.v_f32 : (void **)&p.v_f64;
+    TRY(gram_take(context, "matrix_product: V", p.column_count * columns, real, packed));
+    TRY(gram_take(context, "matrix_product: K V", p.parts * p.row_count * columns, sizeof(double), (void **)&p.out));
+    memset(*packed, 0, (size_t)(p.column_count * columns) * real);
+    memset(p.out, 0, (size_t)(p.parts * p.row_count * columns) * sizeof(double));
+    pack_v(&p, v, ldv);
+    TRY(run(context, &p));
+    unpack_out(&p, out, ldo);
+done:
+    gram_give(context, *packed, p.column_count * columns, real);
+    gram_give(context, p.out, p.parts * p.row_count * columns, sizeof(double));
+    return status;
+}
+
+static gram_status check_arguments(gram_context *context, const gram_engine *engine, int64_t columns, const double *v,
+                                   int64_t ldv, const double *out, int64_t ldo)
+{
+    enum { MOST_COLUMNS = 1 << 24 }; /* BLAS counts in 32 bits */
+    gram_status status = GRAM_OK;
+    int64_t numbers;
+    FAIL_IF(columns < 1 || columns > MOST_COLUMNS, context, GRAM_ERROR_ARGUMENT,
+            "matrix_product: columns = %lld, need 1 to %d", (long long)columns, (int)MOST_COLUMNS);
+    FAIL_IF(!v, context, GRAM_ERROR_ARGUMENT, "matrix_product: v is NULL");
+    FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_product: out is NULL");
+    FAIL_IF(ldv < columns, context, GRAM_ERROR_ARGUMENT, "matrix_product: ldv = %lld is less than columns = %lld",
+            (long long)ldv, (long long)columns);
+    FAIL_IF(ldo < columns, context, GRAM_ERROR_ARGUMENT, "matrix_product: ldo = %lld is less than columns = %lld",
+            (long long)ldo, (long long)columns);
+    FAIL_IF(!gram_size_multiply(engine->n + GRAM_PANEL, columns * ENOUGH_TASKS, &numbers), context,
+            GRAM_ERROR_OVERFLOW, "matrix_product: %lld columns are more than can be addressed", (long long)columns);
+done:
+    return status;
+}
+
+gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                const gram_points *y, int64_t columns, const double *v, int64_t ldv, double *out,
+                                int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    const gram_engine_request request = {.kernel = kernel, .x = x, .y = y};
+    TRY(gram_engine_create(context, &request, &engine));
+    TRY(check_arguments(context, engine, columns, v, ldv, out, ldo));
+    TRY(gram_engine_product(context, engine, columns, v, ldv, out, ldo));
+done:
+    gram_engine_destroy(engine);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* The loops of strips.h for one level of instructions: included by strips_avx2.c and strips_plain.c, which are compiled
+ * for their level and define LEVEL_TABLE, the name of the table. */
+#include "../base/simd.h"
+#include "strips.h"
+
+#include <stddef.h>
+
+enum { TERM_SQUARE, TERM_WEIGHTED_SQUARE, TERM_ABSOLUTE, TERM_PRODUCT };
+
+#define REAL double
+#define VECTOR vector_f64
+#define INTEGERS vector_i64
+#define LANES LANES_F64
+#define NAME(name) name##_f64
+#include "strips_block.h"
+#undef REAL
+#undef VECTOR
+#undef INTEGERS
+#undef LANES
+#undef NAME
+
+#define REAL float
+#define VECTOR vector_f32
+#define INTEGERS vector_i32
+#define LANES LANES_F32
+#define NAME(name) name##_f32
+#include "strips_block.h"
+#undef REAL
+#undef VECTOR
+#undef INTEGERS
+#undef LANES
+#undef NAME
+
+GRAM_INLINE vector_f64 moment_term(gram_moment moment, double x, vector_f64 y)
+{
+    const vector_f64 t = x - y;
+    const vector_f64 one = spread_f64(1), zero = {0};
+    switch (moment) {
+    case GRAM_MOMENT_SQUARE: return t * t;
+    case GRAM_MOMENT_ABSOLUTE: return at_least_f64(-t, t);
+    case GRAM_MOMENT_DIFFERENCE: return t;
+    case GRAM_MOMENT_SIGN: return select_f64(t > zero, one, zero) - select_f64(t < zero, one, zero);
+    default: return y;
+    }
+}
+
+GRAM_INLINE void sum_moments(gram_moment moment, int64_t d, const double *x, const double *y, const double *m,
+                             double *out)
+{
+    for (int i = 0; i < GRAM_STRIP; i += ROWS_f64)
+        for (int64_t l = 0; l < d; l++) {
+            vector_f64 acc[ROWS_f64] = {{0}};
+            for (int j = 0; j < GRAM_PANEL; j += LANES_F64) {
+                const vector_f64 yj = load_f64(y + l * GRAM_PANEL + j);
+                for (int r = 0; r < ROWS_f64; r++)
+                    acc[r] += load_f64(m + (i + r) * GRAM_PANEL + j) *
+                              moment_term(moment, x[l * GRAM_PANEL + i + r], yj);
+            }
+            for (int r = 0; r < ROWS_f64; r++) out[(i + r) * d + l] += lane_sum_f64(acc[r]);
+        }
+}
+
+static void row_moments(gram_moment moment, int64_t d, const double *x, const double *y, const double *m, double *out)
+{
+    switch (moment) {
+    case GRAM_MOMENT_SQUARE: sum_moments(GRAM_MOMENT_SQUARE, d, x, y, m, out); break;
+    case GRAM_MOMENT_ABSOLUTE: sum_moments(GRAM_MOMENT_ABSOLUTE, d, x, y, m, out); break;
+    case GRAM_MOMENT_DIFFERENCE: sum_moments(GRAM_MOMENT_DIFFERENCE, d, x, y, m, out); break;
+    case GRAM_MOMENT_SIGN: sum_moments(GRAM_MOMENT_SIGN, d, x, y, m, out); break;
+    case GRAM_MOMENT_SECOND: sum_moments(GRAM_MOMENT_SECOND, d, x, y, m, out); break;
+    }
+}
+
+const gram_strips LEVEL_TABLE = {
+    .f64 = {sqdist_f64, l1_f64, dot_f64, sqdist_from_dot_f64, multiply_f64, multiply_both_f64, row_moments},
+    .f32 = {sqdist_f32, l1_f32, dot_f32, sqdist_from_dot_f32, multiply_f32, multiply_both_f32},
+};
