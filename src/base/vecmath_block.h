@@ -6,7 +6,7 @@ static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 {
     const VECTOR bound = NAME(spread)(cap);
     for (int i = 0; i < n; i += LANES)
-        NAME(store)(out + i, NAME(at_most)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+        NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
 }
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
