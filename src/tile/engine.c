@@ -112,6 +112,13 @@ done:
 
 /* ---- leaves ---- */
 
+/* 1/ell^2 or 1/ell; in the engine's type finite for the smallest ell too, since 0 times it must stay 0 */
+static double inverse_length(const compiler *c, gram_form form, double ell)
+{
+    const double most = c->engine->single ? 1e36 : 1e300;
+    return fmin(form == GRAM_FORM_SQDIST ? 1 / (ell * ell) : 1 / ell, most);
+}
+
 /* 1/ell^2 for each column (squared distance) or 1/ell (L1), in both types */
 static gram_status make_weights(compiler *c, const gram_argument *length, gram_form_entry *form)
 {
@@ -121,8 +128,7 @@ static gram_status make_weights(compiler *c, const gram_argument *length, gram_f
     TRY(arena_take(c, length->count, sizeof(double), (void **)&weights));
     TRY(arena_take(c, length->count, sizeof(float), (void **)&weights_f32));
     for (int64_t l = 0; l < length->count; l++) {
-        const double ell = length->values[l];
-        weights[l] = form->kind == GRAM_FORM_SQDIST ? 1 / (ell * ell) : 1 / ell;
+        weights[l] = inverse_length(c, form->kind, length->values[l]);
         weights_f32[l] = (float)weights[l];
     }
     form->weights_f64 = weights;
@@ -179,8 +185,7 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, int64_t d, co
         if (length && length->count > 1) TRY(make_weights(c, node->length, &form));
         TRY(plan_product(c, node->length, &form));
     }
-    if (length && length->count == 1)
-        node->scale = form.kind == GRAM_FORM_SQDIST ? 1 / (length->values[0] * length->values[0]) : 1 / length->values[0];
+    if (length && length->count == 1) node->scale = inverse_length(c, form.kind, length->values[0]);
     node->form = add_form(c, &form);
 done:
     return status;

@@ -55,7 +55,7 @@ static void NAME(sqdist_by_product)(const gram_engine *engine, gram_strip *strip
     }
     for (int i = 0; i < GRAM_STRIP; i++)
         for (int j = 0; j < GRAM_PANEL; j++)
-            if (out[i * GRAM_PANEL + j] < cut * (x_norms[i] + y_norms[j]))
+            if (!(out[i * GRAM_PANEL + j] >= cut * (x_norms[i] + y_norms[j])))
                 out[i * GRAM_PANEL + j] = NAME(one_sqdist)(stored->d, form->NAME(weights), x + i, y + j);
 }
 

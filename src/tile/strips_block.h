@@ -69,7 +69,7 @@ static int NAME(sqdist_from_dot)(REAL cut, const REAL *x_norms, const REAL *y_no
         for (int j = 0; j < GRAM_PANEL; j += LANES) {
             const VECTOR norms = x_norms[i] + NAME(load)(y_norms + j);
             const VECTOR s = norms - 2 * NAME(load)(dot + i * GRAM_PANEL + j);
-            below -= s < cut * norms; /* a true comparison is -1 */
+            below += 1 + (s >= cut * norms); /* a true comparison is -1; NaN, after an overflow, is lost too */
             NAME(store)(out + i * GRAM_PANEL + j, s);
         }
     int count = 0;

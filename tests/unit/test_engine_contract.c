@@ -587,37 +587,52 @@ static void near_duplicates_covariance(void **state)
 
 /* Distances whose squares overflow and length-scales whose squares vanish: k is 1 on the diagonal and, between points
  * that are much further apart than ell, 0. Never NaN. */
+typedef struct extreme {
+    const char *ell;
+    double scale; /* of the points */
+    int single;   /* f32 */
+    double want;  /* off the diagonal */
+} extreme;
+
+static void check_extreme(gram_context *context, const char *kind, const extreme *e, int64_t d)
+{
+    enum { N = 20 };
+    char text[64];
+    (void)snprintf(text, sizeof text, "%sell=%s)", kind, e->ell);
+    double *data = test_random((uint64_t)d, N * d, -1, 1), k[N * N];
+    float *narrow = calloc((size_t)(N * d), sizeof *narrow);
+    assert_non_null(narrow);
+    for (int64_t i = 0; i < N * d; i++) data[i] *= e->scale;
+    for (int64_t i = 0; e->single && i < N * d; i++) narrow[i] = (float)data[i];
+    gram_points *x = NULL;
+    OK(context, e->single ? gram_points_create_f32(context, N, d, narrow, d, &x)
+                          : gram_points_create_f64(context, N, d, data, d, &x));
+    gram_kernel *kernel = test_kernel(context, text);
+    OK(context, gram_matrix(context, kernel, x, NULL, k, N));
+    for (int64_t i = 0; i < N * N; i++)
+        if (!(k[i] == (i % (N + 1) == 0 ? 1 : e->want)))
+            FAIL_TEST("%s, d = %lld, points of size %g: k(%lld, %lld) = %g", text, (long long)d, e->scale,
+                      (long long)(i / N), (long long)(i % N), k[i]);
+    gram_kernel_release(kernel);
+    gram_points_destroy(x);
+    free(narrow);
+    free(data);
+}
+
 static void extremes(void **state)
 {
     (void)state;
-    static const char *const KINDS[] = {"rbf(ell=%s)", "laplace1(ell=%s)", "matern(nu=0.5, ell=%s)",
-                                        "matern(nu=1.5, ell=%s)", "matern(nu=2.5, ell=%s)"};
-    static const struct {
-        const char *ell;
-        double scale, want;
-    } CASES[] = {{"1", 1e200, 0}, {"1e-200", 1, 0}, {"1e200", 1, 1}, {"1e-150", 1e-100, 0}};
+    static const char *const KINDS[] = {"rbf(", "laplace1(", "matern(nu=0.5, ", "matern(nu=1.5, ", "matern(nu=2.5, "};
+    static const extreme CASES[] = {
+        {"1", 1e200, 0, 0},       {"1e-200", 1, 0, 0}, {"1e200", 1, 0, 1}, {"1e-150", 1e-100, 0, 0},
+        {"1", 1e30, 1, 0},        {"1e-30", 1, 1, 0},  {"1e30", 1, 1, 1},
+    };
     static const int64_t D[] = {1, 10, 70};
-    enum { N = 20 };
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     for (size_t s = 0; s < sizeof D / sizeof *D; s++)
         for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++)
-            for (size_t e = 0; e < sizeof KINDS / sizeof *KINDS; e++) {
-                char text[64];
-                const size_t prefix = strcspn(KINDS[e], "%");
-                (void)snprintf(text, sizeof text, "%.*s%s)", (int)prefix, KINDS[e], CASES[c].ell);
-                double *data = test_random(s, N * D[s], -1, 1), k[N * N];
-                for (int64_t i = 0; i < N * D[s]; i++) data[i] *= CASES[c].scale;
-                gram_points *x = test_points(context, N, D[s], data);
-                gram_kernel *kernel = test_kernel(context, text);
-                OK(context, gram_matrix(context, kernel, x, NULL, k, N));
-                for (int64_t i = 0; i < N * N; i++)
-                    if (!(k[i] == (i % (N + 1) == 0 ? 1 : CASES[c].want)))
-                        FAIL_TEST("%s, d = %lld, points of size %g: k(%lld, %lld) = %g", text, (long long)D[s],
-                                  CASES[c].scale, (long long)(i / N), (long long)(i % N), k[i]);
-                gram_kernel_release(kernel);
-                gram_points_destroy(x);
-                free(data);
-            }
+            for (size_t e = 0; e < sizeof KINDS / sizeof *KINDS; e++)
+                check_extreme(context, KINDS[e], &CASES[c], D[s]);
     gram_context_destroy(context);
 }
 
