@@ -180,7 +180,27 @@ static void multiply_min_block(int n, double x, double origin, const double *y, 
 {
     const vector_f64 bound = spread_f64(x);
     for (int i = 0; i < n; i += LANES_F64)
-        store_f64(out + i, load_f64(out + i) * (at_most_f64(bound, load_f64(y + i)) - origin));
+        store_f64(out + i, load_f64(out + i) * (min_f64(bound, load_f64(y + i)) - origin));
+}
+
+/* 2^y for y <= 0, one vector: as exp_scaled. */
+GRAM_INLINE vector_f64 exp2_f64(vector_f64 y)
+{
+    const vector_f64 t = min_f64(y, spread_f64(4096)) + ROUND_F64;
+    const vector_f64 f = y - (t - ROUND_F64);
+    vector_f64 q = spread_f64(HALF_EXP2_F64[8]);
+    for (int k = 7; k >= 0; k--) q = q * f + HALF_EXP2_F64[k];
+    q *= f;
+    return scale_by_power_f64(q * (q + 2) + 1, t, -1021);
+}
+
+GRAM_INLINE vector_f32 exp2_f32(vector_f32 y)
+{
+    const vector_f32 t = min_f32(y, spread_f32(512)) + ROUND_F32;
+    const vector_f32 f = y - (t - ROUND_F32);
+    vector_f32 p = spread_f32(EXP2_F32[4]);
+    for (int k = 3; k >= 0; k--) p = p * f + EXP2_F32[k];
+    return scale_by_power_f32(p * f + 1, t, -125);
 }
 
 /* exp(-a) is 0 from here on */
