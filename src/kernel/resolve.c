@@ -87,6 +87,7 @@ static void add_row(const resolving *r, int l1, int64_t count, int64_t i, double
 
 static void fill_pairs(resolving *r, const gram_view *view, int l1, int exponent)
 {
+    if (r->rows < 2) return;
     memset(r->pairs, 0, (size_t)pair_count(r) * sizeof *r->pairs);
     for (int64_t first = 0; first < view->d; first += COLUMNS_PER_PANEL) {
         const int64_t left = view->d - first, count = left < COLUMNS_PER_PANEL ? left : COLUMNS_PER_PANEL;
