@@ -69,21 +69,24 @@ static void NAME(fill)(int n, REAL c, REAL *out)
     for (int i = 0; i < n; i += LANES) NAME(store)(out + i, value);
 }
 
-/* The root is at most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root,
- * polynomial and exponential, because the root's unit works beside the others. */
+/* P(a) exp(-a), a = sqrt(c x), for one vector beside its neighbours: see exp_scaled for the exponential. The root is at
+ * most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root, polynomial and
+ * exponential, because the root's unit works beside the others. */
 GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
+    enum { GROUP = GRAM_LANES / LANES };
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
-    for (int i = 0; i < n; i += 2 * LANES) {
-        const VECTOR a0 = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
-        const VECTOR a1 = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + LANES)));
-        VECTOR p0 = NAME(spread)(coefficients[degree]), p1 = p0;
-        for (int k = degree - 1; k >= 0; k--) {
-            p0 = p0 * a0 + coefficients[k];
-            p1 = p1 * a1 + coefficients[k];
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR a[GROUP], p[GROUP], y[GROUP];
+        for (int v = 0; v < GROUP; v++) {
+            a[v] = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
+            p[v] = NAME(spread)(coefficients[degree]);
+            y[v] = -(REAL)LOG2_E * a[v];
         }
-        NAME(store)(out + i, p0 * NAME(exp2)(-(REAL)LOG2_E * a0));
-        NAME(store)(out + i + LANES, p1 * NAME(exp2)(-(REAL)LOG2_E * a1));
+        NAME(exp2)(y);
+        for (int k = degree - 1; k >= 0; k--)
+            for (int v = 0; v < GROUP; v++) p[v] = p[v] * a[v] + coefficients[k];
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * y[v]);
     }
 }
 
