@@ -1,7 +1,7 @@
 /* Open numbers become values: length-scales by the median heuristic, others by their defaults.
  *
  * The median of |x_i - x_j| over pairs i < j of different points puts the kernel where it neither sees all points as
- * equal nor all as strangers (Gretton et al., "A kernel two-sample test", JMLR 2012, section 8). With more than 2,000
+ * equal nor all as strangers (used in Gretton et al., "A kernel two-sample test", JMLR 2012). With more than 2,000
  * rows, 2,000 of them are drawn by the context's seed: 2 million pairs, 16 MB.
  *
  * Distances are sums of differences. Coordinates are first multiplied by a power of two that brings the largest near 1:
