@@ -210,7 +210,8 @@ static void test_errors_of_arguments(void **state)
         {"white(1)", SYNTAX, "kernel: column 7: white(1): 'white' takes 0 arguments"},
         {"laplace1(1,2)", SYNTAX, "kernel: column 12: laplace1(1,2): 'laplace1' takes 1 argument"},
         {"rbf(ell=1, gamma=2)", SYNTAX, "kernel: column 12: rbf(ell=1, gamma=2): give 'ell' or 'gamma', not both"},
-        {"rbf(width=1, gamma=2)", SYNTAX, "kernel: column 14: rbf(width=1, gamma=2): give 'width' or 'gamma', not both"},
+        {"rbf(width=1, gamma=2)", SYNTAX,
+         "kernel: column 14: rbf(width=1, gamma=2): give 'width' or 'gamma', not both"},
         {"rbf(1, gamma=2)", SYNTAX, "kernel: column 8: rbf(1, gamma=2): give 'ell' or 'gamma', not both"},
         {"rbf(S=[4], width=2)", SYNTAX, "kernel: column 12: rbf(S=[4], width=2): give 'S' or 'width', not both"},
         {"rbf(1, [4])", SYNTAX, "kernel: column 8: rbf(1, [4]): give 'ell' or 'S', not both"},
@@ -240,8 +241,7 @@ static void test_errors_of_arguments(void **state)
         {"rbf([1,0;0,1])", ARGUMENT, "kernel: column 1: rbf: ell takes a number or a list, not a matrix"},
         {"rbf(S=[1,2])", ARGUMENT,
          "kernel: column 1: rbf: S takes a square matrix such as [1,0;0,2], not a list of 2 numbers"},
-        {"rbf(S=[1,0.5;0,1])", ARGUMENT,
-         "kernel: column 1: rbf: S is not symmetric: entry 2,1 differs from entry 1,2"},
+        {"rbf(S=[1,0.5;0,1])", ARGUMENT, "kernel: column 1: rbf: S is not symmetric: entry 2,1 differs from entry 1,2"},
         {"rbf(S=[1,2;2,1])", ARGUMENT, "kernel: column 1: rbf: S is not positive definite"},
         {"rbf(S=[1,2;3])", SYNTAX, "kernel: column 13: row 2 has 1 numbers, row 1 has 2"},
         {"rbf(S=[1;2])", SYNTAX, "kernel: column 7: a matrix of 2 x 1 numbers is not square"},
@@ -324,8 +324,9 @@ static void test_pieces(void **state)
 {
     expect_repeated(*state, repeat("", "q", 100, ""), GRAM_ERROR_SYNTAX,
                     "kernel: column 1: no kernel 'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq...'");
-    const wrong control = {"<a\tb\x1b>", SYNTAX,
-                           "kernel: column 1: '<a b?>' stands for a kernel that exists in C only; no text can be read as it"};
+    const wrong control = {
+        "<a\tb\x1b>", SYNTAX,
+        "kernel: column 1: '<a b?>' stands for a kernel that exists in C only; no text can be read as it"};
     expect_message(*state, &control);
 }
 
