@@ -73,14 +73,15 @@ static void fill_panel(resolving *r, const gram_view *view, int64_t first, int64
                 ldexp(gram_points_at(r->points, row_id(r, i), column_id(view, first + l)), -exponent);
 }
 
-/* out[j] += sum_l (x_il - x_jl)^2, or |x_il - x_jl|, for j in (i, rows) */
+/* out[k] += sum_l (x_il - x_jl)^2, or |x_il - x_jl|, j = i + 1 + k < rows */
 static void add_row(const resolving *r, int l1, int64_t count, int64_t i, double *out)
 {
     for (int64_t l = 0; l < count; l++) {
-        const double *x = r->panel + l * r->rows;
-        for (int64_t j = i + 1; j < r->rows; j++) {
-            const double difference = x[i] - x[j];
-            out[j] += l1 ? fabs(difference) : difference * difference;
+        const double *x = r->panel + l * r->rows, *others = x + i + 1;
+        const int64_t left = r->rows - i - 1;
+        for (int64_t k = 0; k < left; k++) {
+            const double difference = x[i] - others[k];
+            out[k] += l1 ? fabs(difference) : difference * difference;
         }
     }
 }
@@ -98,8 +99,7 @@ static gram_status add_rows(void *argument, const gram_worker *worker)
     const int64_t rows = s->r->rows, from = worker->task * ROWS_PER_TASK;
     const int64_t to = from + ROWS_PER_TASK < rows ? from + ROWS_PER_TASK : rows;
     /* row i holds pairs (i, i+1) ... (i, rows-1), and starts after those of the rows before it */
-    for (int64_t i = from; i < to; i++)
-        add_row(s->r, s->l1, s->count, i, s->r->pairs + i * rows - i * (i + 1) / 2 - i - 1);
+    for (int64_t i = from; i < to; i++) add_row(s->r, s->l1, s->count, i, s->r->pairs + i * rows - i * (i + 1) / 2);
     return GRAM_OK;
 }
 
