@@ -117,6 +117,11 @@ size_t gram_number_parse(const char *text, size_t length, double *value)
     return end;
 }
 
+static void strip_zeros(decimal *number)
+{
+    while (number->count > 1 && number->digits[number->count - 1] == '0') number->count--;
+}
+
 /* The digits of |value| to `count` places, correctly rounded, without zeros at the end. */
 static void round_to_digits(double value, int count, decimal *number)
 {
@@ -128,15 +133,30 @@ static void round_to_digits(double value, int count, decimal *number)
     for (; *c != 'e'; c++)
         if (is_digit(*c)) number->digits[number->count++] = *c;
     number->exponent = strtol(c + 1, NULL, 10) + 1;
-    while (number->count > 1 && number->digits[number->count - 1] == '0') number->count--;
+    strip_zeros(number);
+}
+
+/* One more in the last of `count` places. */
+static void next_above(int count, decimal *number)
+{
+    while (number->count < count) number->digits[number->count++] = '0';
+    int i = count - 1;
+    for (; i > 0 && number->digits[i] == '9'; i--) number->digits[i] = '0';
+    number->digits[i]++;
+    strip_zeros(number);
 }
 
 /* 15 digits read back to the same double if any number of at most 15 digits does, and are then that number with zeros
- * at the end. Only subnormals, which have fewer digits, must try all lengths. */
+ * at the end. Only subnormals, which have fewer digits, must try all lengths. Below a power of two doubles are twice as
+ * dense, so that the nearest number of 16 digits may belong to the next double below and yet the one above it fit. */
 static void shortest_digits(double value, decimal *number)
 {
+    int exponent;
     for (int count = value < DBL_MIN ? 1 : EXACT_DIGITS; count <= DBL_DECIMAL_DIG; count++) {
         round_to_digits(value, count, number);
+        if (decimal_value(number) == value) return;
+        if (count != EXACT_DIGITS + 1 || frexp(value, &exponent) != 0.5) continue;
+        next_above(count, number);
         if (decimal_value(number) == value) return;
     }
 }

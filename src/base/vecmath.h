@@ -6,7 +6,8 @@
  *
  * Error bounds, in units in the last place (ulp) of the result, tested at every level:
  *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
- * Results of exp and exp_scaled below the smallest normal number are 0. NaN stays NaN. */
+ * Results of exp and exp_scaled below 2^-1021.5 = 3.1e-308 (f32: 2^-125.5 = 1.7e-38) are 0: subnormal numbers are slow
+ * and worth nothing here. NaN stays NaN, what is too large is inf. */
 #ifndef GRAM_BASE_VECMATH_H
 #define GRAM_BASE_VECMATH_H
 

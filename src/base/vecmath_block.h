@@ -6,7 +6,7 @@ static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 {
     const VECTOR bound = NAME(spread)(cap);
     for (int i = 0; i < n; i += LANES)
-        NAME(store)(out + i, NAME(at_most)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+        NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
 }
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
@@ -74,11 +74,16 @@ static void NAME(fill)(int n, REAL c, REAL *out)
 GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
-    for (int i = 0; i < n; i += LANES) {
-        const VECTOR a = NAME(at_most)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
-        VECTOR p = NAME(spread)(coefficients[degree]);
-        for (int k = degree - 1; k >= 0; k--) p = p * a + coefficients[k];
-        NAME(store)(out + i, p * NAME(exp2)(-(REAL)LOG2_E * a));
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const VECTOR a0 = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
+        const VECTOR a1 = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + LANES)));
+        VECTOR p0 = NAME(spread)(coefficients[degree]), p1 = p0;
+        for (int k = degree - 1; k >= 0; k--) {
+            p0 = p0 * a0 + coefficients[k];
+            p1 = p1 * a1 + coefficients[k];
+        }
+        NAME(store)(out + i, p0 * NAME(exp2)(-(REAL)LOG2_E * a0));
+        NAME(store)(out + i + LANES, p1 * NAME(exp2)(-(REAL)LOG2_E * a1));
     }
 }
 

@@ -1,0 +1,158 @@
+/* gram's side of the benchmarks: one call of the public interface, timed, in a fresh process with the default context.
+ *
+ *     bench_gram about
+ *     bench_gram matrix  KERNEL N D
+ *     bench_gram packed  KERNEL N D
+ *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
+ *
+ * Prints one line of JSON: seconds of the call, bytes by which the call raised the process's peak memory, and check
+ * values of the result. Making the data, the points, the kernel and the context is not timed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gram/gram.h>
+
+#include "measure.h"
+
+enum { SEED_X = 1, SEED_Y = 2, SEED_V = 3 };
+
+/* Odd, so that a check of a matrix meets every column. */
+enum { CHECK_STRIDE = 997 };
+
+static gram_context *context;
+
+static void must(gram_status status)
+{
+    if (status != GRAM_OK) fail(context ? gram_context_message(context) : gram_status_text(status));
+}
+
+static gram_kernel *make_kernel(const char *text)
+{
+    gram_kernel *kernel;
+    must(gram_kernel_parse(context, text, &kernel));
+    return kernel;
+}
+
+/* Points with their data, which they borrow. */
+typedef struct data {
+    gram_points *points;
+    void *numbers;
+} data;
+
+static data make_points(uint64_t seed, int64_t n, int64_t d, int single)
+{
+    data made = {NULL, NULL};
+    if (single) {
+        float *numbers = random_numbers_f32(seed, n * d);
+        must(gram_points_create_f32(context, n, d, numbers, d, &made.points));
+        made.numbers = numbers;
+    } else {
+        double *numbers = random_numbers(seed, n * d);
+        must(gram_points_create_f64(context, n, d, numbers, d, &made.points));
+        made.numbers = numbers;
+    }
+    return made;
+}
+
+static void free_points(data made)
+{
+    gram_points_destroy(made.points);
+    free(made.numbers);
+}
+
+static void print_cost(double start, int64_t before)
+{
+    const double seconds = clock_seconds() - start;
+    printf("{\"seconds\": %.6f, \"peak_bytes\": %lld, ", seconds, (long long)(memory_peak() - before));
+}
+
+static void about(void)
+{
+    printf("{\"gram\": \"%s\", \"compiler\": \"%s\", \"blas\": \"%s\", \"isa\": \"%s\", \"threads\": %d}\n", gram_version(),
+           __VERSION__, gram_blas_name(), gram_context_isa(context), gram_context_threads(context));
+}
+
+static void matrix(const char *text, int64_t n, int64_t d)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0);
+    const size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    double *out = fresh_memory(bytes);
+
+    const int64_t before = memory_resident();
+    const double start = clock_seconds();
+    must(gram_matrix(context, kernel, x.points, NULL, out, n));
+    print_cost(start, before);
+
+    print_check(out, (n * n + CHECK_STRIDE - 1) / CHECK_STRIDE, CHECK_STRIDE);
+    printf("}\n");
+    fresh_memory_free(out, bytes);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
+static void packed(const char *text, int64_t n, int64_t d)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0);
+    double *v = random_numbers(SEED_V, n);
+    double *out = random_numbers(SEED_V, n);
+    gram_operator *op;
+
+    const int64_t before = memory_resident();
+    const double start = clock_seconds();
+    must(gram_operator_create_packed(context, kernel, x.points, &op));
+    print_cost(start, before);
+
+    const double applying = clock_seconds();
+    must(gram_operator_apply(context, op, 1, v, 1, out, 1));
+    printf("\"apply_seconds\": %.6f, ", clock_seconds() - applying);
+    print_check(out, n, 1);
+    printf("}\n");
+    gram_operator_release(op);
+    free(out);
+    free(v);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
+static void product(const char *text, int64_t n, int64_t m, int64_t d, int single)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, single);
+    data y = {NULL, NULL};
+    if (m) y = make_points(SEED_Y, m, d, single);
+    double *v = random_numbers(SEED_V, m ? m : n);
+    double *out = random_numbers(SEED_V, n);
+
+    const int64_t before = memory_resident();
+    const double start = clock_seconds();
+    must(gram_matrix_product(context, kernel, x.points, y.points, 1, v, 1, out, 1));
+    print_cost(start, before);
+
+    print_check(out, n, 1);
+    printf("}\n");
+    free(out);
+    free(v);
+    free_points(y);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
+int main(int argc, char **argv)
+{
+    must(gram_context_create(NULL, &context));
+    if (argc == 2 && !strcmp(argv[1], "about"))
+        about();
+    else if (argc == 5 && !strcmp(argv[1], "matrix"))
+        matrix(argv[2], parse_count(argv[3]), parse_count(argv[4]));
+    else if (argc == 5 && !strcmp(argv[1], "packed"))
+        packed(argv[2], parse_count(argv[3]), parse_count(argv[4]));
+    else if (argc == 7 && !strcmp(argv[1], "product"))
+        product(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), !strcmp(argv[6], "f32"));
+    else
+        fail("bench_gram about | matrix KERNEL N D | packed KERNEL N D | product KERNEL N M D f64|f32");
+    gram_context_destroy(context);
+    return 0;
+}
