@@ -1,12 +1,22 @@
 /* The simple block operations, for one type: included by vecmath_body.h for f64 and for f32.
  *
- * The includer defines REAL, VECTOR, LANES and NAME(name), which gives a name its type. */
+ * The includer defines REAL, VECTOR, LANES, GROUP and NAME(name), which gives a name its type. */
+
+static void NAME(exp_scaled)(int n, REAL c, const REAL *x, REAL *out)
+{
+    const REAL rate = c * (REAL)LOG2_E;
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR y[GROUP];
+        for (int v = 0; v < GROUP; v++) y[v] = rate * NAME(load)(x + i + v * LANES);
+        NAME(exp2)(y);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, y[v]);
+    }
+}
 
 static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 {
     const VECTOR bound = NAME(spread)(cap);
-    for (int i = 0; i < n; i += LANES)
-        NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
 }
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
@@ -74,11 +84,16 @@ static void NAME(fill)(int n, REAL c, REAL *out)
 GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
-    for (int i = 0; i < n; i += LANES) {
-        const VECTOR a = NAME(at_most)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
-        VECTOR p = NAME(spread)(coefficients[degree]);
-        for (int k = degree - 1; k >= 0; k--) p = p * a + coefficients[k];
-        NAME(store)(out + i, p * NAME(exp2)(-(REAL)LOG2_E * a));
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR p[GROUP], e[GROUP];
+        for (int v = 0; v < GROUP; v++) {
+            const VECTOR a = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
+            p[v] = NAME(spread)(coefficients[degree]);
+            for (int k = degree - 1; k >= 0; k--) p[v] = p[v] * a + coefficients[k];
+            e[v] = -(REAL)LOG2_E * a;
+        }
+        NAME(exp2)(e);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * e[v]);
     }
 }
 

@@ -214,9 +214,27 @@ static void test_exp_edges(void **state)
 static void test_exp_edges_f32(void **state)
 {
     (void)state;
-    const float x[] = {0, -0.0F, 1e-45F, -1e-45F, 88.8F, 100, 200, 1e10F, FLT_MAX, INFINITY,
-                       -87.4F, -88, -120, -355, -1e10F, -FLT_MAX, -INFINITY, NAN, from_bits_f32(0x7fc007a2),
-                       from_bits_f32(0xffc001ff), from_bits_f32(0x7fffffff)};
+    const float x[] = {0,
+                       -0.0F,
+                       1e-45F,
+                       -1e-45F,
+                       88.8F,
+                       100,
+                       200,
+                       1e10F,
+                       FLT_MAX,
+                       INFINITY,
+                       -87.4F,
+                       -88,
+                       -120,
+                       -355,
+                       -1e10F,
+                       -FLT_MAX,
+                       -INFINITY,
+                       NAN,
+                       from_bits_f32(0x7fc007a2),
+                       from_bits_f32(0xffc001ff),
+                       from_bits_f32(0x7fffffff)};
     enum { EDGES = sizeof x / sizeof *x };
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
@@ -248,8 +266,12 @@ static void test_exp_ends(void **state)
                 const long double right = expl((long double)X[i]);
                 const int may_vanish = right < 0x1p-1021L, must_vanish = right < 0x1p-1022L;
                 const int overflows = right > (long double)DBL_MAX;
-                assert_true(overflows ? isinf(OUT[i]) : OUT[i] == 0 ? may_vanish : !must_vanish && ulps(OUT[i], right) <= 1);
-                assert_true(Y[i] == 0 ? may_vanish : !must_vanish && (isinf(Y[i]) ? right > 0.9999L * DBL_MAX : fabsl(Y[i] / right - 1) < 2e-13L));
+                assert_true(overflows     ? isinf(OUT[i])
+                            : OUT[i] == 0 ? may_vanish
+                                          : !must_vanish && ulps(OUT[i], right) <= 1);
+                assert_true(Y[i] == 0 ? may_vanish
+                                      : !must_vanish && (isinf(Y[i]) ? right > 0.9999L * DBL_MAX
+                                                                     : fabsl(Y[i] / right - 1) < 2e-13L));
             }
         }
     }
@@ -258,7 +280,8 @@ static void test_exp_ends(void **state)
 static void test_other_edges(void **state)
 {
     (void)state;
-    const double x[] = {0, -0.0, 5e-324, DBL_MIN, 1, 2, 1e-310, DBL_MAX, INFINITY, NAN, -1, -INFINITY, 1e22, 0x1p1000, 3e5, 1e6};
+    const double x[] = {0,        -0.0, 5e-324, DBL_MIN,   1,    2,        1e-310, DBL_MAX,
+                        INFINITY, NAN,  -1,     -INFINITY, 1e22, 0x1p1000, 3e5,    1e6};
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
         if (!math) continue;
@@ -424,10 +447,10 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),       cmocka_unit_test(test_exp_scaled),
+        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
         cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_exp_edges_f32), cmocka_unit_test(test_exp_ends),
-        cmocka_unit_test(test_other_edges),  cmocka_unit_test(test_position),  cmocka_unit_test(test_simple_f64),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_simple_f32), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_other_edges),  cmocka_unit_test(test_position),      cmocka_unit_test(test_simple_f64),
+        cmocka_unit_test(test_sums),         cmocka_unit_test(test_simple_f32),    cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
