@@ -6,10 +6,10 @@ static void NAME(exp_scaled)(int n, REAL c, const REAL *x, REAL *out)
 {
     const REAL rate = c * (REAL)LOG2_E;
     for (int i = 0; i < n; i += GRAM_LANES) {
-        VECTOR y[GROUP];
-        for (int v = 0; v < GROUP; v++) y[v] = rate * NAME(load)(x + i + v * LANES);
-        NAME(exp2)(y);
-        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, y[v]);
+        VECTOR t[GROUP], f[GROUP], q[GROUP];
+        for (int v = 0; v < GROUP; v++) NAME(split)(rate * NAME(load)(x + i + v * LANES), &t[v], &f[v]);
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, NAME(join)(t[v], f[v], q[v]));
     }
 }
 
@@ -85,15 +85,15 @@ GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL 
 {
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
     for (int i = 0; i < n; i += GRAM_LANES) {
-        VECTOR p[GROUP], e[GROUP];
+        VECTOR p[GROUP], t[GROUP], f[GROUP], q[GROUP];
         for (int v = 0; v < GROUP; v++) {
             const VECTOR a = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
             p[v] = NAME(spread)(coefficients[degree]);
             for (int k = degree - 1; k >= 0; k--) p[v] = p[v] * a + coefficients[k];
-            e[v] = -(REAL)LOG2_E * a;
+            NAME(split)(-(REAL)LOG2_E * a, &t[v], &f[v]);
         }
-        NAME(exp2)(e);
-        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * e[v]);
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * NAME(join)(t[v], f[v], q[v]));
     }
 }
 

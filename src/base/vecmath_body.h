@@ -55,44 +55,53 @@ GRAM_INLINE vector_f32 scale_by_power_f32(vector_f32 p, vector_f32 t, float leas
     return (vector_f32)(scaled & (vector_u32)(t >= ROUND_F32 + least));
 }
 
-/* The vectors of GRAM_LANES numbers are worked on together: one polynomial alone waits for its own last step. */
+/* 2^y in three steps: split y, run the polynomial, join. The polynomial is run for the vectors of GRAM_LANES numbers
+ * together, because one alone waits for its own last step.
+ *
+ * split: y = k + f, t = k + 1.5 * 2^52. y is at most 1024, where the result is inf. NaN stays in f, while its t is that
+ * of 4096, whose shifted k is 0 and leaves the NaN as it is. Minimum and comparison are chosen because they take no
+ * time from the multipliers, which a blend does (on AMD's Zen 3). */
 enum { GROUP_F64 = GRAM_LANES / LANES_F64, GROUP_F32 = GRAM_LANES / LANES_F32 };
 
-/* y = 2^y; 2^f = p^2 = 1 + q (q + 2) for the p = 1 + q of HALF_EXP2_F64.
- *
- * y is at most 1024, where the result is inf. NaN goes through the polynomial, while its t is that of 4096, whose
- * shifted k is 0 and leaves the NaN as it is. Minimum and comparison are chosen because they take no time from the
- * multipliers, which a blend does (on AMD's Zen 3). */
-GRAM_INLINE void exp2_f64(vector_f64 y[GROUP_F64])
+GRAM_INLINE void split_f64(vector_f64 y, vector_f64 *t, vector_f64 *f)
 {
-    vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
-    for (int v = 0; v < GROUP_F64; v++) {
-        const vector_f64 bounded = min_f64(spread_f64(1024), y[v]);
-        t[v] = min_f64(bounded, spread_f64(4096)) + ROUND_F64;
-        f[v] = bounded - (t[v] - ROUND_F64);
-        q[v] = spread_f64(HALF_EXP2_F64[8]);
-    }
-    for (int k = 7; k >= 0; k--)
-        for (int v = 0; v < GROUP_F64; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
-    for (int v = 0; v < GROUP_F64; v++) {
-        q[v] *= f[v];
-        y[v] = scale_by_power_f64(q[v] * (q[v] + 2) + 1, t[v], -1021);
-    }
+    y = min_f64(spread_f64(1024), y);
+    *t = min_f64(y, spread_f64(4096)) + ROUND_F64;
+    *f = y - (*t - ROUND_F64);
 }
 
-/* The same with the polynomial of 2^f itself. k has 9 bits after the shift, hence 512 in the place of 4096. */
-GRAM_INLINE void exp2_f32(vector_f32 y[GROUP_F32])
+/* k has 9 bits after the shift, hence 512 in the place of 4096. */
+GRAM_INLINE void split_f32(vector_f32 y, vector_f32 *t, vector_f32 *f)
 {
-    vector_f32 t[GROUP_F32], f[GROUP_F32], p[GROUP_F32];
-    for (int v = 0; v < GROUP_F32; v++) {
-        const vector_f32 bounded = min_f32(spread_f32(128), y[v]);
-        t[v] = min_f32(bounded, spread_f32(512)) + ROUND_F32;
-        f[v] = bounded - (t[v] - ROUND_F32);
-        p[v] = spread_f32(EXP2_F32[4]);
-    }
+    y = min_f32(spread_f32(128), y);
+    *t = min_f32(y, spread_f32(512)) + ROUND_F32;
+    *f = y - (*t - ROUND_F32);
+}
+
+GRAM_INLINE void polynomial_f64(const vector_f64 f[GROUP_F64], vector_f64 q[GROUP_F64])
+{
+    for (int v = 0; v < GROUP_F64; v++) q[v] = spread_f64(HALF_EXP2_F64[8]);
+    for (int k = 7; k >= 0; k--)
+        for (int v = 0; v < GROUP_F64; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
+}
+
+GRAM_INLINE void polynomial_f32(const vector_f32 f[GROUP_F32], vector_f32 q[GROUP_F32])
+{
+    for (int v = 0; v < GROUP_F32; v++) q[v] = spread_f32(EXP2_F32[4]);
     for (int k = 3; k >= 0; k--)
-        for (int v = 0; v < GROUP_F32; v++) p[v] = p[v] * f[v] + EXP2_F32[k];
-    for (int v = 0; v < GROUP_F32; v++) y[v] = scale_by_power_f32(p[v] * f[v] + 1, t[v], -125);
+        for (int v = 0; v < GROUP_F32; v++) q[v] = q[v] * f[v] + EXP2_F32[k];
+}
+
+/* (1 + q f)^2 = 1 + q f (q f + 2) */
+GRAM_INLINE vector_f64 join_f64(vector_f64 t, vector_f64 f, vector_f64 q)
+{
+    q *= f;
+    return scale_by_power_f64(q * (q + 2) + 1, t, -1021);
+}
+
+GRAM_INLINE vector_f32 join_f32(vector_f32 t, vector_f32 f, vector_f32 q)
+{
+    return scale_by_power_f32(q * f + 1, t, -125);
 }
 
 /* e^x = 2^k e^r, r = x - k ln 2, e^r = 1 + (r + (rest + r^2 (...))), where `rest` is what r lost in its rounding. NaN

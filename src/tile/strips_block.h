@@ -13,7 +13,7 @@ GRAM_INLINE VECTOR NAME(term)(int form, VECTOR acc, REAL x, VECTOR y, REAL w)
     switch (form) {
     case TERM_SQUARE: return acc + t * t;
     case TERM_WEIGHTED_SQUARE: return acc + (w * t) * t;
-    case TERM_ABSOLUTE: return acc + w * NAME(at_least)(-t, t);
+    case TERM_ABSOLUTE: return acc + w * -NAME(min)(-t, t);
     default: return acc + x * y;
     }
 }

@@ -37,7 +37,7 @@ GRAM_INLINE vector_f64 moment_term(gram_moment moment, double x, vector_f64 y)
     const vector_f64 one = spread_f64(1), zero = {0};
     switch (moment) {
     case GRAM_MOMENT_SQUARE: return t * t;
-    case GRAM_MOMENT_ABSOLUTE: return at_least_f64(-t, t);
+    case GRAM_MOMENT_ABSOLUTE: return -min_f64(-t, t);
     case GRAM_MOMENT_DIFFERENCE: return t;
     case GRAM_MOMENT_SIGN: return select_f64(t > zero, one, zero) - select_f64(t < zero, one, zero);
     default: return y;

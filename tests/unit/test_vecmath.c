@@ -146,6 +146,56 @@ static void test_exp_scaled(void **state)
     }
 }
 
+/* sum of c_k a^k exp(-a) and the same with absolute values, a = sqrt(c x) */
+static long double poly_exp_sqrt(int degree, const double *coefficients, long double a, long double *size)
+{
+    long double value = 0;
+    *size = 0;
+    for (int k = 0; k <= degree; k++) {
+        const long double term = (long double)coefficients[k] * powl(a, k) * expl(-a);
+        value += term;
+        *size += fabsl(term);
+    }
+    return value;
+}
+
+static void test_poly_exp_sqrt(void **state)
+{
+    (void)state;
+    const double coefficients[] = {1, -0.5, 1.0 / 3, 2};
+    const float coefficients_f32[] = {1, -0.5F, 1.0F / 3, 2};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        long double most = 0, most_f32 = 0, size;
+        for (int round = 0; round < ROUNDS; round++) {
+            const int degree = round % 4;
+            fill_uniform((uint64_t)round, 0, round % 3 ? 5 : 2000);
+            math->f64.poly_exp_sqrt(BLOCK, 3, degree, coefficients, X, OUT);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)X[i];
+            math->f32.poly_exp_sqrt(BLOCK, 3, degree, coefficients_f32, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double a = sqrtl(3 * (long double)X[i]), a_f32 = sqrtl(3 * (long double)XF[i]);
+                const long double right = poly_exp_sqrt(degree, coefficients, a, &size);
+                most = fmaxl(most, fabsl(OUT[i] - right) / size * 0x1p53L / (4 + 4 * a));
+                const long double right_f32 = poly_exp_sqrt(degree, coefficients, a_f32, &size);
+                most_f32 = fmaxl(most_f32, fabsl((long double)OUTF[i] - right_f32) / size * 0x1p24L / (4 + 4 * a_f32));
+            }
+        }
+        print_message("%-6s poly_exp_sqrt: %.3f of the bound, f32 %.3f\n", math->name, (double)most, (double)most_f32);
+        assert_true(most <= 1);
+        assert_true(most_f32 <= 1);
+        const double x[] = {0, 1e300, INFINITY, NAN};
+        for (int i = 0; i < 16; i++) X[i] = x[i % 4], XF[i] = (float)x[i % 4];
+        math->f64.poly_exp_sqrt(16, 3, 2, coefficients, X, OUT);
+        math->f32.poly_exp_sqrt(16, 3, 2, coefficients_f32, XF, OUTF);
+        for (int i = 0; i < 16; i++) {
+            assert_true(i % 4 == 3 ? isnan(OUT[i]) : OUT[i] == (i % 4 == 0));
+            assert_true(i % 4 == 3 ? isnan(OUTF[i]) : OUTF[i] == (float)(i % 4 == 0));
+        }
+    }
+}
+
 static double from_bits(uint64_t bits)
 {
     double value;
@@ -366,6 +416,9 @@ static void test_simple_f64(void **state)
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5 + X[i]);
         f->add_scaled(BLOCK, -1, X, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == (0.5 + X[i]) - X[i]);
+        f->fill(BLOCK, 2, Y);
+        f->multiply_min(BLOCK, 1.5, 0.25, X, Y);
+        for (int i = 0; i < BLOCK; i++) assert_true(Y[i] == 2 * (fmin(1.5, X[i]) - 0.25));
         f->multiply(BLOCK, X, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == ((0.5 + X[i]) - X[i]) * X[i]);
     }
@@ -448,9 +501,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
-        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_exp_edges_f32), cmocka_unit_test(test_exp_ends),
-        cmocka_unit_test(test_other_edges),  cmocka_unit_test(test_position),      cmocka_unit_test(test_simple_f64),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_simple_f32),    cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
+        cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
+        cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
+        cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
