@@ -13,7 +13,7 @@
 
 #include "base/vecmath.h"
 
-enum { BLOCK = 1536, ROUNDS = 200, LEVELS = 2 };
+enum { BLOCK = 1536, ROUNDS = 60, LEVELS = 2 };
 
 static _Alignas(64) double X[BLOCK], Y[BLOCK], OUT[BLOCK];
 static _Alignas(64) float XF[BLOCK], OUTF[BLOCK];
