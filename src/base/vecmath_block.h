@@ -1,12 +1,22 @@
 /* The simple block operations, for one type: included by vecmath_body.h for f64 and for f32.
  *
- * The includer defines REAL, VECTOR, LANES and NAME(name), which gives a name its type. */
+ * The includer defines REAL, VECTOR, LANES, GROUP and NAME(name), which gives a name its type. */
+
+static void NAME(exp_scaled)(int n, REAL c, const REAL *x, REAL *out)
+{
+    const REAL rate = c * (REAL)LOG2_E;
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR t[GROUP], f[GROUP], q[GROUP];
+        for (int v = 0; v < GROUP; v++) NAME(split)(rate * NAME(load)(x + i + v * LANES), &t[v], &f[v]);
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, NAME(join)(t[v], f[v], q[v]));
+    }
+}
 
 static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 {
     const VECTOR bound = NAME(spread)(cap);
-    for (int i = 0; i < n; i += LANES)
-        NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
 }
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
@@ -69,24 +79,21 @@ static void NAME(fill)(int n, REAL c, REAL *out)
     for (int i = 0; i < n; i += LANES) NAME(store)(out + i, value);
 }
 
-/* P(a) exp(-a), a = sqrt(c x), for one vector beside its neighbours: see exp_scaled for the exponential. The root is at
- * most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root, polynomial and
- * exponential, because the root's unit works beside the others. */
+/* The root is at most EXP_SQRT_CAP, beyond which the exponential is 0 anyway: inf * 0 would be NaN. One loop for root,
+ * polynomial and exponential, because the root's unit works beside the others. */
 GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
-    enum { GROUP = GRAM_LANES / LANES };
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
     for (int i = 0; i < n; i += GRAM_LANES) {
-        VECTOR a[GROUP], p[GROUP], y[GROUP];
+        VECTOR p[GROUP], t[GROUP], f[GROUP], q[GROUP];
         for (int v = 0; v < GROUP; v++) {
-            a[v] = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
+            const VECTOR a = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
             p[v] = NAME(spread)(coefficients[degree]);
-            y[v] = -(REAL)LOG2_E * a[v];
+            for (int k = degree - 1; k >= 0; k--) p[v] = p[v] * a + coefficients[k];
+            NAME(split)(-(REAL)LOG2_E * a, &t[v], &f[v]);
         }
-        NAME(exp2)(y);
-        for (int k = degree - 1; k >= 0; k--)
-            for (int v = 0; v < GROUP; v++) p[v] = p[v] * a[v] + coefficients[k];
-        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * y[v]);
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * NAME(join)(t[v], f[v], q[v]));
     }
 }
 
