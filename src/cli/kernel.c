@@ -96,8 +96,17 @@ static int find_dimension(cli_session *session, int64_t asked, kernel_report *re
     }
     if (status >= 0) return CLI_DONE;
     if (status != GRAM_ERROR_DIMENSION) return cli_session_fail(session, status, 0, NULL);
-    return cli_fail(CLI_WRONG_USE, asked ? "Leave --dimension out to see the least that fits." : NULL, "%s",
+    if (!asked) return cli_fail(CLI_WRONG_USE, NULL, "%s: its parts need different numbers of columns", report->given);
+    return cli_fail(CLI_WRONG_USE, "Leave --dimension out to see the least that fits.", "%s",
                     gram_context_message(session->context));
+}
+
+static const char *reading_help(gram_status status)
+{
+    if (status == GRAM_ERROR_FILE) return "Check the name, and that you may read it.";
+    if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
+    if (status != GRAM_ERROR_DATA) return NULL;
+    return "DATA is a table of numbers: csv, tsv or npy (--format); --ignore LIST leaves columns out.";
 }
 
 static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
@@ -106,18 +115,12 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     gram_table_options options;
     gram_table_options_init(&options, sizeof options);
     options.format = data->format;
+    options.features = data->features;
+    options.ignore = data->ignore;
     report->file = strcmp(path, "-") == 0 ? "standard input" : path;
     gram_status status = gram_table_read(context, path, &options, &report->table);
-    if (status < 0)
-        return cli_session_fail(session, status, 1,
-                                status == GRAM_ERROR_DATA
-                                    ? "DATA is a table of numbers: .csv or .tsv with or without a header, or .npy."
-                                    : NULL);
-    status = gram_table_select(context, report->table, data->features, data->ignore);
-    if (status < 0)
-        return cli_session_fail(session, status, 1, "A list of columns is names, places and ranges: x1,x3:x5,7.");
-    if (data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
-    if (status < 0) return cli_session_fail(session, status, 1, NULL);
+    if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
+    if (status < 0) return cli_session_fail(session, status, 1, reading_help(status));
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
@@ -264,10 +267,6 @@ static void json_data(cli_json *json, const kernel_report *report)
     json_range(json, "off_diagonal", &report->rest);
     cli_json_integer(json, "off_diagonal_rows", report->sampled);
     cli_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
-    if (report->own->gram)
-        cli_json_string(json, "gram", report->own->gram);
-    else
-        cli_json_null(json, "gram");
 }
 
 static void write_json(cli_session *session, const kernel_report *report, cli_text *text)
@@ -284,6 +283,10 @@ static void write_json(cli_session *session, const kernel_report *report, cli_te
     json_properties(&json, &report->facts);
     json_parameters(session, &json, report);
     if (report->table) json_data(&json, report);
+    if (report->own->gram)
+        cli_json_string(&json, "gram", report->own->gram);
+    else
+        cli_json_null(&json, "gram");
     cli_json_number(&json, "seconds", cli_session_seconds(session));
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     cli_json_close(&json, '{');
