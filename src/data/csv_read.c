@@ -191,16 +191,18 @@ static gram_status parse_row(const csv_reader *reader, const csv_record *record,
 
 /* ---- rows ---- */
 
-/* Rows to make room for: those that the rest of the file should hold if it goes on like this, a little more, but at most
- * four times what there is, because the first rows may be short ones. */
+/* Rows to make room for: as many as the whole file should hold if it goes on like this, and a little more. The last step
+ * is to start from a quarter of that: then the estimate rests on enough rows, and the old array, which lives until its
+ * numbers are copied, is small beside the new one. */
 static int64_t rows_to_reserve(const csv_reader *reader)
 {
     const int64_t n = reader->table->n, least = FIRST_NUMBERS / reader->table->d + 1;
     if (n == 0) return least;
     if (reader->source->size < 0 || reader->consumed <= 0) return n + n / 2 + least;
-    const double expected = 1.02 * (double)n * (double)reader->source->size / (double)reader->consumed;
-    const int64_t rows = expected < 4 * (double)n ? (int64_t)expected : 4 * n;
-    return rows > n + n / 16 ? rows + 1 : n + n / 16 + 1;
+    const double expected = 1.03 * (double)n * (double)reader->source->size / (double)reader->consumed;
+    const double most = 4 * (double)n;
+    const double rows = expected <= most ? expected : expected / 4 < most ? expected / 4 : most;
+    return rows > (double)(n + n / 16) ? (int64_t)rows + 1 : n + n / 16 + 1;
 }
 
 static gram_status add_row(csv_reader *reader, const csv_record *record)

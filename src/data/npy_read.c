@@ -133,7 +133,9 @@ static gram_status check_finite(const npy_reader *reader)
             const double x = table->numbers[i * table->d + j];
             FAIL_IF(!isfinite(x), reader->context, GRAM_ERROR_DATA, "%s: row %" PRId64 ", column '%s': %s",
                     reader->source->name, i + 1, table->names[j],
-                    isnan(x) ? "missing value: 'nan'" : "not a finite number: 'inf'");
+                    isnan(x) ? "missing value: 'nan'"
+                    : x < 0  ? "not a finite number: '-inf'"
+                             : "not a finite number: 'inf'");
         }
 done:
     return status;
