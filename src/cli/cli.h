@@ -46,6 +46,9 @@ typedef struct cli_common {
     uint64_t memory; /* 0: not given */
 } cli_common;
 
+/* Ctrl-C and its like stop the work of a session; writing to a closed pipe is an error like others. Called once. */
+void cli_catch_signals(void);
+
 /* ---- a session: the context, its budget, progress on a terminal, and Ctrl-C ---- */
 
 typedef struct cli_session {

@@ -95,6 +95,7 @@ int main(int count, char **arguments)
         return CLI_WRONG_USE;
     }
     const char *word = arguments[1];
+    cli_catch_signals();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_usage();
     if (strcmp(word, "help") == 0) return run_help(count - 1, arguments + 1);

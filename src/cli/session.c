@@ -20,14 +20,15 @@ static void on_signal(int number)
 }
 
 /* Without SA_RESTART: a read that waits for standard input ends, too. */
-static void catch_signals(void)
+void cli_catch_signals(void)
 {
-    struct sigaction action;
+    struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGHUP, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+        (void)sigaction(SIGHUP, &action, NULL);
     action.sa_handler = SIG_IGN; /* writing then fails with EPIPE */
     (void)sigaction(SIGPIPE, &action, NULL);
 }
@@ -131,7 +132,6 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     memset(session, 0, sizeof *session);
     session->common = common;
     session->started = now();
-    catch_signals();
     gram_context_options_init(&options, sizeof options);
     options.threads = (int)common->threads;
     options.seed = common->seed;

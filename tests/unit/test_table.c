@@ -1,5 +1,6 @@
 /* Tables from delimited text: what is read, what is refused and with which words, columns by list, standardising. */
 #define _DEFAULT_SOURCE
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,7 +346,8 @@ static void test_files(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/Data.CSV", folder);
     assert_int_equal(gram_table_read(context, path, NULL, &table), GRAM_ERROR_FILE);
-    assert_non_null(strstr(gram_context_message(context), "Data.CSV: cannot be opened: No such file"));
+    assert_non_null(strstr(gram_context_message(context), "Data.CSV: cannot be opened: "));
+    assert_non_null(strstr(gram_context_message(context), strerror(ENOENT)));
     write_file(path, "x,y\n1,2\n");
     OK(context, gram_table_read(context, path, NULL, &table));
     check_row(table, "x y ", "1 2 ");
@@ -363,7 +365,7 @@ static void test_files(void **state)
     unlink(path);
 
     assert_int_equal(gram_table_read(context, folder, &options, &table), GRAM_ERROR_FILE);
-    assert_non_null(strstr(gram_context_message(context), "Is a directory"));
+    assert_non_null(strstr(gram_context_message(context), strerror(EISDIR)));
     options.format = (gram_format)77;
     assert_int_equal(gram_table_read(context, path, &options, &table), GRAM_ERROR_ARGUMENT);
     options.size = 3;
