@@ -187,8 +187,8 @@ gram_status gram_view_enter(gram_context *context, const gram_kernel *on, const 
 void gram_view_leave(gram_context *context, gram_view *inner);
 
 /* A new leaf in place of a leaf. */
-typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf,
-                                     const gram_view *view, gram_kernel **out);
+typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
+                                     gram_kernel **out);
 
 /* The same tree with every leaf mapped, in the order in which leaves are printed. The kernel must fit view->d
  * (gram_kernel_check_dimension); with view NULL columns are not followed and the map sees NULL. */
