@@ -26,6 +26,8 @@ typedef enum gram_format {
 typedef struct gram_table_options {
     size_t size; /* sizeof of this struct, set by gram_table_options_init */
     gram_format format;
+    const char *features; /* the columns to keep, as for gram_table_select; NULL: all */
+    const char *ignore;   /* the columns to leave out; what they hold does not matter; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
@@ -37,16 +38,33 @@ static int64_t find_column(const gram_table *table, span item)
     return place >= 1 && place <= table->d ? place - 1 : -1;
 }
 
+/* "'a', 'b', 'c'", as far as there is room */
+static char *some_names(const gram_table *table, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int64_t i = 0; i < table->d; i++) {
+        const size_t needed = strlen(table->names[i]) + sizeof ", '', ...";
+        if (length + needed > size) {
+            (void)snprintf(text + length, size - length, "%s...", i ? ", " : "");
+            break;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s'%s'", i ? ", " : "", table->names[i]);
+    }
+    return text;
+}
+
 static gram_status no_such_column(gram_context *context, const gram_table *table, span item)
 {
-    char word[GRAM_EXCERPT_SIZE];
+    char word[GRAM_EXCERPT_SIZE], names[120];
     gram_data_excerpt(item.text, item.length, word);
     if (place_of(item) >= 0)
         return gram_fail(context, GRAM_ERROR_DATA, "%s: no column %s, there are %" PRId64, table->file, word, table->d);
     const char *near = gram_suggest(word, table->names, (size_t)table->d);
     if (near)
         return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', did you mean '%s'?", table->file, word, near);
-    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s'", table->file, word);
+    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', there are %s", table->file, word,
+                     some_names(table, names, sizeof names));
 }
 
 /* One item of the list: the columns first .. last. */
@@ -98,17 +116,19 @@ done:
     return status;
 }
 
-/* The columns of `features` without those of `ignore`; `scratch` has room for 2 d of them. */
-static gram_status choose_columns(gram_context *context, const gram_table *table, const char *features,
-                                  const char *ignore, int64_t *scratch, int64_t *columns, int64_t *count)
+gram_status gram_table_choose(gram_context *context, const gram_table *table, const char *features, const char *ignore,
+                              int64_t *columns, int64_t *count)
 {
     gram_status status = GRAM_OK;
-    int64_t chosen = table->d, dropped = 0;
-    for (int64_t i = 0; i < table->d; i++) columns[i] = i;
+    const int64_t d = table->d;
+    int64_t chosen = d, dropped = 0;
+    int64_t *scratch = NULL;
+    TRY(gram_take(context, "table: columns", 2 * d, sizeof *scratch, (void **)&scratch));
+    for (int64_t i = 0; i < d; i++) columns[i] = i;
     if (features) TRY(gram_table_find_columns(context, table, features, columns, &chosen));
     if (ignore) TRY(gram_table_find_columns(context, table, ignore, scratch, &dropped));
-    int64_t *place = scratch + table->d; /* of a column in `columns`, -1 if it is not there */
-    for (int64_t i = 0; i < table->d; i++) place[i] = -1;
+    int64_t *place = scratch + d; /* of a column in `columns`, -1 if it is not there */
+    for (int64_t i = 0; i < d; i++) place[i] = -1;
     for (int64_t i = 0; i < chosen; i++) place[columns[i]] = i;
     for (int64_t i = 0; i < dropped; i++)
         if (place[scratch[i]] >= 0) columns[place[scratch[i]]] = -1;
@@ -117,20 +137,32 @@ static gram_status choose_columns(gram_context *context, const gram_table *table
         if (columns[i] >= 0) columns[(*count)++] = columns[i];
     FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
 done:
+    gram_give(context, scratch, 2 * d, sizeof *scratch);
+    return status;
+}
+
+gram_status gram_table_keep_names(gram_context *context, gram_table *table, const int64_t *columns, int64_t count)
+{
+    gram_status status = GRAM_OK;
+    const char **names = NULL;
+    TRY(gram_take(context, "table: columns", count, sizeof *names, (void **)&names));
+    for (int64_t i = 0; i < count; i++) names[i] = table->names[columns[i]];
+    memcpy(table->names, names, (size_t)count * sizeof *names);
+    table->d = count;
+done:
+    gram_give(context, names, count, sizeof *names);
     return status;
 }
 
 /* In place: a row moves to the front or stays, so that none is written over before it was read. */
-static void keep_columns(gram_table *table, const int64_t *columns, int64_t count, double *row, const char **names)
+static void keep_numbers(gram_table *table, int64_t old_d, const int64_t *columns, double *row)
 {
+    const int64_t d = table->d;
     for (int64_t i = 0; i < table->n; i++) {
-        const double *from = table->numbers + i * table->d;
-        for (int64_t j = 0; j < count; j++) row[j] = from[columns[j]];
-        memcpy(table->numbers + i * count, row, (size_t)count * sizeof(double));
+        const double *from = table->numbers + i * old_d;
+        for (int64_t j = 0; j < d; j++) row[j] = from[columns[j]];
+        memcpy(table->numbers + i * d, row, (size_t)d * sizeof(double));
     }
-    for (int64_t j = 0; j < count; j++) names[j] = table->names[columns[j]];
-    memcpy(table->names, names, (size_t)count * sizeof *names);
-    table->d = count;
 }
 
 gram_status gram_table_select(gram_context *context, gram_table *table, const char *features, const char *ignore)
@@ -138,17 +170,16 @@ gram_status gram_table_select(gram_context *context, gram_table *table, const ch
     gram_status status = GRAM_OK;
     int64_t *columns = NULL;
     double *row = NULL;
-    const char **names = NULL;
     const int64_t d = table->d;
     int64_t count;
-    TRY(gram_take(context, "table_select", 3 * d, sizeof *columns, (void **)&columns));
+    if (!features && !ignore) return status;
+    TRY(gram_take(context, "table_select", d, sizeof *columns, (void **)&columns));
     TRY(gram_take(context, "table_select", d, sizeof *row, (void **)&row));
-    TRY(gram_take(context, "table_select", d, sizeof *names, (void **)&names));
-    TRY(choose_columns(context, table, features, ignore, columns + d, columns, &count));
-    keep_columns(table, columns, count, row, names);
+    TRY(gram_table_choose(context, table, features, ignore, columns, &count));
+    TRY(gram_table_keep_names(context, table, columns, count));
+    keep_numbers(table, d, columns, row);
 done:
-    gram_give(context, names, d, sizeof *names);
     gram_give(context, row, d, sizeof *row);
-    gram_give(context, columns, 3 * d, sizeof *columns);
+    gram_give(context, columns, d, sizeof *columns);
     return status;
 }

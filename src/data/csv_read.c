@@ -24,6 +24,8 @@ typedef struct csv_reader {
     size_t start, end; /* what is not yet taken: buffer[start .. end) */
     int finished;      /* the source has no more */
     char delimiter;
+    int64_t fields;   /* of a record */
+    int64_t *place;   /* of each field in a row of the table, -1 if it is left out */
     int64_t line;     /* of the record that was taken last, from 1 */
     int64_t lines;    /* before buffer[start] */
     int64_t consumed; /* bytes before buffer[start] */
@@ -167,7 +169,7 @@ static gram_status wrong_count(const csv_reader *reader, const csv_record *recor
 {
     const size_t count = gram_csv_count(record->text, record->length, reader->delimiter);
     return gram_fail(reader->context, GRAM_ERROR_DATA, "%s:%" PRId64 ": %zu field%s, expected %" PRId64,
-                     reader->source->name, reader->line, count, count == 1 ? "" : "s", reader->table->d);
+                     reader->source->name, reader->line, count, count == 1 ? "" : "s", reader->fields);
 }
 
 static gram_status parse_row(const csv_reader *reader, const csv_record *record, double *row)
@@ -177,27 +179,30 @@ static gram_status parse_row(const csv_reader *reader, const csv_record *record,
     gram_csv_result result;
     int64_t column = 0;
     while ((result = gram_csv_next(&cursor, &field)) == GRAM_CSV_FIELD) {
-        if (column == reader->table->d) return wrong_count(reader, record);
-        const field_kind kind = read_number(&field, &row[column]);
-        if (kind != FIELD_NUMBER) return bad_field(reader, column, &field, kind);
-        column++;
+        if (column == reader->fields) return wrong_count(reader, record);
+        const int64_t place = reader->place[column++];
+        if (place < 0) continue;
+        const field_kind kind = read_number(&field, &row[place]);
+        if (kind != FIELD_NUMBER) return bad_field(reader, place, &field, kind);
     }
     if (result == GRAM_CSV_BAD_QUOTE) return bad_quote(reader);
-    return column == reader->table->d ? GRAM_OK : wrong_count(reader, record);
+    return column == reader->fields ? GRAM_OK : wrong_count(reader, record);
 }
 
 /* ---- rows ---- */
 
-/* Rows to make room for: those that the rest of the file should hold if it goes on like this, a little more, but at most
- * four times what there is, because the first rows may be short ones. */
+/* Rows to make room for: as many as the whole file should hold if it goes on like this, and a little more. The last step
+ * is to start from a quarter of that: then the estimate rests on enough rows, and the old array, which lives until its
+ * numbers are copied, is small beside the new one. */
 static int64_t rows_to_reserve(const csv_reader *reader)
 {
     const int64_t n = reader->table->n, least = FIRST_NUMBERS / reader->table->d + 1;
     if (n == 0) return least;
     if (reader->source->size < 0 || reader->consumed <= 0) return n + n / 2 + least;
-    const double expected = 1.02 * (double)n * (double)reader->source->size / (double)reader->consumed;
-    const int64_t rows = expected < 4 * (double)n ? (int64_t)expected : 4 * n;
-    return rows > n + n / 16 ? rows + 1 : n + n / 16 + 1;
+    const double expected = 1.03 * (double)n * (double)reader->source->size / (double)reader->consumed;
+    const double most = 4 * (double)n;
+    const double rows = expected <= most ? expected : expected / 4 < most ? expected / 4 : most;
+    return rows > (double)(n + n / 16) ? (int64_t)rows + 1 : n + n / 16 + 1;
 }
 
 static gram_status add_row(csv_reader *reader, const csv_record *record)
@@ -248,17 +253,34 @@ static gram_status write_names(const csv_reader *reader, const csv_record *recor
     return result == GRAM_CSV_BAD_QUOTE ? bad_quote(reader) : GRAM_OK;
 }
 
-static gram_status read_header(csv_reader *reader, const csv_record *record, int64_t d)
+static gram_status read_header(csv_reader *reader, const csv_record *record)
 {
     gram_status status = GRAM_OK;
     char *text = NULL;
     size_t size;
-    const int64_t room = (int64_t)record->length + d * NAME_ROOM;
+    const int64_t room = (int64_t)record->length + reader->fields * NAME_ROOM;
     TRY(gram_take(reader->context, "csv: header", room, 1, (void **)&text));
     TRY(write_names(reader, record, text, &size));
-    TRY(gram_table_set_names(reader->context, reader->table, d, text, size));
+    TRY(gram_table_set_names(reader->context, reader->table, reader->fields, text, size));
 done:
     gram_give(reader->context, text, room, 1);
+    return status;
+}
+
+/* Of the columns of the file, which are the table's? */
+static gram_status choose_fields(csv_reader *reader, const gram_table_options *options)
+{
+    gram_status status = GRAM_OK;
+    int64_t *columns = NULL, count;
+    const int64_t d = reader->fields;
+    TRY(gram_take(reader->context, "csv: columns", d, sizeof *reader->place, (void **)&reader->place));
+    TRY(gram_take(reader->context, "csv: columns", d, sizeof *columns, (void **)&columns));
+    TRY(gram_table_choose(reader->context, reader->table, options->features, options->ignore, columns, &count));
+    for (int64_t i = 0; i < d; i++) reader->place[i] = -1;
+    for (int64_t i = 0; i < count; i++) reader->place[columns[i]] = i;
+    TRY(gram_table_keep_names(reader->context, reader->table, columns, count));
+done:
+    gram_give(reader->context, columns, d, sizeof *columns);
     return status;
 }
 
@@ -280,7 +302,7 @@ done:
     return status;
 }
 
-static gram_status read_first(csv_reader *reader)
+static gram_status read_first(csv_reader *reader, const gram_table_options *options)
 {
     gram_status status = GRAM_OK;
     csv_record record;
@@ -289,22 +311,27 @@ static gram_status read_first(csv_reader *reader)
     reader->delimiter = gram_csv_delimiter(reader->buffer + reader->start, reader->end - reader->start);
     TRY(next_record(reader, &record));
     FAIL_IF(!record.text, reader->context, GRAM_ERROR_DATA, "%s: the file is empty", reader->source->name);
-    const int64_t d = (int64_t)gram_csv_count(record.text, record.length, reader->delimiter);
-    if (d == 0) return bad_quote(reader);
-    if (is_header(reader, &record)) return read_header(reader, &record, d);
-    TRY(gram_table_set_names(reader->context, reader->table, d, NULL, 0));
-    TRY(add_row(reader, &record));
+    reader->fields = (int64_t)gram_csv_count(record.text, record.length, reader->delimiter);
+    if (reader->fields == 0) return bad_quote(reader);
+    const int header = is_header(reader, &record);
+    if (header)
+        TRY(read_header(reader, &record));
+    else
+        TRY(gram_table_set_names(reader->context, reader->table, reader->fields, NULL, 0));
+    TRY(choose_fields(reader, options));
+    if (!header) TRY(add_row(reader, &record));
 done:
     return status;
 }
 
-gram_status gram_csv_read(gram_context *context, gram_source *source, gram_table *table)
+gram_status gram_csv_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          gram_table *table)
 {
     gram_status status = GRAM_OK;
     csv_reader reader = {.context = context, .source = source, .table = table, .size = BUFFER_SIZE, .delimiter = ','};
     csv_record record;
     TRY(gram_take(context, "csv: buffer", BUFFER_SIZE, 1, (void **)&reader.buffer));
-    TRY(read_first(&reader));
+    TRY(read_first(&reader, options));
     for (;;) {
         TRY(next_record(&reader, &record));
         if (!record.text) break;
@@ -312,6 +339,7 @@ gram_status gram_csv_read(gram_context *context, gram_source *source, gram_table
     }
     FAIL_IF(table->n == 0, context, GRAM_ERROR_DATA, "%s: no rows after the header", source->name);
 done:
+    gram_give(context, reader.place, reader.fields, sizeof *reader.place);
     gram_give(context, reader.buffer, (int64_t)reader.size, 1);
     return status;
 }

@@ -133,7 +133,9 @@ static gram_status check_finite(const npy_reader *reader)
             const double x = table->numbers[i * table->d + j];
             FAIL_IF(!isfinite(x), reader->context, GRAM_ERROR_DATA, "%s: row %" PRId64 ", column '%s': %s",
                     reader->source->name, i + 1, table->names[j],
-                    isnan(x) ? "missing value: 'nan'" : "not a finite number: 'inf'");
+                    isnan(x) ? "missing value: 'nan'"
+                    : x < 0  ? "not a finite number: '-inf'"
+                             : "not a finite number: 'inf'");
         }
 done:
     return status;
@@ -154,12 +156,12 @@ static gram_status read_numbers(npy_reader *reader, int64_t n, int64_t d)
         TRY(read_by_pieces(reader));
     TRY(gram_source_read(reader->context, reader->source, &more, 1, &got));
     FAIL_IF(got > 0, reader->context, GRAM_ERROR_DATA, "%s: bytes after the end of the array", reader->source->name);
-    TRY(check_finite(reader));
 done:
     return status;
 }
 
-gram_status gram_npy_read(gram_context *context, gram_source *source, gram_table *table)
+gram_status gram_npy_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          gram_table *table)
 {
     gram_status status = GRAM_OK;
     npy_reader reader = {.context = context, .source = source, .table = table};
@@ -174,6 +176,8 @@ gram_status gram_npy_read(gram_context *context, gram_source *source, gram_table
     const int64_t n = reader.shape.size[0], d = reader.shape.dimensions == 2 ? reader.shape.size[1] : 1;
     TRY(check_size(&reader, n, d));
     TRY(read_numbers(&reader, n, d));
+    TRY(gram_table_select(context, table, options->features, options->ignore));
+    TRY(check_finite(&reader));
 done:
     gram_give(context, text, (int64_t)length, 1);
     return status;

@@ -8,7 +8,8 @@
 typedef struct format_row {
     gram_format format;
     const char *ending;
-    gram_status (*read)(gram_context *context, gram_source *source, gram_table *table);
+    gram_status (*read)(gram_context *context, gram_source *source, const gram_table_options *options,
+                        gram_table *table);
 } format_row;
 
 static const format_row formats[] = {
@@ -18,6 +19,8 @@ static const format_row formats[] = {
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
+
+static const gram_table_options defaults = {.size = sizeof defaults};
 
 void gram_table_options_init(gram_table_options *options, size_t size)
 {
@@ -42,10 +45,9 @@ static gram_status choose(gram_context *context, const char *path, const gram_ta
                           const format_row **row)
 {
     gram_status status = GRAM_OK;
-    gram_format format = GRAM_FORMAT_AUTO;
-    FAIL_IF(options && options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
+    gram_format format = options->format;
+    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
             "table_read: options.size = %zu, gram_table_options_init was not called", options->size);
-    if (options) format = options->format;
     if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
     for (int i = 0; i < FORMATS; i++) {
         *row = &formats[i];
@@ -53,17 +55,18 @@ static gram_status choose(gram_context *context, const char *path, const gram_ta
             return status;
     }
     FAIL_IF(format != GRAM_FORMAT_AUTO, context, GRAM_ERROR_ARGUMENT, "table_read: no format %d", (int)format);
-    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell the format; known are .csv, .tsv and .npy", path);
+    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv and .npy do", path);
 done:
     return status;
 }
 
-static gram_status read_source(gram_context *context, const format_row *row, gram_source *source, gram_table **table)
+static gram_status read_source(gram_context *context, const format_row *row, gram_source *source,
+                               const gram_table_options *options, gram_table **table)
 {
     gram_status status = GRAM_OK;
     gram_table *made = NULL;
     TRY(gram_table_create(context, source->name, &made));
-    TRY(row->read(context, source, made));
+    TRY(row->read(context, source, options, made));
     *table = made;
     made = NULL;
 done:
@@ -79,9 +82,9 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
     gram_source source = {.descriptor = -1};
     if (!context || !path || !table) return GRAM_ERROR_ARGUMENT;
     *table = NULL;
-    TRY(choose(context, path, options, &row));
+    TRY(choose(context, path, options ? options : &defaults, &row));
     TRY(gram_source_open(context, path, &source));
-    TRY(read_source(context, row, &source, table));
+    TRY(read_source(context, row, &source, options ? options : &defaults, table));
 done:
     gram_source_close(&source);
     return status;
@@ -95,9 +98,9 @@ gram_status gram_table_read_memory(gram_context *context, const char *name, cons
     gram_source source;
     if (!context || !name || (!bytes && length > 0) || !table) return GRAM_ERROR_ARGUMENT;
     *table = NULL;
-    TRY(choose(context, name, options, &row));
+    TRY(choose(context, name, options ? options : &defaults, &row));
     gram_source_open_memory(name, bytes, length, &source);
-    TRY(read_source(context, row, &source, table));
+    TRY(read_source(context, row, &source, options ? options : &defaults, table));
 done:
     return status;
 }

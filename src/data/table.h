@@ -29,8 +29,18 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
 
-/* The readers: they fill a table that was just created. */
-gram_status gram_csv_read(gram_context *context, gram_source *source, gram_table *table);
-gram_status gram_npy_read(gram_context *context, gram_source *source, gram_table *table);
+/* The columns of the list `features` (NULL: all) without those of `ignore` (NULL: none), at least one. `columns` has room
+ * for d of them. */
+gram_status gram_table_choose(gram_context *context, const gram_table *table, const char *features, const char *ignore,
+                              int64_t *columns, int64_t *count);
+
+/* Keeps these names, in this order, and makes d their number. The numbers are not touched. */
+gram_status gram_table_keep_names(gram_context *context, gram_table *table, const int64_t *columns, int64_t count);
+
+/* The readers: they fill a table that was just created, with the columns of the options. */
+gram_status gram_csv_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          gram_table *table);
+gram_status gram_npy_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          gram_table *table);
 
 #endif

@@ -128,18 +128,18 @@ static const gram_facts ZERO_FACTS = {
 
 typedef struct fold {
     gram_node node;
-    int operands;         /* that count: not 0 in a sum, not constant in a product */
-    int constants;        /* factors left out */
-    int zero;             /* a factor is 0 */
-    known first;          /* the only one, if there is only one; its set is in `seen` */
-    uint64_t *seen;       /* S so far */
-    int64_t widest;       /* most columns that an operand sees */
-    int64_t narrowest;    /* fewest */
-    uint64_t *cover[PROPERTIES];       /* product: columns seen by factors with P */
-    int64_t widest_with[PROPERTIES];   /* sum: most columns that a term with P sees, or -1 */
-    int others_fit[PROPERTIES];        /* product: factors without P are continuous with k(x,x) > 0 */
+    int operands;                    /* that count: not 0 in a sum, not constant in a product */
+    int constants;                   /* factors left out */
+    int zero;                        /* a factor is 0 */
+    known first;                     /* the only one, if there is only one; its set is in `seen` */
+    uint64_t *seen;                  /* S so far */
+    int64_t widest;                  /* most columns that an operand sees */
+    int64_t narrowest;               /* fewest */
+    uint64_t *cover[PROPERTIES];     /* product: columns seen by factors with P */
+    int64_t widest_with[PROPERTIES]; /* sum: most columns that a term with P sees, or -1 */
+    int others_fit[PROPERTIES];      /* product: factors without P are continuous with k(x,x) > 0 */
     int pd[3], stationary[3], isotropic[3], continuous[3], bounded[3]; /* how many say no, yes, unknown */
-    int plain_others[2];  /* factors that are not stationary (isotropic) apart: all others can be divided out */
+    int plain_others[2]; /* factors that are not stationary (isotropic) apart: all others can be divided out */
     int64_t rank;
     int derivatives;
     double sobolev;
@@ -181,8 +181,7 @@ static void add_numbers(fold *f, const gram_facts *facts)
     f->rank = combine_ranks(f->node, f->rank, facts->rank);
     if (facts->derivatives != GRAM_INFINITE && (f->derivatives == GRAM_INFINITE || facts->derivatives < f->derivatives))
         f->derivatives = facts->derivatives;
-    const int has_order = !isnan(facts->sobolev_order) &&
-                          (f->node == GRAM_NODE_SUM || facts->stationary == GRAM_YES);
+    const int has_order = !isnan(facts->sobolev_order) && (f->node == GRAM_NODE_SUM || facts->stationary == GRAM_YES);
     /* fmin would drop a NaN */
     if (!has_order || isnan(f->sobolev))
         f->sobolev = NAN;
@@ -339,8 +338,9 @@ done:
 static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level, known *out)
 {
     gram_status status = GRAM_OK;
-    const gram_facts unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,
-                                GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0, NAN};
+    const gram_facts unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,  GRAM_UNKNOWN,
+                                GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0,
+                                NAN};
     *out = (known){.facts = unknown};
     if (kernel->node == GRAM_NODE_LEAF)
         leaf_facts(c, kernel, view, level, out);

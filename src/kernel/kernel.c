@@ -124,8 +124,8 @@ static gram_status check_covariance(gram_context *context, const gram_kernel_typ
                     "%s: S is not symmetric: entry %lld,%lld differs from entry %lld,%lld", type->name,
                     (long long)i + 1, (long long)j + 1, (long long)j + 1, (long long)i + 1);
     TRY(gram_take(context, "kernel: the factor of S", s->count, sizeof(double), (void **)&factor));
-    FAIL_IF(!gram_small_cholesky(d, s->values, factor), context, GRAM_ERROR_ARGUMENT,
-            "%s: S is not positive definite", type->name);
+    FAIL_IF(!gram_small_cholesky(d, s->values, factor), context, GRAM_ERROR_ARGUMENT, "%s: S is not positive definite",
+            type->name);
 done:
     gram_give(context, factor, s->count, sizeof(double));
     return status;
@@ -291,8 +291,8 @@ static gram_status adopt(gram_context *context, gram_kernel *node, gram_kernel *
     }
     node->depth = depth + 1;
     node->size = size;
-    FAIL_IF(node->depth > GRAM_KERNEL_MAX_DEPTH, context, GRAM_ERROR_ARGUMENT,
-            "kernel: nested deeper than %d levels", GRAM_KERNEL_MAX_DEPTH);
+    FAIL_IF(node->depth > GRAM_KERNEL_MAX_DEPTH, context, GRAM_ERROR_ARGUMENT, "kernel: nested deeper than %d levels",
+            GRAM_KERNEL_MAX_DEPTH);
     FAIL_IF(size > GRAM_KERNEL_MAX_SIZE, context, GRAM_ERROR_ARGUMENT, "kernel: more than %d terms and factors",
             GRAM_KERNEL_MAX_SIZE);
 done:
@@ -338,8 +338,8 @@ done:
     return status;
 }
 
-static gram_status two_operands(gram_context *context, const char *name, gram_node node, gram_kernel *a,
-                                gram_kernel *b, gram_kernel **kernel)
+static gram_status two_operands(gram_context *context, const char *name, gram_node node, gram_kernel *a, gram_kernel *b,
+                                gram_kernel **kernel)
 {
     gram_kernel *const operands[2] = {a, b};
     if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
@@ -398,15 +398,16 @@ int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start)
     return end;
 }
 
-/* Does a run before `start` meet the run [start, end)? Runs are compared, not columns: long lists are ranges. */
-static int run_repeats(const int64_t *columns, int64_t start, int64_t end)
+/* A column of the run [start, end) that a run before it has too, or -1. Runs are compared, not columns: long lists are
+ * ranges. */
+static int64_t find_repeated(const int64_t *columns, int64_t start, int64_t end)
 {
-    for (int64_t from = 0; from < start;) {
-        const int64_t to = gram_columns_run(columns, start, from);
-        if (columns[from] <= columns[end - 1] && columns[start] <= columns[to - 1]) return 1;
-        from = to;
+    for (int64_t from = 0, to; from < start; from = to) {
+        to = gram_columns_run(columns, start, from);
+        const int64_t lowest = columns[from] > columns[start] ? columns[from] : columns[start];
+        if (lowest <= columns[to - 1] && lowest <= columns[end - 1]) return lowest;
     }
-    return 0;
+    return -1;
 }
 
 static gram_status check_columns(gram_context *context, int64_t count, const int64_t *columns)
@@ -421,9 +422,8 @@ static gram_status check_columns(gram_context *context, int64_t count, const int
                 GRAM_KERNEL_MAX_COLUMN - 1);
     for (int64_t start = 0, end; start < count; start = end) {
         end = gram_columns_run(columns, count, start);
-        FAIL_IF(run_repeats(columns, start, end), context, GRAM_ERROR_ARGUMENT,
-                "on: a column of %lld:%lld is given twice", (long long)columns[start] + 1,
-                (long long)columns[end - 1] + 1);
+        const int64_t repeated = find_repeated(columns, start, end);
+        FAIL_IF(repeated >= 0, context, GRAM_ERROR_ARGUMENT, "on: column %lld is given twice", (long long)repeated + 1);
     }
 done:
     return status;

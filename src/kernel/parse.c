@@ -159,22 +159,18 @@ done:
     return status;
 }
 
-/* A whole number of at most `most`; the place is that of the first digit. */
-static gram_status read_whole(parser *p, int64_t most, const char *what, int64_t *value)
+/* A whole number from 1 to `most`. */
+static gram_status read_whole(parser *p, const char *what, int64_t most, int64_t *value)
 {
-    gram_status status = GRAM_OK;
-    char found[PIECE_SIZE];
+    char wanted[64], found[PIECE_SIZE];
     *value = 0;
-    if (!is_digit(peek(p))) return unexpected(p, what);
+    (void)snprintf(wanted, sizeof wanted, "%s from 1 to %lld", what, (long long)most);
+    if (!is_digit(peek(p))) return unexpected(p, wanted);
     const size_t start = p->at;
-    size_t end = start;
-    for (; end < p->length && is_digit(p->text[end]); end++)
-        if (*value <= most) *value = 10 * *value + (p->text[end] - '0');
-    FAIL_IF(*value > most, p->context, GRAM_ERROR_ARGUMENT, "kernel: column %zu: expected %s, at most %lld, found '%s'",
-            start + 1, what, (long long)most, piece(p, start, end, found));
-    p->at = end;
-done:
-    return status;
+    for (; p->at < p->length && is_digit(p->text[p->at]); p->at++)
+        if (*value <= most) *value = 10 * *value + (p->text[p->at] - '0');
+    if (*value >= 1 && *value <= most) return GRAM_OK;
+    return fail_at(p, start, GRAM_ERROR_ARGUMENT, "expected %s, found '%s'", wanted, piece(p, start, p->at, found));
 }
 
 /* ---- the stack ---- */
@@ -390,7 +386,7 @@ static gram_status check_given(const parser *p, const leaf_reader *leaf, int spe
     return GRAM_OK;
 }
 
-/* The name in front of '=', if there is one: its spec in *spec and its end in *end; otherwise the next one in order. */
+/* The spec that an argument is for: the one whose name (or *alias) stands in front of '=', otherwise the next. */
 static gram_status choose_spec(parser *p, leaf_reader *leaf, int *spec, const gram_alias **alias)
 {
     gram_status status = GRAM_OK;
@@ -418,13 +414,15 @@ static gram_status read_argument(parser *p, leaf_reader *leaf)
 {
     gram_status status = GRAM_OK;
     const gram_alias *alias;
+    gram_argument argument;
     int spec;
     (void)peek(p);
     const size_t start = p->at;
     TRY(choose_spec(p, leaf, &spec, &alias));
     const char *name = alias ? alias->name : leaf->type->specs[spec].name;
+    TRY(read_value(p, &argument));
     TRY(check_given(p, leaf, spec, name, start));
-    TRY(read_value(p, &leaf->arguments[spec]));
+    leaf->arguments[spec] = argument;
     leaf->given[spec] = name;
     if (alias) TRY(convert(p, leaf, spec, alias, start));
 done:
@@ -442,7 +440,10 @@ static gram_status read_leaf(parser *p, size_t end)
     if (accept(p, '(') && !accept(p, ')')) {
         do TRY(read_argument(p, &leaf));
         while (accept(p, ','));
-        TRY(expect(p, ')'));
+        if (!accept(p, ')')) {
+            status = unexpected(p, "',' or ')'");
+            goto done;
+        }
     }
     TRY(place(p, leaf.start, gram_kernel_leaf(p->context, leaf.type, leaf.arguments, &kernel)));
     TRY(push(p, kernel));
@@ -479,10 +480,9 @@ static gram_status read_range(parser *p, int64_t *columns, int64_t *count)
     int64_t first, last;
     (void)peek(p);
     const size_t start = p->at;
-    TRY(read_whole(p, GRAM_KERNEL_MAX_COLUMN, "a column", &first));
+    TRY(read_whole(p, "a column", GRAM_KERNEL_MAX_COLUMN, &first));
     last = first;
-    if (accept(p, ':')) TRY(read_whole(p, GRAM_KERNEL_MAX_COLUMN, "a column", &last));
-    if (first == 0) return fail_at(p, start, GRAM_ERROR_ARGUMENT, "on: columns count from 1");
+    if (accept(p, ':')) TRY(read_whole(p, "a column", GRAM_KERNEL_MAX_COLUMN, &last));
     if (last < first)
         return fail_at(p, start, GRAM_ERROR_ARGUMENT, "on: the range %lld:%lld runs backwards", (long long)first,
                        (long long)last);
@@ -519,7 +519,10 @@ static gram_status read_columns(parser *p, int64_t *columns, int64_t *count)
         } else {
             TRY(read_range(p, columns, count));
         }
-        TRY(expect(p, ','));
+        if (!accept(p, ',')) {
+            status = unexpected(p, "',' and a kernel");
+            goto done;
+        }
     } while (at_column(p));
 done:
     return status;
@@ -561,7 +564,8 @@ static gram_status read_name(parser *p)
     const size_t start = p->at, end = name_end(p);
     if (name_is(p, start, end, "on")) {
         p->at = end;
-        if (!accept(p, '(')) return fail_at(p, start, GRAM_ERROR_SYNTAX, "'on' needs columns and a kernel: on(1:2, rbf)");
+        if (!accept(p, '('))
+            return fail_at(p, start, GRAM_ERROR_SYNTAX, "'on' needs columns and a kernel: on(1:2, rbf)");
         return read_on(p, start);
     }
     return read_leaf(p, end);
@@ -577,7 +581,8 @@ static gram_status read_atom(parser *p)
         char found[PIECE_SIZE];
         size_t end = p->at;
         while (end < p->length && p->text[end] != '>') end++;
-        return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "'%s' stands for a kernel that exists in C only; no text can be read as it",
+        return fail_at(p, p->at, GRAM_ERROR_SYNTAX,
+                       "'%s' stands for a kernel that exists in C only; no text can be read as it",
                        piece(p, p->at, end < p->length ? end + 1 : end, found));
     }
     return unexpected(p, "a kernel");
@@ -592,11 +597,10 @@ static gram_status read_power(parser *p)
     if (!accept(p, '^')) goto done;
     (void)peek(p);
     const size_t at = p->at;
-    TRY(read_whole(p, GRAM_KERNEL_MAX_POWER, "an exponent, a whole number from 1", &m));
-    if (m < 1 || (p->at < p->length && (p->text[p->at] == '.' || is_letter(p->text[p->at]))))
-        return fail_at(p, at, GRAM_ERROR_SYNTAX, "the exponent must be a whole number from 1 to %d", GRAM_KERNEL_MAX_POWER);
-    if (peek(p) == '^')
-        return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "a power of a power needs parentheses: (a^2)^3");
+    TRY(read_whole(p, "an exponent", GRAM_KERNEL_MAX_POWER, &m));
+    if (p->at < p->length && (p->text[p->at] == '.' || is_letter(p->text[p->at])))
+        return fail_at(p, at, GRAM_ERROR_SYNTAX, "the exponent must be a whole number");
+    if (peek(p) == '^') return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "a power of a power needs parentheses: (a^2)^3");
     TRY(place(p, at, gram_kernel_power(p->context, p->stack[p->count - 1], (int)m, &kernel)));
     replace(p, p->count - 1, kernel);
 done:
@@ -643,8 +647,7 @@ static gram_status read_all(parser *p)
 {
     gram_status status = GRAM_OK;
     TRY(read_sum(p));
-    if (peek(p) == '-')
-        return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "'-': a difference of kernels is not a kernel");
+    if (peek(p) == '-') return fail_at(p, p->at, GRAM_ERROR_SYNTAX, "'-': a difference of kernels is not a kernel");
     if (p->at < p->length) status = unexpected(p, "'+', '*', '^' or the end");
 done:
     return status;

@@ -1,7 +1,7 @@
 /* Open numbers become values: length-scales by the median heuristic, others by their defaults.
  *
  * The median of |x_i - x_j| over pairs i < j of different points puts the kernel where it neither sees all points as
- * equal nor all as strangers (Gretton et al., "A kernel two-sample test", JMLR 2012, section 8). With more than 2,000
+ * equal nor all as strangers (used in Gretton et al., "A kernel two-sample test", JMLR 2012). With more than 2,000
  * rows, 2,000 of them are drawn by the context's seed: 2 million pairs, 16 MB.
  *
  * Distances are sums of differences. Coordinates are first multiplied by a power of two that brings the largest near 1:
@@ -15,7 +15,7 @@
 #include "../points/points.h"
 #include "kernel.h"
 
-enum { MAX_ROWS = 2000, COLUMNS_PER_PANEL = 64, RANDOM_STREAM = 0x6d6564 /* "med" */ };
+enum { MAX_ROWS = 2000, COLUMNS_PER_PANEL = 64, ROWS_PER_TASK = 32, RANDOM_STREAM = 0x6d6564 /* "med" */ };
 
 /* A median that is already known. */
 typedef struct median {
@@ -32,7 +32,7 @@ typedef struct resolving {
     int64_t rows;     /* of the points that are looked at */
     int64_t *row_ids; /* NULL: all */
     double *pairs;    /* (i, j), i < j: a distance, squared unless it is L1 */
-    double *panel;    /* COLUMNS_PER_PANEL x rows, one column after the other */
+    double *panel;    /* COLUMNS_PER_PANEL columns of `rows` numbers, one after the other */
     median *known;
 } resolving;
 
@@ -73,29 +73,55 @@ static void fill_panel(resolving *r, const gram_view *view, int64_t first, int64
                 ldexp(gram_points_at(r->points, row_id(r, i), column_id(view, first + l)), -exponent);
 }
 
-/* out[j] += sum_l (x_il - x_jl)^2, or |x_il - x_jl|, for j in (i, rows) */
+/* out[k] += sum_l (x_il - x_jl)^2, or |x_il - x_jl|, j = i + 1 + k < rows */
 static void add_row(const resolving *r, int l1, int64_t count, int64_t i, double *out)
 {
     for (int64_t l = 0; l < count; l++) {
-        const double *x = r->panel + l * r->rows;
-        for (int64_t j = i + 1; j < r->rows; j++) {
-            const double difference = x[i] - x[j];
-            out[j] += l1 ? fabs(difference) : difference * difference;
+        const double *x = r->panel + l * r->rows, *others = x + i + 1;
+        const int64_t left = r->rows - i - 1;
+        for (int64_t k = 0; k < left; k++) {
+            const double difference = x[i] - others[k];
+            out[k] += l1 ? fabs(difference) : difference * difference;
         }
     }
 }
 
-static void fill_pairs(resolving *r, const gram_view *view, int l1, int exponent)
+/* One panel of columns added to all pairs; a task owns some rows of them. */
+typedef struct panel_sweep {
+    const resolving *r;
+    int l1;
+    int64_t count;
+} panel_sweep;
+
+static gram_status add_rows(void *argument, const gram_worker *worker)
 {
-    if (r->rows < 2) return;
+    const panel_sweep *s = argument;
+    const int64_t rows = s->r->rows, from = worker->task * ROWS_PER_TASK;
+    const int64_t to = from + ROWS_PER_TASK < rows ? from + ROWS_PER_TASK : rows;
+    /* row i holds pairs (i, i+1) ... (i, rows-1), and starts after those of the rows before it */
+    for (int64_t i = from; i < to; i++) add_row(s->r, s->l1, s->count, i, s->r->pairs + i * rows - i * (i + 1) / 2);
+    return GRAM_OK;
+}
+
+static gram_status fill_pairs(gram_context *context, resolving *r, const gram_view *view, int l1, int exponent)
+{
+    gram_status status = GRAM_OK;
+    if (r->rows < 2) return GRAM_OK;
     memset(r->pairs, 0, (size_t)pair_count(r) * sizeof *r->pairs);
     for (int64_t first = 0; first < view->d; first += COLUMNS_PER_PANEL) {
         const int64_t left = view->d - first, count = left < COLUMNS_PER_PANEL ? left : COLUMNS_PER_PANEL;
+        panel_sweep argument = {r, l1, count};
         fill_panel(r, view, first, count, exponent);
-        /* row i holds pairs (i, i+1) ... (i, rows-1), and starts after those of the rows before it */
-        for (int64_t i = 0; i + 1 < r->rows; i++)
-            add_row(r, l1, count, i, r->pairs + i * r->rows - i * (i + 1) / 2 - i - 1);
+        const gram_sweep sweep = {.what = "median distance",
+                                  .tasks = (r->rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK,
+                                  .run = add_rows,
+                                  .argument = &argument,
+                                  .share_before = (double)first / (double)view->d,
+                                  .share_after = (double)(first + count) / (double)view->d};
+        TRY(gram_sweep_run(context, &sweep));
     }
+done:
+    return status;
 }
 
 /* ---- the median ---- */
@@ -145,14 +171,19 @@ static double middle_of(double *x, int64_t n, int root)
     return 0.5 * ((root ? sqrt(below) : below) + upper);
 }
 
-static double compute_median(resolving *r, const gram_view *view, int l1)
+static gram_status compute_median(gram_context *context, resolving *r, const gram_view *view, int l1, double *value)
 {
-    const int exponent = magnitude(r, view);
+    gram_status status = GRAM_OK;
     int64_t count = 0;
-    fill_pairs(r, view, l1, exponent);
+    *value = 1;
+    if (r->rows < 2) goto done;
+    const int exponent = magnitude(r, view);
+    TRY(fill_pairs(context, r, view, l1, exponent));
     for (int64_t i = 0; i < pair_count(r); i++)
         if (r->pairs[i] > 0) r->pairs[count++] = r->pairs[i];
-    return count > 0 ? ldexp(middle_of(r->pairs, count, !l1), exponent) : 1;
+    if (count > 0) *value = ldexp(middle_of(r->pairs, count, !l1), exponent);
+done:
+    return status;
 }
 
 static int same_columns(const gram_view *view, const median *known)
@@ -178,7 +209,8 @@ static gram_status find_median(gram_context *context, resolving *r, const gram_v
     *made = (median){.next = r->known, .bytes = (size_t)bytes, .l1 = l1, .d = view->d};
     for (int64_t l = 0; l < view->d; l++) made->columns[l] = column_id(view, l);
     r->known = made;
-    made->value = *value = compute_median(r, view, l1);
+    TRY(compute_median(context, r, view, l1, &made->value));
+    *value = made->value;
 done:
     return status;
 }
