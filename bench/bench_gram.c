@@ -67,10 +67,18 @@ static void print_cost(double start, int64_t before)
     printf("{\"seconds\": %.6f, \"peak_bytes\": %lld, ", seconds, (long long)(memory_peak() - before));
 }
 
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown compiler"
+#endif
+
 static void about(void)
 {
-    printf("{\"gram\": \"%s\", \"compiler\": \"%s\", \"blas\": \"%s\", \"isa\": \"%s\", \"threads\": %d}\n", gram_version(),
-           __VERSION__, gram_blas_name(), gram_context_isa(context), gram_context_threads(context));
+    printf("{\"gram\": \"%s\", \"compiler\": \"%s\", \"blas\": \"%s\", \"isa\": \"%s\", \"threads\": %d}\n",
+           gram_version(), COMPILER, gram_blas_name(), gram_context_isa(context), gram_context_threads(context));
 }
 
 static void matrix(const char *text, int64_t n, int64_t d)

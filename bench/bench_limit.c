@@ -101,7 +101,8 @@ static double time_whole_gemm(int64_t n, int64_t d)
     double *out = fresh_memory(bytes);
     memset(out, 0, bytes);
     const double start = clock_seconds();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)d, 1, x, (int)d, x, (int)d, 0, out, (int)n);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)d, 1, x, (int)d, x, (int)d, 0, out,
+                (int)n);
     const double seconds = clock_seconds() - start;
     fresh_memory_free(out, bytes);
     free(x);
@@ -156,7 +157,8 @@ static void matrix(int64_t n, int64_t d)
 static void gemm(int argc, char **argv)
 {
     const int pool = !strcmp(argv[6], "pool");
-    problem p = make_problem(!strcmp(argv[2], "f32"), parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), pool);
+    problem p =
+        make_problem(!strcmp(argv[2], "f32"), parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), pool);
     int64_t rows = 0, columns = 0;
     double seconds;
     if (argc == 7) {

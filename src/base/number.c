@@ -41,10 +41,11 @@ static double slow_value(const decimal *number)
     return strtod(text, NULL);
 }
 
+static const double tens[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 static double decimal_value(const decimal *number)
 {
-    static const double tens[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const int64_t power = number->exponent - number->count;
     double value = 0;
     if (number->count <= EXACT_DIGITS && power >= -EXACT_POWER && power <= EXACT_POWER) {
@@ -102,8 +103,32 @@ static size_t read_exponent(const char *text, size_t length, size_t at, decimal 
     return i;
 }
 
+/* At most 15 digits and a point, no exponent: what most files have. Returns 0 for all else, number or not. */
+static size_t parse_short(const char *text, size_t length, double *value)
+{
+    const size_t start = length > 0 && (text[0] == '-' || text[0] == '+');
+    size_t at = start, point = length;
+    int64_t whole = 0;
+    if (length > start + EXACT_DIGITS + 1) length = start + EXACT_DIGITS + 2;
+    for (; at < length; at++) {
+        if (is_digit(text[at]))
+            whole = 10 * whole + (text[at] - '0');
+        else if (text[at] == '.' && point >= length)
+            point = at;
+        else
+            break;
+    }
+    const size_t has_point = point < at, digits = at - start - has_point;
+    if (digits == 0 || digits > EXACT_DIGITS || (at < length && (text[at] == 'e' || text[at] == 'E'))) return 0;
+    const double size = (double)whole / tens[has_point ? at - point - 1 : 0];
+    *value = text[0] == '-' ? -size : size;
+    return at;
+}
+
 size_t gram_number_parse(const char *text, size_t length, double *value)
 {
+    const size_t taken = parse_short(text, length, value);
+    if (taken > 0) return taken;
     decimal number;
     number.negative = 0;
     number.exponent = 0;

@@ -55,57 +55,57 @@ GRAM_INLINE vector_f32 scale_by_power_f32(vector_f32 p, vector_f32 t, float leas
     return (vector_f32)(scaled & (vector_u32)(t >= ROUND_F32 + least));
 }
 
-/* The vectors of GRAM_LANES numbers are worked on together, because one polynomial alone waits for its own last step. */
+/* 2^y in three steps: split y, run the polynomial, join. The polynomial is run for the vectors of GRAM_LANES numbers
+ * together, because one alone waits for its own last step.
+ *
+ * split: y = k + f, t = k + 1.5 * 2^52. y is at most 1024, where the result is inf. NaN stays in f, while its t is that
+ * of 4096, whose shifted k is 0 and leaves the NaN as it is. Minimum and comparison are chosen because they take no
+ * time from the multipliers, which a blend does (on AMD's Zen 3). */
 enum { GROUP_F64 = GRAM_LANES / LANES_F64, GROUP_F32 = GRAM_LANES / LANES_F32 };
 
-/* exp(c x) = 2^y with y = (c log2 e) x; 2^f = p^2 = 1 + q (q + 2) for the p = 1 + q of HALF_EXP2_F64.
- *
- * y is at most 1024, where the result is inf. NaN goes through the polynomial, while its t is that of 4096, whose
- * shifted k is 0 and leaves the NaN as it is. Minimum and comparison are chosen because they take no time from the
- * multipliers, which a blend does (on AMD's Zen 3). */
-static void exp_scaled_f64(int n, double c, const double *x, double *out)
+GRAM_INLINE void split_f64(vector_f64 y, vector_f64 *t, vector_f64 *f)
 {
-    const double rate = c * LOG2_E;
-    const vector_f64 most = spread_f64(1024), past_range = spread_f64(4096);
-    for (int i = 0; i < n; i += GRAM_LANES) {
-        vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
-        for (int v = 0; v < GROUP_F64; v++) {
-            const vector_f64 y = min_f64(most, rate * load_f64(x + i + v * LANES_F64));
-            t[v] = min_f64(y, past_range) + ROUND_F64;
-            f[v] = y - (t[v] - ROUND_F64);
-            q[v] = spread_f64(HALF_EXP2_F64[8]);
-        }
-        for (int k = 7; k >= 0; k--)
-            for (int v = 0; v < GROUP_F64; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
-        for (int v = 0; v < GROUP_F64; v++) {
-            q[v] *= f[v];
-            store_f64(out + i + v * LANES_F64, scale_by_power_f64(q[v] * (q[v] + 2) + 1, t[v], -1021));
-        }
-    }
+    y = min_f64(spread_f64(1024), y);
+    *t = min_f64(y, spread_f64(4096)) + ROUND_F64;
+    *f = y - (*t - ROUND_F64);
 }
 
-/* The same with the polynomial of 2^f itself. k has 9 bits after the shift, hence 512 in the place of 4096. */
-static void exp_scaled_f32(int n, float c, const float *x, float *out)
+/* k has 9 bits after the shift, hence 512 in the place of 4096. */
+GRAM_INLINE void split_f32(vector_f32 y, vector_f32 *t, vector_f32 *f)
 {
-    const float rate = c * (float)LOG2_E;
-    const vector_f32 most = spread_f32(128), past_range = spread_f32(512);
-    for (int i = 0; i < n; i += GRAM_LANES) {
-        vector_f32 t[GROUP_F32], f[GROUP_F32], p[GROUP_F32];
-        for (int v = 0; v < GROUP_F32; v++) {
-            const vector_f32 y = min_f32(most, rate * load_f32(x + i + v * LANES_F32));
-            t[v] = min_f32(y, past_range) + ROUND_F32;
-            f[v] = y - (t[v] - ROUND_F32);
-            p[v] = spread_f32(EXP2_F32[4]);
-        }
-        for (int k = 3; k >= 0; k--)
-            for (int v = 0; v < GROUP_F32; v++) p[v] = p[v] * f[v] + EXP2_F32[k];
-        for (int v = 0; v < GROUP_F32; v++)
-            store_f32(out + i + v * LANES_F32, scale_by_power_f32(p[v] * f[v] + 1, t[v], -125));
-    }
+    y = min_f32(spread_f32(128), y);
+    *t = min_f32(y, spread_f32(512)) + ROUND_F32;
+    *f = y - (*t - ROUND_F32);
 }
 
-/* e^x = 2^k e^r, r = x - k ln 2, e^r = 1 + (r + (rest + r^2 (...))), where `rest` is what r lost in its rounding. NaN as
- * above: nothing else that is not past EXP_MOST comes near 4096 doublings. */
+GRAM_INLINE void polynomial_f64(const vector_f64 f[GROUP_F64], vector_f64 q[GROUP_F64])
+{
+    for (int v = 0; v < GROUP_F64; v++) q[v] = spread_f64(HALF_EXP2_F64[8]);
+    for (int k = 7; k >= 0; k--)
+        for (int v = 0; v < GROUP_F64; v++) q[v] = q[v] * f[v] + HALF_EXP2_F64[k];
+}
+
+GRAM_INLINE void polynomial_f32(const vector_f32 f[GROUP_F32], vector_f32 q[GROUP_F32])
+{
+    for (int v = 0; v < GROUP_F32; v++) q[v] = spread_f32(EXP2_F32[4]);
+    for (int k = 3; k >= 0; k--)
+        for (int v = 0; v < GROUP_F32; v++) q[v] = q[v] * f[v] + EXP2_F32[k];
+}
+
+/* (1 + q f)^2 = 1 + q f (q f + 2) */
+GRAM_INLINE vector_f64 join_f64(vector_f64 t, vector_f64 f, vector_f64 q)
+{
+    q *= f;
+    return scale_by_power_f64(q * (q + 2) + 1, t, -1021);
+}
+
+GRAM_INLINE vector_f32 join_f32(vector_f32 t, vector_f32 f, vector_f32 q)
+{
+    return scale_by_power_f32(q * f + 1, t, -125);
+}
+
+/* e^x = 2^k e^r, r = x - k ln 2, e^r = 1 + (r + (rest + r^2 (...))), where `rest` is what r lost in its rounding. NaN
+ * as above: nothing else that is not past EXP_MOST comes near 4096 doublings. */
 GRAM_INLINE vector_f64 exp_vector(vector_f64 x)
 {
     const double *c = EXP_F64;
@@ -183,26 +183,6 @@ static void multiply_min_block(int n, double x, double origin, const double *y, 
         store_f64(out + i, load_f64(out + i) * (min_f64(bound, load_f64(y + i)) - origin));
 }
 
-/* 2^y for y <= 0, one vector: as exp_scaled. */
-GRAM_INLINE vector_f64 exp2_f64(vector_f64 y)
-{
-    const vector_f64 t = min_f64(y, spread_f64(4096)) + ROUND_F64;
-    const vector_f64 f = y - (t - ROUND_F64);
-    vector_f64 q = spread_f64(HALF_EXP2_F64[8]);
-    for (int k = 7; k >= 0; k--) q = q * f + HALF_EXP2_F64[k];
-    q *= f;
-    return scale_by_power_f64(q * (q + 2) + 1, t, -1021);
-}
-
-GRAM_INLINE vector_f32 exp2_f32(vector_f32 y)
-{
-    const vector_f32 t = min_f32(y, spread_f32(512)) + ROUND_F32;
-    const vector_f32 f = y - (t - ROUND_F32);
-    vector_f32 p = spread_f32(EXP2_F32[4]);
-    for (int k = 3; k >= 0; k--) p = p * f + EXP2_F32[k];
-    return scale_by_power_f32(p * f + 1, t, -125);
-}
-
 /* exp(-a) is 0 from here on */
 static const double EXP_SQRT_CAP_f64 = 760;
 static const float EXP_SQRT_CAP_f32 = 110;
@@ -210,21 +190,25 @@ static const float EXP_SQRT_CAP_f32 = 110;
 #define REAL double
 #define VECTOR vector_f64
 #define LANES LANES_F64
+#define GROUP GROUP_F64
 #define NAME(name) name##_f64
 #include "vecmath_block.h"
 #undef REAL
 #undef VECTOR
 #undef LANES
+#undef GROUP
 #undef NAME
 
 #define REAL float
 #define VECTOR vector_f32
 #define LANES LANES_F32
+#define GROUP GROUP_F32
 #define NAME(name) name##_f32
 #include "vecmath_block.h"
 #undef REAL
 #undef VECTOR
 #undef LANES
+#undef GROUP
 #undef NAME
 
 static void widen_block(int n, const float *x, double *out)

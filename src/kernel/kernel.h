@@ -1,7 +1,7 @@
 /* Kernels from inside: the expression tree, and what one kernel of the table has to say of itself.
  *
  * A kernel is form + profile. The form is a quantity of a pair that the tile engine computes for a whole block (squared
- * distance, inner product ...); the profile maps the block in place. Length-scales belong to the form: the engine
+ * distance, inner product ...); the profile maps the block. Length-scales belong to the form: the engine
  * divides by them and differentiates by them, so a profile sees z = scale * s and never an ell.
  *
  * A new kernel is one file with one gram_kernel_type and one row in table.c; tests run over the whole table. */
@@ -77,10 +77,12 @@ typedef struct gram_kernel_type {
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
     void (*facts)(const double *par, int64_t d, gram_facts *facts);
 
-    /* s -> k(scale s), in place */
-    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work);
+    /* out = k(scale s); out may be s */
+    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+                    double *work);
     /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
-    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work);
+    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+                        float *work);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
                   double *out);

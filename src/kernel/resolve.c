@@ -106,6 +106,7 @@ static gram_status add_rows(void *argument, const gram_worker *worker)
 static gram_status fill_pairs(gram_context *context, resolving *r, const gram_view *view, int l1, int exponent)
 {
     gram_status status = GRAM_OK;
+    if (r->rows < 2) return GRAM_OK;
     memset(r->pairs, 0, (size_t)pair_count(r) * sizeof *r->pairs);
     for (int64_t first = 0; first < view->d; first += COLUMNS_PER_PANEL) {
         const int64_t left = view->d - first, count = left < COLUMNS_PER_PANEL ? left : COLUMNS_PER_PANEL;

@@ -56,8 +56,8 @@ static void leaf_value(const gradient *g, tape *t, const gram_program_node *leaf
     } else if (leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_COORDS) {
         gram_engine_special(g->engine, t->strip, leaf, out);
     } else {
-        memcpy(out, strip_of(t->forms, leaf->form), GRAM_STRIP_SIZE * sizeof *out);
-        leaf->type->profile(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, out, t->strip->work);
+        leaf->type->profile(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, strip_of(t->forms, leaf->form), out,
+                            t->strip->work);
     }
 }
 

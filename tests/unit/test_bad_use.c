@@ -64,7 +64,7 @@ static void kernel_texts(void **state)
         {"poly(m=0)", GRAM_ERROR_ARGUMENT, "m"},
         {"poly(m=1.5)", GRAM_ERROR_ARGUMENT, "m"},
         {"poly(m=2, c=-1)", GRAM_ERROR_ARGUMENT, "c"},
-        {"-1*rbf(ell=1)", GRAM_ERROR_SYNTAX, ""},
+        {"-1*rbf(ell=1)", GRAM_ERROR_ARGUMENT, "-1"},
         {"rbf(S=[1,2;2,1])", GRAM_ERROR_ARGUMENT, "S"},   /* not positive definite */
         {"rbf(S=[1,0.5;0.4,1])", GRAM_ERROR_ARGUMENT, "S"}, /* not symmetric */
         {"rbf(ell=1, gamma=2)", GRAM_ERROR_SYNTAX, "gamma"},

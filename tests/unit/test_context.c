@@ -255,11 +255,16 @@ static void test_size_multiply(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status_names),   cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_options_are_kept), cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_creation_out_of_memory), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_outlives_context), cmocka_unit_test(test_large_block),
-        cmocka_unit_test(test_long_message),   cmocka_unit_test(test_size_multiply),
+        cmocka_unit_test(test_status_names),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_options_are_kept),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_creation_out_of_memory),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_outlives_context),
+        cmocka_unit_test(test_large_block),
+        cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_size_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

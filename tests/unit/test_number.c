@@ -246,9 +246,10 @@ static void test_bytes(void **state)
     const struct {
         size_t bytes;
         const char *text;
-    } cases[] = {{0, "0 B"},           {17, "17 B"},         {1023, "1023 B"},       {1024, "1 KiB"},
-                 {1536, "1.5 KiB"},    {65536, "64 KiB"},    {1048575, "1 MiB"},     {1048576, "1 MiB"},
-                 {3435973836, "3.2 GiB"}, {SIZE_MAX, "16 EiB"}, {1047552, "1023 KiB"}};
+    } cases[] = {{0, "0 B"},           {17, "17 B"},         {1023, "1023 B"},
+                 {1024, "1 KiB"},      {1536, "1.5 KiB"},    {65536, "64 KiB"},
+                 {1048575, "1 MiB"},   {1048576, "1 MiB"},   {3435973836, "3.2 GiB"},
+                 {SIZE_MAX, "16 EiB"}, {1047552, "1023 KiB"}};
     char text[GRAM_BYTES_SIZE];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(gram_bytes_format(cases[i].bytes, text), cases[i].text);
@@ -283,10 +284,14 @@ int main(void)
     setlocale(LC_ALL, "");
     print_message("decimal point here: '%s'\n", localeconv()->decimal_point);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format),          cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_parse_nothing),   cmocka_unit_test(test_parse_length),
-        cmocka_unit_test(test_long_digits),     cmocka_unit_test(test_round_trip_bits),
-        cmocka_unit_test(test_round_trip_digits), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_nothing),
+        cmocka_unit_test(test_parse_length),
+        cmocka_unit_test(test_long_digits),
+        cmocka_unit_test(test_round_trip_bits),
+        cmocka_unit_test(test_round_trip_digits),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_suggest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

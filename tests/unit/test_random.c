@@ -191,10 +191,14 @@ static void test_permutations_equally_likely(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),      cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_streams_differ),     cmocka_unit_test(test_uniform),
-        cmocka_unit_test(test_normal),             cmocka_unit_test(test_uniform_and_normal),
-        cmocka_unit_test(test_permutation_is_one), cmocka_unit_test(test_permutations_equally_likely),
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_streams_differ),
+        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_uniform_and_normal),
+        cmocka_unit_test(test_permutation_is_one),
+        cmocka_unit_test(test_permutations_equally_likely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

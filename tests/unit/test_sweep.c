@@ -126,8 +126,11 @@ static void test_scratch(void **state)
         gram_context *context = make_context(threads);
         const size_t before = gram_context_memory_used(context);
         scratch_test test = {.lock = PTHREAD_MUTEX_INITIALIZER};
-        const gram_sweep sweep = {
-            .what = "scratch", .tasks = 200, .scratch_bytes = sizeof(scratch_count), .run = scratch_task, .argument = &test};
+        const gram_sweep sweep = {.what = "scratch",
+                                  .tasks = 200,
+                                  .scratch_bytes = sizeof(scratch_count),
+                                  .run = scratch_task,
+                                  .argument = &test};
         assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
         assert_int_equal(test.faults, 0);
         assert_int_equal(test.total, 200);
@@ -177,8 +180,12 @@ static gram_status run_slow(int threads, callback_log *log, int *ran, char messa
     options.progress_user = options.cancel_user = log;
     assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
     atomic_int count = 0;
-    const gram_sweep sweep = {.what = "slow", .tasks = 60 * threads, .run = slow_task, .argument = &count,
-                              .share_before = log->least, .share_after = log->most};
+    const gram_sweep sweep = {.what = "slow",
+                              .tasks = 60 * threads,
+                              .run = slow_task,
+                              .argument = &count,
+                              .share_before = log->least,
+                              .share_after = log->most};
     const gram_status status = gram_sweep_run(context, &sweep);
     *ran = count;
     strncpy(message, gram_context_message(context), 63);
@@ -276,9 +283,12 @@ static void test_no_room_for_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_lowest_failure_wins),
-        cmocka_unit_test(test_scratch),         cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_cancel),          cmocka_unit_test(test_two_contexts),
+        cmocka_unit_test(test_every_task_once),
+        cmocka_unit_test(test_lowest_failure_wins),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_two_contexts),
         cmocka_unit_test(test_no_room_for_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

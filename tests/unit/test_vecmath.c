@@ -13,7 +13,7 @@
 
 #include "base/vecmath.h"
 
-enum { BLOCK = 1536, ROUNDS = 200, LEVELS = 2 };
+enum { BLOCK = 1536, ROUNDS = 60, LEVELS = 2 };
 
 static _Alignas(64) double X[BLOCK], Y[BLOCK], OUT[BLOCK];
 static _Alignas(64) float XF[BLOCK], OUTF[BLOCK];
@@ -146,6 +146,56 @@ static void test_exp_scaled(void **state)
     }
 }
 
+/* sum of c_k a^k exp(-a) and the same with absolute values, a = sqrt(c x) */
+static long double poly_exp_sqrt(int degree, const double *coefficients, long double a, long double *size)
+{
+    long double value = 0;
+    *size = 0;
+    for (int k = 0; k <= degree; k++) {
+        const long double term = (long double)coefficients[k] * powl(a, k) * expl(-a);
+        value += term;
+        *size += fabsl(term);
+    }
+    return value;
+}
+
+static void test_poly_exp_sqrt(void **state)
+{
+    (void)state;
+    const double coefficients[] = {1, -0.5, 1.0 / 3, 2};
+    const float coefficients_f32[] = {1, -0.5F, 1.0F / 3, 2};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        long double most = 0, most_f32 = 0, size;
+        for (int round = 0; round < ROUNDS; round++) {
+            const int degree = round % 4;
+            fill_uniform((uint64_t)round, 0, round % 3 ? 5 : 2000);
+            math->f64.poly_exp_sqrt(BLOCK, 3, degree, coefficients, X, OUT);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)X[i];
+            math->f32.poly_exp_sqrt(BLOCK, 3, degree, coefficients_f32, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double a = sqrtl(3 * (long double)X[i]), a_f32 = sqrtl(3 * (long double)XF[i]);
+                const long double right = poly_exp_sqrt(degree, coefficients, a, &size);
+                most = fmaxl(most, fabsl(OUT[i] - right) / size * 0x1p53L / (4 + 4 * a));
+                const long double right_f32 = poly_exp_sqrt(degree, coefficients, a_f32, &size);
+                most_f32 = fmaxl(most_f32, fabsl((long double)OUTF[i] - right_f32) / size * 0x1p24L / (4 + 4 * a_f32));
+            }
+        }
+        print_message("%-6s poly_exp_sqrt: %.3f of the bound, f32 %.3f\n", math->name, (double)most, (double)most_f32);
+        assert_true(most <= 1);
+        assert_true(most_f32 <= 1);
+        const double x[] = {0, 1e300, INFINITY, NAN};
+        for (int i = 0; i < 16; i++) X[i] = x[i % 4], XF[i] = (float)x[i % 4];
+        math->f64.poly_exp_sqrt(16, 3, 2, coefficients, X, OUT);
+        math->f32.poly_exp_sqrt(16, 3, 2, coefficients_f32, XF, OUTF);
+        for (int i = 0; i < 16; i++) {
+            assert_true(i % 4 == 3 ? isnan(OUT[i]) : OUT[i] == (i % 4 == 0));
+            assert_true(i % 4 == 3 ? isnan(OUTF[i]) : OUTF[i] == (float)(i % 4 == 0));
+        }
+    }
+}
+
 static double from_bits(uint64_t bits)
 {
     double value;
@@ -214,9 +264,27 @@ static void test_exp_edges(void **state)
 static void test_exp_edges_f32(void **state)
 {
     (void)state;
-    const float x[] = {0, -0.0F, 1e-45F, -1e-45F, 88.8F, 100, 200, 1e10F, FLT_MAX, INFINITY,
-                       -87.4F, -88, -120, -355, -1e10F, -FLT_MAX, -INFINITY, NAN, from_bits_f32(0x7fc007a2),
-                       from_bits_f32(0xffc001ff), from_bits_f32(0x7fffffff)};
+    const float x[] = {0,
+                       -0.0F,
+                       1e-45F,
+                       -1e-45F,
+                       88.8F,
+                       100,
+                       200,
+                       1e10F,
+                       FLT_MAX,
+                       INFINITY,
+                       -87.4F,
+                       -88,
+                       -120,
+                       -355,
+                       -1e10F,
+                       -FLT_MAX,
+                       -INFINITY,
+                       NAN,
+                       from_bits_f32(0x7fc007a2),
+                       from_bits_f32(0xffc001ff),
+                       from_bits_f32(0x7fffffff)};
     enum { EDGES = sizeof x / sizeof *x };
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
@@ -248,8 +316,12 @@ static void test_exp_ends(void **state)
                 const long double right = expl((long double)X[i]);
                 const int may_vanish = right < 0x1p-1021L, must_vanish = right < 0x1p-1022L;
                 const int overflows = right > (long double)DBL_MAX;
-                assert_true(overflows ? isinf(OUT[i]) : OUT[i] == 0 ? may_vanish : !must_vanish && ulps(OUT[i], right) <= 1);
-                assert_true(Y[i] == 0 ? may_vanish : !must_vanish && (isinf(Y[i]) ? right > 0.9999L * DBL_MAX : fabsl(Y[i] / right - 1) < 2e-13L));
+                assert_true(overflows     ? isinf(OUT[i])
+                            : OUT[i] == 0 ? may_vanish
+                                          : !must_vanish && ulps(OUT[i], right) <= 1);
+                assert_true(Y[i] == 0 ? may_vanish
+                                      : !must_vanish && (isinf(Y[i]) ? right > 0.9999L * DBL_MAX
+                                                                     : fabsl(Y[i] / right - 1) < 2e-13L));
             }
         }
     }
@@ -258,7 +330,8 @@ static void test_exp_ends(void **state)
 static void test_other_edges(void **state)
 {
     (void)state;
-    const double x[] = {0, -0.0, 5e-324, DBL_MIN, 1, 2, 1e-310, DBL_MAX, INFINITY, NAN, -1, -INFINITY, 1e22, 0x1p1000, 3e5, 1e6};
+    const double x[] = {0,        -0.0, 5e-324, DBL_MIN,   1,    2,        1e-310, DBL_MAX,
+                        INFINITY, NAN,  -1,     -INFINITY, 1e22, 0x1p1000, 3e5,    1e6};
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
         if (!math) continue;
@@ -343,6 +416,9 @@ static void test_simple_f64(void **state)
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5 + X[i]);
         f->add_scaled(BLOCK, -1, X, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == (0.5 + X[i]) - X[i]);
+        f->fill(BLOCK, 2, Y);
+        f->multiply_min(BLOCK, 1.5, 0.25, X, Y);
+        for (int i = 0; i < BLOCK; i++) assert_true(Y[i] == 2 * (fmin(1.5, X[i]) - 0.25));
         f->multiply(BLOCK, X, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == ((0.5 + X[i]) - X[i]) * X[i]);
     }
@@ -424,10 +500,11 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),       cmocka_unit_test(test_exp_scaled),
-        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_exp_edges_f32), cmocka_unit_test(test_exp_ends),
-        cmocka_unit_test(test_other_edges),  cmocka_unit_test(test_position),  cmocka_unit_test(test_simple_f64),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_simple_f32), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
+        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
+        cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
+        cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
+        cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
