@@ -22,8 +22,8 @@ GRAM_API size_t gram_number_parse(const char *text, size_t length, double *value
 /* "3.2 GiB", "17 B". Returns text. */
 GRAM_API char *gram_bytes_format(size_t bytes, char text[GRAM_BYTES_SIZE]);
 
-/* The candidate that `word` most likely meant: equal but for the case of letters, or at most 2 edits away (insertion,
- * deletion, substitution, swap of neighbours) and fewer than the word has letters, or, for two letters or more, the
+/* The candidate that `word` most likely meant: at most 2 edits away (insertion, deletion, substitution, swap of
+ * neighbours; the case of letters does not count) and fewer than the word has letters, or, for two letters or more, the
  * first that begins with the word; the first of equally near ones. NULL if none is near. O(count length^2), no
  * allocation. */
 GRAM_API const char *gram_suggest(const char *word, const char *const *candidates, size_t count);

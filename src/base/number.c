@@ -4,7 +4,7 @@
  * thing in a number that a locale changes; snprintf and strtod do the arithmetic. A number with at most 15 digits and a
  * power of ten up to 22 needs no strtod: both are doubles without error, so that one multiplication or division
  * rounds correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
-#include "number.h"
+#include <gram/text.h>
 
 #include <float.h>
 #include <math.h>

@@ -38,9 +38,9 @@ typedef struct gram_vecmath_f64 {
     void (*power)(int n, int m, const double *x, double *out);
     /* a x + b */
     void (*affine)(int n, double a, double b, const double *x, double *out);
-    /* out += x; out += a x; out *= x; out = c */
+    /* out += x; out = a x + b out; out *= x; out = c */
     void (*add)(int n, const double *x, double *out);
-    void (*add_scaled)(int n, double a, const double *x, double *out);
+    void (*combine)(int n, double a, const double *x, double b, double *out);
     void (*multiply)(int n, const double *x, double *out);
     void (*fill)(int n, double c, double *out);
     /* sum of x, sum of x y: in a fixed order */
@@ -57,7 +57,7 @@ typedef struct gram_vecmath_f32 {
     void (*power)(int n, int m, const float *x, float *out);
     void (*affine)(int n, float a, float b, const float *x, float *out);
     void (*add)(int n, const float *x, float *out);
-    void (*add_scaled)(int n, float a, const float *x, float *out);
+    void (*combine)(int n, float a, const float *x, float b, float *out);
     void (*multiply)(int n, const float *x, float *out);
     void (*fill)(int n, float c, float *out);
     void (*widen)(int n, const float *x, double *out);

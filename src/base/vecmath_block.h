@@ -63,9 +63,9 @@ static void NAME(add)(int n, const REAL *x, REAL *out)
     for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + NAME(load)(x + i));
 }
 
-static void NAME(add_scaled)(int n, REAL a, const REAL *x, REAL *out)
+static void NAME(combine)(int n, REAL a, const REAL *x, REAL b, REAL *out)
 {
-    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + a * NAME(load)(x + i));
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, a * NAME(load)(x + i) + b * NAME(load)(out + i));
 }
 
 static void NAME(multiply)(int n, const REAL *x, REAL *out)

@@ -30,8 +30,8 @@ int cli_kernel(int count, char **arguments);
 /* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
 int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The exit code of a failed status. `reading`: it came from reading the user's data, where a file that cannot be read is
- * bad data; elsewhere GRAM_ERROR_FILE is an output that cannot be written. */
+/* The exit code of a failed status. `reading`: it came from reading the user's data, where a file that cannot be read
+ * is bad data; elsewhere GRAM_ERROR_FILE is an output that cannot be written. */
 int cli_exit_code(gram_status status, int reading);
 
 /* ---- options that every verb has ---- */
@@ -67,6 +67,9 @@ int cli_session_begin(cli_session *session, const cli_common *common);
 void cli_session_end(cli_session *session);
 double cli_session_seconds(const cli_session *session);
 
+/* Takes the progress line off the terminal; before results are printed. */
+void cli_session_clear(cli_session *session);
+
 /* Prints the context's message and a line that helps (NULL: a general one for that status); returns the exit code. */
 int cli_session_fail(cli_session *session, gram_status status, int reading, const char *help);
 
@@ -76,8 +79,8 @@ int cli_session_fail(cli_session *session, gram_status status, int reading, cons
 const char *cli_bold(const cli_common *common);
 const char *cli_plain(const cli_common *common);
 
-/* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader that
- * went away early is no failure. */
+/* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
+ * that went away early is no failure. */
 int cli_write(const cli_common *common, const cli_text *text);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <gram/text.h>
 
-/* Bytes of the UTF-8 character at s, 0 if there is none: not cut off, not overlong, no surrogate, not above U+10FFFF. */
+/* Bytes of the UTF-8 character at s, 0 if there is none: cut off, overlong, a surrogate or above U+10FFFF. */
 static size_t utf8_length(const unsigned char *s)
 {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -1,4 +1,4 @@
-/* Writes one JSON object: keys in the order of the calls; shortest digits that read back; null for what is no number. */
+/* Writes one JSON object: keys in the order of the calls, shortest digits that read back, null for NaN and infinity. */
 #ifndef GRAM_CLI_JSON_H
 #define GRAM_CLI_JSON_H
 

@@ -467,6 +467,7 @@ static int print_report(cli_session *session, const kernel_report *report)
         write_json(session, report, &text);
     else
         write_table(session, report, &text);
+    cli_session_clear(session);
     const int code = cli_write(session->common, &text);
     cli_text_free(&text);
     return code;

@@ -230,7 +230,7 @@ static int print_help(const cli_usage *usage, const cli_group *groups, size_t gr
 int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
               char ***operands, int *operand_count)
 {
-    option_table table;
+    option_table table = {0};
     int found;
     build_table(groups, group_count, &table);
     opterr = 0;

@@ -100,7 +100,7 @@ int cli_exit_code(gram_status status, int reading)
 
 /* ---- progress ---- */
 
-static void clear_progress(cli_session *session)
+void cli_session_clear(cli_session *session)
 {
     if (session->shown) (void)fprintf(stderr, "\r\033[K");
     session->shown = 0;
@@ -149,7 +149,7 @@ int cli_session_begin(cli_session *session, const cli_common *common)
 
 void cli_session_end(cli_session *session)
 {
-    clear_progress(session);
+    cli_session_clear(session);
     gram_context_destroy(session->context);
     session->context = NULL;
 }
@@ -161,7 +161,7 @@ double cli_session_seconds(const cli_session *session)
 
 int cli_session_fail(cli_session *session, gram_status status, int reading, const char *help)
 {
-    clear_progress(session);
+    cli_session_clear(session);
     const int code = cli_exit_code(status, reading);
     const char *message = gram_context_message(session->context);
     if (status == GRAM_ERROR_CANCELLED) return cli_fail(code, NULL, "interrupted");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include <gram/text.h>
 
 typedef struct span {
     const char *text;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* One field: the bytes between its delimiters or, if it was quoted, between its quotes (where "" still stands for "). */
+/* One field: the bytes between its delimiters or, if it was quoted, between its quotes, where "" still stands for ". */
 typedef struct gram_csv_field {
     const char *text;
     size_t length;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include <gram/text.h>
 #include "csv.h"
 #include "table.h"
 
@@ -191,9 +191,9 @@ static gram_status parse_row(const csv_reader *reader, const csv_record *record,
 
 /* ---- rows ---- */
 
-/* Rows to make room for: as many as the whole file should hold if it goes on like this, and a little more. The last step
- * is to start from a quarter of that: then the estimate rests on enough rows, and the old array, which lives until its
- * numbers are copied, is small beside the new one. */
+/* Rows to make room for: as many as the whole file should hold if it goes on like this, and a little more. The last
+ * step is to start from a quarter of that: then the estimate rests on enough rows, and the old array, which lives until
+ * its numbers are copied, is small beside the new one. */
 static int64_t rows_to_reserve(const csv_reader *reader)
 {
     const int64_t n = reader->table->n, least = FIRST_NUMBERS / reader->table->d + 1;

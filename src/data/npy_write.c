@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/number.h"
+#include <gram/text.h>
 #include "npy_header.h"
 #include "source.h"
 

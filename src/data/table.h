@@ -29,8 +29,8 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
 
-/* The columns of the list `features` (NULL: all) without those of `ignore` (NULL: none), at least one. `columns` has room
- * for d of them. */
+/* The columns of the list `features` (NULL: all) without those of `ignore` (NULL: none), at least one. `columns` has
+ * room for d of them. */
 gram_status gram_table_choose(gram_context *context, const gram_table *table, const char *features, const char *ignore,
                               int64_t *columns, int64_t *count);
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 
 /* ---- one block ---- */
 

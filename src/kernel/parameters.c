@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 #include "kernel.h"
 
 /* ---- the numbers of one leaf ---- */

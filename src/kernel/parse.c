@@ -16,8 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/number.h"
-#include "../base/suggest.h"
+#include <gram/text.h>
 #include "kernel.h"
 
 enum { PIECE_SIZE = 48, MAX_CANDIDATES = 128 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 #include "kernel.h"
 
 typedef struct writer {

@@ -1,7 +1,7 @@
 /* A + shift I. */
 #include <math.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 #include "operator.h"
 
 typedef struct shifted {

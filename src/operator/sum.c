@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 #include "operator.h"
 
 typedef struct term {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 
 typedef struct compiler {
     gram_context *context;
@@ -251,6 +251,27 @@ done:
     return status;
 }
 
+/* Is the node 0 for different observations? */
+static int sees_same(const gram_engine *engine, int index)
+{
+    const gram_program_node *node = &engine->nodes[index];
+    if (node->node == GRAM_NODE_LEAF) return node->type->form == GRAM_FORM_SAME;
+    for (int i = 0; node->node != GRAM_NODE_SUM && i < node->child_count; i++)
+        if (sees_same(engine, node->children[i])) return 1;
+    return 0;
+}
+
+/* Terms that are skipped in most strips come last in a sum: then it is rounded alike with and without them. */
+static void put_same_last(const gram_engine *engine, int count, int *children)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0 && sees_same(engine, children[j - 1]) && !sees_same(engine, children[j]); j--) {
+            const int moved = children[j];
+            children[j] = children[j - 1];
+            children[j - 1] = moved;
+        }
+}
+
 static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, const int64_t *columns, int *index)
 {
     gram_status status = GRAM_OK;
@@ -262,6 +283,7 @@ static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, co
     } else {
         TRY(arena_take(c, kernel->child_count, sizeof(int), (void **)&children));
         for (int i = 0; i < kernel->child_count; i++) TRY(compile(c, kernel->children[i], d, columns, &children[i]));
+        if (kernel->node == GRAM_NODE_SUM) put_same_last(c->engine, kernel->child_count, children);
         node.node = kernel->node;
         node.exponent = kernel->exponent;
         node.child_count = kernel->child_count;

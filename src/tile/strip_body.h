@@ -91,30 +91,29 @@ static REAL NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, co
     return 1;
 }
 
+/* The first operand's factor waits until the second is added. */
 static REAL NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node, REAL *out,
                                REAL *free_slots)
 {
-    REAL offset = 0;
-    int filled = 0;
+    REAL offset = 0, pending = 0; /* 0: nothing in out yet */
     for (int i = 0; i < node->child_count; i++) {
         const gram_program_node *child = &engine->nodes[node->children[i]];
         if (gram_program_is_constant(child)) {
             offset += (REAL)child->par[0];
             continue;
         }
-        REAL *target = filled ? free_slots : out;
+        REAL *target = pending != 0 ? free_slots : out;
         const REAL factor = NAME(evaluate)(engine, strip, node->children[i], target, target + GRAM_STRIP_SIZE);
         if (factor == 0) continue;
-        if (filled)
-            VECMATH.add_scaled(GRAM_STRIP_SIZE, factor, target, out);
-        else if (factor != 1)
-            VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
-        filled = 1;
+        if (target != out) VECMATH.combine(GRAM_STRIP_SIZE, factor, target, pending, out);
+        pending = target == out ? factor : 1;
     }
-    if (!filled)
-        VECMATH.fill(GRAM_STRIP_SIZE, offset, out);
-    else if (offset != 0)
-        VECMATH.affine(GRAM_STRIP_SIZE, 1, offset, out, out);
+    if (pending == 0) {
+        VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
+        return offset;
+    }
+    if (offset == 0) return pending;
+    VECMATH.affine(GRAM_STRIP_SIZE, pending, offset, out, out);
     return 1;
 }
 

@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/number.h"
-#include "base/suggest.h"
+#include <gram/text.h>
 
 static double from_bits(uint64_t bits)
 {

@@ -414,8 +414,11 @@ static void test_simple_f64(void **state)
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5);
         f->add(BLOCK, X, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5 + X[i]);
-        f->add_scaled(BLOCK, -1, X, OUT);
+        f->combine(BLOCK, -1, X, 1, OUT);
         for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == (0.5 + X[i]) - X[i]);
+        f->fill(BLOCK, 4, Y);
+        f->combine(BLOCK, 2, X, 0.5, Y);
+        for (int i = 0; i < BLOCK; i++) assert_true(fabs(Y[i] - (2 * X[i] + 2)) <= 12 * step);
         f->fill(BLOCK, 2, Y);
         f->multiply_min(BLOCK, 1.5, 0.25, X, Y);
         for (int i = 0; i < BLOCK; i++) assert_true(Y[i] == 2 * (fmin(1.5, X[i]) - 0.25));
@@ -479,7 +482,7 @@ static void test_simple_f32(void **state)
         for (int i = 0; i < BLOCK; i++) assert_true(fabs((double)OUTF[i] - (3 * X[i] - 1)) <= 12 * step);
         f->fill(BLOCK, 0.5F, OUTF);
         f->add(BLOCK, XF, OUTF);
-        f->add_scaled(BLOCK, 2, XF, OUTF);
+        f->combine(BLOCK, 2, XF, 1, OUTF);
         f->multiply(BLOCK, XF, OUTF);
         for (int i = 0; i < BLOCK; i++)
             assert_true(fabs((double)OUTF[i] - (0.5 + 3 * X[i]) * X[i]) <= 4 * step * (0.5 + 3 * X[i]) * X[i]);
