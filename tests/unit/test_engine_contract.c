@@ -203,7 +203,7 @@ static void check_product(const trial *t)
 static void products(void **state)
 {
     (void)state;
-    static const int64_t FEW[] = {1, 2, 17, 97, 200};
+    static const int64_t FEW[] = {1, 97, 200};
     run_all(FEW, sizeof FEW / sizeof *FEW, check_product);
 }
 
@@ -256,11 +256,13 @@ static void compute(gram_context *c, const trial *t, gram_points *y, int64_t m, 
 static void check_threads(const trial *t)
 {
     if (t->d != 3 && t->d != 70) return; /* differences and products of BLAS: the two ways there are */
+    if (t->d > 3 && strstr(t->text, "S=")) return; /* 2485 parameters */
     const int64_t m = t->n + 30;
     double *v = test_random(5, m * 3, -1, 1), *other = test_random(6, m * t->d, 0.05, 1.5);
     gram_points *y = test_points(t->context, m, t->d, other);
     results first = {{0}, {NULL}}, now = {{0}, {NULL}};
-    for (int threads = 1; threads <= 3; threads++) {
+    const int most = t->n > 200 ? 3 : 2;
+    for (int threads = 1; threads <= most; threads++) {
         gram_context *context = test_context(threads, GRAM_ISA_AUTO);
         compute(context, t, y, m, v, threads == 1 ? &first : &now);
         for (int which = 0; which < RESULTS && threads > 1; which++) {
