@@ -5,7 +5,7 @@
  *     bench_gram packed  KERNEL N D
  *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
  *
- * Prints one line of JSON: seconds of the call, processor seconds of all its threads, bytes by which the call raised the
+ * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
  * process's peak memory, and check values of the result. Making the data, the points, the kernel and the context is not
  * timed. */
 #include <stdio.h>
