@@ -9,9 +9,12 @@
 #include <gram/context.h>
 #include <gram/kernel.h>
 #include <gram/matrix.h>
+#include <gram/npy.h>
 #include <gram/operator.h>
 #include <gram/points.h>
 #include <gram/random.h>
 #include <gram/status.h>
+#include <gram/table.h>
+#include <gram/text.h>
 
 #endif

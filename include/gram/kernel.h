@@ -17,7 +17,7 @@ GRAM_BEGIN
 typedef struct gram_kernel gram_kernel;
 
 /* Reads an expression. GRAM_ERROR_SYNTAX for a text that is none (the message names the place and suggests a near
- * name), GRAM_ERROR_ARGUMENT for a value out of its bounds. At most 64 KiB of text, 64 levels, 4096 terms. The caller
+ * name), GRAM_ERROR_ARGUMENT for a value out of its bounds. At most 1 MiB of text, 64 levels, 4096 terms. The caller
  * releases the kernel. */
 GRAM_API gram_status gram_kernel_parse(gram_context *context, const char *text, gram_kernel **kernel);
 
@@ -62,8 +62,8 @@ GRAM_API int64_t gram_kernel_parameter_count(const gram_kernel *kernel);
 GRAM_API gram_status gram_kernel_parameter_get(gram_context *context, const gram_kernel *kernel, int64_t index,
                                                gram_parameter *parameter);
 
-/* A new kernel with these values (parameter_count of them) and the same flags. GRAM_ERROR_ARGUMENT names the first
- * value out of its bounds. */
+/* A new kernel with these values (parameter_count of them) and the same flags; NaN leaves open what is open.
+ * GRAM_ERROR_ARGUMENT names the first value out of its bounds. */
 GRAM_API gram_status gram_kernel_with_values(gram_context *context, const gram_kernel *kernel, const double *values,
                                              gram_kernel **out);
 
@@ -73,8 +73,8 @@ GRAM_API gram_status gram_kernel_with_values(gram_context *context, const gram_k
 GRAM_API gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                          gram_kernel **out);
 
-/* A new kernel in which each unset single length-scale became d of them (one per column that the kernel sees), still
- * unset; others are kept. */
+/* A new kernel in which each single length-scale that has a value and is not fixed became several equal ones, one per
+ * column that it sees of points with d columns; others, unset ones too, are kept (so gram_kernel_resolve comes first). */
 GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kernel *kernel, int64_t d,
                                           gram_kernel **out);
 

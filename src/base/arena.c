@@ -25,17 +25,21 @@ static size_t next_chunk_bytes(const gram_arena *arena)
     return last >= LARGEST_CHUNK / 2 ? LARGEST_CHUNK : 2 * last;
 }
 
-/* A chunk with room for `bytes`, the usual size if the memory has that much, else just enough. */
+static int budget_has(const gram_memory *memory, size_t bytes)
+{
+    const size_t budget = gram_memory_budget(memory), used = gram_memory_used(memory);
+    return budget == 0 || (used <= budget && bytes <= budget - used);
+}
+
+/* A chunk with room for `bytes`: the usual size if the budget has that much, else just enough. */
 static gram_status add_chunk(gram_context *context, gram_arena *arena, const char *what, int64_t bytes)
 {
-    void *block = NULL;
-    size_t chunk_bytes = next_chunk_bytes(arena);
+    void *block;
     const size_t least = (size_t)bytes + HEADER;
-    if (chunk_bytes < least || gram_memory_take(arena->memory, chunk_bytes, &block) < 0) {
-        chunk_bytes = least;
-        const gram_status status = gram_take_from(context, arena->memory, what, (int64_t)least, 1, &block);
-        if (status < 0) return status;
-    }
+    size_t chunk_bytes = next_chunk_bytes(arena);
+    if (chunk_bytes < least || !budget_has(arena->memory, chunk_bytes)) chunk_bytes = least;
+    const gram_status status = gram_take_from(context, arena->memory, what, (int64_t)chunk_bytes, 1, &block);
+    if (status < 0) return status;
     gram_arena_chunk *chunk = block;
     chunk->older = arena->chunk;
     chunk->bytes = chunk_bytes;

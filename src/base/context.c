@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "number.h"
+#include <gram/text.h>
 
 enum { MAX_THREADS = 1024 };
 

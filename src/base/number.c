@@ -4,7 +4,7 @@
  * thing in a number that a locale changes; snprintf and strtod do the arithmetic. A number with at most 15 digits and a
  * power of ten up to 22 needs no strtod: both are doubles without error, so that one multiplication or division
  * rounds correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
-#include "number.h"
+#include <gram/text.h>
 
 #include <float.h>
 #include <math.h>
@@ -41,10 +41,11 @@ static double slow_value(const decimal *number)
     return strtod(text, NULL);
 }
 
+static const double tens[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 static double decimal_value(const decimal *number)
 {
-    static const double tens[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const int64_t power = number->exponent - number->count;
     double value = 0;
     if (number->count <= EXACT_DIGITS && power >= -EXACT_POWER && power <= EXACT_POWER) {
@@ -102,8 +103,32 @@ static size_t read_exponent(const char *text, size_t length, size_t at, decimal 
     return i;
 }
 
+/* At most 15 digits and a point, no exponent: what most files have. Returns 0 for all else, number or not. */
+static size_t parse_short(const char *text, size_t length, double *value)
+{
+    const size_t start = length > 0 && (text[0] == '-' || text[0] == '+');
+    size_t at = start, point = length;
+    int64_t whole = 0;
+    if (length > start + EXACT_DIGITS + 1) length = start + EXACT_DIGITS + 2;
+    for (; at < length; at++) {
+        if (is_digit(text[at]))
+            whole = 10 * whole + (text[at] - '0');
+        else if (text[at] == '.' && point >= length)
+            point = at;
+        else
+            break;
+    }
+    const size_t has_point = point < at, digits = at - start - has_point;
+    if (digits == 0 || digits > EXACT_DIGITS || (at < length && (text[at] == 'e' || text[at] == 'E'))) return 0;
+    const double size = (double)whole / tens[has_point ? at - point - 1 : 0];
+    *value = text[0] == '-' ? -size : size;
+    return at;
+}
+
 size_t gram_number_parse(const char *text, size_t length, double *value)
 {
+    const size_t taken = parse_short(text, length, value);
+    if (taken > 0) return taken;
     decimal number;
     number.negative = 0;
     number.exponent = 0;
@@ -117,6 +142,11 @@ size_t gram_number_parse(const char *text, size_t length, double *value)
     return end;
 }
 
+static void strip_zeros(decimal *number)
+{
+    while (number->count > 1 && number->digits[number->count - 1] == '0') number->count--;
+}
+
 /* The digits of |value| to `count` places, correctly rounded, without zeros at the end. */
 static void round_to_digits(double value, int count, decimal *number)
 {
@@ -128,15 +158,30 @@ static void round_to_digits(double value, int count, decimal *number)
     for (; *c != 'e'; c++)
         if (is_digit(*c)) number->digits[number->count++] = *c;
     number->exponent = strtol(c + 1, NULL, 10) + 1;
-    while (number->count > 1 && number->digits[number->count - 1] == '0') number->count--;
+    strip_zeros(number);
+}
+
+/* One more in the last of `count` places. */
+static void next_above(int count, decimal *number)
+{
+    while (number->count < count) number->digits[number->count++] = '0';
+    int i = count - 1;
+    for (; i > 0 && number->digits[i] == '9'; i--) number->digits[i] = '0';
+    number->digits[i]++;
+    strip_zeros(number);
 }
 
 /* 15 digits read back to the same double if any number of at most 15 digits does, and are then that number with zeros
- * at the end. Only subnormals, which have fewer digits, must try all lengths. */
+ * at the end. Only subnormals, which have fewer digits, must try all lengths. Below a power of two doubles are twice as
+ * dense, so that the nearest number of 16 digits may belong to the next double below and yet the one above it fit. */
 static void shortest_digits(double value, decimal *number)
 {
+    int exponent;
     for (int count = value < DBL_MIN ? 1 : EXACT_DIGITS; count <= DBL_DECIMAL_DIG; count++) {
         round_to_digits(value, count, number);
+        if (decimal_value(number) == value) return;
+        if (count != EXACT_DIGITS + 1 || frexp(value, &exponent) != 0.5) continue;
+        next_above(count, number);
         if (decimal_value(number) == value) return;
     }
 }

@@ -2,7 +2,7 @@
  *
  * Written with the vector extension that gcc and clang share, because a loop over plain arrays is not vectorised where
  * the output may be the input, and because the order of operations is then the one that is written. Only what the
- * extension cannot say (square root, minimum, selection) is an intrinsic where the instruction exists. */
+ * extension cannot say (square root, minimum) is an intrinsic where the instruction exists. */
 #ifndef GRAM_BASE_SIMD_H
 #define GRAM_BASE_SIMD_H
 
@@ -12,7 +12,16 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#define X86(name) _mm256_##name
+typedef __m256d native_f64;
+typedef __m256 native_f32;
 enum { VECTOR_BYTES = 32 };
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#define X86(name) _mm_##name
+typedef __m128d native_f64;
+typedef __m128 native_f32;
+enum { VECTOR_BYTES = 16 };
 #else
 #include <math.h>
 enum { VECTOR_BYTES = 16 };
@@ -21,6 +30,8 @@ enum { VECTOR_BYTES = 16 };
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int64_t vector_i64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint64_t vector_u64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef uint32_t vector_u32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int32_t vector_i32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
 enum {
@@ -58,53 +69,7 @@ GRAM_INLINE vector_f32 spread_f32(float x)
     return x - (vector_f32){0};
 }
 
-#if defined(__AVX2__)
-
 /* mask ? a : b, the mask's lanes being all ones or all zeros */
-GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
-{
-    return (vector_f64)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)mask);
-}
-
-GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
-{
-    return (vector_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
-}
-
-/* bound < x ? bound : x, so that NaN in x stays */
-GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
-{
-    return (vector_f64)_mm256_min_pd((__m256d)bound, (__m256d)x);
-}
-
-GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
-{
-    return (vector_f32)_mm256_min_ps((__m256)bound, (__m256)x);
-}
-
-/* bound > x ? bound : x, so that NaN in x stays */
-GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
-{
-    return (vector_f64)_mm256_max_pd((__m256d)bound, (__m256d)x);
-}
-
-GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
-{
-    return (vector_f32)_mm256_max_ps((__m256)bound, (__m256)x);
-}
-
-GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
-{
-    return (vector_f64)_mm256_sqrt_pd((__m256d)x);
-}
-
-GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
-{
-    return (vector_f32)_mm256_sqrt_ps((__m256)x);
-}
-
-#else
-
 GRAM_INLINE vector_f64 select_f64(vector_i64 mask, vector_f64 a, vector_f64 b)
 {
     return (vector_f64)(((vector_i64)a & mask) | ((vector_i64)b & ~mask));
@@ -115,24 +80,39 @@ GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
     return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
 }
 
-GRAM_INLINE vector_f64 at_most_f64(vector_f64 bound, vector_f64 x)
+#if defined(X86)
+
+/* a < b ? a : b, that is b if one of them is NaN */
+GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 {
-    return select_f64(bound < x, bound, x);
+    return (vector_f64)X86(min_pd)((native_f64)a, (native_f64)b);
 }
 
-GRAM_INLINE vector_f32 at_most_f32(vector_f32 bound, vector_f32 x)
+GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 {
-    return select_f32(bound < x, bound, x);
+    return (vector_f32)X86(min_ps)((native_f32)a, (native_f32)b);
 }
 
-GRAM_INLINE vector_f64 at_least_f64(vector_f64 bound, vector_f64 x)
+GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
 {
-    return select_f64(bound > x, bound, x);
+    return (vector_f64)X86(sqrt_pd)((native_f64)x);
 }
 
-GRAM_INLINE vector_f32 at_least_f32(vector_f32 bound, vector_f32 x)
+GRAM_INLINE vector_f32 sqrt_f32(vector_f32 x)
 {
-    return select_f32(bound > x, bound, x);
+    return (vector_f32)X86(sqrt_ps)((native_f32)x);
+}
+
+#else
+
+GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
+{
+    return select_f64(a < b, a, b);
+}
+
+GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
+{
+    return select_f32(a < b, a, b);
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)

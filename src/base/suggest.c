@@ -1,4 +1,4 @@
-#include "suggest.h"
+#include <gram/text.h>
 
 #include <string.h>
 

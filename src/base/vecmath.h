@@ -6,7 +6,8 @@
  *
  * Error bounds, in units in the last place (ulp) of the result, tested at every level:
  *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
- * Results of exp and exp_scaled below the smallest normal number are 0. NaN stays NaN. */
+ * Results of exp and exp_scaled below 2^-1021.5 = 3.1e-308 (f32: 2^-125.5 = 1.7e-38) are 0: subnormal numbers are slow
+ * and worth nothing here. NaN stays NaN, what is too large is inf. */
 #ifndef GRAM_BASE_VECMATH_H
 #define GRAM_BASE_VECMATH_H
 
@@ -37,9 +38,9 @@ typedef struct gram_vecmath_f64 {
     void (*power)(int n, int m, const double *x, double *out);
     /* a x + b */
     void (*affine)(int n, double a, double b, const double *x, double *out);
-    /* out += x; out += a x; out *= x; out = c */
+    /* out += x; out = a x + b out; out *= x; out = c */
     void (*add)(int n, const double *x, double *out);
-    void (*add_scaled)(int n, double a, const double *x, double *out);
+    void (*combine)(int n, double a, const double *x, double b, double *out);
     void (*multiply)(int n, const double *x, double *out);
     void (*fill)(int n, double c, double *out);
     /* sum of x, sum of x y: in a fixed order */
@@ -56,7 +57,7 @@ typedef struct gram_vecmath_f32 {
     void (*power)(int n, int m, const float *x, float *out);
     void (*affine)(int n, float a, float b, const float *x, float *out);
     void (*add)(int n, const float *x, float *out);
-    void (*add_scaled)(int n, float a, const float *x, float *out);
+    void (*combine)(int n, float a, const float *x, float b, float *out);
     void (*multiply)(int n, const float *x, float *out);
     void (*fill)(int n, float c, float *out);
     void (*widen)(int n, const float *x, double *out);

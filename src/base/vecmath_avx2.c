@@ -1,5 +1,5 @@
 /* Block vector math for x86-64 processors with AVX2 and FMA: see vecmath_body.h. The functions that are not gram's own
- * are those of glibc's libmvec, which falls back to libm for the lanes that it cannot do. */
+ * are those of glibc's libmvec (part of -lm), which falls back to libm for the lanes that it cannot do. */
 #include "vecmath_levels.h"
 
 #if defined(__x86_64__)
@@ -11,6 +11,8 @@
 #include <math.h>
 
 #include "simd.h"
+
+#if defined(__GLIBC__)
 
 __m256d _ZGVdN4v_log(__m256d x);
 __m256d _ZGVdN4v_sin(__m256d x);
@@ -36,6 +38,10 @@ GRAM_INLINE vector_f64 libm_pow(vector_f64 x, vector_f64 y)
 {
     return (vector_f64)_ZGVdN4vv_pow((__m256d)x, (__m256d)y);
 }
+
+#else
+#include "vecmath_libm.h"
+#endif
 
 #define LEVEL_TABLE gram_vecmath_avx2
 #define LEVEL_NAME "avx2"

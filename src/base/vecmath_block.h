@@ -1,12 +1,22 @@
 /* The simple block operations, for one type: included by vecmath_body.h for f64 and for f32.
  *
- * The includer defines REAL, VECTOR, LANES and NAME(name), which gives a name its type. */
+ * The includer defines REAL, VECTOR, LANES, GROUP and NAME(name), which gives a name its type. */
+
+static void NAME(exp_scaled)(int n, REAL c, const REAL *x, REAL *out)
+{
+    const REAL rate = c * (REAL)LOG2_E;
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR t[GROUP], f[GROUP], q[GROUP];
+        for (int v = 0; v < GROUP; v++) NAME(split)(rate * NAME(load)(x + i + v * LANES), &t[v], &f[v]);
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, NAME(join)(t[v], f[v], q[v]));
+    }
+}
 
 static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 {
     const VECTOR bound = NAME(spread)(cap);
-    for (int i = 0; i < n; i += LANES)
-        NAME(store)(out + i, NAME(at_most)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(min)(bound, NAME(sqrt)(c * NAME(load)(x + i))));
 }
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
@@ -53,9 +63,9 @@ static void NAME(add)(int n, const REAL *x, REAL *out)
     for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + NAME(load)(x + i));
 }
 
-static void NAME(add_scaled)(int n, REAL a, const REAL *x, REAL *out)
+static void NAME(combine)(int n, REAL a, const REAL *x, REAL b, REAL *out)
 {
-    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(out + i) + a * NAME(load)(x + i));
+    for (int i = 0; i < n; i += LANES) NAME(store)(out + i, a * NAME(load)(x + i) + b * NAME(load)(out + i));
 }
 
 static void NAME(multiply)(int n, const REAL *x, REAL *out)
@@ -74,11 +84,16 @@ static void NAME(fill)(int n, REAL c, REAL *out)
 GRAM_INLINE void NAME(poly_exp_sqrt_loop)(int n, REAL c, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
     const VECTOR cap = NAME(spread)(NAME(EXP_SQRT_CAP));
-    for (int i = 0; i < n; i += LANES) {
-        const VECTOR a = NAME(at_most)(cap, NAME(sqrt)(c * NAME(load)(x + i)));
-        VECTOR p = NAME(spread)(coefficients[degree]);
-        for (int k = degree - 1; k >= 0; k--) p = p * a + coefficients[k];
-        NAME(store)(out + i, p * NAME(exp2)(-(REAL)LOG2_E * a));
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR p[GROUP], t[GROUP], f[GROUP], q[GROUP];
+        for (int v = 0; v < GROUP; v++) {
+            const VECTOR a = NAME(min)(cap, NAME(sqrt)(c * NAME(load)(x + i + v * LANES)));
+            p[v] = NAME(spread)(coefficients[degree]);
+            for (int k = degree - 1; k >= 0; k--) p[v] = p[v] * a + coefficients[k];
+            NAME(split)(-(REAL)LOG2_E * a, &t[v], &f[v]);
+        }
+        NAME(polynomial)(f, q);
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v] * NAME(join)(t[v], f[v], q[v]));
     }
 }
 

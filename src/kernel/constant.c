@@ -3,13 +3,6 @@
 
 #include "kernel.h"
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
-{
-    (void)scale;
-    (void)work;
-    v->fill(n, par[0], s);
-}
-
 static void parameter_slope(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
                             const double *s, const double *k, double *out)
 {
@@ -46,6 +39,5 @@ const gram_kernel_type gram_kernel_const = {
                .upper = INFINITY,
                .transform = GRAM_TRANSFORM_LOG}},
     .facts = facts,
-    .profile = profile,
     .parameter_slope = parameter_slope,
 };

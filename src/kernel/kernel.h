@@ -1,7 +1,7 @@
 /* Kernels from inside: the expression tree, and what one kernel of the table has to say of itself.
  *
  * A kernel is form + profile. The form is a quantity of a pair that the tile engine computes for a whole block (squared
- * distance, inner product ...); the profile maps the block in place. Length-scales belong to the form: the engine
+ * distance, inner product ...); the profile maps the block. Length-scales belong to the form: the engine
  * divides by them and differentiates by them, so a profile sees z = scale * s and never an ell.
  *
  * A new kernel is one file with one gram_kernel_type and one row in table.c; tests run over the whole table. */
@@ -77,10 +77,12 @@ typedef struct gram_kernel_type {
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
     void (*facts)(const double *par, int64_t d, gram_facts *facts);
 
-    /* s -> k(scale s), in place */
-    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work);
+    /* out = k(scale s); out may be s */
+    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+                    double *work);
     /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
-    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work);
+    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+                        float *work);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
                   double *out);
@@ -110,7 +112,7 @@ typedef enum gram_node {
 } gram_node;
 
 /* The value of one parameter of a leaf: nothing (count = 0: S where ell is used, or the other way round), one number,
- * a list, or a matrix (rows > 0, row-major, rows x rows). */
+ * a list, or a matrix (rows > 0, row-major, rows x rows). Numbers of a matrix are fixed together or not at all. */
 typedef struct gram_argument {
     int64_t count;
     int64_t rows;
@@ -137,12 +139,21 @@ struct gram_kernel {
     int64_t *columns; /* from 0 */
 };
 
-enum { GRAM_KERNEL_MAX_DEPTH = 64, GRAM_KERNEL_MAX_SIZE = 4096, GRAM_KERNEL_MAX_TEXT = 65536 };
+enum {
+    GRAM_KERNEL_MAX_DEPTH = 64,
+    GRAM_KERNEL_MAX_SIZE = 4096,
+    GRAM_KERNEL_MAX_TEXT = 1 << 20,
+    GRAM_KERNEL_MAX_POWER = 64,
+    GRAM_KERNEL_MAX_COLUMNS = 4096,   /* of one `on` */
+    GRAM_KERNEL_MAX_COLUMN = 1 << 30, /* the highest, from 1 */
+    GRAM_KERNEL_MAX_NUMBERS = 1 << 24 /* of one argument */
+};
 
 /* ---- building (kernel.c); all check limits and bounds ---- */
 
-/* A leaf from arguments in the order of the type's specs; values are copied. Checks bounds, `refuse`, positive
- * definiteness of S. */
+/* A leaf from arguments in the order of the type's specs; values are copied. An empty argument takes its default: the
+ * spec's initial number, or open. `fixed` may be NULL: none is. Checks bounds, `refuse`, positive definiteness of S.
+ * Structural numbers are never marked fixed, and -0 becomes 0: each kernel has one text. */
 gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type, const gram_argument *arguments,
                              gram_kernel **kernel);
 /* Sum or product of several; flattens. */
@@ -157,6 +168,34 @@ const gram_argument *gram_kernel_argument(const gram_kernel *leaf, gram_role rol
 
 /* Lower Cholesky factor of the d x d matrix s, row-major, in l (upper part 0). 0 if s is not positive definite. */
 int gram_small_cholesky(int64_t d, const double *s, double *l);
+
+/* Is value one that the spec allows? */
+int gram_parameter_allows(const gram_parameter_spec *spec, double value);
+
+/* The end of the run columns[start], columns[start] + 1, ... that begins at start. */
+int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start);
+
+/* ---- the columns that a part of the tree sees (view.c) ---- */
+
+/* d columns of the points: columns[0 .. d), or the first d of them if NULL. */
+typedef struct gram_view {
+    int64_t d;
+    const int64_t *columns;
+} gram_view;
+
+/* The view of the child of an `on` whose own view is `outer`: d = column_count, columns taken from the context (the
+ * caller gives them back). The columns must fit. */
+gram_status gram_view_enter(gram_context *context, const gram_kernel *on, const gram_view *outer, gram_view *inner);
+void gram_view_leave(gram_context *context, gram_view *inner);
+
+/* A new leaf in place of a leaf. */
+typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
+                                     gram_kernel **out);
+
+/* The same tree with every leaf mapped, in the order in which leaves are printed. The kernel must fit view->d
+ * (gram_kernel_check_dimension); with view NULL columns are not followed and the map sees NULL. */
+gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
+                                gram_leaf_map map, void *state, gram_kernel **out);
 
 /* GRAM_ERROR_UNSET, naming it, if any number of the kernel is open. */
 gram_status gram_kernel_check_set(gram_context *context, const gram_kernel *kernel);

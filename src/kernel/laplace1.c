@@ -3,16 +3,18 @@
 
 #include "family.h"
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+                    double *work)
 {
     (void)par, (void)work;
-    v->exp_scaled(n, -scale, s, s);
+    v->exp_scaled(n, -scale, s, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+                        float *work)
 {
     (void)par, (void)work;
-    v->exp_scaled(n, (float)-scale, s, s);
+    v->exp_scaled(n, (float)-scale, s, out);
 }
 
 static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,

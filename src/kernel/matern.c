@@ -26,16 +26,18 @@ static const char *refuse(const double *par)
     return known ? NULL : "nu must be 0.5, 1.5 or 2.5";
 }
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+                    double *work)
 {
     (void)work;
-    v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par), POLYNOMIAL[degree(par)], s, s);
+    v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par), POLYNOMIAL[degree(par)], s, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+                        float *work)
 {
     (void)work;
-    v->poly_exp_sqrt(n, (float)(2 * par[NU] * scale), degree(par), POLYNOMIAL_F32[degree(par)], s, s);
+    v->poly_exp_sqrt(n, (float)(2 * par[NU] * scale), degree(par), POLYNOMIAL_F32[degree(par)], s, out);
 }
 
 static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,

@@ -5,18 +5,20 @@
 
 enum { M, C, MAX_DEGREE = 64 };
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
+static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+                    double *work)
 {
     (void)scale, (void)work;
-    v->affine(n, 1, par[C], s, s);
-    v->power(n, (int)par[M], s, s);
+    v->affine(n, 1, par[C], s, out);
+    v->power(n, (int)par[M], out, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
+static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+                        float *work)
 {
     (void)scale, (void)work;
-    v->affine(n, 1, (float)par[C], s, s);
-    v->power(n, (int)par[M], s, s);
+    v->affine(n, 1, (float)par[C], s, out);
+    v->power(n, (int)par[M], out, out);
 }
 
 /* m (s + c)^(m - 1), by s and by c alike */

@@ -4,16 +4,6 @@
 
 #include "kernel.h"
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, double *s, double *work)
-{
-    (void)v, (void)par, (void)scale, (void)n, (void)s, (void)work;
-}
-
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, float *s, float *work)
-{
-    (void)v, (void)par, (void)scale, (void)n, (void)s, (void)work;
-}
-
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par, (void)d;
@@ -35,6 +25,4 @@ const gram_kernel_type gram_kernel_white = {
     .formula = "1 if x and y are the same observation, else 0",
     .form = GRAM_FORM_SAME,
     .facts = facts,
-    .profile = profile,
-    .profile_f32 = profile_f32,
 };

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 #include "../base/sweep.h"
 
 enum { ROWS_PER_TASK = 4096 };

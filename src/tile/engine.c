@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/number.h"
+#include <gram/text.h>
 
 typedef struct compiler {
     gram_context *context;
@@ -61,7 +61,7 @@ static int add_form(compiler *c, const gram_form_entry *wanted)
     return engine->form_count++;
 }
 
-/* ---- what BLAS multiplies ---- */
+/* ---- distances from inner products ---- */
 
 static gram_status find_centre(compiler *c)
 {
@@ -90,27 +90,29 @@ done:
     return status;
 }
 
-/* A squared distance or inner product of many columns is made by BLAS: distances from centred points, divided by their
- * length-scales. */
+/* A squared distance of many columns is made from inner products of centred points, divided by their length-scales. */
 static gram_status plan_product(compiler *c, const gram_argument *length, gram_form_entry *form)
 {
     gram_status status = GRAM_OK;
     gram_metric metric = c->engine->metrics[form->metric];
     form->product_metric = -1;
-    if (metric.mapping.d <= GRAM_DIRECT_COLUMNS) return GRAM_OK;
-    if (form->kind == GRAM_FORM_DOT) {
-        form->product_metric = form->metric;
-    } else if (form->kind == GRAM_FORM_SQDIST) {
-        metric.norms = 1;
-        if (!metric.mapping.shift) TRY(gather_centre(c, &metric.mapping, &metric.mapping.shift));
-        if (length && length->count > 1) metric.mapping.divide = length->values;
-        form->product_metric = add_metric(c, &metric);
-    }
+    if (form->kind != GRAM_FORM_SQDIST || metric.mapping.d <= GRAM_DIRECT_COLUMNS) return GRAM_OK;
+    metric.norms = 1;
+    if (!metric.mapping.shift) TRY(gather_centre(c, &metric.mapping, &metric.mapping.shift));
+    if (length && length->count > 1) metric.mapping.divide = length->values;
+    form->product_metric = add_metric(c, &metric);
 done:
     return status;
 }
 
 /* ---- leaves ---- */
+
+/* 1/ell^2 or 1/ell; in the engine's type finite for the smallest ell too, since 0 times it must stay 0 */
+static double inverse_length(const compiler *c, gram_form form, double ell)
+{
+    const double most = c->engine->single ? 1e36 : 1e300;
+    return fmin(form == GRAM_FORM_SQDIST ? 1 / (ell * ell) : 1 / ell, most);
+}
 
 /* 1/ell^2 for each column (squared distance) or 1/ell (L1), in both types */
 static gram_status make_weights(compiler *c, const gram_argument *length, gram_form_entry *form)
@@ -121,8 +123,7 @@ static gram_status make_weights(compiler *c, const gram_argument *length, gram_f
     TRY(arena_take(c, length->count, sizeof(double), (void **)&weights));
     TRY(arena_take(c, length->count, sizeof(float), (void **)&weights_f32));
     for (int64_t l = 0; l < length->count; l++) {
-        const double ell = length->values[l];
-        weights[l] = form->kind == GRAM_FORM_SQDIST ? 1 / (ell * ell) : 1 / ell;
+        weights[l] = inverse_length(c, form->kind, length->values[l]);
         weights_f32[l] = (float)weights[l];
     }
     form->weights_f64 = weights;
@@ -179,8 +180,7 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, int64_t d, co
         if (length && length->count > 1) TRY(make_weights(c, node->length, &form));
         TRY(plan_product(c, node->length, &form));
     }
-    if (length && length->count == 1)
-        node->scale = form.kind == GRAM_FORM_SQDIST ? 1 / (length->values[0] * length->values[0]) : 1 / length->values[0];
+    if (length && length->count == 1) node->scale = inverse_length(c, form.kind, length->values[0]);
     node->form = add_form(c, &form);
 done:
     return status;
@@ -251,6 +251,27 @@ done:
     return status;
 }
 
+/* Is the node 0 for different observations? */
+static int sees_same(const gram_engine *engine, int index)
+{
+    const gram_program_node *node = &engine->nodes[index];
+    if (node->node == GRAM_NODE_LEAF) return node->type->form == GRAM_FORM_SAME;
+    for (int i = 0; node->node != GRAM_NODE_SUM && i < node->child_count; i++)
+        if (sees_same(engine, node->children[i])) return 1;
+    return 0;
+}
+
+/* Terms that are skipped in most strips come last in a sum: then it is rounded alike with and without them. */
+static void put_same_last(const gram_engine *engine, int count, int *children)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0 && sees_same(engine, children[j - 1]) && !sees_same(engine, children[j]); j--) {
+            const int moved = children[j];
+            children[j] = children[j - 1];
+            children[j - 1] = moved;
+        }
+}
+
 static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, const int64_t *columns, int *index)
 {
     gram_status status = GRAM_OK;
@@ -262,6 +283,7 @@ static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, co
     } else {
         TRY(arena_take(c, kernel->child_count, sizeof(int), (void **)&children));
         for (int i = 0; i < kernel->child_count; i++) TRY(compile(c, kernel->children[i], d, columns, &children[i]));
+        if (kernel->node == GRAM_NODE_SUM) put_same_last(c->engine, kernel->child_count, children);
         node.node = kernel->node;
         node.exponent = kernel->exponent;
         node.child_count = kernel->child_count;
@@ -299,11 +321,8 @@ static gram_status compile_kernel(compiler *c)
     for (int64_t l = 0; l < engine->d; l++) columns[l] = l;
     TRY(compile(c, kernel, engine->d, columns, &root));
     engine->slot_count = slots_needed(engine, root);
-    for (int i = 0; i < engine->form_count; i++) {
-        gram_form_entry *form = &engine->forms[i];
-        form->slot = form->users > 1 ? engine->kept_forms++ : -1;
-        form->tile = form->product_metric >= 0 ? engine->tile_count++ : -1;
-    }
+    for (int i = 0; i < engine->form_count; i++)
+        engine->forms[i].slot = engine->forms[i].users > 1 ? engine->kept_forms++ : -1;
 done:
     return status;
 }

@@ -6,8 +6,8 @@
  * each with a scratch of its own.
  *
  * Squared distances come from differences of the stored coordinates (no cancellation, no negative values). Above
- * GRAM_DIRECT_COLUMNS columns they come from BLAS as |x|^2 + |y|^2 - 2 x.y of centred points, and where that cost digits
- * they are made again from differences. */
+ * GRAM_DIRECT_COLUMNS columns they come as |x|^2 + |y|^2 - 2 x.y from centred points, which takes fewer operations, and
+ * where that cost digits they are made again from differences. */
 #ifndef GRAM_TILE_ENGINE_H
 #define GRAM_TILE_ENGINE_H
 
@@ -33,8 +33,7 @@ typedef struct gram_metric {
 typedef struct gram_form_entry {
     gram_form kind;
     int metric;            /* the stored coordinates */
-    int product_metric;    /* the copy that BLAS multiplies, -1 if the form is made directly */
-    int tile;              /* which tile of the scratch holds that product */
+    int product_metric;    /* the centred copy for inner products, -1 if the form is made of differences */
     const double *weights_f64; /* per column: 1/ell^2 (squared distance) or 1/ell (L1); NULL for 1 */
     const float *weights_f32;
     int users; /* leaves that read it */
@@ -74,7 +73,6 @@ typedef struct gram_engine {
     int node_count;
     gram_program_node *nodes; /* children before parents; the last is the root */
     int kept_forms;           /* forms with several users */
-    int tile_count;           /* products of BLAS */
     int slot_count;           /* strips that evaluating the expression takes */
     int64_t parameter_count;
 } gram_engine;
@@ -119,10 +117,8 @@ float *gram_engine_strip_f32(const gram_engine *engine, void *scratch, int64_t r
 typedef struct gram_strip {
     int64_t row_panel, column_panel;
     int row;
-    int64_t tile_row, tile_column; /* of the products in `tiles`; -1: none */
-    void *kept;                    /* forms with several users */
-    unsigned char *ready;          /* one for each form */
-    void *tiles;
+    void *kept;           /* forms with several users */
+    unsigned char *ready; /* one for each form */
     void *slots;
     double *work; /* two strips in f64 */
 } gram_strip;
@@ -139,6 +135,9 @@ static inline int gram_program_is_constant(const gram_program_node *node)
 
 /* Says which strip is meant from now on. */
 void gram_strip_move(const gram_engine *engine, gram_strip *strip, int64_t row_panel, int row, int64_t column_panel);
+
+/* 0 if no row of the strip is the same observation as one of its columns, for sure. */
+int gram_strip_may_share(const gram_engine *engine, const gram_strip *strip);
 
 /* A leaf without a form of the engine's: white, and kernels of the coordinates. In f64 for engines of both types. */
 void gram_engine_special(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf,

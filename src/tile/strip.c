@@ -1,5 +1,4 @@
 /* Strips of K: the compiled expression evaluated for GRAM_STRIP rows against one panel of columns. */
-#include <cblas.h>
 #include <string.h>
 
 #include "engine.h"
@@ -16,13 +15,11 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
 {
     const size_t real = engine->single ? sizeof(float) : sizeof(double);
     size_t at = rounded(sizeof *strip);
-    gram_strip laid = {.tile_row = -1, .tile_column = -1};
+    gram_strip laid = {0};
     laid.ready = (unsigned char *)base + at;
     at += rounded((size_t)engine->form_count);
     laid.kept = base + at;
     at += (size_t)engine->kept_forms * GRAM_STRIP_SIZE * real;
-    laid.tiles = base + at;
-    at += (size_t)engine->tile_count * GRAM_TILE_SIZE * real;
     laid.slots = base + at;
     at += (size_t)engine->slot_count * GRAM_STRIP_SIZE * real;
     laid.work = (double *)(void *)(base + at);
@@ -56,6 +53,11 @@ static int64_t observation(const gram_engine *engine, int64_t column)
 {
     if (column >= engine->m) return -1;
     return engine->ids ? engine->ids[column] : column;
+}
+
+int gram_strip_may_share(const gram_engine *engine, const gram_strip *strip)
+{
+    return engine->shared && (engine->ids || strip->row_panel == strip->column_panel);
 }
 
 /* 1 where row and column are the same observation, else 0 */
@@ -98,23 +100,25 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
 
 /* ---- where the types differ ---- */
 
-static void profile_f64(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, double *s)
+static void profile_f64(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, const double *s,
+                        double *out)
 {
-    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, strip->work);
+    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, out, strip->work);
 }
 
 /* A kernel without a profile in f32 is widened, mapped in f64 and narrowed. */
-static void profile_f32(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, float *s)
+static void profile_f32(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, const float *s,
+                        float *out)
 {
     const gram_vecmath_f32 *v = &engine->vecmath->f32;
     if (leaf->type->profile_f32) {
-        leaf->type->profile_f32(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, (float *)(void *)strip->work);
+        leaf->type->profile_f32(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, out, (float *)(void *)strip->work);
         return;
     }
     v->widen(GRAM_STRIP_SIZE, s, strip->work);
-    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, strip->work,
+    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, strip->work, strip->work,
                         strip->work + GRAM_STRIP_SIZE);
-    v->narrow(GRAM_STRIP_SIZE, strip->work, s);
+    v->narrow(GRAM_STRIP_SIZE, strip->work, out);
 }
 
 static void from_double_f64(const gram_engine *engine, const double *x, double *out)
@@ -132,29 +136,25 @@ static void from_double_f32(const gram_engine *engine, const double *x, float *o
 
 #define REAL double
 #define NAME(name) name##_f64
-#define GEMM cblas_dgemm
 #define STRIPS engine->strips->f64
 #define VECMATH engine->vecmath->f64
 #include "strip_body.h"
 #undef REAL
 #undef NAME
-#undef GEMM
 #undef STRIPS
 #undef VECMATH
 
 #define REAL float
 #define NAME(name) name##_f32
-#define GEMM cblas_sgemm
 #define STRIPS engine->strips->f32
 #define VECMATH engine->vecmath->f32
 #include "strip_body.h"
 #undef REAL
 #undef NAME
-#undef GEMM
 #undef STRIPS
 #undef VECMATH
 
 void gram_engine_form(const gram_engine *engine, gram_strip *strip, int form, double *out)
 {
-    form_f64(engine, strip, form, out);
+    make_form_f64(engine, strip, &engine->forms[form], out);
 }

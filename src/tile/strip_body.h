@@ -3,25 +3,6 @@
  * The includer defines REAL, NAME(name), GEMM, the type's tables STRIPS and VECMATH (of `engine`), and the functions
  * where the types differ: NAME(profile), NAME(from_double). */
 
-/* x . y for the whole tile, kept for its other strips. */
-static const REAL *NAME(product)(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form)
-{
-    if (strip->tile_row != strip->row_panel || strip->tile_column != strip->column_panel) {
-        for (int i = 0; i < engine->form_count; i++) {
-            const gram_form_entry *other = &engine->forms[i];
-            if (other->tile < 0) continue;
-            const gram_panels *x = &engine->metrics[other->product_metric].x;
-            const gram_panels *y = gram_engine_columns(engine, other->product_metric);
-            GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, GRAM_PANEL, GRAM_PANEL, (int)x->d, 1,
-                 NAME(gram_panels)(x, strip->row_panel), GRAM_PANEL, NAME(gram_panels)(y, strip->column_panel),
-                 GRAM_PANEL, 0, (REAL *)strip->tiles + other->tile * GRAM_TILE_SIZE, GRAM_PANEL);
-        }
-        strip->tile_row = strip->row_panel;
-        strip->tile_column = strip->column_panel;
-    }
-    return (const REAL *)strip->tiles + form->tile * GRAM_TILE_SIZE + strip->row * GRAM_PANEL;
-}
-
 /* One squared distance by differences: the same operations as in the strips. */
 static REAL NAME(one_sqdist)(int64_t d, const REAL *weights, const REAL *x, const REAL *y)
 {
@@ -42,12 +23,13 @@ static void NAME(sqdist_by_product)(const gram_engine *engine, gram_strip *strip
     const gram_panels *stored = &engine->metrics[form->metric].x;
     const REAL *x = NAME(gram_panels)(stored, strip->row_panel) + strip->row;
     const REAL *y = NAME(gram_panels)(gram_engine_columns(engine, form->metric), strip->column_panel);
-    const REAL *x_norms =
-        engine->metrics[form->product_metric].x.NAME(norms) + strip->row_panel * GRAM_PANEL + strip->row;
+    const gram_panels *centred = &engine->metrics[form->product_metric].x;
+    const REAL *x_norms = centred->NAME(norms) + strip->row_panel * GRAM_PANEL + strip->row;
     const REAL *y_norms =
         gram_engine_columns(engine, form->product_metric)->NAME(norms) + strip->column_panel * GRAM_PANEL;
-    const REAL *dot = NAME(product)(engine, strip, form);
-    const int lost = STRIPS.sqdist_from_dot(cut, x_norms, y_norms, dot, out);
+    STRIPS.dot(stored->d, NULL, NAME(gram_panels)(centred, strip->row_panel) + strip->row,
+               NAME(gram_panels)(gram_engine_columns(engine, form->product_metric), strip->column_panel), out);
+    const int lost = STRIPS.sqdist_from_dot(cut, x_norms, y_norms, out, out);
     if (lost == 0) return;
     if (lost > FEW) {
         STRIPS.sqdist(stored->d, form->NAME(weights), x, y, out);
@@ -55,7 +37,7 @@ static void NAME(sqdist_by_product)(const gram_engine *engine, gram_strip *strip
     }
     for (int i = 0; i < GRAM_STRIP; i++)
         for (int j = 0; j < GRAM_PANEL; j++)
-            if (out[i * GRAM_PANEL + j] < cut * (x_norms[i] + y_norms[j]))
+            if (!(out[i * GRAM_PANEL + j] >= cut * (x_norms[i] + y_norms[j])))
                 out[i * GRAM_PANEL + j] = NAME(one_sqdist)(stored->d, form->NAME(weights), x + i, y + j);
 }
 
@@ -66,36 +48,31 @@ static void NAME(make_form)(const gram_engine *engine, gram_strip *strip, const 
     const REAL *y = NAME(gram_panels)(gram_engine_columns(engine, form->metric), strip->column_panel);
     switch (form->kind) {
     case GRAM_FORM_L1: STRIPS.l1(rows->d, form->NAME(weights), x, y, out); break;
-    case GRAM_FORM_DOT:
-        if (form->tile >= 0)
-            memcpy(out, NAME(product)(engine, strip, form), GRAM_STRIP_SIZE * sizeof(REAL));
-        else
-            STRIPS.dot(rows->d, NULL, x, y, out);
-        break;
+    case GRAM_FORM_DOT: STRIPS.dot(rows->d, NULL, x, y, out); break;
     default:
-        if (form->tile >= 0)
+        if (form->product_metric >= 0)
             NAME(sqdist_by_product)(engine, strip, form, out);
         else
             STRIPS.sqdist(rows->d, form->NAME(weights), x, y, out);
     }
 }
 
-/* The form of a strip in out; a form with several users is made once and copied. */
-static void NAME(form)(const gram_engine *engine, gram_strip *strip, int index, REAL *out)
+/* The form of a strip: in `out`, or where it is kept for all that use it. */
+static const REAL *NAME(form)(const gram_engine *engine, gram_strip *strip, int index, REAL *out)
 {
     const gram_form_entry *form = &engine->forms[index];
     if (form->slot < 0) {
         NAME(make_form)(engine, strip, form, out);
-        return;
+        return out;
     }
     REAL *kept = (REAL *)strip->kept + form->slot * GRAM_STRIP_SIZE;
     if (!strip->ready[index]) NAME(make_form)(engine, strip, form, kept);
     strip->ready[index] = 1;
-    memcpy(out, kept, GRAM_STRIP_SIZE * sizeof(REAL));
+    return kept;
 }
 
 /* Evaluates a node into out and returns the constant factor that is still to be multiplied in, so that constants cost
- * nothing; `free_slots` are strips for operands. */
+ * nothing; `free_slots` are strips for operands. With a factor of 0, out may hold anything. */
 static REAL NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *out, REAL *free_slots);
 
 static REAL NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, REAL *out)
@@ -104,39 +81,39 @@ static REAL NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, co
         VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
         return (REAL)leaf->par[0];
     }
+    if (leaf->type->form == GRAM_FORM_SAME && !gram_strip_may_share(engine, strip)) return 0;
     if (leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_COORDS) {
         gram_engine_special(engine, strip, leaf, strip->work);
         NAME(from_double)(engine, strip->work, out);
         return 1;
     }
-    NAME(form)(engine, strip, leaf->form, out);
-    NAME(profile)(engine, strip, leaf, out);
+    NAME(profile)(engine, strip, leaf, NAME(form)(engine, strip, leaf->form, out), out);
     return 1;
 }
 
+/* The first operand's factor waits until the second is added. */
 static REAL NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node, REAL *out,
                                REAL *free_slots)
 {
-    REAL offset = 0;
-    int filled = 0;
+    REAL offset = 0, pending = 0; /* 0: nothing in out yet */
     for (int i = 0; i < node->child_count; i++) {
         const gram_program_node *child = &engine->nodes[node->children[i]];
         if (gram_program_is_constant(child)) {
             offset += (REAL)child->par[0];
             continue;
         }
-        REAL *target = filled ? free_slots : out;
+        REAL *target = pending != 0 ? free_slots : out;
         const REAL factor = NAME(evaluate)(engine, strip, node->children[i], target, target + GRAM_STRIP_SIZE);
-        if (filled)
-            VECMATH.add_scaled(GRAM_STRIP_SIZE, factor, target, out);
-        else if (factor != 1)
-            VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
-        filled = 1;
+        if (factor == 0) continue;
+        if (target != out) VECMATH.combine(GRAM_STRIP_SIZE, factor, target, pending, out);
+        pending = target == out ? factor : 1;
     }
-    if (!filled)
-        VECMATH.fill(GRAM_STRIP_SIZE, offset, out);
-    else if (offset != 0)
-        VECMATH.affine(GRAM_STRIP_SIZE, 1, offset, out, out);
+    if (pending == 0) {
+        VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
+        return offset;
+    }
+    if (offset == 0) return pending;
+    VECMATH.affine(GRAM_STRIP_SIZE, pending, offset, out, out);
     return 1;
 }
 
@@ -153,6 +130,7 @@ static REAL NAME(evaluate_product)(const gram_engine *engine, gram_strip *strip,
         }
         REAL *target = filled ? free_slots : out;
         factor *= NAME(evaluate)(engine, strip, node->children[i], target, target + GRAM_STRIP_SIZE);
+        if (factor == 0) return 0;
         if (filled) VECMATH.multiply(GRAM_STRIP_SIZE, target, out);
         filled = 1;
     }
@@ -170,6 +148,7 @@ static REAL NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int ind
     default: break;
     }
     const REAL factor = NAME(evaluate)(engine, strip, node->children[0], out, free_slots);
+    if (factor == 0) return 0;
     if (factor != 1) VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
     VECMATH.power(GRAM_STRIP_SIZE, node->exponent, out, out);
     return 1;
@@ -182,6 +161,9 @@ REAL *NAME(gram_engine_strip)(const gram_engine *engine, void *scratch, int64_t 
     REAL *out = strip->slots;
     gram_strip_move(engine, strip, row_panel, row, column_panel);
     const REAL factor = NAME(evaluate)(engine, strip, engine->node_count - 1, out, out + GRAM_STRIP_SIZE);
-    if (factor != 1) VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
+    if (factor == 0)
+        VECMATH.fill(GRAM_STRIP_SIZE, 0, out);
+    else if (factor != 1)
+        VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
     return out;
 }

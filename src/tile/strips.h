@@ -31,8 +31,8 @@ typedef struct gram_strips_f64 {
     void (*sqdist)(int64_t d, const double *weights, const double *x, const double *y, double *out);
     void (*l1)(int64_t d, const double *weights, const double *x, const double *y, double *out);
     void (*dot)(int64_t d, const double *weights, const double *x, const double *y, double *out);
-    /* out = |x|^2 + |y|^2 - 2 dot (dot may be out); returns how many entries are below `cut` (|x|^2 + |y|^2), where
-     * the subtraction cost digits */
+    /* out = |x|^2 + |y|^2 - 2 dot (dot may be out); returns how many entries are not at least `cut` (|x|^2 + |y|^2),
+     * where the subtraction cost digits or an overflow made NaN */
     int (*sqdist_from_dot)(double cut, const double *x_norms, const double *y_norms, const double *dot, double *out);
     /* out[i] += sum_j k_ij v[j], i < GRAM_STRIP */
     void (*multiply)(const double *k, const double *v, double *out);

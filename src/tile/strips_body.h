@@ -7,6 +7,11 @@
 
 enum { TERM_SQUARE, TERM_WEIGHTED_SQUARE, TERM_ABSOLUTE, TERM_PRODUCT };
 
+/* ROWS rows by two vectors of columns keep two FMA units of four cycles busy; three vectors pay from WIDE coordinates
+ * on. Measured at d = 100, f64, one core: inner products 4.7 ns a pair in chunks of 32 coordinates, 5.3 without; dgemm
+ * of the whole 5.0, dgemm tile by tile 5.9. */
+enum { ROWS = 4, CHUNK = 32, WIDE = 12 };
+
 #define REAL double
 #define VECTOR vector_f64
 #define INTEGERS vector_i64
@@ -37,7 +42,7 @@ GRAM_INLINE vector_f64 moment_term(gram_moment moment, double x, vector_f64 y)
     const vector_f64 one = spread_f64(1), zero = {0};
     switch (moment) {
     case GRAM_MOMENT_SQUARE: return t * t;
-    case GRAM_MOMENT_ABSOLUTE: return at_least_f64(-t, t);
+    case GRAM_MOMENT_ABSOLUTE: return -min_f64(-t, t);
     case GRAM_MOMENT_DIFFERENCE: return t;
     case GRAM_MOMENT_SIGN: return select_f64(t > zero, one, zero) - select_f64(t < zero, one, zero);
     default: return y;
@@ -47,16 +52,16 @@ GRAM_INLINE vector_f64 moment_term(gram_moment moment, double x, vector_f64 y)
 GRAM_INLINE void sum_moments(gram_moment moment, int64_t d, const double *x, const double *y, const double *m,
                              double *out)
 {
-    for (int i = 0; i < GRAM_STRIP; i += ROWS_f64)
+    for (int i = 0; i < GRAM_STRIP; i += ROWS)
         for (int64_t l = 0; l < d; l++) {
-            vector_f64 acc[ROWS_f64] = {{0}};
+            vector_f64 acc[ROWS] = {{0}};
             for (int j = 0; j < GRAM_PANEL; j += LANES_F64) {
                 const vector_f64 yj = load_f64(y + l * GRAM_PANEL + j);
-                for (int r = 0; r < ROWS_f64; r++)
+                for (int r = 0; r < ROWS; r++)
                     acc[r] += load_f64(m + (i + r) * GRAM_PANEL + j) *
                               moment_term(moment, x[l * GRAM_PANEL + i + r], yj);
             }
-            for (int r = 0; r < ROWS_f64; r++) out[(i + r) * d + l] += lane_sum_f64(acc[r]);
+            for (int r = 0; r < ROWS; r++) out[(i + r) * d + l] += lane_sum_f64(acc[r]);
         }
 }
 

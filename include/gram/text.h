@@ -1,0 +1,33 @@
+/* Numbers, sizes and near names as text, whatever the locale. */
+#ifndef GRAM_TEXT_H
+#define GRAM_TEXT_H
+
+#include <stddef.h>
+
+#include <gram/export.h>
+
+GRAM_BEGIN
+
+enum { GRAM_NUMBER_SIZE = 32, GRAM_BYTES_SIZE = 32 };
+
+/* The shortest digits that read back to the same double, with a point whatever the locale: 0.3, -2, 1e-05, inf, nan.
+ * Returns text. */
+GRAM_API char *gram_number_format(double value, char text[GRAM_NUMBER_SIZE]);
+
+/* Reads the longest decimal number (digits, one point, exponent; no hex, no inf or nan, no leading space) at the start
+ * of text[0 .. length), correctly rounded. Returns how many characters it took, 0 if there is no number. An overflow
+ * gives inf, an underflow 0 or a subnormal. */
+GRAM_API size_t gram_number_parse(const char *text, size_t length, double *value);
+
+/* "3.2 GiB", "17 B". Returns text. */
+GRAM_API char *gram_bytes_format(size_t bytes, char text[GRAM_BYTES_SIZE]);
+
+/* The candidate that `word` most likely meant: equal but for the case of letters, or at most 2 edits away (insertion,
+ * deletion, substitution, swap of neighbours) and fewer than the word has letters, or, for two letters or more, the
+ * first that begins with the word; the first of equally near ones. NULL if none is near. O(count length^2), no
+ * allocation. */
+GRAM_API const char *gram_suggest(const char *word, const char *const *candidates, size_t count);
+
+GRAM_END
+
+#endif

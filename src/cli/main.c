@@ -1,0 +1,104 @@
+/* The command `gram`: finds the verb and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* A new verb is a file and a row. */
+static const cli_verb verbs[] = {
+    {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
+};
+
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static const cli_common standard_output = {0};
+
+static int print(cli_text *text)
+{
+    const int code = cli_write(&standard_output, text);
+    cli_text_free(text);
+    return code;
+}
+
+static void add_usage(cli_text *text)
+{
+    cli_text_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
+    for (int i = 0; i < VERBS; i++) {
+        cli_text_add(text, "  %s", verbs[i].name);
+        cli_text_pad(text, 14);
+        cli_text_add(text, "%s\n", verbs[i].summary);
+    }
+    cli_text_add(text,
+                 "  help VERB   what a verb does and its options\n"
+                 "\n`gram --version` tells the version, the processor's instructions, BLAS and threads in use.\n");
+}
+
+static int print_usage(void)
+{
+    cli_text text = {0};
+    cli_text_add(&text, "gram: kernel methods\n\n");
+    add_usage(&text);
+    return print(&text);
+}
+
+static int print_version(void)
+{
+    cli_text text = {0};
+    gram_context *context = NULL;
+    const gram_status status = gram_context_create(NULL, &context);
+    if (status < 0) return cli_fail(cli_exit_code(status, 0), NULL, "cannot start: %s", gram_status_text(status));
+    cli_text_add(&text, "gram %s\n", gram_version());
+    cli_text_add(&text, "instructions  %s\n", gram_context_isa(context));
+    cli_text_add(&text, "BLAS          %s\n", gram_blas_name());
+    cli_text_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
+    gram_context_destroy(context);
+    return print(&text);
+}
+
+static const cli_verb *find_verb(const char *name)
+{
+    for (int i = 0; i < VERBS; i++)
+        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+    return NULL;
+}
+
+static int no_such_verb(const char *name)
+{
+    const char *names[VERBS + 1] = {"help"};
+    for (int i = 0; i < VERBS; i++) names[i + 1] = verbs[i].name;
+    const char *help = "`gram help` lists the verbs.";
+    const char *what = name[0] == '-' ? "option" : "verb", *near = NULL;
+    if (name[0] != '-') near = gram_suggest(name, names, VERBS + 1);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "no verb '%s', did you mean '%s'?", name, near);
+    return cli_fail(CLI_WRONG_USE, help, "no %s '%s'", what, name);
+}
+
+/* gram help [VERB]: the same as gram VERB --help */
+static int run_help(int count, char **arguments)
+{
+    char option[] = "--help";
+    if (count < 2) return print_usage();
+    if (strcmp(arguments[1], "help") == 0) return print_usage();
+    const cli_verb *verb = find_verb(arguments[1]);
+    if (!verb) return no_such_verb(arguments[1]);
+    char *asked[] = {arguments[1], option, NULL};
+    return verb->run(2, asked);
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 2) {
+        cli_text text = {0};
+        add_usage(&text);
+        (void)fprintf(stderr, "%s", text.data ? text.data : "");
+        cli_text_free(&text);
+        return CLI_WRONG_USE;
+    }
+    const char *word = arguments[1];
+    cli_catch_signals();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_usage();
+    if (strcmp(word, "help") == 0) return run_help(count - 1, arguments + 1);
+    const cli_verb *verb = find_verb(word);
+    return verb ? verb->run(count - 1, arguments + 1) : no_such_verb(word);
+}

@@ -1,0 +1,64 @@
+/* The options of a verb, as tables: parsing, checking, suggestions and --help all come from them. */
+#ifndef GRAM_CLI_OPTIONS_H
+#define GRAM_CLI_OPTIONS_H
+
+#include "cli.h"
+
+typedef enum cli_type {
+    CLI_FLAG,    /* int */
+    CLI_TEXT,    /* const char * */
+    CLI_INTEGER, /* int64_t, from `least` to `most` */
+    CLI_SEED,    /* uint64_t */
+    CLI_SIZE,    /* uint64_t, in bytes: 8G */
+    CLI_FORMAT   /* gram_format */
+} cli_type;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    char letter;      /* or 0 */
+    cli_type type;
+    size_t offset;        /* of its value in the group's struct */
+    const char *argument; /* what help calls it; NULL for a flag */
+    const char *help;
+    int64_t least, most;
+} cli_option;
+
+/* A table and the struct that its values go to. */
+typedef struct cli_group {
+    const char *title;
+    const cli_option *options;
+    size_t count;
+    void *target;
+} cli_group;
+
+typedef struct cli_usage {
+    const char *verb;
+    const char *operands; /* "EXPRESSION [DATA]" */
+    const char *about;    /* a paragraph, lines ended */
+    const char *examples;
+    int least_operands, most_operands;
+} cli_usage;
+
+/* The options that choose and prepare data. */
+typedef struct cli_data {
+    gram_format format;
+    const char *features;
+    const char *ignore;
+    int scale;
+} cli_data;
+
+cli_group cli_common_group(cli_common *common);
+cli_group cli_data_group(cli_data *data);
+
+enum { CLI_CONTINUE = -1 };
+
+/* Parses the arguments of a verb (arguments[0] is its name) into the groups' structs, which hold the defaults before;
+ * the last group is that of cli_common. Operands are left in *operands. Returns CLI_CONTINUE, or the exit code: after
+ * the message of a wrong use, or 0 after --help. */
+int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
+              char ***operands, int *operand_count);
+
+/* "8G", "512M", "1.5GiB", "100000"; 0 if it is none or out of range. */
+int cli_parse_size(const char *text, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,139 @@
+/* A kernel as text: each has exactly one, and it reads back to the same kernel.
+ *
+ *   2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*(white() + 0.1!)
+ *
+ * Spaces around +, none around *, ", " between arguments; parentheses where the grammar needs them. */
+#include <stdio.h>
+#include <string.h>
+
+#include <gram/text.h>
+#include "kernel.h"
+
+typedef struct writer {
+    char *text;
+    size_t size;
+    size_t length; /* of the whole, whether it fits or not */
+} writer;
+
+static void put(writer *w, const char *piece)
+{
+    const size_t length = strlen(piece);
+    if (w->length < w->size) {
+        const size_t left = w->size - w->length;
+        memcpy(w->text + w->length, piece, length < left ? length : left);
+    }
+    w->length += length;
+}
+
+static void put_number(writer *w, double value)
+{
+    char text[GRAM_NUMBER_SIZE];
+    put(w, gram_number_format(value, text));
+}
+
+static void put_index(writer *w, int64_t index)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)index);
+    put(w, text);
+}
+
+static int all_fixed(const gram_argument *argument)
+{
+    for (int64_t i = 0; i < argument->count; i++)
+        if (!argument->fixed[i]) return 0;
+    return argument->count > 0;
+}
+
+static void put_value(writer *w, const gram_argument *argument)
+{
+    const int together = all_fixed(argument), bracket = argument->count > 1 || argument->rows > 0;
+    if (bracket) put(w, "[");
+    for (int64_t i = 0; i < argument->count; i++) {
+        if (i > 0) put(w, argument->rows > 0 && i % argument->rows == 0 ? ";" : ",");
+        put_number(w, argument->values[i]);
+        if (argument->fixed[i] && !together) put(w, "!");
+    }
+    if (bracket) put(w, "]");
+    if (together) put(w, "!");
+}
+
+static void put_leaf(writer *w, const gram_kernel *leaf)
+{
+    const gram_kernel_type *type = leaf->type;
+    const char *before = "(";
+    if (type == &gram_kernel_const && leaf->arguments[0].set) {
+        put_value(w, &leaf->arguments[0]);
+        return;
+    }
+    put(w, type->name);
+    if (type->spec_count == 0) put(w, "()");
+    for (int i = 0; i < type->spec_count; i++) {
+        if (!leaf->arguments[i].set) continue;
+        put(w, before);
+        put(w, type->specs[i].name);
+        put(w, "=");
+        put_value(w, &leaf->arguments[i]);
+        before = ", ";
+    }
+    if (before[0] == ',') put(w, ")");
+}
+
+/* 3, 3:5 or [1,3:5] */
+static void put_columns(writer *w, const gram_kernel *on)
+{
+    const int bracket = gram_columns_run(on->columns, on->column_count, 0) < on->column_count;
+    if (bracket) put(w, "[");
+    for (int64_t start = 0, end; start < on->column_count; start = end) {
+        end = gram_columns_run(on->columns, on->column_count, start);
+        if (start > 0) put(w, ",");
+        put_index(w, on->columns[start] + 1);
+        if (end - start == 1) continue;
+        put(w, ":");
+        put_index(w, on->columns[end - 1] + 1);
+    }
+    if (bracket) put(w, "]");
+}
+
+static void put_kernel(writer *w, const gram_kernel *kernel);
+
+/* As an operand of `outer`: in parentheses if it binds less than outer does. */
+static void put_operand(writer *w, gram_node outer, const gram_kernel *kernel)
+{
+    const int sum = kernel->node == GRAM_NODE_SUM;
+    const int compound = sum || kernel->node == GRAM_NODE_PRODUCT || kernel->node == GRAM_NODE_POWER;
+    const int parentheses = (outer == GRAM_NODE_PRODUCT && sum) || (outer == GRAM_NODE_POWER && compound);
+    if (parentheses) put(w, "(");
+    put_kernel(w, kernel);
+    if (parentheses) put(w, ")");
+}
+
+static void put_kernel(writer *w, const gram_kernel *kernel)
+{
+    if (kernel->node == GRAM_NODE_LEAF) {
+        put_leaf(w, kernel);
+    } else if (kernel->node == GRAM_NODE_ON) {
+        put(w, "on(");
+        put_columns(w, kernel);
+        put(w, ", ");
+        put_kernel(w, kernel->children[0]);
+        put(w, ")");
+    } else if (kernel->node == GRAM_NODE_POWER) {
+        put_operand(w, GRAM_NODE_POWER, kernel->children[0]);
+        put(w, "^");
+        put_index(w, kernel->exponent);
+    } else {
+        for (int i = 0; i < kernel->child_count; i++) {
+            if (i > 0) put(w, kernel->node == GRAM_NODE_SUM ? " + " : "*");
+            put_operand(w, kernel->node, kernel->children[i]);
+        }
+    }
+}
+
+size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size)
+{
+    writer w = {text, size, 0};
+    if (kernel) put_kernel(&w, kernel);
+    if (size > 0) text[w.length < size ? w.length : size - 1] = 0;
+    return w.length;
+}

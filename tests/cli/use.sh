@@ -1,0 +1,88 @@
+# Help, version, and wrong use: exit code 2, the name, the nearest one.
+. "$SOURCE/tests/cli/helper"
+
+run help
+good
+prints 'Usage: gram VERB' 'kernel' 'help VERB'
+cp out usage
+run --help
+good
+cmp -s out usage || wrong 'should be the same as help'
+run help kernel
+good
+prints 'Usage: gram kernel EXPRESSION [DATA]' '--gram' '--features LIST' '-o, --out FILE' '--memory SIZE' 'Examples:'
+cp out usage
+run kernel --help
+good
+cmp -s out usage || wrong 'should be the same as help kernel'
+run --version
+good
+prints 'gram ' 'instructions' 'OpenBLAS' 'threads'
+
+run
+[ "$code" = 2 ] || wrong 'should exit with 2'
+grep -q '^Usage: gram VERB' err || wrong 'should print its use'
+[ ! -s out ] || wrong 'should print no result'
+
+run kernl rbf
+bad 2 "no verb 'kernl', did you mean 'kernel'?"
+run frobnicate
+bad 2 "no verb 'frobnicate'" 'gram help'
+run --frobnicate
+bad 2 "no option '--frobnicate'"
+run help kernle
+bad 2 "did you mean 'kernel'?"
+
+run kernel rbf --jsom
+bad 2 "no option '--jsom', did you mean '--json'?"
+run kernel rbf --zzzzzz=3
+bad 2 "no option '--zzzzzz'"
+run kernel rbf -Z
+bad 2 "no option '-Z'"
+run kernel rbf --json=1
+bad 2 '--json takes no value'
+run kernel rbf --threads
+bad 2 '--threads needs a value: N'
+for value in 0 -1 1025 two 1.5 ''; do
+    run kernel rbf --threads "$value"
+    bad 2 "--threads cannot be '$value'" 'from 1 to 1024'
+done
+for value in 0 -8G 8X G 1e99 ''; do
+    run kernel rbf --memory "$value"
+    bad 2 "--memory cannot be '$value'"
+done
+for value in 8G 500m 1.5GiB 1000000B 2T; do
+    run kernel rbf --memory "$value"
+    good
+done
+run kernel rbf --seed -3
+bad 2 "--seed cannot be '-3'"
+run kernel rbf --seed 18446744073709551615
+good
+run kernel rbf --format xls
+bad 2 "--format cannot be 'xls'" 'csv, tsv and npy'
+run kernel
+bad 2 'too few arguments' 'Usage: gram kernel EXPRESSION [DATA]'
+run kernel rbf a.csv b.csv
+bad 2 "one argument too many: 'b.csv'"
+for option in --gram=K.npy --features=1 --ignore=1 --scale --format=csv; do
+    run kernel rbf "$option"
+    bad 2 'needs DATA'
+done
+run kernel rbf a.csv --dimension 2
+bad 2 '--dimension is for a kernel without DATA'
+run kernel rbf a.csv --gram -
+bad 2 '--gram cannot write to standard output'
+
+run kernel 'rbf(el=1)'
+bad 2 "no parameter 'el', did you mean 'ell'?"
+run kernel 'rbg(ell=1)'
+bad 2 "no kernel 'rbg', did you mean 'rbf'?"
+run kernel 'rbf(ell=-1)'
+bad 2 'ell'
+run kernel 'rbf('
+bad 2 'kernel: column'
+run kernel ''
+bad 2 'kernel'
+run kernel 'on(3, rbf)' --dimension 2
+bad 2 'column 3'

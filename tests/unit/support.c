@@ -1,0 +1,206 @@
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+void test_ok(const gram_context *context, gram_status status, const char *call, const char *file, int line)
+{
+    if (status == GRAM_OK) return;
+    print_error("%s:%d: %s\n  gave %s: %s\n", file, line, call, gram_status_name(status), gram_context_message(context));
+    fail();
+}
+
+gram_context *test_context(int threads, gram_isa isa)
+{
+    gram_context_options options;
+    gram_context *context = NULL;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = threads;
+    options.isa = isa;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    return context;
+}
+
+int test_has_isa(gram_isa isa)
+{
+    gram_context_options options;
+    gram_context *context = NULL;
+    gram_context_options_init(&options, sizeof options);
+    options.isa = isa;
+    const gram_status status = gram_context_create(&options, &context);
+    gram_context_destroy(context);
+    return status == GRAM_OK;
+}
+
+/* splitmix64 */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+void test_uniform(uint64_t seed, int64_t count, double lower, double upper, double *out)
+{
+    uint64_t state = seed * 0x2545f4914f6cdd1dU + 1;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = lower + (upper - lower) * (((double)(next(&state) >> 12) + 0.5) * 0x1p-52);
+}
+
+double *test_numbers(int64_t count)
+{
+    double *numbers = calloc((size_t)(count > 0 ? count : 1), sizeof *numbers);
+    assert_non_null(numbers);
+    return numbers;
+}
+
+double *test_random(uint64_t seed, int64_t count, double lower, double upper)
+{
+    double *numbers = test_numbers(count);
+    test_uniform(seed, count, lower, upper, numbers);
+    return numbers;
+}
+
+gram_points *test_points(gram_context *context, int64_t n, int64_t d, const double *data)
+{
+    gram_points *points = NULL;
+    OK(context, gram_points_create_f64(context, n, d, data, d, &points));
+    return points;
+}
+
+gram_kernel *test_kernel(gram_context *context, const char *text)
+{
+    gram_kernel *kernel = NULL;
+    const gram_status status = gram_kernel_parse(context, text, &kernel);
+    if (status != GRAM_OK) FAIL_TEST("%s: %s", text, gram_context_message(context));
+    return kernel;
+}
+
+/* ---- the list of kernels ---- */
+
+static void add(test_expressions *list, const char *text)
+{
+    assert_true(list->count < TEST_MAX_EXPRESSIONS);
+    const size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    list->text[list->count++] = copy;
+}
+
+typedef enum metric_kind { ONE_LENGTH, LENGTHS, COVARIANCE } metric_kind;
+
+/* "[0.8,1,1.2, ...]" */
+static int write_lengths(int64_t d, char *text, int size)
+{
+    int at = snprintf(text, (size_t)size, "[");
+    for (int64_t l = 0; l < d; l++)
+        at += snprintf(text + at, (size_t)(size - at), "%s%g", l ? "," : "",
+                       (0.6 + 0.2 * (double)(l % 4)) * sqrt((double)d));
+    return at + snprintf(text + at, (size_t)(size - at), "]");
+}
+
+/* A well-conditioned matrix with three bands */
+static int write_covariance(int64_t d, char *text, int size)
+{
+    int at = snprintf(text, (size_t)size, "[");
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) {
+            const double entry = i == j ? 0.5 + 0.1 * (double)(i % 3) : i - j == 1 || j - i == 1 ? 0.15 : 0;
+            at += snprintf(text + at, (size_t)(size - at), "%s%g", j ? "," : i ? ";" : "", entry * (double)d);
+        }
+    return at + snprintf(text + at, (size_t)(size - at), "]");
+}
+
+static int write_argument(const gram_parameter_spec *spec, metric_kind metric, int64_t d, char *text, int size)
+{
+    if (spec->role == GRAM_ROLE_LENGTH && metric == ONE_LENGTH)
+        return snprintf(text, (size_t)size, "%s=%g", spec->name, 0.7 * sqrt((double)d));
+    const int at = snprintf(text, (size_t)size, "%s=", spec->name);
+    if (spec->role == GRAM_ROLE_LENGTH) return at + write_lengths(d, text + at, size - at);
+    if (spec->role == GRAM_ROLE_COVARIANCE) return at + write_covariance(d, text + at, size - at);
+    return at + snprintf(text + at, (size_t)(size - at), "%g", isnan(spec->initial) ? spec->resolved : spec->initial);
+}
+
+static int has_role(const gram_kernel_type *type, gram_role role)
+{
+    for (int i = 0; i < type->spec_count; i++)
+        if (type->specs[i].role == role) return 1;
+    return 0;
+}
+
+/* One kernel of the table, every parameter given. */
+static void add_type(test_expressions *list, const gram_kernel_type *type, metric_kind metric, int64_t d)
+{
+    static char text[GRAM_KERNEL_MAX_TEXT];
+    const gram_role other = metric == COVARIANCE ? GRAM_ROLE_LENGTH : GRAM_ROLE_COVARIANCE;
+    int at = snprintf(text, sizeof text, "%s(", type->name), written = 0;
+    for (int i = 0; i < type->spec_count; i++) {
+        if (type->specs[i].role == other) continue;
+        if (written++) at += snprintf(text + at, sizeof text - (size_t)at, ", ");
+        at += write_argument(&type->specs[i], metric, d, text + at, (int)sizeof text - at);
+    }
+    (void)snprintf(text + at, sizeof text - (size_t)at, ")");
+    add(list, text);
+}
+
+static const char *const MORE[] = {
+    "matern(nu=0.5, ell=0.9)", "matern(nu=1.5, ell=0.9)", "poly(m=1, c=0)", "poly(m=5, c=0.3)", "min(o=-0.5)",
+};
+
+static const char *const COMPOSITES[] = {
+    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1",
+    "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
+    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",
+    "(white() + rbf(ell=2))^3",
+    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",
+};
+
+static const char *const ON[] = {
+    "on(1, rbf(ell=0.5)) + on(2:3, matern(nu=1.5, ell=[0.7,1.9]))*on(3, min())",
+    "1.5*(on(3,1, laplace1(ell=[1,2])) + 0.2*rbf(ell=2))^2 + on(1:3, on(2, poly(m=2, c=1)))",
+};
+
+void test_expressions_make(int64_t d, test_expressions *list)
+{
+    list->count = 0;
+    const gram_kernel_type *type;
+    for (int i = 0; (type = gram_kernel_type_get(i)); i++) {
+        add_type(list, type, ONE_LENGTH, d);
+        if (d > 1 && has_role(type, GRAM_ROLE_LENGTH)) add_type(list, type, LENGTHS, d);
+        if (d > 1 && d <= 100 && has_role(type, GRAM_ROLE_COVARIANCE)) add_type(list, type, COVARIANCE, d);
+    }
+    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++) add(list, MORE[i]);
+    for (size_t i = 0; i < sizeof COMPOSITES / sizeof *COMPOSITES; i++) add(list, COMPOSITES[i]);
+    for (size_t i = 0; d >= 3 && i < sizeof ON / sizeof *ON; i++) add(list, ON[i]);
+}
+
+void test_expressions_free(test_expressions *list)
+{
+    for (int i = 0; i < list->count; i++) free(list->text[i]);
+    list->count = 0;
+}
+
+double test_distance(int64_t rows, int64_t columns, const double *a, int64_t lda, const double *b, int64_t ldb)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const double distance = fabs(a[i * lda + j] - b[i * ldb + j]);
+            if (isnan(distance)) return INFINITY;
+            if (distance > largest) largest = distance;
+        }
+    return largest;
+}
+
+int test_same_bits(int64_t rows, int64_t columns, const double *a, int64_t lda, const double *b, int64_t ldb)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (memcmp(a + i * lda, b + i * ldb, (size_t)columns * sizeof *a) != 0) return 0;
+    return 1;
+}

@@ -1,0 +1,270 @@
+/* Status codes, the context's options, its messages and its memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/context.h"
+
+static void test_status_names(void **state)
+{
+    (void)state;
+#define CHECK_STATUS(name, value, text)                                                                                \
+    assert_int_equal(name, value);                                                                                     \
+    assert_string_equal(gram_status_name(name), #name);                                                                \
+    assert_string_equal(gram_status_text(name), text);
+    GRAM_STATUS_LIST(CHECK_STATUS)
+#undef CHECK_STATUS
+    assert_string_equal(gram_status_name((gram_status)-999), "GRAM_UNKNOWN_STATUS");
+    assert_string_equal(gram_status_text((gram_status)999), "unknown status");
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    gram_context_options options;
+    memset(&options, 0x55, sizeof options);
+    gram_context_options_init(&options, sizeof options);
+    assert_int_equal(options.size, sizeof options);
+    assert_int_equal(options.threads, 0);
+    assert_int_equal(options.memory_budget, 0);
+    assert_int_equal(options.seed, 0);
+    assert_int_equal(options.isa, GRAM_ISA_AUTO);
+    assert_true(!options.allocator.allocate && !options.progress && !options.cancel);
+    gram_context_options_init(NULL, sizeof options);
+
+    gram_context *context;
+    assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
+    assert_true(gram_context_threads(context) >= 1);
+    assert_int_equal(gram_context_seed(context), 0);
+    assert_string_equal(gram_context_message(context), "");
+    assert_string_equal(gram_context_isa(context), gram_vecmath_choose(GRAM_ISA_AUTO)->name);
+    gram_context_destroy(context);
+    gram_context_destroy(NULL);
+    assert_string_equal(gram_context_message(NULL), "");
+    assert_string_equal(gram_version(), GRAM_VERSION);
+    assert_non_null(gram_blas_name());
+}
+
+static void test_options_are_kept(void **state)
+{
+    (void)state;
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = 3;
+    options.seed = 0x123456789abcdef;
+    options.isa = GRAM_ISA_PLAIN;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    assert_int_equal(gram_context_threads(context), 3);
+    assert_true(gram_context_seed(context) == 0x123456789abcdef);
+    assert_string_equal(gram_context_isa(context), "plain");
+    gram_context_destroy(context);
+}
+
+static void *some_allocate(void *user, size_t bytes)
+{
+    int *live = user;
+    ++*live;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void some_release(void *user, void *block, size_t bytes)
+{
+    int *live = user;
+    (void)bytes;
+    --*live;
+    free(block);
+}
+
+static void *no_allocate(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return NULL;
+}
+
+static void refused(const gram_context_options *options, gram_status wanted)
+{
+    gram_context *context = (gram_context *)(uintptr_t)64;
+    assert_int_equal(gram_context_create(options, &context), wanted);
+    assert_null(context);
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    gram_context_options good, options;
+    gram_context_options_init(&good, sizeof good);
+    assert_int_equal(gram_context_create(&good, NULL), GRAM_ERROR_ARGUMENT);
+    options = good, options.size = 0;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.size++;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.threads = -1;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.threads = 1000000;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.allocator.allocate = no_allocate;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.allocator.release = some_release;
+    refused(&options, GRAM_ERROR_ARGUMENT);
+    options = good, options.isa = (gram_isa)77;
+    refused(&options, GRAM_ERROR_UNSUPPORTED);
+    options = good, options.allocator = (gram_allocator){no_allocate, some_release, NULL};
+    refused(&options, GRAM_ERROR_MEMORY);
+    options = good, options.memory_budget = 16;
+    refused(&options, GRAM_ERROR_BUDGET);
+}
+
+/* Creation fails at its second allocation as well as at its first, and loses nothing. */
+typedef struct failing {
+    int calls, fail_at, live;
+} failing;
+
+static void *failing_allocate(void *user, size_t bytes)
+{
+    failing *fail = user;
+    return ++fail->calls == fail->fail_at ? NULL : some_allocate(&fail->live, bytes);
+}
+
+static void failing_release(void *user, void *block, size_t bytes)
+{
+    some_release(&((failing *)user)->live, block, bytes);
+}
+
+static void test_creation_out_of_memory(void **state)
+{
+    (void)state;
+    int failures = 0;
+    for (int k = 1; k < 5; k++) {
+        failing fail = {0, k, 0};
+        gram_context *context;
+        gram_context_options options;
+        gram_context_options_init(&options, sizeof options);
+        options.allocator = (gram_allocator){failing_allocate, failing_release, &fail};
+        const gram_status status = gram_context_create(&options, &context);
+        assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
+        assert_true((status == GRAM_OK) == (context != NULL));
+        failures += status < 0;
+        gram_context_destroy(context);
+        assert_int_equal(fail.live, 0);
+    }
+    assert_true(failures >= 2);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    int live = 0;
+    void *block;
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.memory_budget = 1 << 20;
+    options.allocator = (gram_allocator){some_allocate, some_release, &live};
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    const size_t before = gram_context_memory_used(context);
+    assert_int_equal(gram_take(context, "test: an array", 1000, 8, &block), GRAM_OK);
+    assert_true((uintptr_t)block % 64 == 0);
+    assert_true(gram_context_memory_used(context) == before + 8000);
+    gram_give(context, block, 1000, 8);
+    assert_true(gram_context_memory_used(context) == before);
+    assert_true(gram_context_memory_peak(context) == before + 8000);
+    assert_string_equal(gram_context_message(context), "");
+
+    assert_int_equal(gram_take(context, "test: an array", 1 << 18, 8, &block), GRAM_ERROR_BUDGET);
+    assert_null(block);
+    assert_non_null(strstr(gram_context_message(context), "test: an array: needs 2 MiB, with "));
+    assert_non_null(strstr(gram_context_message(context), "in use and a memory budget of 1 MiB"));
+    assert_int_equal(gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW);
+    assert_non_null(strstr(gram_context_message(context), "test: an array: 2305843009213693951 items of 8 bytes"));
+    assert_int_equal(gram_take(context, "nothing", 0, 8, &block), GRAM_OK);
+    assert_null(block);
+    gram_give(context, NULL, 1000, 8);
+    assert_true(gram_context_memory_used(context) == before);
+    gram_context_destroy(context);
+    assert_int_equal(live, 0);
+}
+
+/* Memory outlives its context as long as someone holds it. */
+static void test_memory_outlives_context(void **state)
+{
+    (void)state;
+    int live = 0;
+    void *block;
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.allocator = (gram_allocator){some_allocate, some_release, &live};
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_memory *memory = gram_memory_retain(context->memory);
+    assert_int_equal(gram_memory_take(memory, 100, &block), GRAM_OK);
+    gram_context_destroy(context);
+    assert_true(gram_memory_used(memory) == 100);
+    gram_memory_give(memory, block, 100);
+    assert_true(gram_memory_used(memory) == 0);
+    gram_memory_release(memory);
+    gram_memory_release(NULL);
+    assert_int_equal(live, 0);
+}
+
+static void test_large_block(void **state)
+{
+    (void)state;
+    gram_context *context;
+    char *block;
+    assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
+    const size_t before = gram_context_memory_used(context);
+    assert_int_equal(gram_take(context, "large", (5 << 20) + 3, 1, (void **)&block), GRAM_OK);
+    memset(block, 1, (5 << 20) + 3);
+    gram_give(context, block, (5 << 20) + 3, 1);
+    assert_true(gram_context_memory_used(context) == before);
+    gram_context_destroy(context);
+}
+
+static void test_long_message(void **state)
+{
+    (void)state;
+    gram_context *context;
+    char name[2000];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
+    assert_int_equal(gram_fail(context, GRAM_ERROR_DATA, "%s", name), GRAM_ERROR_DATA);
+    assert_int_equal(strlen(gram_context_message(context)), GRAM_MESSAGE_SIZE - 1);
+    gram_context_destroy(context);
+}
+
+static void test_size_multiply(void **state)
+{
+    (void)state;
+    int64_t out;
+    assert_true(gram_size_multiply(3, 5, &out) && out == 15);
+    assert_true(gram_size_multiply(0, INT64_MAX, &out) && out == 0);
+    assert_true(gram_size_multiply(INT64_MAX, 1, &out) && out == INT64_MAX);
+    assert_false(gram_size_multiply(INT64_MAX / 2 + 1, 2, &out));
+    assert_false(gram_size_multiply(-1, 2, &out));
+    assert_false(gram_size_multiply(2, -1, &out));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status_names),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_options_are_kept),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_creation_out_of_memory),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_outlives_context),
+        cmocka_unit_test(test_large_block),
+        cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_size_multiply),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* The parallel sweep, with one thread and with several. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/sweep.h"
+
+enum { TASKS = 1000, MOST_THREADS = 4 };
+
+static gram_context *make_context(int threads)
+{
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = threads;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    return context;
+}
+
+static void sleep_ms(long milliseconds)
+{
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static gram_status count_task(void *argument, const gram_worker *worker)
+{
+    atomic_int *counts = argument;
+    atomic_fetch_add(&counts[worker->task], 1);
+    return GRAM_OK;
+}
+
+static void test_every_task_once(void **state)
+{
+    (void)state;
+    static atomic_int counts[TASKS + 1];
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        for (int tasks = 0; tasks <= TASKS; tasks = 3 * tasks + 1) {
+            memset(counts, 0, sizeof counts);
+            const gram_sweep sweep = {.what = "counting", .tasks = tasks, .run = count_task, .argument = counts};
+            assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
+            for (int i = 0; i <= TASKS; i++) assert_int_equal(counts[i], i < tasks);
+        }
+        gram_context_destroy(context);
+    }
+}
+
+/* Task `which` fails late and the one after it at once: with several threads the later one is recorded first. */
+static gram_status failing_task(void *argument, const gram_worker *worker)
+{
+    const int which = *(const int *)argument;
+    if (worker->task == which) {
+        sleep_ms(30);
+        return GRAM_ERROR_DATA;
+    }
+    if (worker->task == which + 1) return GRAM_ERROR_NUMERICAL;
+    return worker->task == 0 ? GRAM_NOT_CONVERGED : GRAM_OK;
+}
+
+static void test_lowest_failure_wins(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        for (int which = 0; which < 9; which += 2) {
+            int argument = which;
+            const gram_sweep sweep = {.what = "failing", .tasks = 10, .run = failing_task, .argument = &argument};
+            assert_int_equal(gram_sweep_run(context, &sweep), GRAM_ERROR_DATA);
+        }
+        gram_context_destroy(context);
+    }
+}
+
+/* Each thread counts in its own scratch; the sums over the distinct scratches are all the tasks. */
+typedef struct scratch_count {
+    int64_t magic, tasks;
+    char rest[112];
+} scratch_count;
+
+typedef struct scratch_test {
+    pthread_mutex_t lock;
+    scratch_count *seen[MOST_THREADS];
+    pthread_t owner[MOST_THREADS];
+    int threads;
+    int faults;
+    int64_t total;
+} scratch_test;
+
+static gram_status scratch_task(void *argument, const gram_worker *worker)
+{
+    scratch_test *test = argument;
+    scratch_count *scratch = worker->scratch;
+    pthread_mutex_lock(&test->lock);
+    int i = 0;
+    while (i < test->threads && test->seen[i] != scratch) i++;
+    if (i == test->threads) {
+        test->seen[i] = scratch;
+        test->owner[i] = pthread_self();
+        test->threads++;
+        scratch->magic = 12345;
+        scratch->tasks = 0;
+    }
+    test->faults += !pthread_equal(test->owner[i], pthread_self()) || scratch->magic != 12345;
+    test->faults += (uintptr_t)scratch % 64 != 0;
+    scratch->tasks++;
+    memset(scratch->rest, (int)worker->task, sizeof scratch->rest);
+    test->total++;
+    pthread_mutex_unlock(&test->lock);
+    sleep_ms(worker->task % 16 == 0);
+    return GRAM_OK;
+}
+
+static void test_scratch(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        const size_t before = gram_context_memory_used(context);
+        scratch_test test = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        const gram_sweep sweep = {.what = "scratch",
+                                  .tasks = 200,
+                                  .scratch_bytes = sizeof(scratch_count),
+                                  .run = scratch_task,
+                                  .argument = &test};
+        assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
+        assert_int_equal(test.faults, 0);
+        assert_int_equal(test.total, 200);
+        assert_in_range(test.threads, 1, threads);
+        assert_true(gram_context_memory_used(context) == before);
+        assert_true(gram_context_memory_peak(context) >= before + (size_t)threads * sizeof(scratch_count));
+        gram_context_destroy(context);
+    }
+}
+
+typedef struct callback_log {
+    pthread_t caller;
+    int calls, faults, cancel_after;
+    double last, least, most;
+} callback_log;
+
+static void note_progress(void *user, const char *what, double share)
+{
+    callback_log *log = user;
+    log->calls++;
+    log->faults += !pthread_equal(log->caller, pthread_self()) || strcmp(what, "slow") != 0;
+    log->faults += share < log->last || share < log->least || share > log->most;
+    log->last = share;
+}
+
+static int ask_cancel(void *user)
+{
+    callback_log *log = user;
+    return log->cancel_after >= 0 && log->calls > log->cancel_after;
+}
+
+static gram_status slow_task(void *argument, const gram_worker *worker)
+{
+    atomic_fetch_add((atomic_int *)argument, 1);
+    sleep_ms(4);
+    return worker->task < 0 ? GRAM_ERROR_INTERNAL : GRAM_OK;
+}
+
+static gram_status run_slow(int threads, callback_log *log, int *ran, char message[64])
+{
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = threads;
+    options.progress = note_progress;
+    options.cancel = ask_cancel;
+    options.progress_user = options.cancel_user = log;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    atomic_int count = 0;
+    const gram_sweep sweep = {.what = "slow",
+                              .tasks = 60 * threads,
+                              .run = slow_task,
+                              .argument = &count,
+                              .share_before = log->least,
+                              .share_after = log->most};
+    const gram_status status = gram_sweep_run(context, &sweep);
+    *ran = count;
+    strncpy(message, gram_context_message(context), 63);
+    gram_context_destroy(context);
+    return status;
+}
+
+static void test_progress(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        callback_log log = {.caller = pthread_self(), .cancel_after = -1, .least = 0.25, .most = 0.75};
+        char message[64] = "";
+        int ran;
+        assert_int_equal(run_slow(threads, &log, &ran, message), GRAM_OK);
+        assert_int_equal(ran, 60 * threads);
+        assert_int_equal(log.faults, 0);
+        assert_in_range(log.calls, 2, 40);
+        assert_true(log.last > 0.4);
+        assert_string_equal(message, "");
+    }
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        callback_log log = {.caller = pthread_self(), .cancel_after = 0, .most = 1};
+        char message[64] = "";
+        int ran;
+        assert_int_equal(run_slow(threads, &log, &ran, message), GRAM_ERROR_CANCELLED);
+        assert_in_range(ran, 1, 60 * threads - 1);
+        assert_int_equal(log.calls, 1);
+        assert_string_equal(message, "slow: cancelled");
+    }
+}
+
+/* Two threads of the caller's, each with a context of its own, sweep at the same time; each task sweeps again. */
+static gram_status inner_task(void *argument, const gram_worker *worker)
+{
+    atomic_fetch_add((atomic_llong *)argument, worker->task);
+    return GRAM_OK;
+}
+
+static gram_status outer_task(void *argument, const gram_worker *worker)
+{
+    (void)worker;
+    gram_context *context = make_context(1);
+    const gram_sweep sweep = {.what = "inner", .tasks = 11, .run = inner_task, .argument = argument};
+    const gram_status status = gram_sweep_run(context, &sweep);
+    gram_context_destroy(context);
+    return status;
+}
+
+static void *caller(void *argument)
+{
+    atomic_llong *sum = argument;
+    for (int i = 0; i < 20; i++) {
+        gram_context *context = make_context(2);
+        const gram_sweep sweep = {.what = "outer", .tasks = 7, .run = outer_task, .argument = sum};
+        if (gram_sweep_run(context, &sweep) != GRAM_OK) atomic_fetch_add(sum, 1000000);
+        gram_context_destroy(context);
+    }
+    return NULL;
+}
+
+static void test_two_contexts(void **state)
+{
+    (void)state;
+    atomic_llong sums[2] = {0, 0};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, caller, &sums[i]), 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) assert_int_equal(sums[i], 20 * 7 * 55);
+}
+
+static void test_no_room_for_scratch(void **state)
+{
+    (void)state;
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = 2;
+    options.memory_budget = 64 << 10;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    atomic_int counts[4] = {0};
+    const gram_sweep sweep = {
+        .what = "big scratch", .tasks = 4, .scratch_bytes = 64 << 10, .run = count_task, .argument = counts};
+    assert_int_equal(gram_sweep_run(context, &sweep), GRAM_ERROR_BUDGET);
+    assert_non_null(strstr(gram_context_message(context), "big scratch: needs 128 KiB"));
+    for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 0);
+    gram_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_task_once),
+        cmocka_unit_test(test_lowest_failure_wins),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_two_contexts),
+        cmocka_unit_test(test_no_room_for_scratch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

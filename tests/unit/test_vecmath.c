@@ -1,0 +1,513 @@
+/* Vector math at every level that this processor has, against long double. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gram/random.h>
+
+#include "base/vecmath.h"
+
+enum { BLOCK = 1536, ROUNDS = 60, LEVELS = 2 };
+
+static _Alignas(64) double X[BLOCK], Y[BLOCK], OUT[BLOCK];
+static _Alignas(64) float XF[BLOCK], OUTF[BLOCK];
+
+static const gram_vecmath *level(int i)
+{
+    return gram_vecmath_choose(i == 0 ? GRAM_ISA_PLAIN : GRAM_ISA_AVX2);
+}
+
+/* Error of `value` in units in the last place of the exact result. */
+static double ulps(double value, long double exact)
+{
+    if (isnan(value) || isinf(value)) return INFINITY;
+    int exponent;
+    (void)frexpl(exact, &exponent);
+    if (exponent < DBL_MIN_EXP) exponent = DBL_MIN_EXP;
+    return (double)fabsl(ldexpl((long double)value - exact, DBL_MANT_DIG - exponent));
+}
+
+static void fill_uniform(uint64_t stream, double low, double high)
+{
+    gram_random_uniform((gram_random){7, stream}, 0, BLOCK, X);
+    for (int i = 0; i < BLOCK; i++) X[i] = low + (high - low) * X[i];
+}
+
+typedef void (*block_fn)(int n, const double *x, double *out);
+typedef long double (*exact_fn)(long double x);
+
+/* The largest error over [low, high]; every second round looks at a thousandth of the range around its start. */
+static double worst(block_fn function, exact_fn exact, double low, double high, double absolute_below)
+{
+    double most = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double end = round % 2 ? low + (high - low) / 1000 : high;
+        fill_uniform((uint64_t)round, low, end);
+        function(BLOCK, X, OUT);
+        for (int i = 0; i < BLOCK; i++) {
+            const long double right = exact((long double)X[i]);
+            const double error = fabsl(right) < absolute_below
+                                     ? (double)(fabsl((long double)OUT[i] - right) / (absolute_below * DBL_EPSILON))
+                                     : ulps(OUT[i], right);
+            if (!(error <= most)) most = error;
+        }
+    }
+    return most;
+}
+
+static void check_bound(const gram_vecmath *math, const char *name, double error, double bound)
+{
+    print_message("%-6s %-18s %.3f ulp (bound %g)\n", math->name, name, error, bound);
+    assert_true(error <= bound);
+}
+
+static void test_error_bounds(void **state)
+{
+    (void)state;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        const gram_vecmath_f64 *f = &math->f64;
+        check_bound(math, "exp", worst(f->exp, expl, -708, 709.7, 0), 1);
+        check_bound(math, "exp near 0", worst(f->exp, expl, -1, 1, 0), 1);
+        check_bound(math, "log", worst(f->log, logl, 1e-300, 1e300, 0), 2);
+        check_bound(math, "log near 1", worst(f->log, logl, 0.5, 2, 0), 2);
+        check_bound(math, "log small", worst(f->log, logl, 1e-300, 1e-280, 0), 2);
+        check_bound(math, "sin", worst(f->sin, sinl, -10, 10, 0x1p-40), 4);
+        check_bound(math, "sin to 1e5", worst(f->sin, sinl, -1e5, 1e5, 0x1p-40), 4);
+        check_bound(math, "sin beyond", worst(f->sin, sinl, 1e5, 1e15, 0x1p-40), 4);
+        check_bound(math, "cos", worst(f->cos, cosl, -10, 10, 0x1p-40), 4);
+        check_bound(math, "cos to 1e5", worst(f->cos, cosl, -1e5, 1e5, 0x1p-40), 4);
+        check_bound(math, "cos beyond", worst(f->cos, cosl, 1e5, 1e15, 0x1p-40), 4);
+    }
+}
+
+static void test_pow(void **state)
+{
+    (void)state;
+    const double exponents[] = {0.5, 1, 1.5, 2, 3.25, -0.75, -2, 17.3, 0.001};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        double most = 0;
+        for (int round = 0; round < 100; round++) {
+            const double y = exponents[round % 9];
+            fill_uniform((uint64_t)round, 0, round % 2 ? 1e9 : 3);
+            math->f64.pow(BLOCK, y, X, OUT);
+            for (int i = 0; i < BLOCK; i++) most = fmax(most, ulps(OUT[i], powl((long double)X[i], (long double)y)));
+        }
+        check_bound(math, "pow", most, 2);
+        const double special[] = {0, 1, INFINITY, NAN};
+        for (int i = 0; i < BLOCK; i++) X[i] = special[i % 4];
+        for (int e = 0; e < 9; e++) {
+            math->f64.pow(BLOCK, exponents[e], X, OUT);
+            for (int i = 0; i < BLOCK; i++) {
+                const double right = pow(X[i], exponents[e]);
+                assert_true(isnan(right) ? isnan(OUT[i]) : OUT[i] == right);
+            }
+        }
+    }
+}
+
+static void test_exp_scaled(void **state)
+{
+    (void)state;
+    const double rates[] = {-0.5, -1, -1e-3, -123.456, 0.7};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        double most = 0, most_f32 = 0;
+        for (int round = 0; round < 5 * ROUNDS; round++) {
+            const double c = rates[round % 5], size = round % 3 == 0 ? 1 : round % 3 == 1 ? 20 : 700;
+            fill_uniform((uint64_t)round, 0, size / fabs(c));
+            math->f64.exp_scaled(BLOCK, c, X, OUT);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double z = (long double)c * X[i], right = expl(z);
+                const double error = (double)(fabsl(OUT[i] - right) / right) * 0x1p53;
+                most = fmax(most, error / (2 + 2 * (double)fabsl(z)));
+            }
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)(X[i] / 8.2);
+            math->f32.exp_scaled(BLOCK, (float)c, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const double z = (double)(float)c * (double)XF[i], right = exp(z);
+                const double error = fabs((double)OUTF[i] - right) / right * 0x1p24;
+                most_f32 = fmax(most_f32, error / (4 + 2 * fabs(z)));
+            }
+        }
+        print_message("%-6s exp_scaled: %.3f of the bound, f32 %.3f\n", math->name, most, most_f32);
+        assert_true(most <= 1);
+        assert_true(most_f32 <= 1);
+    }
+}
+
+/* sum of c_k a^k exp(-a) and the same with absolute values, a = sqrt(c x) */
+static long double poly_exp_sqrt(int degree, const double *coefficients, long double a, long double *size)
+{
+    long double value = 0;
+    *size = 0;
+    for (int k = 0; k <= degree; k++) {
+        const long double term = (long double)coefficients[k] * powl(a, k) * expl(-a);
+        value += term;
+        *size += fabsl(term);
+    }
+    return value;
+}
+
+static void test_poly_exp_sqrt(void **state)
+{
+    (void)state;
+    const double coefficients[] = {1, -0.5, 1.0 / 3, 2};
+    const float coefficients_f32[] = {1, -0.5F, 1.0F / 3, 2};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        long double most = 0, most_f32 = 0, size;
+        for (int round = 0; round < ROUNDS; round++) {
+            const int degree = round % 4;
+            fill_uniform((uint64_t)round, 0, round % 3 ? 5 : 2000);
+            math->f64.poly_exp_sqrt(BLOCK, 3, degree, coefficients, X, OUT);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)X[i];
+            math->f32.poly_exp_sqrt(BLOCK, 3, degree, coefficients_f32, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double a = sqrtl(3 * (long double)X[i]), a_f32 = sqrtl(3 * (long double)XF[i]);
+                const long double right = poly_exp_sqrt(degree, coefficients, a, &size);
+                most = fmaxl(most, fabsl(OUT[i] - right) / size * 0x1p53L / (4 + 4 * a));
+                const long double right_f32 = poly_exp_sqrt(degree, coefficients, a_f32, &size);
+                most_f32 = fmaxl(most_f32, fabsl((long double)OUTF[i] - right_f32) / size * 0x1p24L / (4 + 4 * a_f32));
+            }
+        }
+        print_message("%-6s poly_exp_sqrt: %.3f of the bound, f32 %.3f\n", math->name, (double)most, (double)most_f32);
+        assert_true(most <= 1);
+        assert_true(most_f32 <= 1);
+        const double x[] = {0, 1e300, INFINITY, NAN};
+        for (int i = 0; i < 16; i++) X[i] = x[i % 4], XF[i] = (float)x[i % 4];
+        math->f64.poly_exp_sqrt(16, 3, 2, coefficients, X, OUT);
+        math->f32.poly_exp_sqrt(16, 3, 2, coefficients_f32, XF, OUTF);
+        for (int i = 0; i < 16; i++) {
+            assert_true(i % 4 == 3 ? isnan(OUT[i]) : OUT[i] == (i % 4 == 0));
+            assert_true(i % 4 == 3 ? isnan(OUTF[i]) : OUTF[i] == (float)(i % 4 == 0));
+        }
+    }
+}
+
+static double from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float from_bits_f32(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+typedef struct edge {
+    double x, exp;
+} edge;
+
+static void test_exp_edges(void **state)
+{
+    (void)state;
+    const edge edges[] = {{0, 1},
+                          {-0.0, 1},
+                          {5e-324, 1},
+                          {-5e-324, 1},
+                          {DBL_MIN, 1},
+                          {709.9, INFINITY},
+                          {710, INFINITY},
+                          {1500, INFINITY},
+                          {2840, INFINITY},
+                          {1e10, INFINITY},
+                          {1e300, INFINITY},
+                          {DBL_MAX, INFINITY},
+                          {INFINITY, INFINITY},
+                          {-708.5, 0},
+                          {-745, 0},
+                          {-1420, 0},
+                          {-2840, 0},
+                          {-1e16, 0},
+                          {-1e300, 0},
+                          {-DBL_MAX, 0},
+                          {-INFINITY, 0},
+                          {NAN, NAN},
+                          {from_bits(0x7ff80000000007a2), NAN},
+                          {from_bits(0xfff8000000000fff), NAN},
+                          {from_bits(0x7fffffffffffffff), NAN}};
+    enum { EDGES = sizeof edges / sizeof *edges };
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        for (int i = 0; i < 32; i++) X[i] = edges[i < EDGES ? i : 0].x;
+        for (int scaled = 0; scaled < 2; scaled++) {
+            if (scaled)
+                math->f64.exp_scaled(32, 1, X, OUT);
+            else
+                math->f64.exp(32, X, OUT);
+            for (int i = 0; i < EDGES; i++) {
+                if (isnan(edges[i].exp) ? !isnan(OUT[i]) : !(OUT[i] == edges[i].exp))
+                    fail_msg("%s scaled %d: exp(%g) = %g", math->name, scaled, X[i], OUT[i]);
+                assert_true(isnan(OUT[i]) || !signbit(OUT[i]));
+            }
+        }
+    }
+}
+
+static void test_exp_edges_f32(void **state)
+{
+    (void)state;
+    const float x[] = {0,
+                       -0.0F,
+                       1e-45F,
+                       -1e-45F,
+                       88.8F,
+                       100,
+                       200,
+                       1e10F,
+                       FLT_MAX,
+                       INFINITY,
+                       -87.4F,
+                       -88,
+                       -120,
+                       -355,
+                       -1e10F,
+                       -FLT_MAX,
+                       -INFINITY,
+                       NAN,
+                       from_bits_f32(0x7fc007a2),
+                       from_bits_f32(0xffc001ff),
+                       from_bits_f32(0x7fffffff)};
+    enum { EDGES = sizeof x / sizeof *x };
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        for (int i = 0; i < 32; i++) XF[i] = x[i < EDGES ? i : 0];
+        math->f32.exp_scaled(32, 1, XF, OUTF);
+        for (int i = 0; i < EDGES; i++) {
+            const float right = i < 4 ? 1 : i < 10 ? INFINITY : i < 17 ? 0 : NAN;
+            if (isnan(right) ? !isnan(OUTF[i]) : !(OUTF[i] == right))
+                fail_msg("%s: exp(%g) = %g", math->name, (double)XF[i], (double)OUTF[i]);
+        }
+    }
+}
+
+/* Across the ends of the range, one representable step at a time: right, or 0 below 2^-1021, or inf past the end. */
+static void test_exp_ends(void **state)
+{
+    (void)state;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        for (int end = 0; end < 2; end++) {
+            double x = end ? 0x1.62e42fefa39efp+9 : -0x1.6232bdd7abcd2p+9 + 1;
+            for (int i = 0; i < BLOCK / 2; i++) x = nextafter(x, -INFINITY);
+            for (int i = 0; i < BLOCK; i++, x = end ? nextafter(x, INFINITY) : x - 2.0 / BLOCK) X[i] = x;
+            math->f64.exp(BLOCK, X, OUT);
+            math->f64.exp_scaled(BLOCK, 1, X, Y);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double right = expl((long double)X[i]);
+                const int may_vanish = right < 0x1p-1021L, must_vanish = right < 0x1p-1022L;
+                const int overflows = right > (long double)DBL_MAX;
+                assert_true(overflows     ? isinf(OUT[i])
+                            : OUT[i] == 0 ? may_vanish
+                                          : !must_vanish && ulps(OUT[i], right) <= 1);
+                assert_true(Y[i] == 0 ? may_vanish
+                                      : !must_vanish && (isinf(Y[i]) ? right > 0.9999L * DBL_MAX
+                                                                     : fabsl(Y[i] / right - 1) < 2e-13L));
+            }
+        }
+    }
+}
+
+static void test_other_edges(void **state)
+{
+    (void)state;
+    const double x[] = {0,        -0.0, 5e-324, DBL_MIN,   1,    2,        1e-310, DBL_MAX,
+                        INFINITY, NAN,  -1,     -INFINITY, 1e22, 0x1p1000, 3e5,    1e6};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        const block_fn functions[] = {math->f64.log, math->f64.sin, math->f64.cos};
+        double (*const right[])(double) = {log, sin, cos};
+        memcpy(X, x, sizeof x);
+        for (int f = 0; f < 3; f++) {
+            functions[f](16, X, OUT);
+            for (int i = 0; i < 16; i++) {
+                const double exact = right[f](x[i]);
+                if (isnan(exact) || isinf(exact))
+                    assert_true(isnan(exact) ? isnan(OUT[i]) : OUT[i] == exact);
+                else if (ulps(OUT[i], (long double)exact) > 4)
+                    fail_msg("%s function %d of %g: %.17g, not %.17g", math->name, f, x[i], OUT[i], exact);
+            }
+        }
+    }
+}
+
+/* Rotating the input by any number of places rotates the output, bit for bit; so does working in place. */
+static void test_position(void **state)
+{
+    (void)state;
+    static _Alignas(64) double turned[64], result[64];
+    static _Alignas(64) float turned_f32[64], result_f32[64];
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        const block_fn functions[] = {math->f64.exp, math->f64.log, math->f64.sin, math->f64.cos};
+        fill_uniform(3, -9, 9);
+        X[5] = NAN, X[17] = 1e10, X[30] = -INFINITY, X[41] = INFINITY, X[50] = 0, X[51] = 1e300;
+        for (int f = 0; f < 7; f++) {
+            for (int turn = 0; turn < 17; turn++) {
+                for (int i = 0; i < 64; i++) turned[i] = X[(i + turn) % 64], turned_f32[i] = (float)turned[i];
+                memcpy(result, turned, sizeof result);
+                memcpy(result_f32, turned_f32, sizeof result_f32);
+                if (f < 4)
+                    functions[f](64, result, result);
+                else if (f == 4)
+                    math->f64.pow(64, 1.7, result, result);
+                else if (f == 5)
+                    math->f64.exp_scaled(64, -0.7, result, result);
+                else
+                    math->f32.exp_scaled(64, -0.7F, result_f32, result_f32);
+                if (turn == 0) memcpy(OUT, result, sizeof result), memcpy(OUTF, result_f32, sizeof result_f32);
+                for (int i = 0; i < 64; i++) {
+                    assert_memory_equal(&result[i], &OUT[(i + turn) % 64], sizeof(double));
+                    assert_memory_equal(&result_f32[i], &OUTF[(i + turn) % 64], sizeof(float));
+                }
+            }
+        }
+    }
+}
+
+static void test_simple_f64(void **state)
+{
+    (void)state;
+    const double coefficients[] = {1, -0.5, 0.25, 3};
+    const double step = DBL_EPSILON;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        const gram_vecmath_f64 *f = &math->f64;
+        fill_uniform(1, 0, 4);
+        f->sqrt_scaled(BLOCK, 3, 2.5, X, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == fmin(sqrt(3 * X[i]), 2.5));
+        f->fill(BLOCK, 2, OUT);
+        f->multiply_poly(BLOCK, 3, coefficients, X, OUT);
+        for (int i = 0; i < BLOCK; i++) {
+            const double x = X[i], right = 2 * (1 - 0.5 * x + 0.25 * x * x + 3 * x * x * x);
+            assert_true(fabs(OUT[i] - right) <= 8 * step * (fabs(right) + 2 * x + 2));
+        }
+        for (int m = 1; m < 40; m++) {
+            f->power(BLOCK, m, X, OUT);
+            for (int i = 0; i < BLOCK; i++) assert_true(ulps(OUT[i], powl((long double)X[i], m)) <= 2 * m);
+        }
+        f->affine(BLOCK, 3, -1, X, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(fabs(OUT[i] - (3 * X[i] - 1)) <= 12 * step);
+        f->fill(BLOCK, 0.5, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5);
+        f->add(BLOCK, X, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == 0.5 + X[i]);
+        f->combine(BLOCK, -1, X, 1, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == (0.5 + X[i]) - X[i]);
+        f->fill(BLOCK, 4, Y);
+        f->combine(BLOCK, 2, X, 0.5, Y);
+        for (int i = 0; i < BLOCK; i++) assert_true(fabs(Y[i] - (2 * X[i] + 2)) <= 12 * step);
+        f->fill(BLOCK, 2, Y);
+        f->multiply_min(BLOCK, 1.5, 0.25, X, Y);
+        for (int i = 0; i < BLOCK; i++) assert_true(Y[i] == 2 * (fmin(1.5, X[i]) - 0.25));
+        f->multiply(BLOCK, X, OUT);
+        for (int i = 0; i < BLOCK; i++) assert_true(OUT[i] == ((0.5 + X[i]) - X[i]) * X[i]);
+    }
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    double first = 0;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        fill_uniform(1, -1, 4);
+        memcpy(Y, X, sizeof Y);
+        Y[1000] = 1e5;
+        long double sum = 0, dot = 0;
+        for (int i = 0; i < BLOCK; i++) sum += X[i], dot += (long double)X[i] * Y[i];
+        const double got = math->f64.sum(BLOCK, X);
+        assert_true(fabsl(got - sum) < 1e-11L);
+        assert_true(fabsl(math->f64.dot(BLOCK, X, Y) - dot) < 1e-9L);
+        assert_true(math->f64.sum(16, X) != got);
+        if (l == 0) first = got;
+        assert_true(got == first);
+        assert_true(math->f64.sum(0, X) == 0);
+    }
+}
+
+static void test_simple_f32(void **state)
+{
+    (void)state;
+    const float coefficients[] = {1, -0.5F, 0.25F, 3};
+    const double step = (double)FLT_EPSILON;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        const gram_vecmath_f32 *f = &math->f32;
+        fill_uniform(1, 0, 4);
+        f->narrow(BLOCK, X, XF);
+        for (int i = 0; i < BLOCK; i++) assert_true(XF[i] == (float)X[i]);
+        f->widen(BLOCK, XF, X);
+        for (int i = 0; i < BLOCK; i++) assert_true(XF[i] == (float)X[i] && X[i] == (double)XF[i]);
+        f->sqrt_scaled(BLOCK, 3, 2.5F, XF, OUTF);
+        for (int i = 0; i < BLOCK; i++) assert_true(fabs((double)OUTF[i] - fmin(sqrt(3 * X[i]), 2.5)) < 2 * step);
+        f->fill(BLOCK, 2, OUTF);
+        f->multiply_poly(BLOCK, 3, coefficients, XF, OUTF);
+        for (int i = 0; i < BLOCK; i++) {
+            const double x = X[i], right = 2 * (1 - 0.5 * x + 0.25 * x * x + 3 * x * x * x);
+            assert_true(fabs((double)OUTF[i] - right) <= 8 * step * (fabs(right) + 2 * x + 2));
+        }
+        for (int m = 1; m < 12; m++) {
+            f->power(BLOCK, m, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const double right = pow(X[i], m);
+                assert_true(fabs((double)OUTF[i] - right) <= m * step * right + (double)FLT_MIN);
+            }
+        }
+        f->affine(BLOCK, 3, -1, XF, OUTF);
+        for (int i = 0; i < BLOCK; i++) assert_true(fabs((double)OUTF[i] - (3 * X[i] - 1)) <= 12 * step);
+        f->fill(BLOCK, 0.5F, OUTF);
+        f->add(BLOCK, XF, OUTF);
+        f->combine(BLOCK, 2, XF, 1, OUTF);
+        f->multiply(BLOCK, XF, OUTF);
+        for (int i = 0; i < BLOCK; i++)
+            assert_true(fabs((double)OUTF[i] - (0.5 + 3 * X[i]) * X[i]) <= 4 * step * (0.5 + 3 * X[i]) * X[i]);
+    }
+}
+
+static void test_choice(void **state)
+{
+    (void)state;
+    const gram_vecmath *best = gram_vecmath_choose(GRAM_ISA_AUTO), *avx2 = gram_vecmath_choose(GRAM_ISA_AVX2);
+    assert_non_null(best);
+    assert_ptr_equal(best, avx2 ? avx2 : gram_vecmath_choose(GRAM_ISA_PLAIN));
+    assert_string_equal(gram_vecmath_choose(GRAM_ISA_PLAIN)->name, "plain");
+    assert_true(best->isa != GRAM_ISA_AUTO);
+    assert_null(gram_vecmath_choose((gram_isa)99));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
+        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
+        cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
+        cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
+        cmocka_unit_test(test_choice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
