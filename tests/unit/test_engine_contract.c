@@ -255,7 +255,7 @@ static void compute(gram_context *c, const trial *t, gram_points *y, int64_t m, 
 
 static void check_threads(const trial *t)
 {
-    if (t->d != 3 && t->d != 70) return; /* differences and products of BLAS: the two ways there are */
+    if (t->d != 3 && t->d != 70) return;           /* differences and products of BLAS: the two ways there are */
     if (t->d > 3 && strstr(t->text, "S=")) return; /* 2485 parameters */
     const int64_t m = t->n + 30;
     double *v = test_random(5, m * 3, -1, 1), *other = test_random(6, m * t->d, 0.05, 1.5);
