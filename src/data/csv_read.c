@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gram/text.h>
 #include "csv.h"
 #include "table.h"
+#include <gram/text.h>
 
 enum { BUFFER_SIZE = 256 << 10, MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10, NAME_ROOM = 24 };
 

@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gram/text.h>
 #include "npy_header.h"
 #include "source.h"
+#include <gram/text.h>
 
 struct gram_npy {
     gram_memory *memory;

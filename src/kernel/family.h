@@ -10,7 +10,9 @@
 #define GRAM_LENGTH_SPEC(...)                                                                                          \
     {                                                                                                                  \
         .name = "ell", .role = GRAM_ROLE_LENGTH, .initial = NAN, .lower = 0, .lower_open = 1, .upper = INFINITY,       \
-        .resolved = 1, .transform = GRAM_TRANSFORM_LOG, .aliases = {__VA_ARGS__}                                       \
+        .resolved = 1, .transform = GRAM_TRANSFORM_LOG, .aliases = {                                                   \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
     }
 
 #define GRAM_COVARIANCE_SPEC                                                                                           \

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gram/text.h>
 #include "kernel.h"
+#include <gram/text.h>
 
 /* ---- the numbers of one leaf ---- */
 

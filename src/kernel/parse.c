@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gram/text.h>
 #include "kernel.h"
+#include <gram/text.h>
 
 enum { PIECE_SIZE = 48, MAX_CANDIDATES = 128 };
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gram/text.h>
 #include "kernel.h"
+#include <gram/text.h>
 
 typedef struct writer {
     char *text;

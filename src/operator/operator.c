@@ -50,7 +50,9 @@ gram_status gram_operator_apply(gram_context *context, const gram_operator *op, 
     if (!context) return GRAM_ERROR_ARGUMENT;
     enum { MOST_COLUMNS = 1 << 24 }; /* BLAS counts in 32 bits */
     FAIL_IF(!op || !v || !out, context, GRAM_ERROR_ARGUMENT, "operator_apply: %s is NULL",
-            !op ? "op" : !v ? "v" : "out");
+            !op  ? "op"
+            : !v ? "v"
+                 : "out");
     FAIL_IF(columns < 1 || columns > MOST_COLUMNS, context, GRAM_ERROR_ARGUMENT,
             "operator_apply: columns = %lld, need 1 to %d", (long long)columns, (int)MOST_COLUMNS);
     FAIL_IF(ldv < columns || ldo < columns || ldv > INT32_MAX || ldo > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
@@ -62,8 +64,8 @@ done:
 }
 
 /* Columns from products with unit vectors, a few at a time. */
-static gram_status columns_by_apply(gram_context *context, const gram_operator *op, int64_t count,
-                                    const int64_t *index, double *out, int64_t ld)
+static gram_status columns_by_apply(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                                    double *out, int64_t ld)
 {
     enum { AT_ONCE = 16 };
     gram_status status = GRAM_OK;
@@ -86,7 +88,9 @@ gram_status gram_operator_columns(gram_context *context, const gram_operator *op
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!op || !index || !out, context, GRAM_ERROR_ARGUMENT, "operator_columns: %s is NULL",
-            !op ? "op" : !index ? "index" : "out");
+            !op      ? "op"
+            : !index ? "index"
+                     : "out");
     FAIL_IF(count < 1, context, GRAM_ERROR_ARGUMENT, "operator_columns: count = %lld, need at least one column",
             (long long)count);
     FAIL_IF(ld < count || ld > INT32_MAX, context, GRAM_ERROR_ARGUMENT,

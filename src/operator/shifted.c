@@ -1,8 +1,8 @@
 /* A + shift I. */
 #include <math.h>
 
-#include <gram/text.h>
 #include "operator.h"
+#include <gram/text.h>
 
 typedef struct shifted {
     gram_operator base;

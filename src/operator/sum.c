@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <gram/text.h>
 #include "operator.h"
+#include <gram/text.h>
 
 typedef struct term {
     gram_operator *op;

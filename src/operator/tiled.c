@@ -65,8 +65,8 @@ static void multiply_tile(const multiplication *job, int64_t i, int64_t j)
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, width, 1, chunk, ld, v_j, ldv, 1,
                     job->out + at * job->ldo, ldo);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, columns, rows, 1, chunk, ld,
-                    job->v + at * job->ldv, ldv, 1, out_j, ldo);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, columns, rows, 1, chunk, ld, job->v + at * job->ldv,
+                    ldv, 1, out_j, ldo);
     }
 }
 

@@ -9,9 +9,9 @@
 typedef struct gram_tiled {
     int64_t n;
     int64_t width;
-    int64_t count;      /* tiles on a side */
+    int64_t count; /* tiles on a side */
     const double *data;
-    int64_t ld;         /* rows of a dense matrix; 0: packed */
+    int64_t ld; /* rows of a dense matrix; 0: packed */
 } gram_tiled;
 
 static inline int64_t gram_tiled_rows(const gram_tiled *tiled, int64_t i)

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include <gram/text.h>
 #include "../base/sweep.h"
+#include <gram/text.h>
 
 enum { ROWS_PER_TASK = 4096 };
 

@@ -32,8 +32,8 @@ typedef struct gram_metric {
 
 typedef struct gram_form_entry {
     gram_form kind;
-    int metric;            /* the stored coordinates */
-    int product_metric;    /* the centred copy for inner products, -1 if the form is made of differences */
+    int metric;                /* the stored coordinates */
+    int product_metric;        /* the centred copy for inner products, -1 if the form is made of differences */
     const double *weights_f64; /* per column: 1/ell^2 (squared distance) or 1/ell (L1); NULL for 1 */
     const float *weights_f32;
     int users; /* leaves that read it */
@@ -41,7 +41,7 @@ typedef struct gram_form_entry {
 } gram_form_entry;
 
 typedef struct gram_program_node {
-    gram_node node;              /* never GRAM_NODE_ON */
+    gram_node node; /* never GRAM_NODE_ON */
     const gram_kernel_type *type;
     double par[GRAM_MAX_SPECS];
     double scale; /* of the form: 1/ell^2 or 1/ell for one length-scale, else 1 */
@@ -80,10 +80,10 @@ typedef struct gram_engine {
 typedef struct gram_engine_request {
     const gram_kernel *kernel;
     const gram_points *x;
-    const gram_points *y;         /* NULL: x */
-    int64_t count;                /* with index: the columns are these points of x */
+    const gram_points *y; /* NULL: x */
+    int64_t count;        /* with index: the columns are these points of x */
     const int64_t *index;
-    int always_double;            /* compute in f64 even between f32 points */
+    int always_double; /* compute in f64 even between f32 points */
 } gram_engine_request;
 
 /* Checks that everything fits and packs the points. The index is kept: it must outlive the engine. */

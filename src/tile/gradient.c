@@ -18,11 +18,11 @@
 typedef struct gradient {
     const gram_engine *engine;
     const gram_weights *weights;
-    int inputs;            /* by the inputs, else by the parameters */
-    int depth;             /* of the program */
-    int64_t widest;        /* largest number of columns of a metric, and of one with a covariance */
+    int inputs;     /* by the inputs, else by the parameters */
+    int depth;      /* of the program */
+    int64_t widest; /* largest number of columns of a metric, and of one with a covariance */
     int64_t widest_covariance;
-    double *out;           /* inputs: n x d, ld; parameters: one row for each task */
+    double *out; /* inputs: n x d, ld; parameters: one row for each task */
     int64_t ld;
     size_t engine_scratch; /* the tape lies behind it */
 } gradient;
@@ -392,8 +392,8 @@ done:
     return status;
 }
 
-static gram_status prepare(gram_context *context, const char *function, const gram_engine_request *request,
-                           gradient *g, gram_engine **engine)
+static gram_status prepare(gram_context *context, const char *function, const gram_engine_request *request, gradient *g,
+                           gram_engine **engine)
 {
     gram_status status = GRAM_OK;
     TRY(gram_engine_create(context, request, engine));

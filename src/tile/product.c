@@ -21,9 +21,9 @@ enum {
 
 typedef struct product {
     const gram_engine *engine;
-    int64_t columns;     /* of V */
-    int by_strips;       /* few columns: V and out are stored column by column, else row by row */
-    int64_t row_count;   /* padded */
+    int64_t columns;   /* of V */
+    int by_strips;     /* few columns: V and out are stored column by column, else row by row */
+    int64_t row_count; /* padded */
     int64_t column_count;
     double *v_f64;
     float *v_f32;
@@ -256,8 +256,8 @@ static gram_status check_arguments(gram_context *context, const gram_engine *eng
             (long long)ldv, (long long)columns);
     FAIL_IF(ldo < columns, context, GRAM_ERROR_ARGUMENT, "matrix_product: ldo = %lld is less than columns = %lld",
             (long long)ldo, (long long)columns);
-    FAIL_IF(!gram_size_multiply(engine->n + GRAM_PANEL, columns * ENOUGH_TASKS, &numbers), context,
-            GRAM_ERROR_OVERFLOW, "matrix_product: %lld columns are more than can be addressed", (long long)columns);
+    FAIL_IF(!gram_size_multiply(engine->n + GRAM_PANEL, columns * ENOUGH_TASKS, &numbers), context, GRAM_ERROR_OVERFLOW,
+            "matrix_product: %lld columns are more than can be addressed", (long long)columns);
 done:
     return status;
 }

@@ -87,8 +87,7 @@ gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip
     return block;
 }
 
-void gram_engine_special(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf,
-                         double *out)
+void gram_engine_special(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf, double *out)
 {
     if (leaf->type->form == GRAM_FORM_SAME) {
         same_observation(engine, strip, out);

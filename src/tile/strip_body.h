@@ -81,8 +81,8 @@ typedef struct NAME(value) {
 /* Evaluates a node, in slots[0] or where a form was kept; the slots after it are for operands. */
 static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *slots);
 
-static NAME(value) NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf,
-                                       REAL *out)
+static NAME(value)
+    NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, REAL *out)
 {
     NAME(value) value = {1, out};
     switch (leaf->type->form) {
@@ -108,8 +108,8 @@ static NAME(value) NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *st
 }
 
 /* The first operand's factor waits until the second is added. */
-static NAME(value) NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node,
-                                      REAL *slots)
+static NAME(value)
+    NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node, REAL *slots)
 {
     NAME(value) sum = {0, NULL};
     REAL offset = 0;
@@ -138,8 +138,8 @@ static NAME(value) NAME(evaluate_sum)(const gram_engine *engine, gram_strip *str
     return (NAME(value)){1, sum.at};
 }
 
-static NAME(value) NAME(evaluate_product)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node,
-                                          REAL *slots)
+static NAME(value)
+    NAME(evaluate_product)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node, REAL *slots)
 {
     NAME(value) product = {1, NULL};
     for (int i = 0; i < node->child_count; i++) {

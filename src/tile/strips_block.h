@@ -32,8 +32,8 @@ GRAM_INLINE void NAME(strip_form)(int form, int vectors, int64_t d, const REAL *
                     const REAL *yl = y + l * GRAM_PANEL + j;
                     for (int r = 0; r < ROWS; r++)
                         for (int v = 0; v < vectors; v++)
-                            acc[r][v] = NAME(term)(form, acc[r][v], x[l * GRAM_PANEL + i + r],
-                                                   NAME(load)(yl + v * LANES), w);
+                            acc[r][v] =
+                                NAME(term)(form, acc[r][v], x[l * GRAM_PANEL + i + r], NAME(load)(yl + v * LANES), w);
                 }
                 for (int r = 0; r < ROWS; r++)
                     for (int v = 0; v < vectors; v++) NAME(store)(block + r * GRAM_PANEL + v * LANES, acc[r][v]);

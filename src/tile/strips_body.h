@@ -58,8 +58,8 @@ GRAM_INLINE void sum_moments(gram_moment moment, int64_t d, const double *x, con
             for (int j = 0; j < GRAM_PANEL; j += LANES_F64) {
                 const vector_f64 yj = load_f64(y + l * GRAM_PANEL + j);
                 for (int r = 0; r < ROWS; r++)
-                    acc[r] += load_f64(m + (i + r) * GRAM_PANEL + j) *
-                              moment_term(moment, x[l * GRAM_PANEL + i + r], yj);
+                    acc[r] +=
+                        load_f64(m + (i + r) * GRAM_PANEL + j) * moment_term(moment, x[l * GRAM_PANEL + i + r], yj);
             }
             for (int r = 0; r < ROWS; r++) out[(i + r) * d + l] += lane_sum_f64(acc[r]);
         }
