@@ -5,8 +5,9 @@
  *     bench_gram packed  KERNEL N D
  *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
  *
- * Prints one line of JSON: seconds of the call, bytes by which the call raised the process's peak memory, and check
- * values of the result. Making the data, the points, the kernel and the context is not timed. */
+ * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
+ * process's peak memory, and check values of the result. Making the data, the points, the kernel and the context is not
+ * timed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,23 @@ static void free_points(data made)
     free(made.numbers);
 }
 
-static void print_cost(double start, int64_t before)
+/* What there was before the call. */
+typedef struct meter {
+    double start, processor;
+    int64_t memory;
+} meter;
+
+static meter start_meter(void)
 {
-    const double seconds = clock_seconds() - start;
-    printf("{\"seconds\": %.6f, \"peak_bytes\": %lld, ", seconds, (long long)(memory_peak() - before));
+    const meter now = {.memory = memory_resident(), .processor = processor_seconds(), .start = clock_seconds()};
+    return now;
+}
+
+static void print_cost(meter before)
+{
+    const double seconds = clock_seconds() - before.start;
+    printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld, ", seconds,
+           processor_seconds() - before.processor, (long long)(memory_peak() - before.memory));
 }
 
 #if defined(__clang__)
@@ -88,10 +102,9 @@ static void matrix(const char *text, int64_t n, int64_t d)
     const size_t bytes = (size_t)n * (size_t)n * sizeof(double);
     double *out = fresh_memory(bytes);
 
-    const int64_t before = memory_resident();
-    const double start = clock_seconds();
+    const meter before = start_meter();
     must(gram_matrix(context, kernel, x.points, NULL, out, n));
-    print_cost(start, before);
+    print_cost(before);
 
     print_check(out, (n * n + CHECK_STRIDE - 1) / CHECK_STRIDE, CHECK_STRIDE);
     printf("}\n");
@@ -108,10 +121,9 @@ static void packed(const char *text, int64_t n, int64_t d)
     double *out = random_numbers(SEED_V, n);
     gram_operator *op;
 
-    const int64_t before = memory_resident();
-    const double start = clock_seconds();
+    const meter before = start_meter();
     must(gram_operator_create_packed(context, kernel, x.points, &op));
-    print_cost(start, before);
+    print_cost(before);
 
     const double applying = clock_seconds();
     must(gram_operator_apply(context, op, 1, v, 1, out, 1));
@@ -134,10 +146,9 @@ static void product(const char *text, int64_t n, int64_t m, int64_t d, int singl
     double *v = random_numbers(SEED_V, m ? m : n);
     double *out = random_numbers(SEED_V, n);
 
-    const int64_t before = memory_resident();
-    const double start = clock_seconds();
+    const meter before = start_meter();
     must(gram_matrix_product(context, kernel, x.points, y.points, 1, v, 1, out, 1));
-    print_cost(start, before);
+    print_cost(before);
 
     print_check(out, n, 1);
     printf("}\n");

@@ -11,6 +11,9 @@
  *         there are threads, each with a BLAS of one thread (set OPENBLAS_NUM_THREADS=1).
  *     bench_limit tune f64|f32 N M D blas|pool
  *         Tries block sizes; prints the fastest with its time.
+ *     bench_limit touch BYTES
+ *         Writes to that much fresh memory. In a virtual machine the host may have taken back memory that was idle, and
+ *         whoever touches it first then waits for the host; after this nobody does.
  *
  * Prints one line of JSON. */
 #include <cblas.h>
@@ -125,14 +128,13 @@ static double time_exp(int64_t count)
     return clock_seconds() - start;
 }
 
-static double time_write(int64_t n)
+static double time_write(int64_t count)
 {
-    const size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    const size_t bytes = (size_t)count * sizeof(double);
     double *out = fresh_memory(bytes);
     const double start = clock_seconds();
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) out[i * n + j] = 1;
+    for (int64_t i = 0; i < count; i++) out[i] = 1;
     const double seconds = clock_seconds() - start;
     fresh_memory_free(out, bytes);
     return seconds;
@@ -146,7 +148,7 @@ static void matrix(int64_t n, int64_t d)
     (void)time_exp(BLOCK);
     const double gemm = time_whole_gemm(n, d);
     const double exponential = time_exp(n * n / 2);
-    const double write = time_write(n);
+    const double write = time_write(n * n);
     const double blocked = time_blocks(&p, 500, 1000);
     printf("{\"seconds\": %.6f, \"gemm_seconds\": %.6f, \"exp_seconds\": %.6f, \"write_seconds\": %.6f, "
            "\"blocked_gemm_seconds\": %.6f}\n",
@@ -177,9 +179,12 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "matrix"))
         matrix(parse_count(argv[2]), parse_count(argv[3]));
+    else if (argc == 3 && !strcmp(argv[1], "touch"))
+        printf("{\"seconds\": %.6f}\n", time_write(parse_count(argv[2]) / (int64_t)sizeof(double)));
     else if ((argc == 7 && !strcmp(argv[1], "tune")) || (argc == 9 && !strcmp(argv[1], "gemm")))
         gemm(argc, argv);
     else
-        fail("bench_limit matrix N D | gemm f64|f32 N M D blas|pool ROWS COLUMNS | tune f64|f32 N M D blas|pool");
+        fail("bench_limit matrix N D | touch BYTES | gemm f64|f32 N M D blas|pool ROWS COLUMNS | tune f64|f32 N M D "
+             "blas|pool");
     return 0;
 }

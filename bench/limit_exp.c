@@ -1,6 +1,6 @@
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, exp(r) by the polynomial of degree 10 that is nearest to it
- * on that interval at the Chebyshev nodes (absolute error 2.2e-16). No special values: what a general exp does beyond
- * this is not part of the limit. Compiled for AVX2 and FMA. */
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, exp(r) by the polynomial of degree 10 that agrees with it
+ * at the Chebyshev nodes of that interval (error 2.2e-16). No special values: what a general exp does beyond this is
+ * not part of the limit. Compiled for AVX2 and FMA. */
 #include "limit_exp.h"
 
 #include <immintrin.h>

@@ -8,6 +8,9 @@
 /* Seconds since some fixed moment. */
 double clock_seconds(void);
 
+/* Seconds of processor time that all threads of this process took so far. */
+double processor_seconds(void);
+
 /* Bytes of memory that this process holds now, and the most that it ever held, by the kernel's account. */
 int64_t memory_resident(void);
 int64_t memory_peak(void);

@@ -62,8 +62,8 @@ def main(arguments):
     n, d, ell = int(arguments[1]), int(arguments[2]), float(arguments[3])
     x = common.random_points(common.SEED_X, n, d, np.float64)
     call = {"sklearn": by_sklearn, "torch": by_torch}[arguments[0]](x, ell)
-    out, seconds, peak = common.measure(call)
-    common.report(seconds=seconds, peak_bytes=peak, check=common.check(out.reshape(-1)[:: common.CHECK_STRIDE]))
+    out, cost = common.measure(call)
+    common.report(**cost, check=common.check(out.reshape(-1)[:: common.CHECK_STRIDE]))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ libraries release the interpreter lock) or `threads` (one Python thread, the lib
 blocks) or `symmetric` (X with itself, each block off the diagonal used for both of its sides).
 
 The exponent comes out of the matrix product alone: with a row (x / ell^2, -|x|^2 / (2 ell^2), 1) for each x and
-(y, 1, -|y|^2 / (2 ell^2)) for each y their inner product is -|x - y|^2 / (2 ell^2). So a block costs one product, one exp
-in place and one product with v: no temporary, no pass besides. Blocks of Y are laid out contiguously once.
+(y, 1, -|y|^2 / (2 ell^2)) for each y their inner product is -|x - y|^2 / (2 ell^2). So a block costs one product, one
+exp in place and one product with v: no temporary, no pass besides. Blocks of Y are laid out contiguously once.
 """
 
 import os
@@ -188,8 +188,8 @@ def main(arguments):
         tune(call, form, len(y))
         return
     rows, columns = int(arguments[8]), int(arguments[9])
-    out, seconds, peak = common.measure(lambda: call(rows, columns))
-    common.report(seconds=seconds, peak_bytes=peak, check=common.check(out))
+    out, cost = common.measure(lambda: call(rows, columns))
+    common.report(**cost, check=common.check(out))
 
 
 if __name__ == "__main__":

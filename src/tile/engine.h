@@ -117,8 +117,8 @@ float *gram_engine_strip_f32(const gram_engine *engine, void *scratch, int64_t r
 typedef struct gram_strip {
     int64_t row_panel, column_panel;
     int row;
-    void *kept;           /* forms with several users */
-    unsigned char *ready; /* one for each form */
+    void *kept; /* forms with several users */
+    int *used;  /* for each form: how many of its users had it */
     void *slots;
     double *work; /* two strips in f64 */
 } gram_strip;

@@ -16,8 +16,8 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
     const size_t real = engine->single ? sizeof(float) : sizeof(double);
     size_t at = rounded(sizeof *strip);
     gram_strip laid = {0};
-    laid.ready = (unsigned char *)base + at;
-    at += rounded((size_t)engine->form_count);
+    laid.used = (int *)(void *)(base + at);
+    at += rounded((size_t)engine->form_count * sizeof *laid.used);
     laid.kept = base + at;
     at += (size_t)engine->kept_forms * GRAM_STRIP_SIZE * real;
     laid.slots = base + at;
@@ -44,7 +44,7 @@ void gram_strip_move(const gram_engine *engine, gram_strip *strip, int64_t row_p
     strip->row_panel = row_panel;
     strip->row = row;
     strip->column_panel = column_panel;
-    memset(strip->ready, 0, (size_t)engine->form_count);
+    memset(strip->used, 0, (size_t)engine->form_count * sizeof *strip->used);
 }
 
 /* ---- leaves without a form ---- */

@@ -57,113 +57,140 @@ static void NAME(make_form)(const gram_engine *engine, gram_strip *strip, const 
     }
 }
 
-/* The form of a strip: in `out`, or where it is kept for all that use it. */
-static const REAL *NAME(form)(const gram_engine *engine, gram_strip *strip, int index, REAL *out)
+/* The form of a strip: made in `out`, or kept for all that use it. The last user may overwrite what was kept. */
+static const REAL *NAME(form)(const gram_engine *engine, gram_strip *strip, int index, REAL **out)
 {
     const gram_form_entry *form = &engine->forms[index];
     if (form->slot < 0) {
-        NAME(make_form)(engine, strip, form, out);
-        return out;
+        NAME(make_form)(engine, strip, form, *out);
+        return *out;
     }
     REAL *kept = (REAL *)strip->kept + form->slot * GRAM_STRIP_SIZE;
-    if (!strip->ready[index]) NAME(make_form)(engine, strip, form, kept);
-    strip->ready[index] = 1;
+    if (strip->used[index] == 0) NAME(make_form)(engine, strip, form, kept);
+    if (++strip->used[index] == form->users) *out = kept;
     return kept;
 }
 
-/* Evaluates a node into out and returns the constant factor that is still to be multiplied in, so that constants cost
- * nothing; `free_slots` are strips for operands. With a factor of 0, out may hold anything. */
-static REAL NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *out, REAL *free_slots);
+/* A node's value is factor * at[...]: constants wait as a factor and cost nothing. With a factor of 0, `at` may hold
+ * anything. */
+typedef struct NAME(value) {
+    REAL factor;
+    REAL *at;
+} NAME(value);
 
-static REAL NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, REAL *out)
+/* Evaluates a node, in slots[0] or where a form was kept; the slots after it are for operands. */
+static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *slots);
+
+static NAME(value) NAME(evaluate_leaf)(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf,
+                                       REAL *out)
 {
-    if (leaf->type->form == GRAM_FORM_NONE) {
+    NAME(value) value = {1, out};
+    switch (leaf->type->form) {
+    case GRAM_FORM_NONE:
         VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
-        return (REAL)leaf->par[0];
-    }
-    if (leaf->type->form == GRAM_FORM_SAME && !gram_strip_may_share(engine, strip)) return 0;
-    if (leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_COORDS) {
+        value.factor = (REAL)leaf->par[0];
+        break;
+    case GRAM_FORM_SAME:
+    case GRAM_FORM_COORDS:
+        if (leaf->type->form == GRAM_FORM_SAME && !gram_strip_may_share(engine, strip)) {
+            value.factor = 0;
+            break;
+        }
         gram_engine_special(engine, strip, leaf, strip->work);
         NAME(from_double)(engine, strip->work, out);
-        return 1;
+        break;
+    default: {
+        const REAL *form = NAME(form)(engine, strip, leaf->form, &value.at);
+        NAME(profile)(engine, strip, leaf, form, value.at);
     }
-    NAME(profile)(engine, strip, leaf, NAME(form)(engine, strip, leaf->form, out), out);
-    return 1;
+    }
+    return value;
 }
 
 /* The first operand's factor waits until the second is added. */
-static REAL NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node, REAL *out,
-                               REAL *free_slots)
+static NAME(value) NAME(evaluate_sum)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node,
+                                      REAL *slots)
 {
-    REAL offset = 0, pending = 0; /* 0: nothing in out yet */
+    NAME(value) sum = {0, NULL};
+    REAL offset = 0;
     for (int i = 0; i < node->child_count; i++) {
         const gram_program_node *child = &engine->nodes[node->children[i]];
         if (gram_program_is_constant(child)) {
             offset += (REAL)child->par[0];
             continue;
         }
-        REAL *target = pending != 0 ? free_slots : out;
-        const REAL factor = NAME(evaluate)(engine, strip, node->children[i], target, target + GRAM_STRIP_SIZE);
-        if (factor == 0) continue;
-        if (target != out) VECMATH.combine(GRAM_STRIP_SIZE, factor, target, pending, out);
-        pending = target == out ? factor : 1;
+        const NAME(value) term =
+            NAME(evaluate)(engine, strip, node->children[i], sum.at ? slots + GRAM_STRIP_SIZE : slots);
+        if (term.factor == 0) continue;
+        if (!sum.at) {
+            sum = term;
+            continue;
+        }
+        VECMATH.combine(GRAM_STRIP_SIZE, term.factor, term.at, sum.factor, sum.at);
+        sum.factor = 1;
     }
-    if (pending == 0) {
-        VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
-        return offset;
+    if (!sum.at) {
+        VECMATH.fill(GRAM_STRIP_SIZE, 1, slots);
+        return (NAME(value)){offset, slots};
     }
-    if (offset == 0) return pending;
-    VECMATH.affine(GRAM_STRIP_SIZE, pending, offset, out, out);
-    return 1;
+    if (offset == 0) return sum;
+    VECMATH.affine(GRAM_STRIP_SIZE, sum.factor, offset, sum.at, sum.at);
+    return (NAME(value)){1, sum.at};
 }
 
-static REAL NAME(evaluate_product)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node,
-                                   REAL *out, REAL *free_slots)
+static NAME(value) NAME(evaluate_product)(const gram_engine *engine, gram_strip *strip, const gram_program_node *node,
+                                          REAL *slots)
 {
-    REAL factor = 1;
-    int filled = 0;
+    NAME(value) product = {1, NULL};
     for (int i = 0; i < node->child_count; i++) {
         const gram_program_node *child = &engine->nodes[node->children[i]];
         if (gram_program_is_constant(child)) {
-            factor *= (REAL)child->par[0];
+            product.factor *= (REAL)child->par[0];
             continue;
         }
-        REAL *target = filled ? free_slots : out;
-        factor *= NAME(evaluate)(engine, strip, node->children[i], target, target + GRAM_STRIP_SIZE);
-        if (factor == 0) return 0;
-        if (filled) VECMATH.multiply(GRAM_STRIP_SIZE, target, out);
-        filled = 1;
+        const NAME(value) operand =
+            NAME(evaluate)(engine, strip, node->children[i], product.at ? slots + GRAM_STRIP_SIZE : slots);
+        product.factor *= operand.factor;
+        if (!product.at)
+            product.at = operand.at;
+        else if (product.factor != 0)
+            VECMATH.multiply(GRAM_STRIP_SIZE, operand.at, product.at);
     }
-    if (!filled) VECMATH.fill(GRAM_STRIP_SIZE, 1, out);
-    return factor;
+    if (!product.at) {
+        VECMATH.fill(GRAM_STRIP_SIZE, 1, slots);
+        product.at = slots;
+    }
+    return product;
 }
 
-static REAL NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *out, REAL *free_slots)
+/* Multiplies the waiting factor in. */
+static REAL *NAME(settle)(const gram_engine *engine, NAME(value) value)
+{
+    if (value.factor == 0)
+        VECMATH.fill(GRAM_STRIP_SIZE, 0, value.at);
+    else if (value.factor != 1)
+        VECMATH.affine(GRAM_STRIP_SIZE, value.factor, 0, value.at, value.at);
+    return value.at;
+}
+
+static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, int index, REAL *slots)
 {
     const gram_program_node *node = &engine->nodes[index];
     switch (node->node) {
-    case GRAM_NODE_LEAF: return NAME(evaluate_leaf)(engine, strip, node, out);
-    case GRAM_NODE_SUM: return NAME(evaluate_sum)(engine, strip, node, out, free_slots);
-    case GRAM_NODE_PRODUCT: return NAME(evaluate_product)(engine, strip, node, out, free_slots);
+    case GRAM_NODE_LEAF: return NAME(evaluate_leaf)(engine, strip, node, slots);
+    case GRAM_NODE_SUM: return NAME(evaluate_sum)(engine, strip, node, slots);
+    case GRAM_NODE_PRODUCT: return NAME(evaluate_product)(engine, strip, node, slots);
     default: break;
     }
-    const REAL factor = NAME(evaluate)(engine, strip, node->children[0], out, free_slots);
-    if (factor == 0) return 0;
-    if (factor != 1) VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
-    VECMATH.power(GRAM_STRIP_SIZE, node->exponent, out, out);
-    return 1;
+    REAL *base = NAME(settle)(engine, NAME(evaluate)(engine, strip, node->children[0], slots));
+    VECMATH.power(GRAM_STRIP_SIZE, node->exponent, base, base);
+    return (NAME(value)){1, base};
 }
 
 REAL *NAME(gram_engine_strip)(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
                               int64_t column_panel)
 {
     gram_strip *strip = scratch;
-    REAL *out = strip->slots;
     gram_strip_move(engine, strip, row_panel, row, column_panel);
-    const REAL factor = NAME(evaluate)(engine, strip, engine->node_count - 1, out, out + GRAM_STRIP_SIZE);
-    if (factor == 0)
-        VECMATH.fill(GRAM_STRIP_SIZE, 0, out);
-    else if (factor != 1)
-        VECMATH.affine(GRAM_STRIP_SIZE, factor, 0, out, out);
-    return out;
+    return NAME(settle)(engine, NAME(evaluate)(engine, strip, engine->node_count - 1, strip->slots));
 }

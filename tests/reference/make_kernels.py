@@ -226,6 +226,21 @@ def cluster_set(rng, d, scale):
     return [[v + 1e-5 * scale * rng.uniform(-1, 1) for v in centre] for _ in range(5)]
 
 
+def shell_set(rng, d):
+    """Two groups far apart, with pairs inside each at 0.07, 0.02 and 0.005 of the squared distance D between them: at
+    d > 64 squared distances may come from inner products, where the subtraction costs digits for just such pairs. With
+    the length-scales below every digit of s counts: D/ell^2 = 1000."""
+    a, b = ([rng.uniform(-1, 1) for _ in range(d)] for _ in range(2))
+    square = sum((u - v) ** 2 for u, v in zip(a, b))
+
+    def moved(p, share):
+        step = [rng.uniform(-1, 1) for _ in range(d)]
+        f = (share * square / sum(t * t for t in step)) ** 0.5
+        return [v + f * t for v, t in zip(p, step)]
+
+    return [a, moved(a, 0.07), moved(a, 0.02), b, moved(b, 0.005)], (square / 1000) ** 0.5
+
+
 def dots_are_safe(points):
     for x in points:
         for y in points:
@@ -319,6 +334,8 @@ def main():
         rng = random.Random("gram %d %g" % (d, scale))
         name = "d%d_%g%s" % (d, scale, "_signed" if signed else "")
         points = point_set(rng, d, scale, signed)
+        if d == 200 and signed:
+            points.pop(1)  # to keep the table small
         safe = dots_are_safe(points)
         show_points(name, points)
         kernels = list(distances(scale, d, rng))
@@ -340,6 +357,16 @@ def main():
         for kernel in distances(1e-5 * scale, d, rng, ells=(0.8,)):
             if len(kernel.text()) < 1200:
                 show_kernel(name, kernel, points)
+    for d in (70, 100):
+        rng = random.Random("shell %d" % d)
+        name = "shell%d" % d
+        points, ell = shell_set(rng, d)
+        show_points(name, points)
+        ell = float("%.3g" % ell)
+        for kernel in [rbf(ell), matern(0.5, 0.2 * ell), matern(1.5, 0.2 * ell), matern(2.5, 0.2 * ell), Power(rbf(2 * ell), 3)]:
+            show_kernel(name, kernel, points)
+        if d == 70:
+            show_kernel(name, rbf([float("%.3g" % (ell * rng.choice([0.9, 1, 1.4]))) for _ in range(d)]), points)
 
 
 if __name__ == "__main__":

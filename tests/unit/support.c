@@ -10,7 +10,8 @@
 void test_ok(const gram_context *context, gram_status status, const char *call, const char *file, int line)
 {
     if (status == GRAM_OK) return;
-    print_error("%s:%d: %s\n  gave %s: %s\n", file, line, call, gram_status_name(status), gram_context_message(context));
+    print_error("%s:%d: %s\n  gave %s: %s\n", file, line, call, gram_status_name(status),
+                gram_context_message(context));
     fail();
 }
 
@@ -154,10 +155,8 @@ static const char *const MORE[] = {
 };
 
 static const char *const COMPOSITES[] = {
-    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1",
-    "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
-    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",
-    "(white() + rbf(ell=2))^3",
+    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1", "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
+    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",  "(white() + rbf(ell=2))^3",
     "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",
 };
 

@@ -65,7 +65,7 @@ static void kernel_texts(void **state)
         {"poly(m=1.5)", GRAM_ERROR_ARGUMENT, "m"},
         {"poly(m=2, c=-1)", GRAM_ERROR_ARGUMENT, "c"},
         {"-1*rbf(ell=1)", GRAM_ERROR_ARGUMENT, "-1"},
-        {"rbf(S=[1,2;2,1])", GRAM_ERROR_ARGUMENT, "S"},   /* not positive definite */
+        {"rbf(S=[1,2;2,1])", GRAM_ERROR_ARGUMENT, "S"},     /* not positive definite */
         {"rbf(S=[1,0.5;0.4,1])", GRAM_ERROR_ARGUMENT, "S"}, /* not symmetric */
         {"rbf(ell=1, gamma=2)", GRAM_ERROR_SYNTAX, "gamma"},
     };
@@ -350,9 +350,9 @@ static void cancelling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_texts),       cmocka_unit_test(kernel_building),   cmocka_unit_test(points),
-        cmocka_unit_test(first_bad_number),   cmocka_unit_test(kernel_and_points), cmocka_unit_test(outside_the_domain),
-        cmocka_unit_test(shapes),             cmocka_unit_test(one_point),         cmocka_unit_test(context_options),
+        cmocka_unit_test(kernel_texts),     cmocka_unit_test(kernel_building),   cmocka_unit_test(points),
+        cmocka_unit_test(first_bad_number), cmocka_unit_test(kernel_and_points), cmocka_unit_test(outside_the_domain),
+        cmocka_unit_test(shapes),           cmocka_unit_test(one_point),         cmocka_unit_test(context_options),
         cmocka_unit_test(cancelling),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -71,8 +71,7 @@ static void problem_free(problem *p)
 
 static gram_weights weights(const problem *p, int low)
 {
-    if (low)
-        return (gram_weights){.rank = p->rank, .a = p->a, .lda = p->rank + 1, .b = p->b, .ldb = p->rank};
+    if (low) return (gram_weights){.rank = p->rank, .a = p->a, .lda = p->rank + 1, .b = p->b, .ldb = p->rank};
     return (gram_weights){.dense = p->dense, .ld = p->ld};
 }
 
@@ -85,10 +84,11 @@ static double weight(const problem *p, int low, int64_t i, int64_t j)
 }
 
 #define BROKEN_AT(p, low, what, at, got, want, size)                                                                   \
-    FAIL_TEST("%.300s, n = %lld, m = %lld%s, d = %lld, %s weights: derivative %lld by %s is %.12g, differences give %.12g" \
-              " (terms of size %.3g)",                                                                                 \
-              (p)->text, (long long)(p)->n, (long long)(p)->m, (p)->y ? "" : " (same points)", (long long)(p)->d,      \
-              (low) ? "low-rank" : "dense", (long long)(at), what, got, want, size)
+    FAIL_TEST(                                                                                                         \
+        "%.300s, n = %lld, m = %lld%s, d = %lld, %s weights: derivative %lld by %s is %.12g, differences give %.12g"   \
+        " (terms of size %.3g)",                                                                                       \
+        (p)->text, (long long)(p)->n, (long long)(p)->m, (p)->y ? "" : " (same points)", (long long)(p)->d,            \
+        (low) ? "low-rank" : "dense", (long long)(at), what, got, want, size)
 
 /* max_ij |k(x_i, y_j)| */
 static double largest_value(const problem *p, double *work)
@@ -134,7 +134,8 @@ static void compare_parameter(const problem *p, int low, int64_t which, const do
             size += fabs(term);
             weights_size += fabs(weight(p, low, i, j));
         }
-    if (!(fabs(got - want) <= TOLERANCE * size + noise * weights_size)) BROKEN_AT(p, low, "parameters", which, got, want, size);
+    if (!(fabs(got - want) <= TOLERANCE * size + noise * weights_size))
+        BROKEN_AT(p, low, "parameters", which, got, want, size);
 }
 
 static void check_parameters(const problem *p)
@@ -307,7 +308,8 @@ static void kinks(void **state)
         OK(context, gram_matrix_input_gradient(context, kernel, x, NULL, &w, out, 2));
         for (int l = 0; l < 2; l++)
             if (!(fabs(out[l] - CASES[c].want[l]) <= 1e-14))
-                FAIL_TEST("%s: slope by column %d is %.17g, should be %.17g", CASES[c].text, l, out[l], CASES[c].want[l]);
+                FAIL_TEST("%s: slope by column %d is %.17g, should be %.17g", CASES[c].text, l, out[l],
+                          CASES[c].want[l]);
         gram_kernel_release(kernel);
     }
     gram_points_destroy(x);

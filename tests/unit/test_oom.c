@@ -74,8 +74,9 @@ static gram_status play_kernels(play *p)
     const double values[1] = {0.5};
     gram_facts facts;
     gram_parameter parameter;
-    STEP(gram_kernel_parse(c, "2*rbf(ell=[1,2,0.5]) + on(1:2, matern(nu=1.5, ell=0.7)^2)*poly(m=2, c=1) + "
-                              "0.1*white() + rbf(S=[1,0.1,0;0.1,1,0;0,0,1])*laplace1(ell=3) + min(o=-1)",
+    STEP(gram_kernel_parse(c,
+                           "2*rbf(ell=[1,2,0.5]) + on(1:2, matern(nu=1.5, ell=0.7)^2)*poly(m=2, c=1) + "
+                           "0.1*white() + rbf(S=[1,0.1,0;0.1,1,0;0,0,1])*laplace1(ell=3) + min(o=-1)",
                            &p->kernel));
     STEP(gram_kernel_parse(c, "rbf", &p->parts[0]));
     STEP(gram_kernel_constant(c, 2, &p->parts[1]));

@@ -98,8 +98,8 @@ static gram_operator *make_nested(const world *w)
 }
 
 static const operator_case CASES[] = {
-    {"dense", make_dense, 1, 0},          {"packed", make_packed, 1, 0}, {"free", make_free, 1, 0},
-    {"shifted", make_shifted, 1, 0.75},   {"sum", make_sum, 2.5, 0.75},  {"shifted", make_nested, 2.5, 0.5},
+    {"dense", make_dense, 1, 0},        {"packed", make_packed, 1, 0}, {"free", make_free, 1, 0},
+    {"shifted", make_shifted, 1, 0.75}, {"sum", make_sum, 2.5, 0.75},  {"shifted", make_nested, 2.5, 0.5},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -160,7 +160,8 @@ static int close_to(double got, double want)
 static void check_entries(const world *w, const operator_case *c, const gram_operator *op)
 {
     const int64_t n = w->n, ld = n + 2, index[3] = {n - 1, n / 2, n - 1};
-    double *diagonal = test_numbers(n), *columns = test_numbers(n * 4), *whole = test_numbers(n * ld), trace = 0, sum = 0;
+    double *diagonal = test_numbers(n), *columns = test_numbers(n * 4), *whole = test_numbers(n * ld), trace = 0,
+           sum = 0;
     OK(w->context, gram_operator_diagonal(w->context, op, diagonal));
     OK(w->context, gram_operator_columns(w->context, op, 3, index, columns, 4));
     OK(w->context, gram_operator_matrix(w->context, op, whole, ld));
