@@ -24,7 +24,7 @@ typedef struct gram_allocator {
     void *user;
 } gram_allocator;
 
-/* Called in the calling thread a few times a second during long work: what is being done and which share is done. */
+/* Called in the calling thread at most 20 times a second during long work: what is being done and which share is done. */
 typedef void (*gram_progress_fn)(void *user, const char *what, double share);
 
 /* Called likewise; non-zero stops the work, which then returns GRAM_ERROR_CANCELLED. */

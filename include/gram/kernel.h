@@ -32,7 +32,10 @@ GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
 
-/* ---- building without text: new kernels from old ones; operands keep their owners ---- */
+/* ---- building without text: new kernels from old ones ----
+ *
+ * Operands keep their owners; the caller releases the result. O(operands). GRAM_ERROR_ARGUMENT for a NULL, a value out of
+ * its range or an expression past the limits of gram_kernel_parse. */
 GRAM_API gram_status gram_kernel_constant(gram_context *context, double value, gram_kernel **kernel);
 GRAM_API gram_status gram_kernel_sum(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel);
 GRAM_API gram_status gram_kernel_multiply(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel);
@@ -78,7 +81,8 @@ GRAM_API gram_status gram_kernel_resolve(gram_context *context, const gram_kerne
 GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kernel *kernel, int64_t d,
                                           gram_kernel **out);
 
-/* Does the kernel take points of d columns? Columns of `on` and numbers of ARD parameters must fit. */
+/* Does the kernel take points of d columns? GRAM_ERROR_DIMENSION, with what does not fit, if columns of `on` or numbers
+ * of ARD parameters are against it. O(size of the expression). */
 GRAM_API gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d);
 
 /* ---- facts ---- */
@@ -101,7 +105,8 @@ typedef struct gram_facts {
     double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
 } gram_facts;
 
-/* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. */
+/* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. O(size of the
+ * expression + d). Fails as gram_kernel_check_dimension does. */
 GRAM_API gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts);
 
 GRAM_END

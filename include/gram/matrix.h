@@ -2,10 +2,10 @@
  *
  * Y = NULL means the points X with themselves; then K is symmetric bit for bit. All arrays are row-major with a stride
  * (`ld`, in numbers). Every function gives the same bits for any number of threads. Common failures:
- * GRAM_ERROR_DIMENSION (X, Y and the kernel do not fit together), GRAM_ERROR_UNSET (a parameter has no value: see
- * gram_kernel_resolve), GRAM_ERROR_DOMAIN (a point where the kernel is not defined), GRAM_ERROR_CANCELLED,
- * GRAM_ERROR_BUDGET. Besides the output each takes O((n + m) d) memory per distinct metric of the kernel and a fixed
- * scratch per thread. */
+ * GRAM_ERROR_ARGUMENT (a NULL, a stride that is too short), GRAM_ERROR_DIMENSION (X, Y and the kernel do not fit
+ * together), GRAM_ERROR_UNSET (a parameter has no value: see gram_kernel_resolve), GRAM_ERROR_DOMAIN (a point where the
+ * kernel is not defined), GRAM_ERROR_CANCELLED, GRAM_ERROR_OVERFLOW, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY. Besides the
+ * output each takes O((n + m) d) memory per distinct metric of the kernel and a fixed scratch per thread. */
 #ifndef GRAM_MATRIX_H
 #define GRAM_MATRIX_H
 
@@ -26,8 +26,8 @@ GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kern
 GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          int64_t count, const int64_t *index, double *out, int64_t ld);
 
-/* out = K(X, Y) V without ever holding K: V has one row for each point of Y and `columns` columns. O(n m (d + columns))
- * time. */
+/* out = K(X, Y) V without ever holding K: V has one row for each point of Y and `columns` (at most 2^24) columns. V and
+ * out may not overlap. O(n m (d + columns)) time, and memory for a copy of V and of out. */
 GRAM_API gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          const gram_points *y, int64_t columns, const double *v, int64_t ldv,
                                          double *out, int64_t ldo);
@@ -45,13 +45,13 @@ typedef struct gram_weights {
 
 /* gradient[p] = sum_ij W_ij dk(x_i, y_j)/dtheta_p for every parameter of the kernel, in the order of
  * gram_kernel_parameter_get, by the values themselves (not on the log scale). One pass over the pairs, no array of
- * their number. W need not be symmetric. O(n m (d + rank)). */
+ * their number. W need not be symmetric. O(n m (d + rank)), with a full covariance O(n m d^2). */
 GRAM_API gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_kernel *kernel,
                                                     const gram_points *x, const gram_points *y,
                                                     const gram_weights *weights, double *gradient);
 
 /* out[i * ld + l] = sum_j W_ij dk(x, y_j)/dx_l at x = x_i: the derivative in the first argument alone, also when Y is
- * NULL. Where k has a kink (distance 0 of matern 1/2, laplace1, min) the mean of both sides is taken. */
+ * NULL. Where k has a kink (distance 0 of matern 1/2, laplace1, min) the mean of both sides is taken. O(n m (d + rank)). */
 GRAM_API gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                                 const gram_points *y, const gram_weights *weights, double *out,
                                                 int64_t ld);

@@ -2,7 +2,7 @@
  *
  * The array is row-major: point i starts at data + i * stride. It is never copied and must stay unchanged while the
  * points live. Storing points as f32 is also how single precision is asked for: what is computed between f32 points is
- * computed in f32 (parameters, right-hand sides and results stay double), everything else in f64. */
+ * computed in f32 (parameters, right-hand sides, results and all derivatives stay double), everything else in f64. */
 #ifndef GRAM_POINTS_H
 #define GRAM_POINTS_H
 

@@ -3,10 +3,10 @@
 
 #include "kernel.h"
 
-static void parameter_slope(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
-                            const double *s, const double *k, double *out)
+static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
+                            const double *k, double *out)
 {
-    (void)par, (void)spec, (void)scale, (void)s, (void)k;
+    (void)shape, (void)spec, (void)s, (void)k;
     v->fill(n, 1, out);
 }
 

@@ -61,9 +61,15 @@ typedef struct gram_coords_block {
     const double *y;
 } gram_coords_block;
 
-/* Everything about one kernel of the table. `par` holds one number per spec, in order (those of the form are NaN).
- * Blocks have n numbers, a multiple of GRAM_LANES; `work` is scratch of n numbers. A slot that a form does not need
- * stays NULL. */
+/* What a kernel's functions see of the leaf that they work for. */
+typedef struct gram_shape {
+    const double *par; /* one number per spec, in order; those of the form are NaN */
+    double scale;      /* z = scale * s */
+    const void *data;  /* what `prepare` made, or NULL */
+} gram_shape;
+
+/* Everything about one kernel of the table. `par` is as in gram_shape. Blocks have n numbers, a multiple of GRAM_LANES;
+ * `work` is scratch of n numbers. A slot that a form does not need stays NULL. */
 typedef struct gram_kernel_type {
     const char *name;
     const char *formula; /* for people */
@@ -74,28 +80,37 @@ typedef struct gram_kernel_type {
     /* NULL, or a reason why these parameters cannot be, to follow "matern(nu=0.7): ". Optional. */
     const char *(*refuse)(const double *par);
 
+    /* Tables that the profile wants, made once for each leaf and engine: data_bytes of memory, 64-byte aligned. Optional. */
+    size_t data_bytes;
+    void (*prepare)(const double *par, void *data);
+
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
     void (*facts)(const double *par, int64_t d, gram_facts *facts);
 
     /* out = k(scale s); out may be s */
-    void (*profile)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+    void (*profile)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work);
     /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
-    void (*profile_f32)(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+    void (*profile_f32)(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
-    void (*slope)(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+    void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);
     /* out = dk/dpar[spec] for a spec of role SHAPE */
-    void (*parameter_slope)(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
-                            const double *s, const double *k, double *out);
+    void (*parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
+                            const double *k, double *out);
 
     /* GRAM_FORM_COORDS only: the kernel of a block, and its derivative by x_l */
-    void (*coords)(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, double *out);
-    void (*coords_slope)(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, int64_t l,
+    void (*coords)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out);
+    void (*coords_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
                          double *out);
+    /* and by par[spec], for a spec of role SHAPE */
+    void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
+                                   const gram_coords_block *block, double *out);
     /* no coordinate may be below this; optional */
     double (*domain_lower)(const double *par);
+    /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */
+    const char *(*domain_refuse)(const double *par, double coordinate);
 } gram_kernel_type;
 
 /* The table of kernels; ends where get returns NULL. */

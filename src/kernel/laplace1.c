@@ -3,24 +3,24 @@
 
 #include "family.h"
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work)
 {
-    (void)par, (void)work;
-    v->exp_scaled(n, -scale, s, out);
+    (void)work;
+    v->exp_scaled(n, -shape->scale, s, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work)
 {
-    (void)par, (void)work;
-    v->exp_scaled(n, (float)-scale, s, out);
+    (void)work;
+    v->exp_scaled(n, (float)-shape->scale, s, out);
 }
 
-static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
-    (void)par, (void)scale, (void)s;
+    (void)shape, (void)s;
     v->affine(n, -1, 0, k, out);
 }
 

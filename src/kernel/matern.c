@@ -12,7 +12,7 @@ enum { NU, DEGREES = 3 };
 
 static const double POLYNOMIAL[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0 / 3}};
 static const float POLYNOMIAL_F32[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0F / 3}};
-/* -dk/dz / e^-a for nu = 3/2 and 5/2 */
+/* dk/dz / e^-a for nu = 3/2 and 5/2 */
 static const double SLOPE[DEGREES][2] = {{0}, {-1.5}, {-5.0 / 6, -5.0 / 6}};
 
 static int degree(const double *par)
@@ -26,29 +26,31 @@ static const char *refuse(const double *par)
     return known ? NULL : "nu must be 0.5, 1.5 or 2.5";
 }
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work)
 {
     (void)work;
-    v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par), POLYNOMIAL[degree(par)], s, out);
+    v->poly_exp_sqrt(n, 2 * shape->par[NU] * shape->scale, degree(shape->par), POLYNOMIAL[degree(shape->par)], s, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work)
 {
     (void)work;
-    v->poly_exp_sqrt(n, (float)(2 * par[NU] * scale), degree(par), POLYNOMIAL_F32[degree(par)], s, out);
+    v->poly_exp_sqrt(n, (float)(2 * shape->par[NU] * shape->scale), degree(shape->par),
+                     POLYNOMIAL_F32[degree(shape->par)], s, out);
 }
 
-static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
-    if (degree(par) > 0) {
-        v->poly_exp_sqrt(n, 2 * par[NU] * scale, degree(par) - 1, SLOPE[degree(par)], s, out);
+    if (degree(shape->par) > 0) {
+        v->poly_exp_sqrt(n, 2 * shape->par[NU] * shape->scale, degree(shape->par) - 1, SLOPE[degree(shape->par)], s,
+                         out);
         return;
     }
     for (int i = 0; i < n; i++) {
-        const double a = sqrt(scale * s[i]);
+        const double a = sqrt(shape->scale * s[i]);
         out[i] = a > 0 ? -0.5 * k[i] / a : 0;
     }
 }

@@ -6,12 +6,12 @@
 
 enum { O };
 
-static void coords(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, double *out)
+static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
     v->fill(block->rows * block->columns, 1, out);
     for (int64_t l = 0; l < block->d; l++)
         for (int i = 0; i < block->rows; i++)
-            v->multiply_min(block->columns, block->x[l * block->ld + i], par[O], block->y + l * block->ld,
+            v->multiply_min(block->columns, block->x[l * block->ld + i], shape->par[O], block->y + l * block->ld,
                             out + i * block->columns);
 }
 
@@ -21,7 +21,7 @@ static double step(double x, double y)
     return x < y ? 1 : x > y ? 0 : 0.5;
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const double *par, const gram_coords_block *block, int64_t l,
+static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
                          double *out)
 {
     for (int i = 0; i < block->rows; i++) {
@@ -30,8 +30,8 @@ static void coords_slope(const gram_vecmath_f64 *v, const double *par, const gra
             row[j] = step(block->x[l * block->ld + i], block->y[l * block->ld + j]);
         for (int64_t other = 0; other < block->d; other++)
             if (other != l)
-                v->multiply_min(block->columns, block->x[other * block->ld + i], par[O], block->y + other * block->ld,
-                                row);
+                v->multiply_min(block->columns, block->x[other * block->ld + i], shape->par[O],
+                                block->y + other * block->ld, row);
     }
 }
 

@@ -5,41 +5,41 @@
 
 enum { M, C, MAX_DEGREE = 64 };
 
-static void profile(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, double *out,
+static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work)
 {
-    (void)scale, (void)work;
-    v->affine(n, 1, par[C], s, out);
-    v->power(n, (int)par[M], out, out);
+    (void)work;
+    v->affine(n, 1, shape->par[C], s, out);
+    v->power(n, (int)shape->par[M], out, out);
 }
 
-static void profile_f32(const gram_vecmath_f32 *v, const double *par, double scale, int n, const float *s, float *out,
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work)
 {
-    (void)scale, (void)work;
-    v->affine(n, 1, (float)par[C], s, out);
-    v->power(n, (int)par[M], out, out);
+    (void)work;
+    v->affine(n, 1, (float)shape->par[C], s, out);
+    v->power(n, (int)shape->par[M], out, out);
 }
 
 /* m (s + c)^(m - 1), by s and by c alike */
-static void slope(const gram_vecmath_f64 *v, const double *par, double scale, int n, const double *s, const double *k,
+static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
-    (void)scale, (void)k;
-    if (par[M] == 1) {
+    (void)k;
+    if (shape->par[M] == 1) {
         v->fill(n, 1, out);
         return;
     }
-    v->affine(n, 1, par[C], s, out);
-    v->power(n, (int)par[M] - 1, out, out);
-    v->affine(n, par[M], 0, out, out);
+    v->affine(n, 1, shape->par[C], s, out);
+    v->power(n, (int)shape->par[M] - 1, out, out);
+    v->affine(n, shape->par[M], 0, out, out);
 }
 
-static void parameter_slope(const gram_vecmath_f64 *v, const double *par, int spec, double scale, int n,
-                            const double *s, const double *k, double *out)
+static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
+                            const double *k, double *out)
 {
     (void)spec;
-    slope(v, par, scale, n, s, k, out);
+    slope(v, shape, n, s, k, out);
 }
 
 /* binomial(d + m, m) monomials of degree at most m, or binomial(d + m - 1, m) of degree m */

@@ -1,6 +1,6 @@
 /* Operators from inside: what a new kind has to say of itself.
  *
- * Three operations are required; the others have a default made of them. A new operator is one file with one
+ * Two functions are required; the others have a default made of them. A new operator is one file with one
  * gram_operator_type and a creator; the contract tests take it from there. */
 #ifndef GRAM_OPERATOR_OPERATOR_H
 #define GRAM_OPERATOR_OPERATOR_H

@@ -170,7 +170,7 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, int64_t d, co
     const gram_argument *length = gram_kernel_argument(leaf, GRAM_ROLE_LENGTH);
     const gram_argument *covariance = gram_kernel_argument(leaf, GRAM_ROLE_COVARIANCE);
     node->form = -1;
-    node->scale = 1;
+    node->shape.scale = 1;
     if (form.kind == GRAM_FORM_NONE) return GRAM_OK;
     if (length) TRY(copy_argument(c, length, &node->length));
     if (form.kind != GRAM_FORM_SAME) {
@@ -180,7 +180,7 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, int64_t d, co
         if (length && length->count > 1) TRY(make_weights(c, node->length, &form));
         TRY(plan_product(c, node->length, &form));
     }
-    if (length && length->count == 1) node->scale = inverse_length(c, form.kind, length->values[0]);
+    if (length && length->count == 1) node->shape.scale = inverse_length(c, form.kind, length->values[0]);
     node->form = add_form(c, &form);
 done:
     return status;
@@ -200,19 +200,25 @@ static int64_t count_parameters(const gram_kernel *leaf)
     return count;
 }
 
-static gram_status check_domain(compiler *c, const gram_kernel_type *type, const double *par, const gram_points *points,
-                                const char *name, int64_t d, const int64_t *columns)
+/* NULL, or why the kernel is not defined at a coordinate. */
+static const char *refuse_coordinate(const gram_kernel_type *type, const double *par, double value)
+{
+    if (type->domain_lower && value < type->domain_lower(par)) return "is below the kernel's origin";
+    return type->domain_refuse ? type->domain_refuse(par, value) : NULL;
+}
+
+static gram_status check_domain(compiler *c, const gram_program_node *leaf, const gram_points *points, const char *name,
+                                int64_t d, const int64_t *columns)
 {
     gram_status status = GRAM_OK;
-    const double lower = type->domain_lower(par);
+    if (!points || (!leaf->type->domain_lower && !leaf->type->domain_refuse)) return GRAM_OK;
     for (int64_t i = 0; i < points->n; i++)
         for (int64_t l = 0; l < d; l++) {
             const double value = gram_points_at(points, i, columns[l]);
-            if (value >= lower) continue;
-            char shown[GRAM_NUMBER_SIZE], bound[GRAM_NUMBER_SIZE];
-            FAIL(c->context, GRAM_ERROR_DOMAIN, "%s: %s[%lld][%lld] = %s is below %s, where the kernel starts",
-                 type->name, name, (long long)i, (long long)columns[l], gram_number_format(value, shown),
-                 gram_number_format(lower, bound));
+            const char *reason = refuse_coordinate(leaf->type, leaf->par, value);
+            char shown[GRAM_NUMBER_SIZE];
+            FAIL_IF(reason, c->context, GRAM_ERROR_DOMAIN, "%s: %s[%lld][%lld] = %s %s", leaf->type->name, name,
+                    (long long)i, (long long)columns[l], gram_number_format(value, shown), reason);
         }
 done:
     return status;
@@ -227,9 +233,13 @@ static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, int64_t d,
     gram_kernel_par(leaf, node->par);
     node->parameter = c->engine->parameter_count;
     c->engine->parameter_count += count_parameters(leaf);
-    if (leaf->type->domain_lower) {
-        TRY(check_domain(c, leaf->type, node->par, c->request->x, "x", d, columns));
-        if (c->request->y) TRY(check_domain(c, leaf->type, node->par, c->request->y, "y", d, columns));
+    TRY(check_domain(c, node, c->request->x, "x", d, columns));
+    TRY(check_domain(c, node, c->request->y, "y", d, columns));
+    if (leaf->type->prepare) {
+        void *data;
+        TRY(arena_take(c, 1, leaf->type->data_bytes, &data));
+        leaf->type->prepare(node->par, data);
+        node->shape.data = data;
     }
     TRY(plan_form(c, leaf, d, columns, node));
 done:
@@ -275,7 +285,7 @@ static void put_same_last(const gram_engine *engine, int count, int *children)
 static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, const int64_t *columns, int *index)
 {
     gram_status status = GRAM_OK;
-    gram_program_node node = {.form = -1, .scale = 1};
+    gram_program_node node = {.form = -1, .shape = {.scale = 1}};
     int *children = NULL;
     if (kernel->node == GRAM_NODE_ON) return compile_on(c, kernel, columns, index);
     if (kernel->node == GRAM_NODE_LEAF) {
@@ -291,6 +301,7 @@ static gram_status compile(compiler *c, const gram_kernel *kernel, int64_t d, co
     }
     *index = c->engine->node_count++;
     c->engine->nodes[*index] = node;
+    c->engine->nodes[*index].shape.par = c->engine->nodes[*index].par;
 done:
     return status;
 }

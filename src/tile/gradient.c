@@ -56,8 +56,7 @@ static void leaf_value(const gradient *g, tape *t, const gram_program_node *leaf
     } else if (leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_COORDS) {
         gram_engine_special(g->engine, t->strip, leaf, out);
     } else {
-        leaf->type->profile(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, strip_of(t->forms, leaf->form), out,
-                            t->strip->work);
+        leaf->type->profile(v, &leaf->shape, GRAM_STRIP_SIZE, strip_of(t->forms, leaf->form), out, t->strip->work);
     }
 }
 
@@ -127,7 +126,7 @@ static void length_gradient(const gradient *g, tape *t, const gram_program_node 
     const int squared = leaf->type->form == GRAM_FORM_SQDIST;
     if (length->count == 1) {
         const double sum = g->engine->vecmath->f64.dot(GRAM_STRIP_SIZE, t->slope, strip_of(t->forms, leaf->form));
-        out[0] -= (squared ? 2 : 1) * leaf->scale / length->values[0] * sum;
+        out[0] -= (squared ? 2 : 1) * leaf->shape.scale / length->values[0] * sum;
         return;
     }
     (void)take_moments(g, t, leaf, squared ? GRAM_MOMENT_SQUARE : GRAM_MOMENT_ABSOLUTE, t->slope);
@@ -169,7 +168,7 @@ static void form_inputs(const gradient *g, tape *t, const gram_program_node *lea
                                : form->kind == GRAM_FORM_L1   ? GRAM_MOMENT_SIGN
                                                               : GRAM_MOMENT_SECOND;
     const gram_mapping *mapping = take_moments(g, t, leaf, moment, t->slope);
-    const double factor = (form->kind == GRAM_FORM_SQDIST ? 2 : 1) * leaf->scale;
+    const double factor = (form->kind == GRAM_FORM_SQDIST ? 2 : 1) * leaf->shape.scale;
     for (int i = 0; i < GRAM_STRIP; i++) {
         double *row = t->moments + i * mapping->d;
         if (leaf->factor) solve_transposed(mapping->d, leaf->factor, row, 1);
@@ -187,10 +186,22 @@ static void coords_inputs(const gradient *g, tape *t, const gram_program_node *l
     const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
     const int64_t *columns = g->engine->metrics[g->engine->forms[leaf->form].metric].mapping.columns;
     for (int64_t l = 0; l < block.d; l++) {
-        leaf->type->coords_slope(v, leaf->par, &block, l, t->slope);
+        leaf->type->coords_slope(v, &leaf->shape, &block, l, t->slope);
         for (int i = 0; i < GRAM_STRIP; i++)
             t->rows[i * g->engine->d + columns[l]] +=
                 v->dot(GRAM_PANEL, adjoint + i * GRAM_PANEL, t->slope + i * GRAM_PANEL);
+    }
+}
+
+static void coords_parameters(const gradient *g, tape *t, const gram_program_node *leaf, const double *adjoint)
+{
+    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
+    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
+    double *out = t->parameter + leaf->parameter;
+    for (int spec = 0; spec < leaf->type->spec_count; spec++) {
+        if (leaf->type->specs[spec].role != GRAM_ROLE_SHAPE) continue;
+        leaf->type->coords_parameter_slope(v, &leaf->shape, spec, &block, t->weighted);
+        *out++ += v->dot(GRAM_STRIP_SIZE, adjoint, t->weighted);
     }
 }
 
@@ -202,7 +213,7 @@ static void leaf_parameters(const gradient *g, tape *t, const gram_program_node 
     for (int spec = 0; spec < leaf->type->spec_count; spec++) {
         const gram_role role = leaf->type->specs[spec].role;
         if (role == GRAM_ROLE_SHAPE) {
-            leaf->type->parameter_slope(v, leaf->par, spec, leaf->scale, GRAM_STRIP_SIZE, s, k, t->weighted);
+            leaf->type->parameter_slope(v, &leaf->shape, spec, GRAM_STRIP_SIZE, s, k, t->weighted);
             *out++ += v->dot(GRAM_STRIP_SIZE, adjoint, t->weighted);
         } else if (role == GRAM_ROLE_LENGTH && leaf->length) {
             length_gradient(g, t, leaf, out);
@@ -219,12 +230,15 @@ static void leaf_backwards(const gradient *g, tape *t, int index, const double *
     const gram_program_node *leaf = &g->engine->nodes[index];
     const double *k = strip_of(t->values, index);
     if (leaf->type->form == GRAM_FORM_COORDS) {
-        if (g->inputs) coords_inputs(g, t, leaf, adjoint);
+        if (g->inputs)
+            coords_inputs(g, t, leaf, adjoint);
+        else
+            coords_parameters(g, t, leaf, adjoint);
         return;
     }
     const double *s = leaf->form >= 0 ? strip_of(t->forms, leaf->form) : k;
     if (leaf->type->slope) {
-        leaf->type->slope(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, k, t->slope);
+        leaf->type->slope(v, &leaf->shape, GRAM_STRIP_SIZE, s, k, t->slope);
         v->multiply(GRAM_STRIP_SIZE, adjoint, t->slope);
         if (g->inputs) form_inputs(g, t, leaf);
     }

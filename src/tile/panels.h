@@ -2,8 +2,8 @@
  *
  * Coordinate l of point i is data[(i / PANEL * d + l) * PANEL + i % PANEL]; the last panel is filled up with zeros. The
  * same packing serves points as rows and as columns. Coordinates are the stored ones (gathered when the kernel sees some
- * columns only), so that differences of near-equal points are exact; only a full covariance and the products of BLAS
- * work on mapped copies. */
+ * columns only), so that differences of near-equal points are exact; only a full covariance and distances from inner
+ * products work on mapped copies. */
 #ifndef GRAM_TILE_PANELS_H
 #define GRAM_TILE_PANELS_H
 

@@ -94,7 +94,7 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
         return;
     }
     const gram_coords_block block = gram_engine_coords(engine, strip, leaf->form);
-    leaf->type->coords(&engine->vecmath->f64, leaf->par, &block, out);
+    leaf->type->coords(&engine->vecmath->f64, &leaf->shape, &block, out);
 }
 
 /* ---- where the types differ ---- */
@@ -102,7 +102,7 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
 static void profile_f64(const gram_engine *engine, gram_strip *strip, const gram_program_node *leaf, const double *s,
                         double *out)
 {
-    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, out, strip->work);
+    leaf->type->profile(&engine->vecmath->f64, &leaf->shape, GRAM_STRIP_SIZE, s, out, strip->work);
 }
 
 /* A kernel without a profile in f32 is widened, mapped in f64 and narrowed. */
@@ -111,11 +111,11 @@ static void profile_f32(const gram_engine *engine, gram_strip *strip, const gram
 {
     const gram_vecmath_f32 *v = &engine->vecmath->f32;
     if (leaf->type->profile_f32) {
-        leaf->type->profile_f32(v, leaf->par, leaf->scale, GRAM_STRIP_SIZE, s, out, (float *)(void *)strip->work);
+        leaf->type->profile_f32(v, &leaf->shape, GRAM_STRIP_SIZE, s, out, (float *)(void *)strip->work);
         return;
     }
     v->widen(GRAM_STRIP_SIZE, s, strip->work);
-    leaf->type->profile(&engine->vecmath->f64, leaf->par, leaf->scale, GRAM_STRIP_SIZE, strip->work, strip->work,
+    leaf->type->profile(&engine->vecmath->f64, &leaf->shape, GRAM_STRIP_SIZE, strip->work, strip->work,
                         strip->work + GRAM_STRIP_SIZE);
     v->narrow(GRAM_STRIP_SIZE, strip->work, out);
 }

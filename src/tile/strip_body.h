@@ -1,9 +1,9 @@
 /* Evaluating the expression for one strip, for one type: included by strip.c for f64 and for f32.
  *
- * The includer defines REAL, NAME(name), GEMM, the type's tables STRIPS and VECMATH (of `engine`), and the functions
+ * The includer defines REAL, NAME(name), the type's tables STRIPS and VECMATH (of `engine`), and the functions
  * where the types differ: NAME(profile), NAME(from_double). */
 
-/* One squared distance by differences: the same operations as in the strips. */
+/* One squared distance by differences. */
 static REAL NAME(one_sqdist)(int64_t d, const REAL *weights, const REAL *x, const REAL *y)
 {
     REAL sum = 0;
@@ -27,7 +27,7 @@ static void NAME(sqdist_by_product)(const gram_engine *engine, gram_strip *strip
     const REAL *x_norms = centred->NAME(norms) + strip->row_panel * GRAM_PANEL + strip->row;
     const REAL *y_norms =
         gram_engine_columns(engine, form->product_metric)->NAME(norms) + strip->column_panel * GRAM_PANEL;
-    STRIPS.dot(stored->d, NULL, NAME(gram_panels)(centred, strip->row_panel) + strip->row,
+    STRIPS.dot(stored->d, NAME(gram_panels)(centred, strip->row_panel) + strip->row,
                NAME(gram_panels)(gram_engine_columns(engine, form->product_metric), strip->column_panel), out);
     const int lost = STRIPS.sqdist_from_dot(cut, x_norms, y_norms, out, out);
     if (lost == 0) return;
@@ -48,7 +48,7 @@ static void NAME(make_form)(const gram_engine *engine, gram_strip *strip, const 
     const REAL *y = NAME(gram_panels)(gram_engine_columns(engine, form->metric), strip->column_panel);
     switch (form->kind) {
     case GRAM_FORM_L1: STRIPS.l1(rows->d, form->NAME(weights), x, y, out); break;
-    case GRAM_FORM_DOT: STRIPS.dot(rows->d, NULL, x, y, out); break;
+    case GRAM_FORM_DOT: STRIPS.dot(rows->d, x, y, out); break;
     default:
         if (form->product_metric >= 0)
             NAME(sqdist_by_product)(engine, strip, form, out);

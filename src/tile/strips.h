@@ -30,7 +30,7 @@ typedef struct gram_strips_f64 {
     /* out = sum_l w_l (x_l - y_l)^2, sum_l w_l |x_l - y_l|, sum_l x_l y_l */
     void (*sqdist)(int64_t d, const double *weights, const double *x, const double *y, double *out);
     void (*l1)(int64_t d, const double *weights, const double *x, const double *y, double *out);
-    void (*dot)(int64_t d, const double *weights, const double *x, const double *y, double *out);
+    void (*dot)(int64_t d, const double *x, const double *y, double *out);
     /* out = |x|^2 + |y|^2 - 2 dot (dot may be out); returns how many entries are not at least `cut` (|x|^2 + |y|^2),
      * where the subtraction cost digits or an overflow made NaN */
     int (*sqdist_from_dot)(double cut, const double *x_norms, const double *y_norms, const double *dot, double *out);
@@ -46,7 +46,7 @@ typedef struct gram_strips_f64 {
 typedef struct gram_strips_f32 {
     void (*sqdist)(int64_t d, const float *weights, const float *x, const float *y, float *out);
     void (*l1)(int64_t d, const float *weights, const float *x, const float *y, float *out);
-    void (*dot)(int64_t d, const float *weights, const float *x, const float *y, float *out);
+    void (*dot)(int64_t d, const float *x, const float *y, float *out);
     int (*sqdist_from_dot)(float cut, const float *x_norms, const float *y_norms, const float *dot, float *out);
     void (*multiply)(const float *k, const float *v, double *out);
     void (*multiply_both)(const float *k, const float *v, const float *v_rows, double *out, double *out_columns);

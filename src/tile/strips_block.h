@@ -59,9 +59,8 @@ static void NAME(l1)(int64_t d, const REAL *weights, const REAL *x, const REAL *
         NAME(strip_form)(TERM_ABSOLUTE, 2, d, NULL, x, y, out);
 }
 
-static void NAME(dot)(int64_t d, const REAL *weights, const REAL *x, const REAL *y, REAL *out)
+static void NAME(dot)(int64_t d, const REAL *x, const REAL *y, REAL *out)
 {
-    (void)weights;
     NAME(strip_form)(TERM_PRODUCT, 2, d, NULL, x, y, out);
 }
 
@@ -101,20 +100,25 @@ static void NAME(multiply)(const REAL *GRAM_RESTRICT k, const REAL *GRAM_RESTRIC
     }
 }
 
+/* Each number of K is read once for both sums. */
 static void NAME(multiply_both)(const REAL *GRAM_RESTRICT k, const REAL *GRAM_RESTRICT v,
                                 const REAL *GRAM_RESTRICT v_rows, double *GRAM_RESTRICT out,
                                 double *GRAM_RESTRICT out_columns)
 {
-    NAME(multiply)(k, v, out);
-    for (int j = 0; j < GRAM_PANEL; j += 2 * LANES) {
-        VECTOR acc0 = {0}, acc1 = {0};
-        for (int i = 0; i < GRAM_STRIP; i++) {
-            acc0 += v_rows[i] * NAME(load)(k + i * GRAM_PANEL + j);
-            acc1 += v_rows[i] * NAME(load)(k + i * GRAM_PANEL + j + LANES);
+    VECTOR columns[GRAM_PANEL / LANES] = {{0}};
+    for (int i = 0; i < GRAM_STRIP; i += ROWS) {
+        VECTOR acc[ROWS] = {{0}};
+        for (int j = 0; j < GRAM_PANEL / LANES; j++) {
+            const VECTOR vj = NAME(load)(v + j * LANES);
+            VECTOR column = columns[j];
+            for (int r = 0; r < ROWS; r++) {
+                const VECTOR kr = NAME(load)(k + (i + r) * GRAM_PANEL + j * LANES);
+                acc[r] += kr * vj;
+                column += v_rows[i + r] * kr;
+            }
+            columns[j] = column;
         }
-        for (int lane = 0; lane < LANES; lane++) {
-            out_columns[j + lane] += (double)acc0[lane];
-            out_columns[j + LANES + lane] += (double)acc1[lane];
-        }
+        for (int r = 0; r < ROWS; r++) out[i + r] += NAME(lane_sum)(acc[r]);
     }
+    for (int j = 0; j < GRAM_PANEL; j++) out_columns[j] += (double)columns[j / LANES][j % LANES];
 }
