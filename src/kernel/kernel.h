@@ -21,7 +21,8 @@ typedef enum gram_form {
     GRAM_FORM_SQDIST, /* sum_l ((x_l - y_l)/ell_l)^2 */
     GRAM_FORM_L1,     /* sum_l |x_l - y_l|/ell_l */
     GRAM_FORM_DOT,    /* sum_l x_l y_l */
-    GRAM_FORM_COORDS  /* what the kernel makes of the coordinates itself */
+    GRAM_FORM_COORDS, /* what the kernel makes of the coordinates itself */
+    GRAM_FORM_INDEX   /* the numbers of the two observations: an entry of a given matrix */
 } gram_form;
 
 typedef enum gram_role {
@@ -120,11 +121,28 @@ extern const gram_kernel_type gram_kernel_const;
 
 typedef enum gram_node {
     GRAM_NODE_LEAF,
-    GRAM_NODE_SUM,     /* two or more children, none of them a sum */
-    GRAM_NODE_PRODUCT, /* two or more children, none of them a product */
-    GRAM_NODE_POWER,   /* child ^ exponent */
-    GRAM_NODE_ON       /* child sees `columns` only */
+    GRAM_NODE_SUM,       /* two or more children, none of them a sum */
+    GRAM_NODE_PRODUCT,   /* two or more children, none of them a product */
+    GRAM_NODE_POWER,     /* child ^ exponent */
+    GRAM_NODE_ON,        /* child sees `columns` only */
+    GRAM_NODE_EXP,       /* exp(child) */
+    GRAM_NODE_WARP,      /* child sees A x, A = `matrix` with `matrix_rows` rows and `matrix_columns` columns */
+    GRAM_NODE_NORMALIZE, /* child(x, y)/sqrt(child(x, x) child(y, y)) */
+    GRAM_NODE_SCALE,     /* f(x) child(x, y) f(y), f = external->factor */
+    GRAM_NODE_CENTRE     /* child - its means over the sample external->points */
 } gram_node;
+
+/* What a kernel holds that has no text: kernels of these exist in C only. */
+typedef struct gram_external {
+    char name[32];         /* prints as <callback NAME>, <precomputed NAME>, ... */
+    gram_kernel_fn block;  /* callback leaf */
+    gram_factor_fn factor; /* scale */
+    void *user;
+    void (*release)(void *user); /* or NULL */
+    const double *matrix;        /* precomputed: borrowed, symmetric, n x n */
+    int64_t n, ld;
+    gram_points *points; /* centre: retained */
+} gram_external;
 
 /* The value of one parameter of a leaf: nothing (count = 0: S where ell is used, or the other way round), one number,
  * a list, or a matrix (rows > 0, row-major, rows x rows). Numbers of a matrix are fixed together or not at all. */
@@ -152,6 +170,9 @@ struct gram_kernel {
     int exponent;
     int64_t column_count;
     int64_t *columns; /* from 0 */
+    int64_t matrix_rows, matrix_columns;
+    double *matrix;          /* row-major */
+    gram_external *external; /* in the same block, NULL if the node has a text */
 };
 
 enum {
