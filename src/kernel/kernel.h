@@ -108,6 +108,8 @@ typedef struct gram_kernel_type {
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
                                    const gram_coords_block *block, double *out);
+    /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
+    const struct gram_kernel_type *normalized;
     /* no coordinate may be below this; optional */
     double (*domain_lower)(const double *par);
     /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */
