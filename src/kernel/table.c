@@ -3,12 +3,15 @@
 
 #include "kernel.h"
 
-extern const gram_kernel_type gram_kernel_laplace1, gram_kernel_matern, gram_kernel_min, gram_kernel_poly,
-    gram_kernel_rbf, gram_kernel_white;
+extern const gram_kernel_type gram_kernel_expdot, gram_kernel_imq, gram_kernel_intpow, gram_kernel_laplace,
+    gram_kernel_laplace1, gram_kernel_linear, gram_kernel_matern, gram_kernel_min, gram_kernel_monomial,
+    gram_kernel_poly, gram_kernel_powexp, gram_kernel_rbf, gram_kernel_rq, gram_kernel_sigmoid, gram_kernel_white;
 
 static const gram_kernel_type *const TABLE[] = {
-    &gram_kernel_const, &gram_kernel_laplace1, &gram_kernel_matern, &gram_kernel_min,
-    &gram_kernel_poly,  &gram_kernel_rbf,      &gram_kernel_white,
+    &gram_kernel_const,   &gram_kernel_expdot,   &gram_kernel_imq,     &gram_kernel_intpow,
+    &gram_kernel_laplace, &gram_kernel_laplace1, &gram_kernel_linear,  &gram_kernel_matern,
+    &gram_kernel_min,     &gram_kernel_monomial, &gram_kernel_poly,    &gram_kernel_powexp,
+    &gram_kernel_rbf,     &gram_kernel_rq,       &gram_kernel_sigmoid, &gram_kernel_white,
 };
 
 const gram_kernel_type *gram_kernel_type_get(int index)
