@@ -1,6 +1,6 @@
 /* expdot(s): exp(x.y/s^2): all monomials at once, with weights that fall like 1/j!; divided by its diagonal it is rbf(s).
  *
- * It grows without bound: x.y/s^2 > 709 is inf. */
+ * It grows without bound: pairs whose entry would be infinite are refused. */
 #include <math.h>
 
 #include "family.h"
@@ -67,6 +67,47 @@ static double scale_from_gamma(double gamma)
     return sqrt(1 / gamma);
 }
 
+/* exp(x.y/s^2) is finite below this x.y */
+static double form_upper(const double *par)
+{
+    return 709.78 * par[S] * par[S];
+}
+
+/* ---- divided by its diagonal: exp(-|x - y|^2/(2 s^2)) ---- */
+
+static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
+                               double *work)
+{
+    (void)work;
+    v->exp_scaled(n, -0.5 * rate(shape), s, out);
+}
+
+static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
+                             const double *k, double *out)
+{
+    (void)s;
+    v->affine(n, -0.5 * rate(shape), 0, k, out);
+}
+
+/* |x - y|^2/s^3 k */
+static void normalized_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n,
+                                       const double *s, const double *k, double *out)
+{
+    (void)spec;
+    v->affine(n, rate(shape) / shape->par[S], 0, s, out);
+    v->multiply(n, k, out);
+}
+
+static const gram_kernel_type NORMALIZED = {
+    .name = "expdot",
+    .form = GRAM_FORM_SQDIST,
+    .spec_count = 1,
+    .specs = {{.name = "s", .role = GRAM_ROLE_SHAPE}},
+    .profile = normalized_profile,
+    .slope = normalized_slope,
+    .parameter_slope = normalized_parameter_slope,
+};
+
 const gram_kernel_type gram_kernel_expdot = {
     .name = "expdot",
     .formula = "exp(x.y / s^2)",
@@ -86,4 +127,6 @@ const gram_kernel_type gram_kernel_expdot = {
     .profile_f32 = profile_f32,
     .slope = slope,
     .parameter_slope = parameter_slope,
+    .form_upper = form_upper,
+    .normalized = &NORMALIZED,
 };

@@ -1,5 +1,5 @@
-/* intpow(): 2^(x.y) for points whose coordinates are 0, 1, 2, ...: exact, as long as it is a number. A pair with
- * x.y >= 1024 is inf (in f32 from 128 on); since x.y <= max(x.x, y.y), no pair among points is if no x.x is so large. */
+/* intpow(): 2^(x.y) for points whose coordinates are 0, 1, 2, ...: exact. Pairs whose entry would be infinite,
+ * x.y >= 1024, are refused; the normalised kernel has no such bound. */
 #include <math.h>
 
 #include "kernel.h"
@@ -35,6 +35,36 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
     facts->bounded_below = GRAM_YES;
 }
 
+static double form_upper(const double *par)
+{
+    (void)par;
+    return 1024;
+}
+
+/* ---- divided by its diagonal: 2^(-|x - y|^2/2) ---- */
+
+static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
+                               double *work)
+{
+    (void)work;
+    v->exp_scaled(n, -0.5 * log(2.0) * shape->scale, s, out);
+}
+
+static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
+                             const double *k, double *out)
+{
+    (void)shape, (void)s;
+    v->affine(n, -0.5 * log(2.0), 0, k, out);
+}
+
+static const gram_kernel_type NORMALIZED = {
+    .name = "intpow",
+    .form = GRAM_FORM_SQDIST,
+    .profile = normalized_profile,
+    .slope = normalized_slope,
+    .domain_refuse = domain_refuse,
+};
+
 const gram_kernel_type gram_kernel_intpow = {
     .name = "intpow",
     .formula = "2^(x.y), x and y of whole numbers >= 0",
@@ -43,4 +73,6 @@ const gram_kernel_type gram_kernel_intpow = {
     .profile = profile,
     .slope = slope,
     .domain_refuse = domain_refuse,
+    .form_upper = form_upper,
+    .normalized = &NORMALIZED,
 };

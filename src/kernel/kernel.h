@@ -110,6 +110,8 @@ typedef struct gram_kernel_type {
                                    const gram_coords_block *block, double *out);
     /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
     const struct gram_kernel_type *normalized;
+    /* the form may not reach this, or an entry would be infinite; optional, inner products only */
+    double (*form_upper)(const double *par);
     /* no coordinate may be below this; optional */
     double (*domain_lower)(const double *par);
     /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */

@@ -220,6 +220,62 @@ done:
     return status;
 }
 
+/* The first pair whose inner product reaches the bound, by looking at them all: only when some norms are so large. */
+static gram_status find_overflow(compiler *c, const gram_program_node *leaf, const gram_mapping *space, double bound)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *x = c->request->x, *y = c->request->y ? c->request->y : x;
+    double *u, *w;
+    TRY(arena_take(c, space->d, sizeof(double), (void **)&u));
+    TRY(arena_take(c, space->d, sizeof(double), (void **)&w));
+    for (int64_t i = 0; i < x->n; i++) {
+        gram_mapping_point(space, x, i, u);
+        for (int64_t j = 0; j < y->n; j++) {
+            double dot = 0;
+            char shown[GRAM_NUMBER_SIZE], limit[GRAM_NUMBER_SIZE];
+            gram_mapping_point(space, y, j, w);
+            for (int64_t l = 0; l < space->d; l++) dot += u[l] * w[l];
+            FAIL_IF(dot >= bound, c->context, GRAM_ERROR_DOMAIN,
+                    "%s: x.y = %s of points %lld and %lld gives an infinite entry: it must be below %s",
+                    leaf->type->name, gram_number_format(dot, shown), (long long)i, (long long)j,
+                    gram_number_format(bound, limit));
+        }
+    }
+done:
+    return status;
+}
+
+static gram_status largest_norm(compiler *c, const gram_points *points, const gram_mapping *space, double *largest)
+{
+    gram_status status = GRAM_OK;
+    double *u;
+    *largest = 0;
+    TRY(arena_take(c, space->d, sizeof(double), (void **)&u));
+    for (int64_t i = 0; i < points->n; i++) {
+        double norm = 0;
+        gram_mapping_point(space, points, i, u);
+        for (int64_t l = 0; l < space->d; l++) norm += u[l] * u[l];
+        *largest = fmax(*largest, sqrt(norm));
+    }
+done:
+    return status;
+}
+
+static gram_status check_form_upper(compiler *c, const gram_program_node *leaf, const gram_mapping *space)
+{
+    enum { F32_EXPONENT = 128, F64_EXPONENT = 1024 };
+    gram_status status = GRAM_OK;
+    double x, y;
+    if (!leaf->type->form_upper) return GRAM_OK;
+    const double bound =
+        leaf->type->form_upper(leaf->par) * (c->engine->single ? F32_EXPONENT : F64_EXPONENT) / F64_EXPONENT;
+    TRY(largest_norm(c, c->request->x, space, &x));
+    TRY(largest_norm(c, c->request->y ? c->request->y : c->request->x, space, &y));
+    if (x * y >= bound) TRY(find_overflow(c, leaf, space, bound));
+done:
+    return status;
+}
+
 static gram_status check_index(compiler *c, const gram_kernel *leaf)
 {
     gram_status status = GRAM_OK;
@@ -256,6 +312,7 @@ static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, const gram
     TRY(check_domain(c, node, c->request->x, "x", space));
     TRY(check_domain(c, node, c->request->y, "y", space));
     TRY(check_index(c, leaf));
+    TRY(check_form_upper(c, node, space));
     TRY(prepare_shape(c, leaf, node));
     TRY(plan_form(c, leaf, space, node));
 done:
