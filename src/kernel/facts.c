@@ -93,7 +93,7 @@ static void mark_columns(const composing *c, const gram_view *view, uint64_t *se
 
 static void leaf_facts(const composing *c, const gram_kernel *leaf, const gram_view *view, int level, known *out)
 {
-    const gram_view everything = {c->d, NULL};
+    const gram_view everything = {.d = c->d};
     double par[GRAM_MAX_SPECS];
     gram_kernel_par(leaf, par);
     for (int i = 0; i < leaf->type->spec_count; i++)
@@ -327,7 +327,7 @@ static gram_status compose_on(const composing *c, const gram_kernel *kernel, con
                               known *out)
 {
     gram_status status = GRAM_OK;
-    gram_view inner = {0, NULL};
+    gram_view inner = {.d = 0};
     TRY(gram_view_enter(c->context, kernel, view, &inner));
     TRY(compose(c, kernel->children[0], &inner, level, out));
 done:
@@ -357,7 +357,7 @@ gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, 
 {
     gram_status status = GRAM_OK;
     known whole;
-    const gram_view all = {d, NULL};
+    const gram_view all = {.d = d};
     composing c = {.context = context, .d = d};
     int64_t set_words = 0;
     if (!context || !facts) return GRAM_ERROR_ARGUMENT;

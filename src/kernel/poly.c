@@ -48,6 +48,14 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
     gram_facts_polynomial(facts, gram_monomial_count(par[C] > 0 ? d : d - 1, par[M]), par[C] > 0);
 }
 
+/* x.z for all z follows from (x.z)^m for odd m, and from (x.z + c)^m, a polynomial in z, for c > 0; if c = 0 and m is
+ * even, x and -x have the same features */
+static gram_answer injective(const double *par, int64_t d)
+{
+    (void)d;
+    return par[C] > 0 || fmod(par[M], 2) == 1 ? GRAM_YES : GRAM_NO;
+}
+
 const gram_kernel_type gram_kernel_poly = {
     .name = "poly",
     .formula = "(x.y + c)^m",
@@ -68,6 +76,7 @@ const gram_kernel_type gram_kernel_poly = {
                .transform = GRAM_TRANSFORM_LOG,
                .aliases = {{"coef0", NULL}}}},
     .facts = facts,
+    .injective = injective,
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,

@@ -287,7 +287,7 @@ gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel
     if (!kernel || !points)
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_resolve: %s is NULL", kernel ? "points" : "kernel");
     resolving r = {.points = points};
-    const gram_view all = {points->d, NULL};
+    const gram_view all = {.d = points->d};
     TRY(gram_kernel_check_dimension(context, kernel, points->d));
     if (has_open_length(kernel)) TRY(prepare(context, &r));
     TRY(gram_kernel_rebuild(context, kernel, &all, resolve_leaf, &r, out));
