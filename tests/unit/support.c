@@ -189,12 +189,16 @@ static const char *const MORE[] = {
 static const char *const COMPOSITES[] = {
     "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1", "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
     "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",  "(white() + rbf(ell=2))^3",
-    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",
+    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",    "exp(0.3*rbf(ell=1.2) + 0.1*laplace1(ell=3))",
+    "2*normalize(poly(m=3, c=0.5) + rbf(ell=1))",         "normalize(expdot(s=3))*normalize(0.4 + min(o=-1))",
+    "normalize(exp(normalize(poly(m=2, c=1)*rbf(ell=2))))",
 };
 
 static const char *const ON[] = {
     "on(1, rbf(ell=0.5)) + on(2:3, matern(nu=1.5, ell=[0.7,1.9]))*on(3, min())",
     "1.5*(on(3,1, laplace1(ell=[1,2])) + 0.2*rbf(ell=2))^2 + on(1:3, on(2, poly(m=2, c=1)))",
+    "normalize(on([3,1], warp([1,0.5;0.25,1;0.3,0.7], rbf(ell=[0.8,1.2,2]) + on(2:3, poly(m=2, c=1)))))",
+    "on(1:2, warp([0.5,1], warp([1;2], poly(m=2, c=1))*rbf(ell=1)))",
 };
 
 /* Is the kernel defined for whole numbers only? */
