@@ -50,12 +50,13 @@ static void constant_facts(double c, gram_facts *facts)
     facts->universal = GRAM_NO;
     facts->characteristic = GRAM_NO;
     facts->continuous = GRAM_YES;
-    facts->bounded_below = c > 0 ? GRAM_YES : GRAM_NO;
+    facts->bounded_below = c > 0 ? GRAM_YES : c < 0 ? GRAM_UNKNOWN : GRAM_NO;
     facts->rank = c != 0;
     facts->derivatives = GRAM_INFINITE;
 }
 
-/* Without positive definiteness there is no H of which to say anything. */
+/* Without positive definiteness there is no H of which to say anything. A diagonal that is negative everywhere is left
+ * unknown: what is composed from a no takes it for a zero somewhere. */
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)d;
@@ -68,7 +69,7 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
     facts->stationary = GRAM_NO;
     facts->isotropic = GRAM_NO;
     facts->continuous = GRAM_YES;
-    facts->bounded_below = par[A] > 0 && par[C] > 0 ? GRAM_YES : GRAM_NO;
+    facts->bounded_below = par[A] > 0 && par[C] > 0 ? GRAM_YES : par[A] < 0 && par[C] < 0 ? GRAM_UNKNOWN : GRAM_NO;
 }
 
 const gram_kernel_type gram_kernel_sigmoid = {
