@@ -151,7 +151,19 @@ static void add_type(test_expressions *list, const gram_kernel_type *type, metri
 }
 
 static const char *const MORE[] = {
-    "matern(nu=0.5, ell=0.9)", "matern(nu=1.5, ell=0.9)", "poly(m=1, c=0)", "poly(m=5, c=0.3)", "min(o=-0.5)",
+    "matern(nu=0.5, ell=0.9)",
+    "matern(nu=1.5, ell=0.9)",
+    "poly(m=1, c=0)",
+    "poly(m=5, c=0.3)",
+    "min(o=-0.5)",
+    "periodic(p=0.7, ell=0.8)",
+    "cosine(p=0.9)",
+    "sinc(B=1.7)",
+    "chi2(g=0.3)",
+    "sobolev(a=1, null=0)",
+    "sobolev(a=1, null=1)",
+    "sobolev(a=3, null=1)",
+    "sobolev(a=5, null=0)",
 };
 
 static const char *const COMPOSITES[] = {
