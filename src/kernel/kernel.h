@@ -52,11 +52,15 @@ typedef struct gram_parameter_spec {
 
 enum { GRAM_MAX_SPECS = 6 };
 
+/* The most columns that a block of pairs has: a kernel of coordinates may keep rows of this length on the stack,
+ * _Alignas(64). */
+enum { GRAM_BLOCK_COLUMNS = 96 };
+
 /* A block of pairs by coordinates: x_l of row i is x[l * ld + i], y_l of column j is y[l * ld + j]. */
 typedef struct gram_coords_block {
     int64_t d;
     int rows;
-    int columns; /* a multiple of GRAM_LANES; out has this many numbers per row */
+    int columns; /* a multiple of GRAM_LANES, at most GRAM_BLOCK_COLUMNS; out has this many numbers per row */
     int ld;
     const double *x;
     const double *y;

@@ -6,6 +6,8 @@
 
 #include <gram/text.h>
 
+_Static_assert((int)GRAM_PANEL <= (int)GRAM_BLOCK_COLUMNS, "a block of coordinates has a panel's columns");
+
 typedef struct compiler {
     gram_context *context;
     gram_engine *engine;

@@ -184,6 +184,14 @@ static const char *const MORE[] = {
     "imq(c=0.8, beta=0.3)",
     "imq(c=1.3, beta=1)",
     "imq(c=2, beta=9)",
+    "periodic(p=0.7, ell=0.8)",
+    "cosine(p=0.9)",
+    "sinc(B=1.7)",
+    "chi2(g=0.3)",
+    "sobolev(a=1, null=0)",
+    "sobolev(a=1, null=1)",
+    "sobolev(a=3, null=1)",
+    "sobolev(a=5, null=0)",
 };
 
 static const char *const COMPOSITES[] = {

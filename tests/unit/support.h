@@ -41,7 +41,7 @@ gram_kernel *test_kernel(gram_context *context, const char *text);
 /* Kernel expressions that take points of d columns with positive coordinates of the order of 1: every kernel of the table
  * (one length-scale, one per column, full covariance), some more settings of those known, and composites. Kernels for whole
  * numbers are not among them but in a list of their own. */
-enum { TEST_MAX_EXPRESSIONS = 64 };
+enum { TEST_MAX_EXPRESSIONS = 160 };
 typedef struct test_expressions {
     int count;
     char *text[TEST_MAX_EXPRESSIONS];

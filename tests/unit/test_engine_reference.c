@@ -1,6 +1,7 @@
 /* Every value of the tables in tests/reference, through every function that gives values, at every instruction level.
  *
- * |k - ref| <= 4e-15 (1 + |s k'(s)/k(s)|) |k|; tests/reference/make_kernels.py says how this reads for composites. */
+ * |k - ref| <= 4e-15 (1 + |s k'(s)/k(s)|) |k|; tests/reference/make_kernels.py says how this reads for composites, the
+ * script of each other table what it is for its kernels. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ static const struct {
 } TABLES[] = {
     {"kernels.txt", 200},
     {"kernels_dot_dist.txt", 200},
+    {"kernels_coords.txt", 100},
 };
 
 typedef struct point_set {
