@@ -636,7 +636,8 @@ static gram_status read_name(parser *p)
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         if (!name_is(p, start, end, WORDS[i].word)) continue;
         p->at = end;
-        if (!accept(p, '(')) return fail_at(p, start, GRAM_ERROR_SYNTAX, "'%s' needs %s", WORDS[i].word, WORDS[i].needs);
+        if (!accept(p, '('))
+            return fail_at(p, start, GRAM_ERROR_SYNTAX, "'%s' needs %s", WORDS[i].word, WORDS[i].needs);
         return WORDS[i].read(p, start);
     }
     const gram_kernel_type *type = gram_kernel_type_find(p->text + start, end - start);

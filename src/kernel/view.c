@@ -118,8 +118,8 @@ static gram_status check_dimension(gram_context *context, const gram_kernel *ker
             "warp: the matrix has %lld column%s, the points have %lld here", (long long)kernel->matrix_columns,
             kernel->matrix_columns == 1 ? "" : "s", (long long)d);
     FAIL_IF(kernel->node == GRAM_NODE_CENTRE && kernel->external->points->d != d, context, GRAM_ERROR_DIMENSION,
-            "centre: the sample has %lld column%s, the points have %lld here",
-            (long long)kernel->external->points->d, kernel->external->points->d == 1 ? "" : "s", (long long)d);
+            "centre: the sample has %lld column%s, the points have %lld here", (long long)kernel->external->points->d,
+            kernel->external->points->d == 1 ? "" : "s", (long long)d);
     if (kernel->node == GRAM_NODE_ON) seen = kernel->column_count;
     if (kernel->node == GRAM_NODE_WARP) seen = kernel->matrix_rows;
     for (int i = 0; i < kernel->child_count; i++) TRY(check_dimension(context, kernel->children[i], seen));
