@@ -20,9 +20,10 @@ enum { GRAM_LANES = 16 };
 enum { GRAM_PIECES_OCTAVE = 4, GRAM_PIECES_OCTAVES = 48, GRAM_PIECES_TERMS = 12 };
 
 typedef struct gram_pieces {
-    double coefficients[GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES][GRAM_PIECES_TERMS]; /* of u^0, u^1, ...; 32-byte aligned */
-    double low;  /* where the first piece begins: a power of two */
-    double high; /* a number in the last piece, which stands for all z above it */
+    double coefficients[GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES]
+                       [GRAM_PIECES_TERMS]; /* of u^0, u^1, ...; 32-byte aligned */
+    double low;                             /* where the first piece begins: a power of two */
+    double high;                            /* a number in the last piece, which stands for all z above it */
     double at_zero, most;
 } gram_pieces;
 

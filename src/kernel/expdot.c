@@ -1,6 +1,7 @@
 /* expdot(s): exp(x.y/s^2): all monomials at once, with weights that fall like 1/j!; divided by its diagonal it is rbf(s).
  *
  * It grows without bound: pairs whose entry would be infinite are refused. */
+#include <float.h>
 #include <math.h>
 
 #include "family.h"
@@ -67,10 +68,10 @@ static double scale_from_gamma(double gamma)
     return sqrt(1 / gamma);
 }
 
-/* exp(x.y/s^2) is finite below this x.y */
+/* exp(x.y/s^2) is finite below this x.y; 0 is, whatever s */
 static double form_upper(const double *par)
 {
-    return 709.78 * par[S] * par[S];
+    return fmax(709.78 * par[S] * par[S], DBL_MIN);
 }
 
 /* ---- divided by its diagonal: exp(-|x - y|^2/(2 s^2)) ---- */

@@ -3,29 +3,29 @@
 
 #include "kernel.h"
 
-#define KERNELS(ROW)\
-    ROW(chi2)                                                                                                            \
-    ROW(const)                                                                                                           \
-    ROW(cosine)                                                                                                          \
-    ROW(expdot)                                                                                                          \
-    ROW(imq)                                                                                                             \
-    ROW(intersection)                                                                                                    \
-    ROW(intpow)                                                                                                          \
-    ROW(laplace)                                                                                                         \
-    ROW(laplace1)                                                                                                        \
-    ROW(linear)                                                                                                          \
-    ROW(matern)                                                                                                          \
-    ROW(min)                                                                                                             \
-    ROW(monomial)                                                                                                        \
-    ROW(periodic)                                                                                                        \
-    ROW(poly)                                                                                                            \
-    ROW(powexp)                                                                                                          \
-    ROW(rbf)                                                                                                             \
-    ROW(rq)                                                                                                              \
-    ROW(sigmoid)                                                                                                         \
-    ROW(sinc)                                                                                                            \
-    ROW(sobolev)                                                                                                         \
-    ROW(tanimoto)                                                                                                        \
+#define KERNELS(ROW)                                                                                                   \
+    ROW(chi2)                                                                                                          \
+    ROW(const)                                                                                                         \
+    ROW(cosine)                                                                                                        \
+    ROW(expdot)                                                                                                        \
+    ROW(imq)                                                                                                           \
+    ROW(intersection)                                                                                                  \
+    ROW(intpow)                                                                                                        \
+    ROW(laplace)                                                                                                       \
+    ROW(laplace1)                                                                                                      \
+    ROW(linear)                                                                                                        \
+    ROW(matern)                                                                                                        \
+    ROW(min)                                                                                                           \
+    ROW(monomial)                                                                                                      \
+    ROW(periodic)                                                                                                      \
+    ROW(poly)                                                                                                          \
+    ROW(powexp)                                                                                                        \
+    ROW(rbf)                                                                                                           \
+    ROW(rq)                                                                                                            \
+    ROW(sigmoid)                                                                                                       \
+    ROW(sinc)                                                                                                          \
+    ROW(sobolev)                                                                                                       \
+    ROW(tanimoto)                                                                                                      \
     ROW(white)
 
 #define DECLARE(name) extern const gram_kernel_type gram_kernel_##name;

@@ -195,10 +195,10 @@ static const char *const MORE[] = {
 };
 
 static const char *const COMPOSITES[] = {
-    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1", "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
-    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",  "(white() + rbf(ell=2))^3",
-    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",    "exp(0.3*rbf(ell=1.2) + 0.1*laplace1(ell=3))",
-    "2*normalize(poly(m=3, c=0.5) + rbf(ell=1))",         "normalize(expdot(s=3))*normalize(0.4 + min(o=-1))",
+    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1",   "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
+    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",    "(white() + rbf(ell=2))^3",
+    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",      "exp(0.3*rbf(ell=1.2) + 0.1*laplace1(ell=3))",
+    "2*normalize(poly(m=3, c=0.5) + rbf(ell=1))",           "normalize(expdot(s=3))*normalize(0.4 + min(o=-1))",
     "normalize(exp(normalize(poly(m=2, c=1)*rbf(ell=2))))",
 };
 

@@ -44,7 +44,7 @@ static const expected TABLE[] = {
     {"monomial(m=2)", 2, "ynnn nnyy", 6, INF, NAN},
     {"monomial(m=3)", 4, "ynnn nnyy", 35, INF, NAN},
     {"intpow", 2, "y??? nnyy", INF, 0, NAN},
-    {"sigmoid", 2, "nn?? nnyn", INF, 0, NAN},
+    {"sigmoid", 2, "nnn? nnyn", INF, 0, NAN}, /* k(0, 0) = 0 */
     {"sigmoid(a=1, c=1)", 2, "nn?? nnyy", INF, 0, NAN},
     {"sigmoid(a=-1, c=-1)", 2, "nn?? nny?", INF, 0, NAN},
     {"sigmoid(a=0, c=1)", 2, "ynnn yyyy", 1, INF, NAN},
