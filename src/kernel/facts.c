@@ -253,7 +253,8 @@ static gram_answer close_continuous(const fold *f)
 
 static gram_answer close_bounded(const fold *f)
 {
-    if (f->node == GRAM_NODE_SUM) return f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+    const int no_loss = all_yes(f, f->pd) == GRAM_YES; /* no term is negative on the diagonal */
+    if (f->node == GRAM_NODE_SUM) return no_loss && f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
     return f->bounded[GRAM_NO] > 0 ? GRAM_NO : all_yes(f, f->bounded);
 }
 
@@ -265,7 +266,8 @@ static gram_answer close_property(const composing *c, const fold *f, int which, 
         return f->widest < seen_count ? GRAM_NO : GRAM_UNKNOWN;
     }
     const int covered = count_set(c, f->cover[which]) == seen_count;
-    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands;
+    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands &&
+                         f->bounded[GRAM_YES] == f->operands; /* none is 0 */
     return covered && (which == 2 ? spectral : f->others_fit[which]) ? GRAM_YES : GRAM_UNKNOWN;
 }
 
