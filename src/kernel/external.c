@@ -60,7 +60,7 @@ static gram_status new_external(gram_context *context, const char *name, const g
     atomic_init(&made->references, 1);
     made->memory = gram_memory_retain(context->memory);
     memcpy(made->name, name, strlen(name) + 1);
-    made->points = gram_points_retain(from->points);
+    if (from->points) (void)gram_points_retain(from->points);
     *out = made;
 done:
     return status;

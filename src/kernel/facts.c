@@ -267,7 +267,8 @@ static gram_answer close_property(const composing *c, const fold *f, int which, 
         return f->widest < seen_count ? GRAM_NO : GRAM_UNKNOWN;
     }
     const int covered = count_set(c, f->cover[which]) == seen_count;
-    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands;
+    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands &&
+                         f->bounded[GRAM_YES] == f->operands; /* none is 0 */
     return covered && (which == 2 ? spectral : f->others_fit[which]) ? GRAM_YES : GRAM_UNKNOWN;
 }
 

@@ -76,18 +76,19 @@ static double inner(const small_matrix *m, int64_t i, int64_t j)
     return sum;
 }
 
-/* Columns of zeros are left out. */
-static int is_similarity(const small_matrix *m)
+/* Columns of zeros are left out: `used` are not such, though one may have vanished beside much larger ones. */
+static int is_similarity(const small_matrix *m, int64_t used)
 {
     double square = 0;
     for (int64_t i = 0; i < m->columns; i++) square = fmax(square, inner(m, i, i));
     for (int64_t i = 0; i < m->columns; i++) {
         const double here = inner(m, i, i);
+        used -= here > 0;
         if (here > 0 && fabs(here - square) > TOLERANCE * square) return 0;
         for (int64_t j = 0; j < i; j++)
             if (fabs(inner(m, i, j)) > TOLERANCE * square) return 0;
     }
-    return 1;
+    return used == 0;
 }
 
 /* Those rows of the warp's matrix that are in the set. */
@@ -125,7 +126,7 @@ gram_status gram_warp_look(gram_context *context, const gram_kernel *warp, const
     nature->whole = m.rows == warp->matrix_rows;
     nature->columns = used_columns(&m);
     balance(m.values, m.rows * m.columns, 1); /* squares neither overflow nor vanish */
-    nature->similarity = is_similarity(&m);
+    nature->similarity = is_similarity(&m, nature->columns);
     copy_rows(warp, seen, &m);
     for (int64_t i = 0; i < m.rows; i++) balance(m.values + i * m.columns, m.columns, 1);
     for (int64_t j = 0; j < m.columns; j++) balance(m.values + j, m.rows, m.columns);
