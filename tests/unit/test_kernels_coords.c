@@ -357,7 +357,7 @@ static void tanimoto_scale(void **state)
 {
     (void)state;
     enum { D = 4 };
-    static const double SCALE[] = {0x1p-60, 0x1p60, 1e-200, 1e200, 0x1p-1000, 0x1p1000};
+    static const double SCALE[] = {0x1p-60, 0x1p60, 1e-160, 1e-200, 1e200, 0x1p-1000, 0x1p1000};
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     double *data = test_random(8, N * D, -1, 1), *scaled = test_numbers(N * D);
     for (int64_t l = 0; l < D; l++) {
