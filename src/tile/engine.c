@@ -217,8 +217,10 @@ static gram_status check_domain(compiler *c, const gram_program_node *leaf, cons
             const double value = gram_points_at(points, i, columns[l]);
             const char *reason = refuse_coordinate(leaf->type, leaf->par, value);
             char shown[GRAM_NUMBER_SIZE];
-            FAIL_IF(reason, c->context, GRAM_ERROR_DOMAIN, "%s: %s[%lld][%lld] = %s %s", leaf->type->name, name,
-                    (long long)i, (long long)columns[l], gram_number_format(value, shown), reason);
+            if (!reason) continue;
+            TRY(gram_fail_place(c->context, GRAM_ERROR_DOMAIN, i, columns[l], "%s: %s[%lld][%lld] = %s %s",
+                                leaf->type->name, name, (long long)i, (long long)columns[l],
+                                gram_number_format(value, shown), reason));
         }
 done:
     return status;
