@@ -137,12 +137,12 @@ static gram_status write_diagonal(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *out)
+gram_status gram_fill_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                               int always_double, double *out)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    const gram_engine_request request = {.kernel = kernel, .x = x};
+    const gram_engine_request request = {.kernel = kernel, .x = x, .always_double = always_double};
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_diagonal: out is NULL");
     TRY(gram_engine_create(context, &request, &engine));
     writing job = {engine, out, 1};
@@ -155,4 +155,9 @@ gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kerne
 done:
     gram_engine_destroy(engine);
     return status;
+}
+
+gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *out)
+{
+    return context ? gram_fill_diagonal(context, kernel, x, 0, out) : GRAM_ERROR_ARGUMENT;
 }
