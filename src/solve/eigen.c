@@ -20,8 +20,8 @@
 #include "../base/sweep.h"
 
 /* LAPACK, whose header does not come with every OpenBLAS. The last arguments are the lengths of the texts. */
-void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau, double *w,
-             const int *ldw, size_t uplo_length);
+void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,
+             double *w, const int *ldw, size_t uplo_length);
 void dsytd2_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, int *info,
              size_t uplo_length);
 void dsterf_(const int *n, double *d, double *e, int *info);
@@ -34,8 +34,8 @@ void dormtr_(const char *side, const char *uplo, const char *trans, const int *m
              size_t side_length, size_t uplo_length, size_t trans_length);
 
 enum {
-    PANEL = 32,       /* columns reduced at a time */
-    VECTOR_BLOCK = 64, /* numbers of work for each row in dormtr */
+    PANEL = 32,         /* columns reduced at a time */
+    VECTOR_BLOCK = 64,  /* numbers of work for each row in dormtr */
     LEAST_BLOCKED = 64, /* smaller matrices are reduced column by column */
     MAX_SIZE = (1 << 30) / VECTOR_BLOCK
 };
@@ -61,7 +61,8 @@ static gram_status reduce_panel(void *argument, const gram_worker *worker)
     const int size = r->n - (int)worker->round * PANEL, rest = size - PANEL, panel = PANEL;
     double *columns = r->a + (int64_t)rest * r->lda;
     dlatrd_("U", &size, &panel, r->a, &r->lda, r->e, r->tau, r->w, &r->n, 1);
-    cblas_dsyr2k(CblasColMajor, CblasUpper, CblasNoTrans, rest, PANEL, -1, columns, r->lda, r->w, r->n, 1, r->a, r->lda);
+    cblas_dsyr2k(CblasColMajor, CblasUpper, CblasNoTrans, rest, PANEL, -1, columns, r->lda, r->w, r->n, 1, r->a,
+                 r->lda);
     for (int j = rest; j < size; j++) { /* dlatrd left 1 in the place of the off-diagonal */
         r->a[(int64_t)j * r->lda + j - 1] = r->e[j - 1];
         r->d[j] = r->a[(int64_t)j * r->lda + j];

@@ -88,7 +88,8 @@ static void all_vectors(void **state)
     (void)state;
     for (int s = 0; s < SIZE_COUNT; s++) {
         const int64_t n = SIZES[s], ld = n + 3, ldv = n + 2;
-        double *a = random_lower(7 + (uint64_t)s, n, ld), *copy = test_numbers(n * ld), *vectors = test_numbers(n * ldv);
+        double *a = random_lower(7 + (uint64_t)s, n, ld), *copy = test_numbers(n * ld),
+               *vectors = test_numbers(n * ldv);
         double *values = test_numbers(n);
         memcpy(copy, a, (size_t)(n * ld) * sizeof *a);
         OK(context, gram_eigen_symmetric(context, n, a, ld, 0, n, values, vectors, ldv));
@@ -252,10 +253,14 @@ static void cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(second_difference), cmocka_unit_test(brownian_motion),
-        cmocka_unit_test(all_vectors),       cmocka_unit_test(parts),
-        cmocka_unit_test(multiple_eigenvalues), cmocka_unit_test(certificate),
-        cmocka_unit_test(same_bits),         cmocka_unit_test(bad_use),
+        cmocka_unit_test(second_difference),
+        cmocka_unit_test(brownian_motion),
+        cmocka_unit_test(all_vectors),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(multiple_eigenvalues),
+        cmocka_unit_test(certificate),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(bad_use),
         cmocka_unit_test(cancelled),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -195,8 +195,8 @@ static void place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_points), cmocka_unit_test(whole_table), cmocka_unit_test(same_bits), cmocka_unit_test(single_points),
-        cmocka_unit_test(bad_use),     cmocka_unit_test(place),
+        cmocka_unit_test(near_points),   cmocka_unit_test(whole_table), cmocka_unit_test(same_bits),
+        cmocka_unit_test(single_points), cmocka_unit_test(bad_use),     cmocka_unit_test(place),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -26,7 +26,8 @@ static int tear_down(void **state)
 typedef struct expected {
     const char *text;
     int64_t d;
-    const char *words[GRAM_TOOL_COUNT]; /* scikit-learn, SVC, LIBSVM, GPyTorch, kernlab, liquidSVM; NULL: there is none */
+    const char
+        *words[GRAM_TOOL_COUNT]; /* scikit-learn, SVC, LIBSVM, GPyTorch, kernlab, liquidSVM; NULL: there is none */
 } expected;
 
 static const expected TABLE[] = {
@@ -41,12 +42,14 @@ static const expected TABLE[] = {
       "KERNEL=GAUSS_RBF gamma=0.4242640687119285"}},
     {"rbf(ell=[1,2])",
      2,
-     {"RBF(length_scale=[1, 2])", NULL, NULL,
-      "RBFKernel(ard_num_dims=2).initialize(lengthscale=torch.tensor([1, 2]))", NULL, NULL}},
+     {"RBF(length_scale=[1, 2])", NULL, NULL, "RBFKernel(ard_num_dims=2).initialize(lengthscale=torch.tensor([1, 2]))",
+      NULL, NULL}},
     {"rbf(S=[1,0;0,1])", 2, {NULL}},
     {"rbf", 2, {NULL}},
-    {"rbf(ell=1e-200)", 1, {"RBF(length_scale=1e-200)", NULL, NULL, "RBFKernel().initialize(lengthscale=1e-200)", NULL,
-                            "KERNEL=GAUSS_RBF gamma=1.414213562373095e-200"}},
+    {"rbf(ell=1e-200)",
+     1,
+     {"RBF(length_scale=1e-200)", NULL, NULL, "RBFKernel().initialize(lengthscale=1e-200)", NULL,
+      "KERNEL=GAUSS_RBF gamma=1.414213562373095e-200"}},
     {"matern(nu=1.5, ell=2)",
      2,
      {"Matern(length_scale=2, nu=1.5)", NULL, NULL, "MaternKernel(nu=1.5).initialize(lengthscale=2)", NULL, NULL}},
@@ -106,9 +109,7 @@ static const expected TABLE[] = {
     {"chi2(g=2)", 2, {"PairwiseKernel(metric='chi2', gamma=2)", NULL, NULL, NULL, NULL, NULL}},
     {"white()", 2, {"WhiteKernel(noise_level=1)", NULL, NULL, NULL, NULL, NULL}},
     {"min()", 2, {NULL}},
-    {"3",
-     2,
-     {"ConstantKernel(3)", NULL, NULL, "ConstantKernel().initialize(constant=torch.tensor(3))", NULL, NULL}},
+    {"3", 2, {"ConstantKernel(3)", NULL, NULL, "ConstantKernel().initialize(constant=torch.tensor(3))", NULL, NULL}},
 
     {"2*rbf(ell=1) + 0.5*white()",
      2,
@@ -152,7 +153,8 @@ static void words(void **state)
             size_t length, again;
             OK(context, gram_kernel_words(context, kernel, TABLE[i].d, (gram_tool)tool, text, sizeof text, &length));
             if (strcmp(text, want) != 0)
-                FAIL_TEST("%s for %s: '%s' instead of '%s'", TABLE[i].text, gram_tool_name((gram_tool)tool), text, want);
+                FAIL_TEST("%s for %s: '%s' instead of '%s'", TABLE[i].text, gram_tool_name((gram_tool)tool), text,
+                          want);
             assert_int_equal(length, strlen(want));
             OK(context, gram_kernel_words(context, kernel, TABLE[i].d, (gram_tool)tool, cut, sizeof cut, &again));
             assert_int_equal(again, length);
