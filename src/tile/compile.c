@@ -213,9 +213,11 @@ static gram_status check_domain(compiler *c, const gram_program_node *leaf, cons
         for (int64_t l = 0; l < space->d; l++) {
             const char *reason = refuse_coordinate(leaf->type, leaf->par, u[l]);
             char shown[GRAM_NUMBER_SIZE];
-            FAIL_IF(reason, c->context, GRAM_ERROR_DOMAIN, "%s: %s[%lld][%lld] = %s %s", leaf->type->name, name,
-                    (long long)i, (long long)(space->matrix ? l : space->columns[l]), gram_number_format(u[l], shown),
-                    reason);
+            if (!reason) continue;
+            const int64_t column = space->matrix ? l : space->columns[l];
+            TRY(gram_fail_place(c->context, GRAM_ERROR_DOMAIN, i, column, "%s: %s[%lld][%lld] = %s %s",
+                                leaf->type->name, name, (long long)i, (long long)column,
+                                gram_number_format(u[l], shown), reason));
         }
     }
 done:
