@@ -112,7 +112,7 @@ gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, 
 
 gram_points *gram_points_retain(gram_points *points)
 {
-    atomic_fetch_add(&points->references, 1);
+    if (points) atomic_fetch_add(&points->references, 1);
     return points;
 }
 
