@@ -194,6 +194,20 @@ done:
     return status;
 }
 
+/* One of the two pairs of a 2 x 2 matrix. dstemr counts those by absolute value (seen in OpenBLAS 0.3.21), so that both
+ * are asked for. */
+static gram_status one_of_two(gram_context *context, double *a, int64_t lda, int64_t which, double *value,
+                              double *vector)
+{
+    double values[2], vectors[4];
+    const gram_status status = gram_eigen_symmetric(context, 2, a, lda, 0, 2, values, vectors, 2);
+    if (status < 0) return status;
+    *value = values[which];
+    vector[0] = vectors[2 * which];
+    vector[1] = vectors[2 * which + 1];
+    return status;
+}
+
 gram_status gram_eigen_symmetric(gram_context *context, int64_t n, double *a, int64_t lda, int64_t first, int64_t count,
                                  double *values, double *vectors, int64_t ldv)
 {
@@ -203,6 +217,7 @@ gram_status gram_eigen_symmetric(gram_context *context, int64_t n, double *a, in
     const int64_t numbers = n * (3 + PANEL);
     if (!context) return GRAM_ERROR_ARGUMENT;
     TRY(check(context, n, a, lda, first, count, values, vectors, ldv));
+    if (n == 2 && count == 1 && vectors) return one_of_two(context, a, lda, first, values, vectors);
     TRY(gram_take(context, "eigen_symmetric", numbers, sizeof(double), (void **)&room));
     r.d = room;
     r.e = r.d + n;

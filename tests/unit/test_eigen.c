@@ -179,6 +179,32 @@ static void certificate(void **state)
     free(a);
 }
 
+/* Every single pair of small matrices, of both signs. */
+static void each_pair(void **state)
+{
+    (void)state;
+    enum { MOST = 6 };
+    for (int64_t n = 1; n <= MOST; n++)
+        for (uint64_t seed = 0; seed < 20; seed++)
+            for (int64_t k = 0; k < n; k++) {
+                double values[MOST], value, v[MOST], *a = random_lower(seed, n, n), *copy = random_lower(seed, n, n);
+                for (int64_t i = 0; i < n; i++) copy[i * n + i] = a[i * n + i] += (double)(seed % 3) * 2 - 2;
+                OK(context, gram_eigen_symmetric(context, n, a, n, 0, n, values, NULL, 0));
+                free(a);
+                a = random_lower(seed, n, n);
+                for (int64_t i = 0; i < n; i++) a[i * n + i] = copy[i * n + i];
+                OK(context, gram_eigen_symmetric(context, n, a, n, k, 1, &value, v, n));
+                within(value, values[k], 1e-13, "eigenvalue", n, k);
+                for (int64_t i = 0; i < n; i++) {
+                    double product = 0;
+                    for (int64_t j = 0; j < n; j++) product += entry(copy, n, i, j) * v[j];
+                    within(product, value * v[i], 1e-13, "A v", n, k);
+                }
+                free(a);
+                free(copy);
+            }
+}
+
 static void same_bits(void **state)
 {
     (void)state;
@@ -259,6 +285,7 @@ int main(void)
         cmocka_unit_test(parts),
         cmocka_unit_test(multiple_eigenvalues),
         cmocka_unit_test(certificate),
+        cmocka_unit_test(each_pair),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(bad_use),
         cmocka_unit_test(cancelled),
