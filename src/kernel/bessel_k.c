@@ -43,13 +43,13 @@ static const double PI = 0x1.921fb54442d18p1;
 
 /* 1/Gamma(1 + mu) = sum_j EVEN[j] mu^2j - mu sum_j ODD[j] mu^2j; the next terms are below 1e-20 at mu = 1/2 */
 static const double EVEN[GAMMA_TERMS + 1] = {
-    0x1.0000000000000p+0,   -0x1.4fcf4026afa2ep-1,  0x1.5512320b43fbep-3,   -0x1.3b4af28483e21p-7,
-    -0x1.317112ce3a2a8p-10, 0x1.0c8a78cd9f9d2p-13,  -0x1.4fad41fc34fbbp-20, -0x1.b9986666c225dp-23,
-    0x1.57bc3fc384334p-28,  0x1.cae7675c18607p-34,  -0x1.0423bac8ca3fbp-38, -0x1.72cb88ea5ae6ep-46,
+    0x1.0000000000000p+0,   -0x1.4fcf4026afa2ep-1, 0x1.5512320b43fbep-3,   -0x1.3b4af28483e21p-7,
+    -0x1.317112ce3a2a8p-10, 0x1.0c8a78cd9f9d2p-13, -0x1.4fad41fc34fbbp-20, -0x1.b9986666c225dp-23,
+    0x1.57bc3fc384334p-28,  0x1.cae7675c18607p-34, -0x1.0423bac8ca3fbp-38, -0x1.72cb88ea5ae6ep-46,
 };
 static const double ODD[GAMMA_TERMS + 1] = {
-    -0x1.2788cfc6fb619p-1, 0x1.5815e8fa27048p-5,  0x1.59af103c34092p-5,   -0x1.d919c527f60b2p-8,
-    0x1.c364fe6f1563dp-13, 0x1.51ce8af47eabep-16, -0x1.302509dbc0de3p-20, -0x1.a44b7ba22d629p-28,
+    -0x1.2788cfc6fb619p-1, 0x1.5815e8fa27048p-5,   0x1.59af103c34092p-5,   -0x1.d919c527f60b2p-8,
+    0x1.c364fe6f1563dp-13, 0x1.51ce8af47eabep-16,  -0x1.302509dbc0de3p-20, -0x1.a44b7ba22d629p-28,
     0x1.44b4cedca388fp-30, -0x1.11d065bfaf067p-37, -0x1.1f20151323cd0p-41, 0x1.815f72a05f16fp-48,
 };
 

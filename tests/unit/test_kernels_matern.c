@@ -107,7 +107,8 @@ static void expect_f32(const row *r, float value)
 {
     const double right = (double)r->k;
     if (!(fabs((double)value - right) <= 1e-7 * right + 1e-38))
-        FAIL_TEST("matern(%.17g) at r/ell = %.6g in f32: %.9g, should be %.9g", r->nu, sqrt(r->z), (double)value, right);
+        FAIL_TEST("matern(%.17g) at r/ell = %.6g in f32: %.9g, should be %.9g", r->nu, sqrt(r->z), (double)value,
+                  right);
 }
 
 /* Rows of one nu at one length-scale, a power of two: z = s/ell^2 exactly. */
@@ -154,7 +155,8 @@ static void test_reference(void **state)
             check_rows(math, ROWS + i, n, 0x1p-20, &most, &most_slope);
             check_f32(math, ROWS + i, n);
         }
-        print_message("%s: %d orders, worst relative error %.2g, of slopes %.2g\n", math->name, orders, most, most_slope);
+        print_message("%s: %d orders, worst relative error %.2g, of slopes %.2g\n", math->name, orders, most,
+                      most_slope);
         assert_true(orders > 40);
     }
 }
@@ -246,7 +248,7 @@ static void test_differences(void **state)
         leaf l;
         leaf_make(orders[o], 1, &l);
         for (double z = 1e-3; z < 100; z *= 1.37) {
-            const double h = 1e-3 * z/(1 + z), exact[] = {z - 2 * h, z - h, z + h, z + 2 * h, z};
+            const double h = 1e-3 * z / (1 + z), exact[] = {z - 2 * h, z - h, z + h, z + 2 * h, z};
             memcpy(S, exact, sizeof exact);
             evaluate(level(0), &l, 5);
             const double difference = (K[0] - 8 * K[1] + 8 * K[2] - K[3]) / (12 * h);
@@ -345,9 +347,9 @@ static void test_expression(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),   cmocka_unit_test(test_bessel),           cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_limit),       cmocka_unit_test(test_differences),      cmocka_unit_test(test_order_and_bounds),
-        cmocka_unit_test(test_seams),       cmocka_unit_test(test_expression),
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_bessel),      cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_limit),     cmocka_unit_test(test_differences), cmocka_unit_test(test_order_and_bounds),
+        cmocka_unit_test(test_seams),     cmocka_unit_test(test_expression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
