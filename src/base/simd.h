@@ -99,16 +99,6 @@ GRAM_INLINE void transpose_f64(vector_f64 rows[LANES_F64])
 #endif
 }
 
-/* Is any lane of the mask set? */
-GRAM_INLINE int any_f64(vector_i64 mask)
-{
-#if defined(X86)
-    return X86(movemask_pd)((native_f64)mask) != 0;
-#else
-    return (mask[0] | mask[1]) != 0;
-#endif
-}
-
 #if defined(X86)
 
 /* a < b ? a : b, that is b if one of them is NaN */
@@ -120,6 +110,18 @@ GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 {
     return (vector_f32)X86(min_ps)((native_f32)a, (native_f32)b);
+}
+
+/* a > b ? a : b, that is b if one of them is NaN */
+GRAM_INLINE vector_f64 max_f64(vector_f64 a, vector_f64 b)
+{
+    return (vector_f64)X86(max_pd)((native_f64)a, (native_f64)b);
+}
+
+/* Is every lane of the mask set? */
+GRAM_INLINE int all_f64(vector_i64 mask)
+{
+    return X86(movemask_pd)((native_f64)mask) == (1 << LANES_F64) - 1;
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)
@@ -142,6 +144,16 @@ GRAM_INLINE vector_f64 min_f64(vector_f64 a, vector_f64 b)
 GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 {
     return select_f32(a < b, a, b);
+}
+
+GRAM_INLINE vector_f64 max_f64(vector_f64 a, vector_f64 b)
+{
+    return select_f64(a > b, a, b);
+}
+
+GRAM_INLINE int all_f64(vector_i64 mask)
+{
+    return (mask[0] & mask[1]) != 0;
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)

@@ -41,7 +41,8 @@ typedef struct gram_vecmath_f64 {
      * sum of the absolute terms. */
     void (*poly_exp_sqrt)(int n, double c, int degree, const double *coefficients, const double *x, double *out);
     /* min(2^T(z), most), T being the pieces, z = c x; at_zero for x <= 0. Where z is below the first piece (and x > 0) it
-     * leaves -x, for the caller to replace; returns how many there are. Error: that of T, and (3 + 2 |T|) 2^-53. */
+     * leaves -x, for the caller to replace; returns how many there are. NaN stays. Relative error (3 + 4 sum_j |c_j|) 2^-53, c_j being the
+     * coefficients of the piece. */
     int (*exp2_pieces)(int n, const gram_pieces *pieces, double c, const double *x, double *out);
     /* min(sqrt(c x), cap) */
     void (*sqrt_scaled)(int n, double c, double cap, const double *x, double *out);

@@ -204,26 +204,31 @@ GRAM_INLINE vector_f64 pieces_vector(const gram_pieces *pieces, uint64_t first, 
     return (q[3] * u + q[2]) * u2 + (q[1] * u + q[0]);
 }
 
-/* GRAM_LANES numbers from the vectors of x; special[v]: the lanes that have no piece (0, below the first, NaN). */
-GRAM_INLINE void pieces_group(const gram_pieces *pieces, uint64_t first, double c, const vector_f64 x[GROUP_F64],
-                              vector_f64 out[GROUP_F64], vector_i64 special[GROUP_F64])
+/* The values of GRAM_LANES numbers x. Returns whether some have no piece (0, below the first, NaN): their values are not
+ * right. */
+GRAM_INLINE int pieces_group(const gram_pieces *pieces, uint64_t first, double c, const vector_f64 x[GROUP_F64],
+                             vector_f64 out[GROUP_F64])
 {
     const vector_f64 low = spread_f64(pieces->low), high = spread_f64(pieces->high), most = spread_f64(pieces->most);
     vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
+    int special = 0;
     for (int v = 0; v < GROUP_F64; v++) {
         const vector_f64 z = c * x[v];
-        special[v] = ~((z >= low) & (x[v] > 0));
-        split_f64(pieces_vector(pieces, first, min_f64(select_f64(special[v], low, z), high)), &t[v], &f[v]);
+        special |= !all_f64(z >= low);
+        split_f64(pieces_vector(pieces, first, min_f64(max_f64(z, low), high)), &t[v], &f[v]);
     }
     polynomial_f64(f, q);
     for (int v = 0; v < GROUP_F64; v++) out[v] = min_f64(join_f64(t[v], f[v], q[v]), most);
+    return special;
 }
 
-/* What stands for a number that has no piece; counts those below the first. */
-GRAM_INLINE double pieces_special(const gram_pieces *pieces, double x, int *below)
+/* What stands for x if it has no piece, else value; counts those below the first. */
+static double pieces_special(const gram_pieces *pieces, double c, double x, double value, int *below)
 {
-    if (x > 0) ++*below;
-    return x <= 0 ? pieces->at_zero : -x;
+    if (x <= 0) return pieces->at_zero;
+    if (c * x >= pieces->low) return value;
+    *below += x > 0;
+    return -x;
 }
 
 GRAM_INLINE uint64_t pieces_first(const gram_pieces *pieces)
@@ -239,14 +244,13 @@ static int exp2_pieces_f64(int n, const gram_pieces *pieces, double c, const dou
     int below = 0;
     for (int i = 0; i < n; i += GRAM_LANES) {
         vector_f64 in[GROUP_F64], k[GROUP_F64];
-        vector_i64 special[GROUP_F64], some = {0};
         for (int v = 0; v < GROUP_F64; v++) in[v] = load_f64(x + i + v * LANES_F64);
-        pieces_group(pieces, first, c, in, k, special);
-        for (int v = 0; v < GROUP_F64; v++) store_f64(out + i + v * LANES_F64, k[v]), some |= special[v];
-        if (!any_f64(some)) continue;
-        for (int l = 0; l < GRAM_LANES; l++)
-            if (special[l / LANES_F64][l % LANES_F64])
-                out[i + l] = pieces_special(pieces, in[l / LANES_F64][l % LANES_F64], &below);
+        if (pieces_group(pieces, first, c, in, k)) {
+            for (int l = 0; l < GRAM_LANES; l++)
+                out[i + l] = pieces_special(pieces, c, x[i + l], k[l / LANES_F64][l % LANES_F64], &below);
+            continue;
+        }
+        for (int v = 0; v < GROUP_F64; v++) store_f64(out + i + v * LANES_F64, k[v]);
     }
     return below;
 }
@@ -256,16 +260,15 @@ static int exp2_pieces_f32(int n, const gram_pieces *pieces, double c, const flo
     const uint64_t first = pieces_first(pieces);
     int below = 0;
     for (int i = 0; i < n; i += GRAM_LANES) {
+        _Alignas(VECTOR_BYTES) double wide[GRAM_LANES];
         vector_f64 in[GROUP_F64], k[GROUP_F64];
-        vector_i64 special[GROUP_F64], some = {0};
-        for (int l = 0; l < GRAM_LANES; l++) in[l / LANES_F64][l % LANES_F64] = (double)x[i + l];
-        pieces_group(pieces, first, c, in, k, special);
-        for (int v = 0; v < GROUP_F64; v++) some |= special[v];
-        for (int l = 0; l < GRAM_LANES; l++) out[i + l] = (float)k[l / LANES_F64][l % LANES_F64];
-        if (!any_f64(some)) continue;
-        for (int l = 0; l < GRAM_LANES; l++)
-            if (special[l / LANES_F64][l % LANES_F64])
-                out[i + l] = (float)pieces_special(pieces, in[l / LANES_F64][l % LANES_F64], &below);
+        for (int l = 0; l < GRAM_LANES; l++) wide[l] = (double)x[i + l];
+        for (int v = 0; v < GROUP_F64; v++) in[v] = load_f64(wide + (ptrdiff_t)v * LANES_F64);
+        const int some = pieces_group(pieces, first, c, in, k);
+        for (int v = 0; v < GROUP_F64; v++) store_f64(wide + (ptrdiff_t)v * LANES_F64, k[v]);
+        for (int l = 0; l < GRAM_LANES && some; l++)
+            wide[l] = pieces_special(pieces, c, (double)x[i + l], wide[l], &below);
+        for (int l = 0; l < GRAM_LANES; l++) out[i + l] = (float)wide[l];
     }
     return below;
 }

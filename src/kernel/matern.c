@@ -59,28 +59,35 @@ static void logarithms(const gram_bessel_order *order, double z, double *k, doub
     *slope += log2(order->nu);
 }
 
-/* The polynomial through values[i] at u = nodes[i] = cos(pi (i + 1/2)/NODES). Chebyshev coefficients
- * b_j = (2 - [j = 0])/NODES sum_i values[i] T_j(nodes[i]), then powers of u by T_(j+1) = 2 u T_j - T_(j-1). Differences
- * from one value are used: they are small, and so is their rounding. */
-static void interpolate(const double *nodes, const double *values, double *coefficients)
+/* For polynomials through values at the nodes u_i = cos(pi (i + 1/2)/NODES). */
+typedef struct chebyshev {
+    double nodes[NODES];
+    double weights[NODES][NODES]; /* (2 - [j = 0])/NODES T_j(u_i) */
+    double powers[NODES][NODES];  /* T_j = sum_i powers[j][i] u^i */
+} chebyshev;
+
+static void chebyshev_set(chebyshev *c)
 {
-    double before[NODES] = {0}, now[NODES] = {1}, at_before[NODES], at_now[NODES];
-    for (int i = 0; i < NODES; i++) coefficients[i] = 0, at_before[i] = nodes[i], at_now[i] = 1;
+    const double pi = 0x1.921fb54442d18p1;
+    for (int i = 0; i < NODES; i++) c->nodes[i] = cos(pi * (i + 0.5) / NODES);
+    for (int j = 0; j < NODES; j++)
+        for (int i = 0; i < NODES; i++) {
+            c->weights[j][i] = (j ? 2.0 : 1.0) / NODES * cos(pi * j * (i + 0.5) / NODES);
+            /* T_(j+1) = 2 u T_j - T_(j-1), T_1 = u */
+            const double raised = j && i ? c->powers[j - 1][i - 1] : 0, before = j > 1 ? c->powers[j - 2][i] : 0;
+            c->powers[j][i] = j ? (j > 1 ? 2 : 1) * raised - before : i == 0;
+        }
+}
+
+/* The polynomial through the values: its Chebyshev coefficients, then powers of u. Differences from one value are used:
+ * they are small, and so is their rounding. */
+static void interpolate(const chebyshev *c, const double *values, double *coefficients)
+{
+    for (int i = 0; i < NODES; i++) coefficients[i] = 0;
     for (int j = 0; j < NODES; j++) {
         double b = 0;
-        for (int i = 0; i < NODES; i++) b += at_now[i] * (values[i] - values[NODES / 2]);
-        b *= (j ? 2.0 : 1.0) / NODES;
-        for (int i = 0; i < NODES; i++) {
-            coefficients[i] += b * now[i];
-            const double next = 2 * nodes[i] * at_now[i] - at_before[i];
-            at_before[i] = at_now[i];
-            at_now[i] = next;
-        }
-        for (int i = NODES - 1; i >= 0; i--) {
-            const double next = (j ? 2 : 1) * (i ? now[i - 1] : 0) - before[i];
-            before[i] = now[i];
-            now[i] = next;
-        }
+        for (int i = 0; i < NODES; i++) b += c->weights[j][i] * (values[i] - values[NODES / 2]);
+        for (int i = 0; i < NODES; i++) coefficients[i] += b * c->powers[j][i];
     }
     coefficients[0] += values[NODES / 2];
 }
@@ -100,19 +107,20 @@ static void prepare(const double *par, void *data)
 {
     tables *t = data;
     if (degree(par) >= 0) return;
-    const double nu = par[NU], pi = 0x1.921fb54442d18p1;
-    double nodes[NODES], k[NODES], slope[NODES];
+    const double nu = par[NU];
+    double k[NODES], slope[NODES];
+    chebyshev c;
+    chebyshev_set(&c);
     gram_bessel_order_set(nu, &t->order);
-    for (int i = 0; i < NODES; i++) nodes[i] = cos(pi * (i + 0.5) / NODES);
     const int end = last_exponent(&t->order), begin = end - GRAM_PIECES_OCTAVES;
     for (int piece = 0; piece < PIECES; piece++) {
         const double unit = ldexp(1, begin + piece / GRAM_PIECES_OCTAVE);
         for (int i = 0; i < NODES; i++) {
-            const double place = piece % GRAM_PIECES_OCTAVE + 0.5 + 0.5 * nodes[i];
+            const double place = piece % GRAM_PIECES_OCTAVE + 0.5 + 0.5 * c.nodes[i];
             logarithms(&t->order, unit * (1 + place / GRAM_PIECES_OCTAVE), &k[i], &slope[i]);
         }
-        interpolate(nodes, k, t->k.coefficients[piece]);
-        interpolate(nodes, slope, t->slope.coefficients[piece]);
+        interpolate(&c, k, t->k.coefficients[piece]);
+        interpolate(&c, slope, t->slope.coefficients[piece]);
     }
     t->k.low = t->slope.low = ldexp(1, begin);
     t->k.high = t->slope.high = nextafter(ldexp(1, end), 0);

@@ -170,6 +170,7 @@ static void add_type(test_expressions *list, const gram_kernel_type *type, metri
 static const char *const MORE[] = {
     "matern(nu=0.5, ell=0.9)",
     "matern(nu=1.5, ell=0.9)",
+    "matern(nu=0.7, ell=0.9)",
     "poly(m=1, c=0)",
     "poly(m=5, c=0.3)",
     "min(o=-0.5)",

@@ -288,6 +288,21 @@ static void test_order_and_bounds(void **state)
         }
 }
 
+/* Densely where the table begins and k is 1 but for a few roundings. */
+static void test_near_one(void **state)
+{
+    (void)state;
+    const double orders[] = {0.9, 1.3, 2, 4.1, 9.7, 30};
+    for (int o = 0; o < 6; o++) {
+        leaf l;
+        leaf_make(orders[o], 1, &l);
+        for (int i = 0; i < MOST_BLOCK; i++) S[i] = exp2(-40 + 20.0 * i / MOST_BLOCK);
+        evaluate(level(0), &l, MOST_BLOCK);
+        for (int i = 0; i < MOST_BLOCK; i++) assert_true(K[i] <= 1 && K[i] > 1 - 1e-3);
+        free(l.data);
+    }
+}
+
 /* Fine steps across the ends of pieces, where values below the table's beginning come from elsewhere. */
 static void test_seams(void **state)
 {
@@ -349,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference), cmocka_unit_test(test_bessel),      cmocka_unit_test(test_closed_forms),
         cmocka_unit_test(test_limit),     cmocka_unit_test(test_differences), cmocka_unit_test(test_order_and_bounds),
-        cmocka_unit_test(test_seams),     cmocka_unit_test(test_expression),
+        cmocka_unit_test(test_near_one),  cmocka_unit_test(test_seams),       cmocka_unit_test(test_expression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

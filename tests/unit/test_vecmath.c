@@ -196,6 +196,105 @@ static void test_poly_exp_sqrt(void **state)
     }
 }
 
+/* Pieces with given random polynomials. sum_j |c_j| is about 30 at most. */
+static _Alignas(64) gram_pieces PIECES;
+
+static void make_pieces(double low)
+{
+    enum { COUNT = GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES };
+    for (int i = 0; i < COUNT; i++) {
+        double *c = PIECES.coefficients[i];
+        gram_random_uniform((gram_random){11, (uint64_t)i}, 0, GRAM_PIECES_TERMS, c);
+        for (int j = 0; j < GRAM_PIECES_TERMS; j++) c[j] = (2 * c[j] - 1) * pow(0.6, j) * (j ? 1 : 20);
+    }
+    PIECES.low = low;
+    PIECES.high = nextafter(ldexp(low, GRAM_PIECES_OCTAVES), 0);
+    PIECES.at_zero = 0.25;
+    PIECES.most = 1e4;
+}
+
+/* The value at z, and sum_j |c_j|. */
+static long double pieces_at(double z, long double *size)
+{
+    int exponent, first;
+    z = fmin(z, PIECES.high);
+    const double mantissa = 2 * frexp(z, &exponent), place = (mantissa - 1) * GRAM_PIECES_OCTAVE;
+    (void)frexp(PIECES.low, &first);
+    const double *c = PIECES.coefficients[(exponent - first) * GRAM_PIECES_OCTAVE + (int)place];
+    const long double u = 2 * (place - floor(place)) - 1;
+    long double value = 0;
+    *size = 0;
+    for (int j = GRAM_PIECES_TERMS - 1; j >= 0; j--) value = value * u + c[j], *size += fabsl(c[j]);
+    return fminl(exp2l(value), PIECES.most);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    const double lows[] = {0x1p-30, 0x1p-1000, 0x1p900};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        long double most = 0, most_f32 = 0, size;
+        for (int round = 0; round < 3 * ROUNDS; round++) {
+            make_pieces(lows[round % 3]);
+            const double c = ldexp(1.25, ilogb(PIECES.low) + 30); /* z = c x, x between 2^-30 and 2^19 */
+            fill_uniform((uint64_t)round, -29.9, 19);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)exp2(X[i]), X[i] = exp2(X[i]);
+            assert_int_equal(math->f64.exp2_pieces(BLOCK, &PIECES, c, X, OUT), 0);
+            assert_int_equal(math->f32.exp2_pieces(BLOCK, &PIECES, c, XF, OUTF), 0);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double right = pieces_at(c * X[i], &size);
+                most = fmaxl(most, fabsl(OUT[i] / right - 1) * 0x1p53L / (3 + 4 * size));
+                const long double right_f32 = pieces_at(c * (double)XF[i], &size);
+                most_f32 = fmaxl(most_f32, fabsl((long double)OUTF[i] / right_f32 - 1) * 0x1p24L);
+            }
+        }
+        print_message("%-6s exp2_pieces: %.3f of the bound, f32 %.3f ulp\n", math->name, (double)most,
+                      (double)most_f32);
+        assert_true(most <= 1);
+        assert_true(most_f32 <= 1.01L);
+    }
+}
+
+/* Numbers without a piece, beside others whose values do not change for it; in place. */
+static void test_pieces_edges(void **state)
+{
+    (void)state;
+    const double x[] = {0, -0.0, -1, 5e-324, 1e-300, 0x1.fffffffffffffp-31, 0x1p-30, NAN, INFINITY, DBL_MAX, 0x1p18, 3};
+    const float x_f32[] = {0, -0.0F, -1, 1e-45F, 1e-30F, 0x1.fffffep-31F, 0x1p-30F, NAN, INFINITY, FLT_MAX, 0x1p18F, 3};
+    enum { EDGES = sizeof x / sizeof *x, BELOW = 3, AT_LOW = 6 };
+    long double size;
+    make_pieces(0x1p-30);
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        fill_uniform(1, 0.1, 4);
+        for (int i = 0; i < 64; i++) XF[i] = (float)X[i];
+        math->f64.exp2_pieces(64, &PIECES, 1, X, Y);
+        for (int turn = 0; turn < 32; turn++) {
+            memcpy(OUT, X, sizeof OUT);
+            memcpy(OUTF, XF, sizeof OUTF);
+            for (int i = 0; i < EDGES; i++) OUT[turn + i] = x[i], OUTF[turn + i] = x_f32[i];
+            assert_int_equal(math->f64.exp2_pieces(64, &PIECES, 1, OUT, OUT), BELOW);
+            assert_int_equal(math->f32.exp2_pieces(64, &PIECES, 1, OUTF, OUTF), BELOW);
+            for (int i = 0; i < EDGES; i++) {
+                const double out = OUT[turn + i], out_f32 = (double)OUTF[turn + i];
+                if (i < BELOW)
+                    assert_true(out == PIECES.at_zero && out_f32 == PIECES.at_zero);
+                else if (i < AT_LOW)
+                    assert_true(out == -x[i] && out_f32 == -(double)x_f32[i]);
+                else if (isnan(x[i]))
+                    assert_true(isnan(out) && isnan(out_f32));
+                else
+                    assert_true(fabsl(out / pieces_at(x[i], &size) - 1) < 1e-13L && fabs(out_f32 / out - 1) < 1e-6);
+            }
+            for (int i = 0; i < 64; i++)
+                if (i < turn || i >= turn + EDGES) assert_memory_equal(&OUT[i], &Y[i], sizeof *Y);
+        }
+    }
+}
+
 static double from_bits(uint64_t bits)
 {
     double value;
@@ -507,7 +606,7 @@ int main(void)
         cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
         cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
         cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
-        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
