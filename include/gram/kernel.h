@@ -44,6 +44,41 @@ GRAM_API gram_status gram_kernel_power(gram_context *context, gram_kernel *a, in
 GRAM_API gram_status gram_kernel_on(gram_context *context, int64_t count, const int64_t *columns, gram_kernel *a,
                                     gram_kernel **kernel);
 
+/* exp(a(x, y)), and a(x, y)/sqrt(a(x, x) a(y, y)). */
+GRAM_API gram_status gram_kernel_exp(gram_context *context, gram_kernel *a, gram_kernel **kernel);
+GRAM_API gram_status gram_kernel_normalize(gram_context *context, gram_kernel *a, gram_kernel **kernel);
+/* a(A x, A y), A of rows x columns finite numbers (1 to 4096 of each), row-major, copied. */
+GRAM_API gram_status gram_kernel_warp(gram_context *context, int64_t rows, int64_t columns, const double *matrix,
+                                      gram_kernel *a, gram_kernel **kernel);
+
+/* ---- kernels that exist in C only: they print as <callback NAME> and the like, which cannot be read back ---- */
+
+/* out[i * ldo + j] = k(x_i, y_j) for a block of pairs; coordinate l of point i is x[l * ldx + i], of point j y[l * ldy + j].
+ * Must be symmetric, give the same for the same pair in any block, and may be called from several threads at once. A
+ * block may be filled up with points that are not of the set; what is made of them is not used. */
+typedef void (*gram_kernel_fn)(void *user, int64_t d, int64_t rows, const double *x, int64_t ldx, int64_t columns,
+                               const double *y, int64_t ldy, double *out, int64_t ldo);
+
+/* A name is 1 to 31 letters, digits, '_' and '-'. `user` is taken in any case: `release` (or NULL) is called with it once,
+ * when the last kernel that uses it is gone, or at once if this fails. The kernel has no derivative by its inputs. */
+GRAM_API gram_status gram_kernel_callback(gram_context *context, const char *name, gram_kernel_fn block, void *user,
+                                          void (*release)(void *user), gram_kernel **kernel);
+
+/* The entries of a symmetric n x n matrix of the caller's (borrowed, row-major, ld >= n), by the numbers of the points:
+ * for point sets of n points with themselves only. Reads it once: GRAM_ERROR_DATA names an entry that is not finite. */
+GRAM_API gram_status gram_kernel_precomputed(gram_context *context, const char *name, int64_t n, const double *matrix,
+                                             int64_t ld, gram_kernel **kernel);
+
+/* f(x) a(x, y) f(y); f may be called from several threads at once. name, user and release as above. */
+typedef double (*gram_factor_fn)(void *user, int64_t d, const double *x);
+GRAM_API gram_status gram_kernel_scale(gram_context *context, const char *name, gram_factor_fn factor, void *user,
+                                       void (*release)(void *user), gram_kernel *a, gram_kernel **kernel);
+
+/* a(x, y) - mean_i a(x, z_i) - mean_i a(z_i, y) + mean_ij a(z_i, z_j) over a sample z: one more owner of
+ * it. */
+GRAM_API gram_status gram_kernel_centre(gram_context *context, gram_points *sample, gram_kernel *a,
+                                        gram_kernel **kernel);
+
 /* ---- parameters, in the order in which they are printed ---- */
 
 typedef enum gram_transform { GRAM_TRANSFORM_NONE = 0, GRAM_TRANSFORM_LOG = 1 } gram_transform;
@@ -81,9 +116,24 @@ GRAM_API gram_status gram_kernel_resolve(gram_context *context, const gram_kerne
 GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kernel *kernel, int64_t d,
                                           gram_kernel **out);
 
-/* Does the kernel take points of d columns? GRAM_ERROR_DIMENSION, with what does not fit, if columns of `on` or numbers
- * of ARD parameters are against it. O(size of the expression). */
+/* Does the kernel take points of d columns? GRAM_ERROR_DIMENSION, with what does not fit, if columns of `on`, numbers
+ * of ARD parameters, the matrix of a warp or the sample of a centred kernel are against it. O(size of the expression). */
 GRAM_API gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d);
+
+/* The least number of columns that the kernel takes. GRAM_ERROR_DIMENSION, with what does not fit, if its parts need
+ * different ones. O(size of the expression). */
+GRAM_API gram_status gram_kernel_least_dimension(gram_context *context, const gram_kernel *kernel, int64_t *d);
+
+/* ---- the kernels there are ---- */
+
+/* Kernel number index = 0, 1, ... of the table: its name, and what it is of x and y in a line of plain text; NULL past the
+ * end. Static. */
+GRAM_API const char *gram_kernel_name(int index);
+GRAM_API const char *gram_kernel_formula(int index);
+
+/* The same with its parameters and their defaults, as in "matern(nu=2.5, ell)": a parameter without one is free. Written
+ * like gram_kernel_print does; 0 past the end. */
+GRAM_API size_t gram_kernel_signature(int index, char *text, size_t size);
 
 /* ---- facts ---- */
 

@@ -21,29 +21,29 @@
  * Stationary, isotropic: all yes gives yes. A single no among yes gives no in a sum, and in a product if the others are
  * continuous with k(x,x) > 0, so that they can be divided out near the diagonal, where a leaf's no is meant. A power of
  * such a kernel says what the kernel says: its root can be taken there.
+ * One operand (the reasons are in facts_one.c):
+ *   exp        strictly: if the feature map of a is injective (strictly or characteristic imply it). Universal: if a is, or
+ *              if its feature map is injective and it is continuous. Characteristic: if a is. Stationary, isotropic and
+ *              continuous as a.
+ *   normalize  with k(x,x) > 0 strictly, and if a is continuous universal, as a; of a stationary kernel everything.
+ *   scale      strictly no if a says no; else unknown.
+ *   centre     neither strictly nor universal; characteristic as a.
+ *   warp       A one to one on the columns that it uses keeps yes; if it is not: no. A onto keeps no.
  * Rank: adds and multiplies, an upper bound. Derivatives: the smallest. Sobolev order: the smallest, if all of them have
  * one on the same columns (and are stationary in a product). */
 #include <math.h>
 #include <string.h>
 
-#include "kernel.h"
+#include "facts.h"
 
 enum { WORD = 64, PROPERTIES = 3, SETS_PER_LEVEL = 1 + PROPERTIES };
-
-typedef enum kind { ORDINARY, ZERO, CONSTANT } kind;
-
-typedef struct known {
-    gram_facts facts;
-    kind kind;
-    uint64_t *seen; /* the set of columns S */
-    int64_t seen_count;
-} known;
 
 typedef struct composing {
     gram_context *context;
     int64_t d;
     int64_t words;  /* of a set */
     uint64_t *sets; /* SETS_PER_LEVEL for each level of the tree */
+    int64_t set_words;
 } composing;
 
 /* ---- sets of columns ---- */
@@ -82,47 +82,51 @@ static int round_metric(const gram_kernel *leaf)
     return 1;
 }
 
-static void mark_columns(const composing *c, const gram_view *view, uint64_t *set)
+static void mark_columns(const gram_view *view, uint64_t *set)
 {
     for (int64_t l = 0; l < view->d; l++) {
         const int64_t column = view->columns ? view->columns[l] : l;
         set[column / WORD] |= (uint64_t)1 << (column % WORD);
     }
-    (void)c;
 }
 
-static void leaf_facts(const composing *c, const gram_kernel *leaf, const gram_view *view, int level, known *out)
+static int in_set(const uint64_t *set, int64_t column)
 {
-    const gram_view everything = {c->d, NULL};
+    return (int)(set[column / WORD] >> (column % WORD) & 1);
+}
+
+/* The columns of a warp's matrix that are not all 0 in the rows that its operand sees. */
+static void mark_used(const gram_kernel *warp, const uint64_t *rows, const gram_view *view, uint64_t *set)
+{
+    for (int64_t i = 0; i < warp->matrix_rows; i++)
+        for (int64_t l = 0; l < warp->matrix_columns && in_set(rows, i); l++) {
+            const int64_t column = view->columns ? view->columns[l] : l;
+            if (warp->matrix[i * warp->matrix_columns + l] != 0) set[column / WORD] |= (uint64_t)1 << (column % WORD);
+        }
+}
+
+static void leaf_facts(const composing *c, const gram_kernel *leaf, const gram_view *view, int level, gram_known *out)
+{
+    const gram_view everything = {.d = c->d};
     double par[GRAM_MAX_SPECS];
     gram_kernel_par(leaf, par);
     for (int i = 0; i < leaf->type->spec_count; i++)
         if (leaf->type->specs[i].role == GRAM_ROLE_SHAPE && isnan(par[i])) par[i] = leaf->type->specs[i].resolved;
     out->seen = take_set(c, level, 0);
     leaf->type->facts(par, view->d, &out->facts);
+    out->injective = leaf->type->injective ? leaf->type->injective(par, view->d) : GRAM_UNKNOWN;
+    out->opaque = leaf->external != NULL;
+    out->observes = leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_INDEX;
     if (leaf->type->form == GRAM_FORM_NONE) {
-        out->kind = par[0] > 0 ? CONSTANT : ZERO;
+        out->kind = par[0] > 0 ? GRAM_KNOWN_CONSTANT : GRAM_KNOWN_ZERO;
     } else {
         /* an observation is the same or not, whatever columns are looked at */
-        mark_columns(c, leaf->type->form == GRAM_FORM_SAME ? &everything : view, out->seen);
+        mark_columns(out->observes ? &everything : view, out->seen);
         if (!round_metric(leaf)) out->facts.isotropic = GRAM_NO;
+        gram_known_settle(out);
     }
     out->seen_count = count_set(c, out->seen);
 }
-
-static const gram_facts ZERO_FACTS = {
-    .positive_definite = GRAM_YES,
-    .strictly = GRAM_NO,
-    .stationary = GRAM_YES,
-    .isotropic = GRAM_YES,
-    .universal = GRAM_NO,
-    .characteristic = GRAM_NO,
-    .continuous = GRAM_YES,
-    .bounded_below = GRAM_NO,
-    .rank = 0,
-    .derivatives = GRAM_INFINITE,
-    .sobolev_order = NAN,
-};
 
 /* ---- sums and products: operands are added one at a time ---- */
 
@@ -131,7 +135,7 @@ typedef struct fold {
     int operands;                    /* that count: not 0 in a sum, not constant in a product */
     int constants;                   /* factors left out */
     int zero;                        /* a factor is 0 */
-    known first;                     /* the only one, if there is only one; its set is in `seen` */
+    gram_known first;                /* the only one, if there is only one; its set is in `seen` */
     uint64_t *seen;                  /* S so far */
     int64_t widest;                  /* most columns that an operand sees */
     int64_t narrowest;               /* fewest */
@@ -139,7 +143,9 @@ typedef struct fold {
     int64_t widest_with[PROPERTIES]; /* sum: most columns that a term with P sees, or -1 */
     int others_fit[PROPERTIES];      /* product: factors without P are continuous with k(x,x) > 0 */
     int pd[3], stationary[3], isotropic[3], continuous[3], bounded[3]; /* how many say no, yes, unknown */
-    int plain_others[2]; /* factors that are not stationary (isotropic) apart: all others can be divided out */
+    int opaque, observes;
+    int64_t widest_injective; /* sum: most columns that a term with an injective feature map sees */
+    int plain_others[2];      /* factors that are not stationary (isotropic) apart: all others can be divided out */
     int64_t rank;
     int derivatives;
     double sobolev;
@@ -189,12 +195,12 @@ static void add_numbers(fold *f, const gram_facts *facts)
         f->sobolev = facts->sobolev_order;
 }
 
-static void add_operand(const composing *c, fold *f, const known *operand)
+static void add_operand(const composing *c, fold *f, const gram_known *operand)
 {
     const gram_facts *facts = &operand->facts;
-    if (f->node == GRAM_NODE_SUM && operand->kind == ZERO) return;
-    f->zero |= operand->kind == ZERO;
-    if (f->node != GRAM_NODE_SUM && operand->kind == CONSTANT) {
+    if (f->node == GRAM_NODE_SUM && operand->kind == GRAM_KNOWN_ZERO) return;
+    f->zero |= operand->kind == GRAM_KNOWN_ZERO;
+    if (f->node != GRAM_NODE_SUM && operand->kind == GRAM_KNOWN_CONSTANT) {
         f->constants++;
         return;
     }
@@ -213,6 +219,10 @@ static void add_operand(const composing *c, fold *f, const known *operand)
     f->isotropic[facts->isotropic]++;
     f->continuous[facts->continuous]++;
     f->bounded[facts->bounded_below]++;
+    f->opaque |= operand->opaque;
+    f->observes |= operand->observes;
+    if (operand->injective == GRAM_YES && operand->seen_count > f->widest_injective)
+        f->widest_injective = operand->seen_count;
     if (facts->stationary == GRAM_YES) f->plain_others[0] &= divisible(facts);
     if (facts->isotropic == GRAM_YES) f->plain_others[1] &= divisible(facts);
     add_numbers(f, facts);
@@ -243,7 +253,9 @@ static gram_answer close_continuous(const fold *f)
 
 static gram_answer close_bounded(const fold *f)
 {
-    if (f->node == GRAM_NODE_SUM) return f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+    if (f->node == GRAM_NODE_SUM && all_yes(f, f->pd) == GRAM_YES)
+        return f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+    if (f->node == GRAM_NODE_SUM) return all_yes(f, f->bounded); /* a diagonal may be negative */
     return f->bounded[GRAM_NO] > 0 ? GRAM_NO : all_yes(f, f->bounded);
 }
 
@@ -255,23 +267,17 @@ static gram_answer close_property(const composing *c, const fold *f, int which, 
         return f->widest < seen_count ? GRAM_NO : GRAM_UNKNOWN;
     }
     const int covered = count_set(c, f->cover[which]) == seen_count;
-    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands;
+    const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands &&
+                         f->bounded[GRAM_YES] == f->operands; /* none is 0 */
     return covered && (which == 2 ? spectral : f->others_fit[which]) ? GRAM_YES : GRAM_UNKNOWN;
 }
 
-/* What finite rank and a zero on the diagonal rule out. */
-static void rule_out(gram_facts *facts)
-{
-    const int finite = facts->rank != GRAM_INFINITE;
-    if (finite || facts->bounded_below == GRAM_NO) facts->strictly = facts->universal = GRAM_NO;
-    if (finite) facts->characteristic = GRAM_NO;
-}
-
-static void close_fold(const composing *c, const fold *f, known *out)
+static void close_fold(const composing *c, const fold *f, gram_known *out)
 {
     const int64_t seen_count = count_set(c, f->seen);
     if (f->zero || (f->operands == 0 && f->constants == 0)) {
-        *out = (known){ZERO_FACTS, ZERO, f->seen, 0};
+        *out = (gram_known){.seen = f->seen};
+        gram_known_zero(out);
         memset(f->seen, 0, (size_t)c->words * sizeof *f->seen);
         return;
     }
@@ -280,7 +286,12 @@ static void close_fold(const composing *c, const fold *f, known *out)
         out->seen = f->seen;
         return;
     }
-    *out = (known){.kind = seen_count == 0 ? CONSTANT : ORDINARY, .seen = f->seen, .seen_count = seen_count};
+    *out = (gram_known){.kind = seen_count == 0 ? GRAM_KNOWN_CONSTANT : GRAM_KNOWN_ORDINARY,
+                        .injective = GRAM_UNKNOWN,
+                        .opaque = f->opaque,
+                        .observes = f->observes,
+                        .seen = f->seen,
+                        .seen_count = seen_count};
     gram_facts *facts = &out->facts;
     facts->positive_definite = all_yes(f, f->pd);
     facts->stationary = close_shape(f, f->stationary, 0);
@@ -290,28 +301,35 @@ static void close_fold(const composing *c, const fold *f, known *out)
     facts->strictly = close_property(c, f, 0, seen_count);
     facts->universal = close_property(c, f, 1, seen_count);
     facts->characteristic = close_property(c, f, 2, seen_count);
-    facts->rank = out->kind == CONSTANT ? 1 : f->rank;
+    facts->rank = out->kind == GRAM_KNOWN_CONSTANT ? 1 : f->rank;
     facts->derivatives = f->derivatives;
     facts->sobolev_order = f->narrowest == seen_count ? f->sobolev : NAN;
-    rule_out(facts);
+    if (f->node == GRAM_NODE_SUM && facts->positive_definite == GRAM_YES && f->widest_injective == seen_count)
+        out->injective = GRAM_YES;
+    gram_known_settle(out);
 }
 
 /* ---- the tree ---- */
 
-static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level, known *out);
+static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
+                           gram_known *out);
 
 /* Seen from R^d a kernel of fewer columns is not isotropic; a constant is. */
-static void see_from_outside(const composing *c, known *part)
+static void see_from_outside(const composing *c, gram_known *part)
 {
-    if (part->seen_count < c->d && part->kind == ORDINARY) part->facts.isotropic = GRAM_NO;
+    if (part->seen_count == c->d || part->kind != GRAM_KNOWN_ORDINARY) return;
+    if (!part->opaque)
+        part->facts.isotropic = GRAM_NO;
+    else if (part->facts.isotropic == GRAM_YES)
+        part->facts.isotropic = GRAM_UNKNOWN;
 }
 
 static gram_status compose_operands(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
-                                    known *out)
+                                    gram_known *out)
 {
     gram_status status = GRAM_OK;
     fold f;
-    known operand;
+    gram_known operand;
     const int copies = kernel->node == GRAM_NODE_POWER ? kernel->exponent : 1;
     start_fold(c, kernel->node, level, &f);
     for (int i = 0; i < kernel->child_count; i++) {
@@ -324,10 +342,10 @@ done:
 }
 
 static gram_status compose_on(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
-                              known *out)
+                              gram_known *out)
 {
     gram_status status = GRAM_OK;
-    gram_view inner = {0, NULL};
+    gram_view inner = {.d = 0};
     TRY(gram_view_enter(c->context, kernel, view, &inner));
     TRY(compose(c, kernel->children[0], &inner, level, out));
 done:
@@ -335,19 +353,82 @@ done:
     return status;
 }
 
-static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level, known *out)
+/* f of a scaled kernel sees all columns that there are here. */
+static void scale_facts(const composing *c, const gram_view *view, gram_known *out)
+{
+    const int64_t before = out->seen_count;
+    if (out->kind != GRAM_KNOWN_ZERO) mark_columns(view, out->seen);
+    out->seen_count = count_set(c, out->seen);
+    gram_known_scale(out, before < out->seen_count);
+}
+
+static gram_status start_composing(gram_context *context, int64_t d, int depth, composing *c)
+{
+    gram_status status = GRAM_OK;
+    *c = (composing){.context = context, .d = d, .words = d / WORD + 1};
+    FAIL_IF(!gram_size_multiply(c->words, (int64_t)depth * SETS_PER_LEVEL, &c->set_words), context, GRAM_ERROR_OVERFLOW,
+            "kernel_facts: d = %lld is more than can be addressed", (long long)d);
+    TRY(gram_take(context, "kernel_facts: sets of columns", c->set_words, sizeof *c->sets, (void **)&c->sets));
+done:
+    return status;
+}
+
+static void stop_composing(const composing *c)
+{
+    gram_give(c->context, c->sets, c->set_words, sizeof *c->sets);
+}
+
+/* The operand lives in a space of its own, with as many columns as A has rows. */
+static gram_status compose_warp(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
+                                gram_known *out)
+{
+    gram_status status = GRAM_OK;
+    composing inside = {.context = c->context};
+    gram_warp_nature nature;
+    const gram_view rows = {.d = kernel->matrix_rows}, everything = {.d = c->d};
+    uint64_t *seen = take_set(c, level, 0);
+    TRY(start_composing(c->context, kernel->matrix_rows, kernel->children[0]->depth, &inside));
+    TRY(compose(&inside, kernel->children[0], &rows, 0, out));
+    if (out->kind == GRAM_KNOWN_ORDINARY) {
+        TRY(gram_warp_look(c->context, kernel, out->seen, &nature));
+        nature.everything = nature.columns == c->d;
+        gram_known_warp(out, &nature);
+        if (out->observes || (out->kind == GRAM_KNOWN_ORDINARY && nature.columns == 0))
+            mark_columns(out->observes ? &everything : view, seen);
+        else if (out->kind == GRAM_KNOWN_ORDINARY)
+            mark_used(kernel, out->seen, view, seen);
+    }
+    out->seen = seen;
+    out->seen_count = count_set(c, seen);
+done:
+    stop_composing(&inside);
+    return status;
+}
+
+static gram_status compose(const composing *c, const gram_kernel *kernel, const gram_view *view, int level,
+                           gram_known *out)
 {
     gram_status status = GRAM_OK;
     const gram_facts unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,  GRAM_UNKNOWN,
                                 GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0,
                                 NAN};
-    *out = (known){.facts = unknown};
-    if (kernel->node == GRAM_NODE_LEAF)
-        leaf_facts(c, kernel, view, level, out);
-    else if (kernel->node == GRAM_NODE_ON)
-        TRY(compose_on(c, kernel, view, level, out));
-    else
-        TRY(compose_operands(c, kernel, view, level, out));
+    *out = (gram_known){.facts = unknown, .injective = GRAM_UNKNOWN};
+    switch (kernel->node) {
+    case GRAM_NODE_LEAF: leaf_facts(c, kernel, view, level, out); break;
+    case GRAM_NODE_ON: TRY(compose_on(c, kernel, view, level, out)); break;
+    case GRAM_NODE_WARP: TRY(compose_warp(c, kernel, view, level, out)); break;
+    case GRAM_NODE_SUM:
+    case GRAM_NODE_PRODUCT:
+    case GRAM_NODE_POWER: TRY(compose_operands(c, kernel, view, level, out)); break;
+    case GRAM_NODE_EXP:
+    case GRAM_NODE_NORMALIZE:
+    case GRAM_NODE_SCALE:
+    case GRAM_NODE_CENTRE: TRY(compose(c, kernel->children[0], view, level, out)); break;
+    }
+    if (kernel->node == GRAM_NODE_EXP) gram_known_exp(out);
+    if (kernel->node == GRAM_NODE_NORMALIZE) gram_known_normalize(out);
+    if (kernel->node == GRAM_NODE_CENTRE) gram_known_centre(out);
+    if (kernel->node == GRAM_NODE_SCALE) scale_facts(c, view, out);
     see_from_outside(c, out);
 done:
     return status;
@@ -356,17 +437,13 @@ done:
 gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts)
 {
     gram_status status = GRAM_OK;
-    known whole;
-    const gram_view all = {d, NULL};
-    composing c = {.context = context, .d = d};
-    int64_t set_words = 0;
+    gram_known whole;
+    const gram_view all = {.d = d};
+    composing c = {.context = context};
     if (!context || !facts) return GRAM_ERROR_ARGUMENT;
     memset(facts, 0, sizeof *facts);
     TRY(gram_kernel_check_dimension(context, kernel, d));
-    c.words = d / WORD + 1;
-    FAIL_IF(!gram_size_multiply(c.words, (int64_t)kernel->depth * SETS_PER_LEVEL, &set_words), context,
-            GRAM_ERROR_OVERFLOW, "kernel_facts: d = %lld is more than can be addressed", (long long)d);
-    TRY(gram_take(context, "kernel_facts: sets of columns", set_words, sizeof *c.sets, (void **)&c.sets));
+    TRY(start_composing(context, d, kernel->depth, &c));
     TRY(compose(&c, kernel, &all, 0, &whole));
     *facts = whole.facts;
     if (whole.seen_count < d) {
@@ -374,6 +451,6 @@ gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, 
         facts->sobolev_order = NAN;
     }
 done:
-    gram_give(context, c.sets, set_words, sizeof *c.sets);
+    stop_composing(&c);
     return status;
 }

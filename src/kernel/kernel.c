@@ -1,4 +1,4 @@
-/* Nodes of the expression tree: made, counted, compared, released.
+/* Nodes of the expression tree, and leaves: made, counted, compared, released. combine.c makes larger ones of them.
  *
  * A node is one block of memory: the struct, then what it points to. Nodes never change once made, so trees share
  * subtrees freely; the same node may occur in many trees, or twice in one. `size` and `depth` count a shared subtree as
@@ -13,19 +13,13 @@
 
 /* ---- one block ---- */
 
-typedef struct node_room {
-    int64_t values;
-    int64_t children;
-    int64_t columns;
-} node_room;
-
-/* Returns where the values go, with their flags behind them, in *values. */
-static gram_status new_node(gram_context *context, gram_node node, node_room room, gram_kernel **out, double **values)
+gram_status gram_kernel_new(gram_context *context, gram_node node, gram_node_room room, gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     gram_kernel *made = NULL;
     const int64_t bytes = (int64_t)sizeof *made + room.values * ((int64_t)sizeof(double) + 1) +
                           room.children * (int64_t)sizeof(gram_kernel *) + room.columns * (int64_t)sizeof(int64_t);
+    *out = NULL;
     TRY(gram_take(context, "kernel", bytes, 1, (void **)&made));
     memset(made, 0, sizeof *made);
     atomic_init(&made->references, 1);
@@ -38,7 +32,7 @@ static gram_status new_node(gram_context *context, gram_node node, node_room roo
     made->child_count = (int)room.children;
     made->columns = (int64_t *)(void *)(made->children + room.children);
     made->column_count = room.columns;
-    if (values) *values = (double *)(void *)(made->columns + room.columns);
+    made->matrix = (double *)(void *)(made->columns + room.columns);
     *out = made;
 done:
     return status;
@@ -55,6 +49,7 @@ void gram_kernel_release(gram_kernel *kernel)
 {
     if (!kernel || atomic_fetch_sub(&kernel->references, 1) != 1) return;
     for (int i = 0; i < kernel->child_count; i++) gram_kernel_release(kernel->children[i]);
+    gram_external_release(kernel->external);
     gram_memory *memory = kernel->memory;
     gram_memory_give(memory, kernel, kernel->bytes);
     gram_memory_release(memory);
@@ -246,14 +241,16 @@ gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type
 {
     gram_status status = GRAM_OK;
     gram_argument full[GRAM_MAX_SPECS];
-    double initial[GRAM_MAX_SPECS], *values = NULL;
-    node_room room = {0, 0, 0};
+    double initial[GRAM_MAX_SPECS];
+    gram_node_room room = {0, 0, 0};
     *kernel = NULL;
     fill_defaults(type, arguments, full, initial);
     TRY(check_leaf(context, type, full));
     for (int i = 0; i < type->spec_count; i++) room.values += full[i].count;
-    TRY(new_node(context, GRAM_NODE_LEAF, room, kernel, &values));
+    TRY(gram_kernel_new(context, GRAM_NODE_LEAF, room, kernel));
     (*kernel)->type = type;
+    double *values = (*kernel)->matrix;
+    (*kernel)->matrix = NULL;
     unsigned char *fixed = (unsigned char *)(values + room.values);
     for (int i = 0; i < type->spec_count; i++) {
         copy_argument(&full[i], type->specs[i].role == GRAM_ROLE_STRUCTURE, values, fixed, &(*kernel)->arguments[i]);
@@ -276,88 +273,6 @@ const gram_argument *gram_kernel_argument(const gram_kernel *leaf, gram_role rol
     return NULL;
 }
 
-/* ---- combinators ---- */
-
-/* Makes children[0 .. count) the children of node: retains them, sets depth and size. */
-static gram_status adopt(gram_context *context, gram_kernel *node, gram_kernel *const *children, int count)
-{
-    gram_status status = GRAM_OK;
-    int depth = 0;
-    int64_t size = 1;
-    for (int i = 0; i < count; i++) {
-        node->children[i] = gram_kernel_retain(children[i]);
-        size += children[i]->size;
-        if (children[i]->depth > depth) depth = children[i]->depth;
-    }
-    node->depth = depth + 1;
-    node->size = size;
-    FAIL_IF(node->depth > GRAM_KERNEL_MAX_DEPTH, context, GRAM_ERROR_ARGUMENT, "kernel: nested deeper than %d levels",
-            GRAM_KERNEL_MAX_DEPTH);
-    FAIL_IF(size > GRAM_KERNEL_MAX_SIZE, context, GRAM_ERROR_ARGUMENT, "kernel: more than %d terms and factors",
-            GRAM_KERNEL_MAX_SIZE);
-done:
-    return status;
-}
-
-/* Writes the operands of a sum (product), with those that are sums (products) themselves opened, to out unless it is
- * NULL. Returns their number. */
-static int64_t flatten(gram_node node, int count, gram_kernel *const *children, gram_kernel **out)
-{
-    int64_t total = 0;
-    for (int i = 0; i < count; i++) {
-        const int open = children[i]->node == node;
-        gram_kernel *const *operands = open ? children[i]->children : &children[i];
-        const int operand_count = open ? children[i]->child_count : 1;
-        if (out) memcpy(out + total, operands, (size_t)operand_count * sizeof *out);
-        total += operand_count;
-    }
-    return total;
-}
-
-gram_status gram_kernel_combine(gram_context *context, gram_node node, int count, gram_kernel *const *children,
-                                gram_kernel **kernel)
-{
-    gram_status status = GRAM_OK;
-    gram_kernel *made = NULL;
-    node_room room = {0, 0, 0};
-    *kernel = NULL;
-    if (count == 1) {
-        *kernel = gram_kernel_retain(children[0]);
-        goto done;
-    }
-    room.children = flatten(node, count, children, NULL);
-    FAIL_IF(room.children > GRAM_KERNEL_MAX_SIZE, context, GRAM_ERROR_ARGUMENT,
-            "kernel: more than %d terms and factors", GRAM_KERNEL_MAX_SIZE);
-    TRY(new_node(context, node, room, &made, NULL));
-    (void)flatten(node, count, children, made->children);
-    TRY(adopt(context, made, made->children, made->child_count));
-    *kernel = made;
-    made = NULL;
-done:
-    gram_kernel_release(made);
-    return status;
-}
-
-static gram_status two_operands(gram_context *context, const char *name, gram_node node, gram_kernel *a, gram_kernel *b,
-                                gram_kernel **kernel)
-{
-    gram_kernel *const operands[2] = {a, b};
-    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
-    *kernel = NULL;
-    if (!a || !b) return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_%s: %s is NULL", name, a ? "b" : "a");
-    return gram_kernel_combine(context, node, 2, operands, kernel);
-}
-
-gram_status gram_kernel_sum(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel)
-{
-    return two_operands(context, "sum", GRAM_NODE_SUM, a, b, kernel);
-}
-
-gram_status gram_kernel_multiply(gram_context *context, gram_kernel *a, gram_kernel *b, gram_kernel **kernel)
-{
-    return two_operands(context, "multiply", GRAM_NODE_PRODUCT, a, b, kernel);
-}
-
 gram_status gram_kernel_constant(gram_context *context, double value, gram_kernel **kernel)
 {
     const gram_argument argument = {.count = 1, .set = 1, .values = &value};
@@ -365,94 +280,11 @@ gram_status gram_kernel_constant(gram_context *context, double value, gram_kerne
     return gram_kernel_leaf(context, &gram_kernel_const, &argument, kernel);
 }
 
-gram_status gram_kernel_power(gram_context *context, gram_kernel *a, int m, gram_kernel **kernel)
-{
-    gram_status status = GRAM_OK;
-    gram_kernel *made = NULL;
-    const node_room room = {.children = 1};
-    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
-    *kernel = NULL;
-    FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_power: a is NULL");
-    FAIL_IF(m < 1 || m > GRAM_KERNEL_MAX_POWER, context, GRAM_ERROR_ARGUMENT,
-            "kernel_power: m = %d, the exponent must be a whole number from 1 to %d", m, GRAM_KERNEL_MAX_POWER);
-    if (m == 1) {
-        *kernel = gram_kernel_retain(a);
-        goto done;
-    }
-    TRY(new_node(context, GRAM_NODE_POWER, room, &made, NULL));
-    made->exponent = m;
-    TRY(adopt(context, made, &a, 1));
-    *kernel = made;
-    made = NULL;
-done:
-    gram_kernel_release(made);
-    return status;
-}
-
-/* ---- columns ---- */
-
-int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start)
-{
-    int64_t end = start + 1;
-    while (end < count && columns[end] == columns[end - 1] + 1) end++;
-    return end;
-}
-
-/* A column of the run [start, end) that a run before it has too, or -1. Runs are compared, not columns: long lists are
- * ranges. */
-static int64_t find_repeated(const int64_t *columns, int64_t start, int64_t end)
-{
-    for (int64_t from = 0, to; from < start; from = to) {
-        to = gram_columns_run(columns, start, from);
-        const int64_t lowest = columns[from] > columns[start] ? columns[from] : columns[start];
-        if (lowest <= columns[to - 1] && lowest <= columns[end - 1]) return lowest;
-    }
-    return -1;
-}
-
-static gram_status check_columns(gram_context *context, int64_t count, const int64_t *columns)
-{
-    gram_status status = GRAM_OK;
-    FAIL_IF(count < 1 || !columns, context, GRAM_ERROR_ARGUMENT, "on: no columns");
-    FAIL_IF(count > GRAM_KERNEL_MAX_COLUMNS, context, GRAM_ERROR_ARGUMENT, "on: more than %d columns",
-            GRAM_KERNEL_MAX_COLUMNS);
-    for (int64_t i = 0; i < count; i++)
-        FAIL_IF(columns[i] < 0 || columns[i] >= GRAM_KERNEL_MAX_COLUMN, context, GRAM_ERROR_ARGUMENT,
-                "on: columns[%lld] = %lld is not from 0 to %d", (long long)i, (long long)columns[i],
-                GRAM_KERNEL_MAX_COLUMN - 1);
-    for (int64_t start = 0, end; start < count; start = end) {
-        end = gram_columns_run(columns, count, start);
-        const int64_t repeated = find_repeated(columns, start, end);
-        FAIL_IF(repeated >= 0, context, GRAM_ERROR_ARGUMENT, "on: column %lld is given twice", (long long)repeated + 1);
-    }
-done:
-    return status;
-}
-
-gram_status gram_kernel_on(gram_context *context, int64_t count, const int64_t *columns, gram_kernel *a,
-                           gram_kernel **kernel)
-{
-    gram_status status = GRAM_OK;
-    gram_kernel *made = NULL;
-    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
-    *kernel = NULL;
-    FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_on: a is NULL");
-    TRY(check_columns(context, count, columns));
-    TRY(new_node(context, GRAM_NODE_ON, (node_room){.children = 1, .columns = count}, &made, NULL));
-    memcpy(made->columns, columns, (size_t)count * sizeof *columns);
-    TRY(adopt(context, made, &a, 1));
-    *kernel = made;
-    made = NULL;
-done:
-    gram_kernel_release(made);
-    return status;
-}
-
 /* ---- equality ---- */
 
 static int equal_leaves(const gram_kernel *a, const gram_kernel *b)
 {
-    if (a->type != b->type) return 0;
+    if (a->type != b->type || !gram_external_equal(a->external, b->external)) return 0;
     for (int i = 0; i < a->type->spec_count; i++) {
         const gram_argument *p = &a->arguments[i], *q = &b->arguments[i];
         if (p->count != q->count || p->rows != q->rows || p->set != q->set) return 0;
@@ -462,13 +294,24 @@ static int equal_leaves(const gram_kernel *a, const gram_kernel *b)
     return 1;
 }
 
+/* What a node has of its own, beside its children. */
+static int equal_nodes(const gram_kernel *a, const gram_kernel *b)
+{
+    const size_t columns = (size_t)a->column_count * sizeof *a->columns;
+    const size_t numbers = (size_t)(a->matrix_rows * a->matrix_columns) * sizeof *a->matrix;
+    if (a->child_count != b->child_count || a->exponent != b->exponent || a->column_count != b->column_count ||
+        a->matrix_rows != b->matrix_rows || a->matrix_columns != b->matrix_columns)
+        return 0;
+    return memcmp(a->columns, b->columns, columns) == 0 && memcmp(a->matrix, b->matrix, numbers) == 0 &&
+           gram_external_equal(a->external, b->external);
+}
+
 int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b)
 {
     if (a == b) return 1;
     if (!a || !b || a->node != b->node || a->size != b->size) return 0;
     if (a->node == GRAM_NODE_LEAF) return equal_leaves(a, b);
-    if (a->child_count != b->child_count || a->exponent != b->exponent || a->column_count != b->column_count) return 0;
-    if (memcmp(a->columns, b->columns, (size_t)a->column_count * sizeof *a->columns) != 0) return 0;
+    if (!equal_nodes(a, b)) return 0;
     for (int i = 0; i < a->child_count; i++)
         if (!gram_kernel_equal(a->children[i], b->children[i])) return 0;
     return 1;

@@ -21,7 +21,8 @@ typedef enum gram_form {
     GRAM_FORM_SQDIST, /* sum_l ((x_l - y_l)/ell_l)^2 */
     GRAM_FORM_L1,     /* sum_l |x_l - y_l|/ell_l */
     GRAM_FORM_DOT,    /* sum_l x_l y_l */
-    GRAM_FORM_COORDS  /* what the kernel makes of the coordinates itself */
+    GRAM_FORM_COORDS, /* what the kernel makes of the coordinates itself */
+    GRAM_FORM_INDEX   /* the numbers of the two observations: an entry of a given matrix */
 } gram_form;
 
 typedef enum gram_role {
@@ -51,11 +52,15 @@ typedef struct gram_parameter_spec {
 
 enum { GRAM_MAX_SPECS = 6 };
 
+/* The most columns that a block of pairs has: a kernel of coordinates may keep rows of this length on the stack,
+ * _Alignas(64). */
+enum { GRAM_BLOCK_COLUMNS = 96 };
+
 /* A block of pairs by coordinates: x_l of row i is x[l * ld + i], y_l of column j is y[l * ld + j]. */
 typedef struct gram_coords_block {
     int64_t d;
     int rows;
-    int columns; /* a multiple of GRAM_LANES; out has this many numbers per row */
+    int columns; /* a multiple of GRAM_LANES, at most GRAM_BLOCK_COLUMNS; out has this many numbers per row */
     int ld;
     const double *x;
     const double *y;
@@ -87,12 +92,19 @@ typedef struct gram_kernel_type {
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
     void (*facts)(const double *par, int64_t d, gram_facts *facts);
 
+    /* Can the points be told from their features? NO only if there are x != y with k(x,.) = k(y,.). Optional: unknown,
+     * unless the facts have the answer (strictly or characteristic: yes). */
+    gram_answer (*injective)(const double *par, int64_t d);
+
     /* out = k(scale s); out may be s */
     void (*profile)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work);
     /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
     void (*profile_f32)(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work);
+    /* out = k(0) - k(scale s) without cancellation near 0 (from expm1 of an exponent, say), for forms SQDIST and L1;
+     * optional: the kernel metric then subtracts */
+    void (*deficit)(const gram_shape *shape, int n, const double *s, double *out);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);
@@ -107,6 +119,10 @@ typedef struct gram_kernel_type {
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
                                    const gram_coords_block *block, double *out);
+    /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
+    const struct gram_kernel_type *normalized;
+    /* the form may not reach this, or an entry would be infinite; optional, inner products only */
+    double (*form_upper)(const double *par);
     /* no coordinate may be below this; optional */
     double (*domain_lower)(const double *par);
     /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */
@@ -120,11 +136,31 @@ extern const gram_kernel_type gram_kernel_const;
 
 typedef enum gram_node {
     GRAM_NODE_LEAF,
-    GRAM_NODE_SUM,     /* two or more children, none of them a sum */
-    GRAM_NODE_PRODUCT, /* two or more children, none of them a product */
-    GRAM_NODE_POWER,   /* child ^ exponent */
-    GRAM_NODE_ON       /* child sees `columns` only */
+    GRAM_NODE_SUM,       /* two or more children, none of them a sum */
+    GRAM_NODE_PRODUCT,   /* two or more children, none of them a product */
+    GRAM_NODE_POWER,     /* child ^ exponent */
+    GRAM_NODE_ON,        /* child sees `columns` only */
+    GRAM_NODE_EXP,       /* exp(child) */
+    GRAM_NODE_WARP,      /* child sees A x, A = `matrix` with `matrix_rows` rows and `matrix_columns` columns */
+    GRAM_NODE_NORMALIZE, /* child(x, y)/sqrt(child(x, x) child(y, y)) */
+    GRAM_NODE_SCALE,     /* f(x) child(x, y) f(y), f = external->factor */
+    GRAM_NODE_CENTRE     /* child - its means over the sample external->points */
 } gram_node;
+
+/* What a kernel holds that has no text: kernels of these exist in C only. Counted: kernels that are made from such a one
+ * (with other parameters, say) share it, and `release` is called when the last of them is gone. */
+typedef struct gram_external {
+    atomic_int references;
+    gram_memory *memory;
+    char name[32];         /* prints as <callback NAME>, <precomputed NAME>, ... */
+    gram_kernel_fn block;  /* callback leaf */
+    gram_factor_fn factor; /* scale */
+    void *user;
+    void (*release)(void *user); /* or NULL */
+    const double *matrix;        /* precomputed: borrowed, symmetric, n x n */
+    int64_t n, ld;
+    gram_points *points; /* centre: retained */
+} gram_external;
 
 /* The value of one parameter of a leaf: nothing (count = 0: S where ell is used, or the other way round), one number,
  * a list, or a matrix (rows > 0, row-major, rows x rows). Numbers of a matrix are fixed together or not at all. */
@@ -152,6 +188,9 @@ struct gram_kernel {
     int exponent;
     int64_t column_count;
     int64_t *columns; /* from 0 */
+    int64_t matrix_rows, matrix_columns;
+    double *matrix;          /* row-major */
+    gram_external *external; /* NULL if the node has a text */
 };
 
 enum {
@@ -159,12 +198,21 @@ enum {
     GRAM_KERNEL_MAX_SIZE = 4096,
     GRAM_KERNEL_MAX_TEXT = 1 << 20,
     GRAM_KERNEL_MAX_POWER = 64,
-    GRAM_KERNEL_MAX_COLUMNS = 4096,   /* of one `on` */
+    GRAM_KERNEL_MAX_COLUMNS = 4096,   /* of one `on`; rows and columns of a warp's matrix */
     GRAM_KERNEL_MAX_COLUMN = 1 << 30, /* the highest, from 1 */
     GRAM_KERNEL_MAX_NUMBERS = 1 << 24 /* of one argument */
 };
 
-/* ---- building (kernel.c); all check limits and bounds ---- */
+/* ---- building (kernel.c, combine.c); all check limits and bounds ---- */
+
+/* A node in one block with room for these; `matrix` points to the values, one byte for each lies behind them. */
+typedef struct gram_node_room {
+    int64_t values;
+    int64_t children;
+    int64_t columns;
+} gram_node_room;
+
+gram_status gram_kernel_new(gram_context *context, gram_node node, gram_node_room room, gram_kernel **out);
 
 /* A leaf from arguments in the order of the type's specs; values are copied. An empty argument takes its default: the
  * spec's initial number, or open. `fixed` may be NULL: none is. Checks bounds, `refuse`, positive definiteness of S.
@@ -174,6 +222,10 @@ gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type
 /* Sum or product of several; flattens. */
 gram_status gram_kernel_combine(gram_context *context, gram_node node, int count, gram_kernel *const *children,
                                 gram_kernel **kernel);
+
+/* A node with one child: that of `like` (its kind, exponent, columns, matrix and external) with another child. */
+gram_status gram_kernel_with_child(gram_context *context, const gram_kernel *like, gram_kernel *child,
+                                   gram_kernel **kernel);
 
 /* par[0 .. spec_count) of a leaf. */
 void gram_kernel_par(const gram_kernel *leaf, double par[GRAM_MAX_SPECS]);
@@ -190,24 +242,39 @@ int gram_parameter_allows(const gram_parameter_spec *spec, double value);
 /* The end of the run columns[start], columns[start] + 1, ... that begins at start. */
 int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start);
 
+/* ---- what exists in C only (external.c) ---- */
+
+/* The types of leaves that are not in the table: they have no name to be read by. */
+extern const gram_kernel_type gram_kernel_callback_type, gram_kernel_precomputed_type;
+
+/* All of these take NULL. */
+gram_external *gram_external_retain(gram_external *external);
+void gram_external_release(gram_external *external);
+/* The same name, functions and data? */
+int gram_external_equal(const gram_external *a, const gram_external *b);
+
 /* ---- the columns that a part of the tree sees (view.c) ---- */
 
-/* d columns of the points: columns[0 .. d), or the first d of them if NULL. */
+/* d columns of the points: columns[0 .. d), or the first d of them if NULL. Under a warp they are rows of its matrix A,
+ * the entries of A x, where x is what `outer` sees. */
 typedef struct gram_view {
     int64_t d;
     const int64_t *columns;
+    const gram_kernel *warp; /* the innermost one, or NULL */
+    const struct gram_view *outer;
 } gram_view;
 
-/* The view of the child of an `on` whose own view is `outer`: d = column_count, columns taken from the context (the
- * caller gives them back). The columns must fit. */
-gram_status gram_view_enter(gram_context *context, const gram_kernel *on, const gram_view *outer, gram_view *inner);
+/* The view of the child of an `on` or a warp whose own view is `outer`, which must live as long. Columns are taken from
+ * the context (the caller gives them back). The kernel must fit. */
+gram_status gram_view_enter(gram_context *context, const gram_kernel *kernel, const gram_view *outer, gram_view *inner);
 void gram_view_leave(gram_context *context, gram_view *inner);
 
 /* A new leaf in place of a leaf. */
 typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
                                      gram_kernel **out);
 
-/* The same tree with every leaf mapped, in the order in which leaves are printed. The kernel must fit view->d
+/* The same tree with every leaf mapped, in the order in which leaves are printed; leaves that exist in C only have no
+ * parameters and are kept. The kernel must fit view->d
  * (gram_kernel_check_dimension); with view NULL columns are not followed and the map sees NULL. */
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                                 gram_leaf_map map, void *state, gram_kernel **out);

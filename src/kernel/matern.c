@@ -178,6 +178,29 @@ static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int 
         if (out[i] < 0) out[i] = (float)near_k(t, shape->scale * -(double)out[i]), below--;
 }
 
+/* 1 - p(a) e^-a = e^-a sum_j (1/j! - p_j) a^j: the coefficients are not negative, those of a^0 vanish. */
+static double deficit_series(const double *polynomial, int p, double a)
+{
+    double sum = 0, power = 1, factorial = 1;
+    for (int j = 1; j <= 20; j++) {
+        power *= a;
+        factorial *= j;
+        sum += (1 / factorial - (j <= p ? polynomial[j] : 0)) * power;
+    }
+    return exp(-a) * sum;
+}
+
+static void deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    const int p = degree(shape->par);
+    const double *polynomial = POLYNOMIAL[p];
+    for (int i = 0; i < n; i++) {
+        const double a = sqrt(2 * shape->par[NU] * shape->scale * s[i]);
+        const double value = p == 0 ? 1 : p == 1 ? 1 + a : 1 + a + polynomial[2] * a * a;
+        out[i] = p == 0 ? -expm1(-a) : a < 1 ? deficit_series(polynomial, p, a) : 1 - value * exp(-a);
+    }
+}
+
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
@@ -226,5 +249,6 @@ const gram_kernel_type gram_kernel_matern = {
     .facts = facts,
     .profile = profile,
     .profile_f32 = profile_f32,
+    .deficit = deficit,
     .slope = slope,
 };

@@ -296,7 +296,7 @@ done:
 gram_status gram_kernel_with_ard(gram_context *context, const gram_kernel *kernel, int64_t d, gram_kernel **out)
 {
     gram_status status = GRAM_OK;
-    const gram_view all = {d, NULL};
+    const gram_view all = {.d = d};
     if (!context || !out) return GRAM_ERROR_ARGUMENT;
     *out = NULL;
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "kernel_with_ard: kernel is NULL");

@@ -3,9 +3,11 @@
  *   sum      = product { "+" product }
  *   product  = power { "*" power }
  *   power    = atom [ "^" whole number ]
- *   atom     = number ["!"] | "(" sum ")" | "on" "(" columns "," sum ")" | name [ "(" [ argument { "," argument } ] ")" ]
+ *   atom     = number ["!"] | "(" sum ")" | "on" "(" columns "," sum ")" | "exp" "(" sum ")" | "normalize" "(" sum ")"
+ *            | "warp" "(" matrix "," sum ")" | name [ "(" [ argument { "," argument } ] ")" ]
  *   columns  = item { "," item },  item = index | index ":" index | "[" columns "]"
  *   argument = [ name "=" ] value
+ *   matrix   = "[" number { ("," | ";") number } "]"
  *   value    = ( number | "[" number ["!"] { ("," | ";") number ["!"] } "]" ) ["!"]
  *
  * White space is free between these. One stack holds the kernels read so far and not yet part of a larger one: whatever
@@ -31,7 +33,7 @@ typedef struct parser {
     gram_kernel **stack; /* GRAM_KERNEL_MAX_SIZE of them */
     int count;
 
-    double *values; /* the numbers of the leaf that is being read */
+    double *values; /* the numbers of the leaf that is being read, above those of the warps around it */
     unsigned char *fixed;
     int64_t value_count;
     int64_t value_capacity;
@@ -224,19 +226,6 @@ static gram_status fail_leaf(const parser *p, const leaf_reader *leaf, size_t at
     return fail_at(p, at, code, "%s: %s", leaf_piece(p, leaf, shown), message);
 }
 
-static gram_status unknown_kernel(const parser *p, size_t from, size_t to)
-{
-    const char *names[MAX_CANDIDATES];
-    char word[PIECE_SIZE];
-    size_t count = 0;
-    names[count++] = "on";
-    for (int i = 0; gram_kernel_type_get(i) && count < MAX_CANDIDATES; i++)
-        names[count++] = gram_kernel_type_get(i)->name;
-    const char *near = gram_suggest(piece(p, from, to, word), names, count);
-    return near ? fail_at(p, from, GRAM_ERROR_SYNTAX, "no kernel '%s', did you mean '%s'?", word, near)
-                : fail_at(p, from, GRAM_ERROR_SYNTAX, "no kernel '%s'", word);
-}
-
 static gram_status unknown_parameter(const parser *p, const leaf_reader *leaf, size_t from, size_t to)
 {
     const char *names[MAX_CANDIDATES];
@@ -301,7 +290,7 @@ static gram_status close_row(const parser *p, list_shape *shape)
 }
 
 /* The rest of a list after '['. */
-static gram_status read_list(parser *p, size_t start, list_shape *shape)
+static gram_status read_list(parser *p, list_shape *shape)
 {
     gram_status status = GRAM_OK;
     for (;;) {
@@ -320,15 +309,21 @@ static gram_status read_list(parser *p, size_t start, list_shape *shape)
         TRY(close_row(p, shape));
         if (!semicolon) break;
     }
-    if (shape->rows == 1) goto done;
-    if (shape->rows != shape->columns)
-        status = fail_at(p, start, GRAM_ERROR_SYNTAX, "a matrix of %lld x %lld numbers is not square",
-                         (long long)shape->rows, (long long)shape->columns);
-    else if (shape->mark)
-        status = fail_at(p, shape->mark - 1, GRAM_ERROR_SYNTAX,
-                         "the numbers of a matrix are kept together: put '!' behind the bracket");
 done:
     return status;
+}
+
+/* A matrix as the value of a parameter. */
+static gram_status check_square(const parser *p, size_t start, const list_shape *shape)
+{
+    if (shape->rows < 2) return GRAM_OK;
+    if (shape->rows != shape->columns)
+        return fail_at(p, start, GRAM_ERROR_SYNTAX, "a matrix of %lld x %lld numbers is not square",
+                       (long long)shape->rows, (long long)shape->columns);
+    if (shape->mark)
+        return fail_at(p, shape->mark - 1, GRAM_ERROR_SYNTAX,
+                       "the numbers of a matrix are kept together: put '!' behind the bracket");
+    return GRAM_OK;
 }
 
 static gram_status read_value(parser *p, gram_argument *argument)
@@ -336,10 +331,13 @@ static gram_status read_value(parser *p, gram_argument *argument)
     gram_status status = GRAM_OK;
     const int64_t first = p->value_count;
     list_shape shape = {0, 0, 0, 0};
-    if (accept(p, '['))
-        TRY(read_list(p, p->at - 1, &shape));
-    else
+    if (accept(p, '[')) {
+        const size_t start = p->at - 1;
+        TRY(read_list(p, &shape));
+        TRY(check_square(p, start, &shape));
+    } else {
         TRY(push_value(p));
+    }
     argument->count = p->value_count - first;
     argument->rows = shape.rows > 1 ? shape.rows : 0;
     argument->set = 1;
@@ -428,14 +426,13 @@ done:
     return status;
 }
 
-static gram_status read_leaf(parser *p, size_t end)
+static gram_status read_leaf(parser *p, const gram_kernel_type *type, size_t end)
 {
     gram_status status = GRAM_OK;
     gram_kernel *kernel = NULL;
-    leaf_reader leaf = {.start = p->at, .type = gram_kernel_type_find(p->text + p->at, end - p->at)};
-    if (!leaf.type) return unknown_kernel(p, p->at, end);
+    leaf_reader leaf = {.start = p->at, .type = type};
+    const int64_t base = p->value_count;
     p->at = end;
-    p->value_count = 0;
     if (accept(p, '(') && !accept(p, ')')) {
         do TRY(read_argument(p, &leaf));
         while (accept(p, ','));
@@ -447,6 +444,7 @@ static gram_status read_leaf(parser *p, size_t end)
     TRY(place(p, leaf.start, gram_kernel_leaf(p->context, leaf.type, leaf.arguments, &kernel)));
     TRY(push(p, kernel));
 done:
+    p->value_count = base;
     return status;
 }
 
@@ -556,18 +554,106 @@ done:
     return status;
 }
 
+/* ---- exp, normalize, warp ---- */
+
+typedef gram_status (*one_operand)(gram_context *context, gram_kernel *a, gram_kernel **kernel);
+
+/* The rest after "exp(". */
+static gram_status read_one(parser *p, size_t start, one_operand make)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *kernel = NULL;
+    TRY(read_nested(p));
+    TRY(place(p, start, make(p->context, p->stack[p->count - 1], &kernel)));
+    replace(p, p->count - 1, kernel);
+done:
+    return status;
+}
+
+/* The rest after "warp(". */
+static gram_status read_warp(parser *p, size_t start)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *kernel = NULL;
+    const int64_t base = p->value_count;
+    const double *matrix = p->values + base;
+    list_shape shape = {0, 0, 0, 0};
+    if (!accept(p, '[')) return unexpected(p, "a matrix such as [1,0;0,2]");
+    TRY(read_list(p, &shape));
+    if (accept(p, '!')) shape.mark = p->at;
+    if (shape.mark)
+        return fail_at(p, shape.mark - 1, GRAM_ERROR_SYNTAX, "the matrix of a warp is never learnt: leave out the '!'");
+    if (!accept(p, ',')) return unexpected(p, "',' and a kernel");
+    TRY(read_nested(p));
+    TRY(place(p, start,
+              gram_kernel_warp(p->context, shape.rows, shape.columns, matrix, p->stack[p->count - 1], &kernel)));
+    replace(p, p->count - 1, kernel);
+done:
+    p->value_count = base;
+    return status;
+}
+
 /* ---- expressions ---- */
+
+static gram_status read_exp(parser *p, size_t start)
+{
+    return read_one(p, start, gram_kernel_exp);
+}
+
+static gram_status read_normalize(parser *p, size_t start)
+{
+    return read_one(p, start, gram_kernel_normalize);
+}
+
+/* Names that no kernel of the table can have, what belongs behind them, and who reads that after the '('. */
+static const struct {
+    const char *word;
+    const char *needs;
+    gram_status (*read)(parser *p, size_t start);
+} WORDS[] = {
+    {"on", "columns and a kernel: on(1:2, rbf)", read_on},
+    {"exp", "a kernel: exp(rbf)", read_exp},
+    {"normalize", "a kernel: normalize(poly)", read_normalize},
+    {"warp", "a matrix and a kernel: warp([1,0;0,2], rbf)", read_warp},
+};
+
+static gram_status unknown_kernel(const parser *p, size_t from, size_t to)
+{
+    const char *names[MAX_CANDIDATES];
+    char word[PIECE_SIZE];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) names[count++] = WORDS[i].word;
+    for (int i = 0; gram_kernel_type_get(i) && count < MAX_CANDIDATES; i++)
+        names[count++] = gram_kernel_type_get(i)->name;
+    const char *near = gram_suggest(piece(p, from, to, word), names, count);
+    return near ? fail_at(p, from, GRAM_ERROR_SYNTAX, "no kernel '%s', did you mean '%s'?", word, near)
+                : fail_at(p, from, GRAM_ERROR_SYNTAX, "no kernel '%s'", word);
+}
 
 static gram_status read_name(parser *p)
 {
     const size_t start = p->at, end = name_end(p);
-    if (name_is(p, start, end, "on")) {
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (!name_is(p, start, end, WORDS[i].word)) continue;
         p->at = end;
         if (!accept(p, '('))
-            return fail_at(p, start, GRAM_ERROR_SYNTAX, "'on' needs columns and a kernel: on(1:2, rbf)");
-        return read_on(p, start);
+            return fail_at(p, start, GRAM_ERROR_SYNTAX, "'%s' needs %s", WORDS[i].word, WORDS[i].needs);
+        return WORDS[i].read(p, start);
     }
-    return read_leaf(p, end);
+    const gram_kernel_type *type = gram_kernel_type_find(p->text + start, end - start);
+    return type ? read_leaf(p, type, end) : unknown_kernel(p, start, end);
+}
+
+/* The end of "<scale f, <callback g>>", which starts at p->at. */
+static size_t angle_end(const parser *p)
+{
+    size_t end = p->at;
+    int open = 0;
+    do {
+        open += p->text[end] == '<';
+        open -= p->text[end] == '>';
+    } while (++end < p->length && open > 0);
+    return end;
 }
 
 static gram_status read_atom(parser *p)
@@ -578,11 +664,9 @@ static gram_status read_atom(parser *p)
     if (is_letter(c)) return read_name(p);
     if (c == '<') {
         char found[PIECE_SIZE];
-        size_t end = p->at;
-        while (end < p->length && p->text[end] != '>') end++;
         return fail_at(p, p->at, GRAM_ERROR_SYNTAX,
                        "'%s' stands for a kernel that exists in C only; no text can be read as it",
-                       piece(p, p->at, end < p->length ? end + 1 : end, found));
+                       piece(p, p->at, angle_end(p), found));
     }
     return unexpected(p, "a kernel");
 }

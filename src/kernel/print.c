@@ -2,7 +2,7 @@
  *
  *   2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*(white() + 0.1!)
  *
- * Spaces around +, none around *, ", " between arguments; parentheses where the grammar needs them. */
+ * Kernels that exist in C only have a text to look at, <callback NAME>, that cannot be read. Spaces around +, none around *, ", " between arguments; parentheses where the grammar needs them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +62,14 @@ static void put_leaf(writer *w, const gram_kernel *leaf)
 {
     const gram_kernel_type *type = leaf->type;
     const char *before = "(";
+    if (leaf->external) {
+        put(w, "<");
+        put(w, type->name);
+        put(w, " ");
+        put(w, leaf->external->name);
+        put(w, ">");
+        return;
+    }
     if (type == &gram_kernel_const && leaf->arguments[0].set) {
         put_value(w, &leaf->arguments[0]);
         return;
@@ -108,25 +116,59 @@ static void put_operand(writer *w, gram_node outer, const gram_kernel *kernel)
     if (parentheses) put(w, ")");
 }
 
+/* [1,0;0,2] */
+static void put_matrix(writer *w, const gram_kernel *warp)
+{
+    put(w, "[");
+    for (int64_t i = 0; i < warp->matrix_rows * warp->matrix_columns; i++) {
+        if (i > 0) put(w, i % warp->matrix_columns == 0 ? ";" : ",");
+        put_number(w, warp->matrix[i]);
+    }
+    put(w, "]");
+}
+
+/* What stands around the child of a node with one: "on(3:5, " and ")" */
+static void put_enclosing(writer *w, const gram_kernel *kernel)
+{
+    const int angle = kernel->external != NULL;
+    switch (kernel->node) {
+    case GRAM_NODE_ON:
+        put(w, "on(");
+        put_columns(w, kernel);
+        put(w, ", ");
+        break;
+    case GRAM_NODE_WARP:
+        put(w, "warp(");
+        put_matrix(w, kernel);
+        put(w, ", ");
+        break;
+    case GRAM_NODE_SCALE:
+        put(w, "<scale ");
+        put(w, kernel->external->name);
+        put(w, ", ");
+        break;
+    case GRAM_NODE_CENTRE: put(w, "<centre, "); break;
+    default: put(w, kernel->node == GRAM_NODE_EXP ? "exp(" : "normalize("); break;
+    }
+    put_kernel(w, kernel->children[0]);
+    put(w, angle ? ">" : ")");
+}
+
 static void put_kernel(writer *w, const gram_kernel *kernel)
 {
     if (kernel->node == GRAM_NODE_LEAF) {
         put_leaf(w, kernel);
-    } else if (kernel->node == GRAM_NODE_ON) {
-        put(w, "on(");
-        put_columns(w, kernel);
-        put(w, ", ");
-        put_kernel(w, kernel->children[0]);
-        put(w, ")");
     } else if (kernel->node == GRAM_NODE_POWER) {
         put_operand(w, GRAM_NODE_POWER, kernel->children[0]);
         put(w, "^");
         put_index(w, kernel->exponent);
-    } else {
+    } else if (kernel->node == GRAM_NODE_SUM || kernel->node == GRAM_NODE_PRODUCT) {
         for (int i = 0; i < kernel->child_count; i++) {
             if (i > 0) put(w, kernel->node == GRAM_NODE_SUM ? " + " : "*");
             put_operand(w, kernel->node, kernel->children[i]);
         }
+    } else {
+        put_enclosing(w, kernel);
     }
 }
 

@@ -5,7 +5,7 @@
  * rows, 2,000 of them are drawn by the context's seed: 2 million pairs, 16 MB.
  *
  * Distances are sums of differences. Coordinates are first multiplied by a power of two that brings the largest near 1:
- * exact, and squares then neither overflow nor vanish. */
+ * exact, and squares then neither overflow nor vanish. Under a warp the points are first mapped. */
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +33,7 @@ typedef struct resolving {
     int64_t *row_ids; /* NULL: all */
     double *pairs;    /* (i, j), i < j: a distance, squared unless it is L1 */
     double *panel;    /* COLUMNS_PER_PANEL columns of `rows` numbers, one after the other */
+    double *mapped;   /* under a warp: its columns, `rows` numbers each; otherwise NULL */
     median *known;
 } resolving;
 
@@ -51,6 +52,49 @@ static int64_t column_id(const gram_view *view, int64_t l)
     return view->columns ? view->columns[l] : l;
 }
 
+/* What the view sees of row i in its column l. */
+static double seen_at(const resolving *r, const gram_view *view, int64_t i, int64_t l)
+{
+    const int64_t column = column_id(view, l);
+    return r->mapped ? r->mapped[column * r->rows + i] : gram_points_at(r->points, row_id(r, i), column);
+}
+
+/* ---- under a warp ---- */
+
+static void drop_mapped(gram_context *context, resolving *r, const gram_view *view)
+{
+    if (view->warp) gram_give(context, r->mapped, r->rows * view->warp->matrix_rows, sizeof *r->mapped);
+    r->mapped = NULL;
+}
+
+/* Sets r->mapped to A x for all rows, A the warp of the view and x what its outer view sees; NULL without a warp. */
+static gram_status map_rows(gram_context *context, resolving *r, const gram_view *view)
+{
+    gram_status status = GRAM_OK;
+    double *out = NULL;
+    const gram_kernel *warp = view->warp;
+    if (!warp) goto done;
+    TRY(map_rows(context, r, view->outer));
+    TRY(gram_take(context, "kernel_resolve: warped points", r->rows * warp->matrix_rows, sizeof *out, (void **)&out));
+    for (int64_t row = 0; row < warp->matrix_rows; row++)
+        for (int64_t i = 0; i < r->rows; i++) {
+            double sum = 0;
+            for (int64_t l = 0; l < warp->matrix_columns; l++)
+                sum += warp->matrix[row * warp->matrix_columns + l] * seen_at(r, view->outer, i, l);
+            FAIL_IF(!isfinite(sum), context, GRAM_ERROR_DATA,
+                    "kernel_resolve: entry %lld of A x[%lld] is too large for a number", (long long)row + 1,
+                    (long long)row_id(r, i));
+            out[row * r->rows + i] = sum;
+        }
+done:
+    if (warp) {
+        drop_mapped(context, r, view->outer);
+        if (status < 0) gram_give(context, out, r->rows * warp->matrix_rows, sizeof *out);
+        r->mapped = status < 0 ? NULL : out;
+    }
+    return status;
+}
+
 /* ---- distances ---- */
 
 /* The exponent e with max |x| in [2^(e-1), 2^e) over what is looked at; 0 if all are 0. */
@@ -59,8 +103,7 @@ static int magnitude(const resolving *r, const gram_view *view)
     double most = 0;
     int exponent = 0;
     for (int64_t i = 0; i < r->rows; i++)
-        for (int64_t l = 0; l < view->d; l++)
-            most = fmax(most, fabs(gram_points_at(r->points, row_id(r, i), column_id(view, l))));
+        for (int64_t l = 0; l < view->d; l++) most = fmax(most, fabs(seen_at(r, view, i, l)));
     (void)frexp(most, &exponent);
     return most > 0 ? exponent : 0;
 }
@@ -69,8 +112,7 @@ static void fill_panel(resolving *r, const gram_view *view, int64_t first, int64
 {
     for (int64_t l = 0; l < count; l++)
         for (int64_t i = 0; i < r->rows; i++)
-            r->panel[l * r->rows + i] =
-                ldexp(gram_points_at(r->points, row_id(r, i), column_id(view, first + l)), -exponent);
+            r->panel[l * r->rows + i] = ldexp(seen_at(r, view, i, first + l), -exponent);
 }
 
 /* out[k] += sum_l (x_il - x_jl)^2, or |x_il - x_jl|, j = i + 1 + k < rows */
@@ -177,12 +219,14 @@ static gram_status compute_median(gram_context *context, resolving *r, const gra
     int64_t count = 0;
     *value = 1;
     if (r->rows < 2) goto done;
+    TRY(map_rows(context, r, view));
     const int exponent = magnitude(r, view);
     TRY(fill_pairs(context, r, view, l1, exponent));
     for (int64_t i = 0; i < pair_count(r); i++)
         if (r->pairs[i] > 0) r->pairs[count++] = r->pairs[i];
     if (count > 0) *value = ldexp(middle_of(r->pairs, count, !l1), exponent);
 done:
+    drop_mapped(context, r, view);
     return status;
 }
 
@@ -194,11 +238,12 @@ static int same_columns(const gram_view *view, const median *known)
     return 1;
 }
 
-/* The median for these columns and this norm, computed once. */
+/* The median for these columns and this norm, computed once (under a warp, for each leaf). */
 static gram_status find_median(gram_context *context, resolving *r, const gram_view *view, int l1, double *value)
 {
     gram_status status = GRAM_OK;
     median *made = NULL;
+    if (view->warp) return compute_median(context, r, view, l1, value);
     for (const median *m = r->known; m; m = m->next) {
         if (m->l1 != l1 || !same_columns(view, m)) continue;
         *value = m->value;
@@ -287,7 +332,7 @@ gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel
     if (!kernel || !points)
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_resolve: %s is NULL", kernel ? "points" : "kernel");
     resolving r = {.points = points};
-    const gram_view all = {points->d, NULL};
+    const gram_view all = {.d = points->d};
     TRY(gram_kernel_check_dimension(context, kernel, points->d));
     if (has_open_length(kernel)) TRY(prepare(context, &r));
     TRY(gram_kernel_rebuild(context, kernel, &all, resolve_leaf, &r, out));

@@ -1,16 +1,22 @@
 /* Walks that know which columns of the points a part of the tree sees. `on` inside `on` counts columns of what the
- * outer one shows. */
+ * outer one shows; inside a warp there are as many columns as its matrix has rows. */
 #include "kernel.h"
 
-gram_status gram_view_enter(gram_context *context, const gram_kernel *on, const gram_view *outer, gram_view *inner)
+#include "../points/points.h"
+
+gram_status gram_view_enter(gram_context *context, const gram_kernel *kernel, const gram_view *outer, gram_view *inner)
 {
     gram_status status = GRAM_OK;
     int64_t *columns = NULL;
-    *inner = (gram_view){0, NULL};
-    TRY(gram_take(context, "kernel: columns", on->column_count, sizeof *columns, (void **)&columns));
-    for (int64_t i = 0; i < on->column_count; i++)
-        columns[i] = outer->columns ? outer->columns[on->columns[i]] : on->columns[i];
-    *inner = (gram_view){on->column_count, columns};
+    *inner = (gram_view){.d = 0};
+    if (kernel->node == GRAM_NODE_WARP) {
+        *inner = (gram_view){.d = kernel->matrix_rows, .warp = kernel, .outer = outer};
+        goto done;
+    }
+    TRY(gram_take(context, "kernel: columns", kernel->column_count, sizeof *columns, (void **)&columns));
+    for (int64_t i = 0; i < kernel->column_count; i++)
+        columns[i] = outer->columns ? outer->columns[kernel->columns[i]] : kernel->columns[i];
+    *inner = (gram_view){kernel->column_count, columns, outer->warp, outer->outer};
 done:
     return status;
 }
@@ -18,7 +24,7 @@ done:
 void gram_view_leave(gram_context *context, gram_view *inner)
 {
     gram_give(context, (void *)inner->columns, inner->d, sizeof *inner->columns);
-    *inner = (gram_view){0, NULL};
+    *inner = (gram_view){.d = 0};
 }
 
 /* ---- the tree with other leaves ---- */
@@ -47,27 +53,16 @@ done:
     return status;
 }
 
-static gram_status rebuild_power(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
-                                 const gram_view *view, gram_kernel **out)
-{
-    gram_status status = GRAM_OK;
-    gram_kernel *base = NULL;
-    TRY(rebuild(context, how, kernel->children[0], view, &base));
-    TRY(gram_kernel_power(context, base, kernel->exponent, out));
-done:
-    gram_kernel_release(base);
-    return status;
-}
-
-static gram_status rebuild_on(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
-                              const gram_view *view, gram_kernel **out)
+static gram_status rebuild_one(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                               const gram_view *view, gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     gram_kernel *child = NULL;
-    gram_view inner = {0, NULL};
-    if (view) TRY(gram_view_enter(context, kernel, view, &inner));
-    TRY(rebuild(context, how, kernel->children[0], view ? &inner : NULL, &child));
-    TRY(gram_kernel_on(context, kernel->column_count, kernel->columns, child, out));
+    gram_view inner = {.d = 0};
+    const int enters = view && (kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP);
+    if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
+    TRY(rebuild(context, how, kernel->children[0], enters ? &inner : view, &child));
+    TRY(gram_kernel_with_child(context, kernel, child, out));
 done:
     gram_kernel_release(child);
     gram_view_leave(context, &inner);
@@ -78,14 +73,12 @@ static gram_status rebuild(gram_context *context, const rebuilding *how, const g
                            const gram_view *view, gram_kernel **out)
 {
     *out = NULL;
-    switch (kernel->node) {
-    case GRAM_NODE_LEAF: return how->map(context, how->state, kernel, view, out);
-    case GRAM_NODE_SUM:
-    case GRAM_NODE_PRODUCT: return rebuild_operands(context, how, kernel, view, out);
-    case GRAM_NODE_POWER: return rebuild_power(context, how, kernel, view, out);
-    case GRAM_NODE_ON: return rebuild_on(context, how, kernel, view, out);
-    }
-    return gram_fail(context, GRAM_ERROR_INTERNAL, "kernel: node %d is of no known kind", (int)kernel->node);
+    if (kernel->node == GRAM_NODE_SUM || kernel->node == GRAM_NODE_PRODUCT)
+        return rebuild_operands(context, how, kernel, view, out);
+    if (kernel->node != GRAM_NODE_LEAF) return rebuild_one(context, how, kernel, view, out);
+    if (!kernel->external) return how->map(context, how->state, kernel, view, out);
+    *out = gram_kernel_retain((gram_kernel *)kernel); /* it never changes: only the count of its owners does */
+    return GRAM_OK;
 }
 
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
@@ -115,12 +108,20 @@ done:
 static gram_status check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d)
 {
     gram_status status = GRAM_OK;
+    int64_t seen = d;
     if (kernel->node == GRAM_NODE_LEAF) return check_leaf(context, kernel, d);
     for (int64_t i = 0; i < kernel->column_count; i++)
         FAIL_IF(kernel->columns[i] >= d, context, GRAM_ERROR_DIMENSION,
                 "on: there is no column %lld, the points have %lld here", (long long)kernel->columns[i] + 1,
                 (long long)d);
-    const int64_t seen = kernel->node == GRAM_NODE_ON ? kernel->column_count : d;
+    FAIL_IF(kernel->node == GRAM_NODE_WARP && kernel->matrix_columns != d, context, GRAM_ERROR_DIMENSION,
+            "warp: the matrix has %lld column%s, the points have %lld here", (long long)kernel->matrix_columns,
+            kernel->matrix_columns == 1 ? "" : "s", (long long)d);
+    FAIL_IF(kernel->node == GRAM_NODE_CENTRE && kernel->external->points->d != d, context, GRAM_ERROR_DIMENSION,
+            "centre: the sample has %lld column%s, the points have %lld here", (long long)kernel->external->points->d,
+            kernel->external->points->d == 1 ? "" : "s", (long long)d);
+    if (kernel->node == GRAM_NODE_ON) seen = kernel->column_count;
+    if (kernel->node == GRAM_NODE_WARP) seen = kernel->matrix_rows;
     for (int i = 0; i < kernel->child_count; i++) TRY(check_dimension(context, kernel->children[i], seen));
 done:
     return status;

@@ -32,6 +32,23 @@ static const expected TABLE[] = {
     {"rbf(S=[4,0;0,4])", 2, "yyyy yyyy", INF, INF, NAN},
     {"rbf(S=[4,0;0,5])", 2, "yyyy ynyy", INF, INF, NAN},
     {"rbf(S=[4,1;1,4])", 2, "yyyy ynyy", INF, INF, NAN},
+    {"laplace", 3, "yyyy yyyy", INF, 0, 2},
+    {"laplace(ell=[1,2])", 2, "yyyy ynyy", INF, 0, 1.5},
+    {"powexp(p=0.5)", 2, "yyyy yyyy", INF, 0, 1.25},
+    {"powexp(p=2)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"rq", 2, "yyyy yyyy", INF, INF, NAN},
+    {"imq", 2, "yyyy yyyy", INF, INF, NAN},
+    {"expdot", 2, "yyyy nnyy", INF, INF, NAN},
+    {"linear", 3, "ynnn nnyn", 3, INF, NAN},
+    {"linear(c=2)", 3, "ynnn nnyy", 4, INF, NAN},
+    {"monomial(m=2)", 2, "ynnn nnyy", 6, INF, NAN},
+    {"monomial(m=3)", 4, "ynnn nnyy", 35, INF, NAN},
+    {"intpow", 2, "y??? nnyy", INF, 0, NAN},
+    {"sigmoid", 2, "nnn? nnyn", INF, 0, NAN}, /* k(0, 0) = 0 */
+    {"sigmoid(a=1, c=1)", 2, "nn?? nnyy", INF, 0, NAN},
+    {"sigmoid(a=-1, c=-1)", 2, "nn?? nny?", INF, 0, NAN},
+    {"sigmoid(a=0, c=1)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"sigmoid(a=0, c=-1)", 2, "nnnn yyy?", 1, INF, NAN},
     {"laplace1", 1, "yyyy yyyy", INF, 0, 1},
     {"laplace1", 2, "yyyy ynyy", INF, 0, NAN},
     {"matern(nu=0.5)", 1, "yyyy yyyy", INF, 0, 1},
@@ -41,6 +58,22 @@ static const expected TABLE[] = {
     {"poly(m=2, c=0)", 2, "ynnn nnyn", 3, INF, NAN},
     {"min", 1, "ynny nnyn", INF, 0, 1},
     {"min", 2, "ynnn nnyn", INF, 0, NAN},
+    {"periodic", 1, "ynnn yyyy", INF, INF, NAN},
+    {"periodic(p=2, ell=1)", 2, "ynnn ynyy", INF, INF, NAN},
+    {"cosine", 1, "ynnn yyyy", 2, INF, NAN},
+    {"cosine(p=3)", 5, "ynnn ynyy", 32, INF, NAN},
+    {"cosine", 100, "ynnn ynyy", INF, INF, NAN},
+    {"sinc", 1, "yyyn yyyy", INF, INF, NAN},
+    {"sinc(B=2)", 3, "yyyn ynyy", INF, INF, NAN},
+    {"sobolev", 1, "ynny nnyn", INF, 1, 2},
+    {"sobolev(a=1)", 1, "ynny nnyn", INF, 0, 1},
+    {"sobolev(a=3)", 2, "ynnn nnyn", INF, 2, NAN},
+    {"sobolev(a=3, null=1)", 1, "yyyy nnyy", INF, 2, 3},
+    {"sobolev(a=1, null=1)", 2, "yyyy nnyy", INF, 0, NAN},
+    {"chi2", 3, "y??? nnyy", INF, 0, NAN},
+    {"intersection()", 1, "ynny nnyn", INF, 0, 1},
+    {"intersection()", 2, "ynnn nnyn", INF, 0, NAN},
+    {"tanimoto()", 2, "y??? nnny", INF, 0, NAN},
     {"white()", 2, "yynn yyny", INF, 0, NAN},
     {"3", 2, "ynnn yyyy", 1, INF, NAN},
     {"const", 2, "ynnn yyyy", 1, INF, NAN},
@@ -59,6 +92,8 @@ static const expected TABLE[] = {
     /* sums */
     {"rbf + white()", 2, "yyyy yyny", INF, 0, NAN},
     {"rbf + poly", 2, "yyyy nnyy", INF, INF, NAN},
+    {"rbf + sigmoid(a=-1, c=0)", 2, "???? nny?", INF, 0, NAN}, /* the diagonal is 1 - tanh(|x|^2), not known here */
+    {"rbf + sigmoid(a=1, c=1)", 2, "???? nnyy", INF, 0, NAN},
     {"rbf + min", 1, "yyyy nnyy", INF, 0, NAN},
     {"poly + white()", 2, "yy?? nnny", INF, 0, NAN},
     {"min + white()", 1, "yy?y nnny", INF, 0, NAN},
@@ -115,6 +150,78 @@ static const expected TABLE[] = {
     {"on(1, rbf)*on(2, rbf)*poly", 2, "yyy? nnyy", INF, INF, NAN},
     {"(on(1, rbf) + on(2, rbf))^2", 2, "y??? y?yy", INF, INF, NAN},
     {"on(1, poly(m=1, c=0))*on(2, poly(m=1, c=0))", 2, "ynnn ??yn", 1, INF, NAN},
+
+    /* exp: injective features are enough */
+    {"exp(rbf)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"exp(matern(nu=1.5))", 3, "yyyy yyyy", INF, 1, NAN},
+    {"exp(poly(m=1, c=0))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(poly(m=3, c=0))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(poly(m=2, c=0))", 2, "ynnn nnyy", INF, INF, NAN}, /* x and -x are the same */
+    {"exp(poly(m=2, c=1))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(2*poly(m=1, c=0))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(1 + poly(m=1, c=0))", 3, "yyy? nnyy", INF, INF, NAN},
+    {"exp(on(1, poly(m=1, c=0)) + on(2, poly(m=1, c=0)))", 2, "y??? ??yy", INF, INF, NAN},
+    {"exp(poly(m=1, c=0)^2)", 2, "y??? ??yy", INF, INF, NAN}, /* poly(m=2, c=0): no */
+    {"exp(white())", 2, "yy?? yyny", INF, 0, NAN},
+    {"exp(min)", 1, "yyyy nnyy", INF, 0, NAN},
+    {"exp(min)", 2, "y??? nnyy", INF, 0, NAN},
+    {"exp(3)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"exp(0)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"exp(0*rbf)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"exp(on(1, rbf))", 2, "ynnn ynyy", INF, INF, NAN},
+    {"exp(on(1, rbf)) + on(2, rbf)", 2, "ynnn y?yy", INF, INF, NAN},
+
+    /* normalize */
+    {"normalize(rbf)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"normalize(2*matern(nu=1.5))", 3, "yyyy yyyy", INF, 1, 3},
+    {"normalize(poly(m=2, c=1))", 2, "ynnn ??yy", 6, INF, NAN},
+    {"normalize(poly(m=1, c=0))", 2, "ynnn ????", 2, 0, NAN},
+    {"normalize(rbf + poly)", 2, "yyy? ??yy", INF, INF, NAN},
+    {"normalize(exp(poly(m=1, c=0)))", 2, "yyy? ??yy", INF, INF, NAN}, /* which is rbf */
+    {"normalize(exp(poly(m=2, c=0)))", 2, "ynnn ??yy", INF, INF, NAN},
+    {"normalize(min)", 1, "y??? ????", INF, 0, NAN},
+    {"normalize(2)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"normalize(0)", 2, "ynnn yyyn", 0, INF, NAN},
+    {"on(1, normalize(poly(m=2, c=0)))", 2, "ynnn ????", 1, 0, NAN}, /* which is constant, away from 0 */
+
+    /* warp */
+    {"warp([1,2;3,4], rbf)", 2, "yyyy ynyy", INF, INF, NAN},
+    {"warp([0,2;-2,0], rbf)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"warp([0.6,-0.8;0.8,0.6], rbf)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"warp([0.6,-0.8;0.8,0.6], rbf(ell=[1,2]))", 2, "yyyy ynyy", INF, INF, NAN},
+    {"warp([1,0;0,2], rbf(ell=[1,2]))", 2, "yyyy y?yy", INF, INF, NAN}, /* which is rbf(ell=1) */
+    {"warp([1,1], rbf)", 2, "ynnn ynyy", INF, INF, NAN},
+    {"warp([1;1], rbf)", 1, "yyyy yyyy", INF, INF, NAN},
+    {"warp([1,0;0,1;1,1], rbf)", 2, "yyyy ynyy", INF, INF, NAN},
+    {"warp([2], matern(nu=1.5))", 1, "yyyy yyyy", INF, 1, 2},
+    {"warp([1;1], matern(nu=1.5))", 1, "yyyy yyyy", INF, 1, NAN},
+    {"warp([1,2,3;4,5,6;7,8,9], rbf)", 3, "ynnn ynyy", INF, INF, NAN},
+    {"warp([1,2,3;4,5,6;7,8,10], matern(nu=0.5))", 3, "yyyy ynyy", INF, 0, 2},
+    {"warp([0.1,0.3;0.3,0.9], rbf)", 2, "ynnn ynyy", INF, INF, NAN}, /* singular but for rounding */
+    {"warp([1e-20,0;0,1e20], rbf)", 2, "yyyy ynyy", INF, INF, NAN},
+    {"warp([1e-300,0;0,1e300], rbf)", 2, "yyyy ynyy", INF, INF, NAN},
+    {"warp([1e300,0;0,1e300], rbf)", 2, "yyyy yyyy", INF, INF, NAN},
+    {"warp([1,0;0,0], rbf)", 2, "ynnn y?yy", INF, INF, NAN},
+    {"warp([0,0], rbf)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"warp([0,0], poly(m=1, c=0))", 2, "ynnn yyy?", 1, INF, NAN},
+    {"rbf*warp([0,0], poly(m=1, c=0))", 2, "y??? yyy?", INF, INF, NAN}, /* which is 0 */
+    {"warp([1,2;3,4], poly(m=1, c=0))", 2, "ynnn nnyn", 2, INF, NAN},
+    {"warp([1;2], poly(m=1, c=0))", 1, "ynnn ??y?", 2, INF, NAN},
+    {"exp(warp([1;2], poly(m=1, c=0)))", 1, "yyy? ??yy", INF, INF, NAN},
+    {"exp(warp([1,2], poly(m=1, c=0)))", 2, "ynnn nnyy", INF, INF, NAN},
+    {"warp([1,2;2,4], white())", 2, "y??? y??y", INF, 0, NAN}, /* white() still */
+    {"warp([1,0;0,1], white())", 2, "yynn yyny", INF, 0, NAN},
+    {"on(1, warp([1], rbf + poly(m=1, c=0)*white()))", 2, "y??? ???y", INF, 0, NAN},
+    {"warp([1,2;3,4], min)", 2, "ynnn nnyn", INF, 0, NAN},
+    {"warp([1;1], min)", 1, "y??? ??y?", INF, 0, NAN}, /* min^2 */
+    {"warp([1,2], 3)", 2, "ynnn yyyy", 1, INF, NAN},
+    {"warp([1,0;0,1;1,1], on(1:2, rbf))", 2, "yyyy y?yy", INF, INF, NAN},
+    {"warp([1,0;0,1;1,1], on(3, rbf))", 2, "ynnn y?yy", INF, INF, NAN},
+    {"on(2:3, warp([2,0;0,2], rbf))", 3, "ynnn ynyy", INF, INF, NAN},
+    {"on([2,1], warp([2,0;0,2], matern(nu=0.5)))", 2, "yyyy yyyy", INF, 0, 1.5},
+    {"warp([1,0], rbf)*warp([0,1], rbf)", 2, "yyyy y?yy", INF, INF, NAN},
+    {"warp([1,0], rbf) + warp([0,1], rbf)", 2, "ynnn y?yy", INF, INF, NAN},
+    {"warp([1,2;3,4], warp([1,2;2,4], rbf))", 2, "ynnn y?yy", INF, INF, NAN},
 };
 
 static void write_answers(const gram_facts *f, char text[10])
@@ -125,6 +232,22 @@ static void write_answers(const gram_facts *f, char text[10])
                    LETTER[f->continuous], LETTER[f->bounded_below]);
 }
 
+/* 0 if the facts are not those expected, and says so. */
+static int check(gram_context *context, const gram_kernel *kernel, const expected *e)
+{
+    gram_facts facts;
+    char answers[10];
+    assert_int_equal(gram_kernel_facts(context, kernel, e->d, &facts), GRAM_OK);
+    write_answers(&facts, answers);
+    const int order = isnan(e->sobolev) ? isnan(facts.sobolev_order) : facts.sobolev_order == e->sobolev;
+    if (strcmp(answers, e->answers) == 0 && facts.rank == e->rank && facts.derivatives == e->derivatives && order)
+        return 1;
+    print_error("%s, d = %d: %s, rank %d, derivatives %d, order %g, wanted %s %d %d %g\n", e->text, (int)e->d, answers,
+                (int)facts.rank, facts.derivatives, facts.sobolev_order, e->answers, (int)e->rank, e->derivatives,
+                e->sobolev);
+    return 0;
+}
+
 static void test_table(void **state)
 {
     gram_context *context = NULL;
@@ -133,24 +256,108 @@ static void test_table(void **state)
     assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
     const size_t before = gram_context_memory_used(context);
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
-        const expected *e = &TABLE[i];
         gram_kernel *kernel = NULL;
-        gram_facts facts;
-        char answers[10];
-        assert_int_equal(gram_kernel_parse(context, e->text, &kernel), GRAM_OK);
-        assert_int_equal(gram_kernel_facts(context, kernel, e->d, &facts), GRAM_OK);
+        if (gram_kernel_parse(context, TABLE[i].text, &kernel) != GRAM_OK)
+            fail_msg("%s", gram_context_message(context));
+        wrong += !check(context, kernel, &TABLE[i]);
         gram_kernel_release(kernel);
-        write_answers(&facts, answers);
-        const int order = isnan(e->sobolev) ? isnan(facts.sobolev_order) : facts.sobolev_order == e->sobolev;
-        if (strcmp(answers, e->answers) == 0 && facts.rank == e->rank && facts.derivatives == e->derivatives && order)
-            continue;
-        wrong++;
-        print_error("%s, d = %d: %s, rank %d, derivatives %d, order %g, wanted %s %d %d %g\n", e->text, (int)e->d,
-                    answers, (int)facts.rank, facts.derivatives, facts.sobolev_order, e->answers, (int)e->rank,
-                    e->derivatives, e->sobolev);
     }
     assert_int_equal(wrong, 0);
     assert_int_equal(gram_context_memory_used(context), before);
+    gram_context_destroy(context);
+}
+
+/* ---- kernels that exist in C only ---- */
+
+static void some_block(void *user, int64_t d, int64_t rows, const double *x, int64_t ldx, int64_t columns,
+                       const double *y, int64_t ldy, double *out, int64_t ldo)
+{
+    (void)user, (void)d, (void)x, (void)ldx, (void)y, (void)ldy;
+    for (int64_t i = 0; i < rows * columns; i++) out[i / columns * ldo + i % columns] = -1;
+}
+
+static double some_factor(void *user, int64_t d, const double *x)
+{
+    (void)user, (void)d;
+    return x[0];
+}
+
+enum { CALLBACK, PRECOMPUTED, SCALE, CENTRE };
+
+/* A kernel around `inside` (leaves have none), under on(1, ...) perhaps, with another one added. */
+typedef struct c_only {
+    int what;
+    const char *inside;
+    int on_first;
+    const char *plus;
+    expected facts;
+} c_only;
+
+static gram_kernel *build(gram_context *context, gram_points *sample, const c_only *c)
+{
+    static const double matrix[] = {2, 1, 1, 2};
+    const int64_t first = 0;
+    gram_kernel *inside = NULL, *made = NULL, *other = NULL, *out = NULL;
+    assert_int_equal(gram_kernel_parse(context, c->inside ? c->inside : "1", &inside), GRAM_OK);
+    const gram_status status = c->what == CALLBACK ? gram_kernel_callback(context, "f", some_block, NULL, NULL, &made)
+                               : c->what == PRECOMPUTED ? gram_kernel_precomputed(context, "k", 2, matrix, 2, &made)
+                               : c->what == SCALE
+                                   ? gram_kernel_scale(context, "f", some_factor, NULL, NULL, inside, &made)
+                                   : gram_kernel_centre(context, sample, inside, &made);
+    assert_int_equal(status, GRAM_OK);
+    gram_kernel_release(inside);
+    if (c->on_first) {
+        assert_int_equal(gram_kernel_on(context, 1, &first, made, &out), GRAM_OK);
+        gram_kernel_release(made);
+        made = out;
+    }
+    if (!c->plus) return made;
+    assert_int_equal(gram_kernel_parse(context, c->plus, &other), GRAM_OK);
+    assert_int_equal(gram_kernel_sum(context, made, other, &out), GRAM_OK);
+    gram_kernel_release(made);
+    gram_kernel_release(other);
+    return out;
+}
+
+static void test_c_only(void **state)
+{
+    static const c_only CASES[] = {
+        {CALLBACK, NULL, 0, NULL, {"callback", 2, "???? ????", INF, 0, NAN}},
+        {CALLBACK, NULL, 1, NULL, {"on(1, callback)", 2, "?nnn ????", INF, 0, NAN}},
+        {CALLBACK, NULL, 0, "rbf", {"callback + rbf", 2, "???? ????", INF, 0, NAN}},
+        {PRECOMPUTED, NULL, 0, NULL, {"precomputed", 2, "???? ????", INF, 0, NAN}},
+        {PRECOMPUTED, NULL, 1, NULL, {"on(1, precomputed)", 2, "???? ????", INF, 0, NAN}},
+        {SCALE, "rbf", 0, NULL, {"scale rbf", 2, "y??? ????", INF, 0, NAN}},
+        {SCALE, "on(1, rbf)", 0, NULL, {"scale on(1, rbf)", 2, "yn?? ????", INF, 0, NAN}},
+        {SCALE, "rbf", 1, NULL, {"on(1, scale rbf)", 2, "ynnn ????", INF, 0, NAN}},
+        {SCALE, "poly(m=2, c=1)", 0, NULL, {"scale poly", 2, "ynnn ????", 6, 0, NAN}},
+        {SCALE, "min", 0, NULL, {"scale min", 1, "ynn? ???n", INF, 0, NAN}},
+        {SCALE, "0", 0, NULL, {"scale 0", 2, "ynnn yyyn", 0, INF, NAN}},
+        {SCALE, "2", 0, NULL, {"scale 2", 2, "ynnn ????", 1, 0, NAN}},
+        {SCALE, "rbf", 0, "rbf", {"scale rbf + rbf", 2, "yyyy ???y", INF, 0, NAN}},
+        {CENTRE, "rbf", 0, NULL, {"centre rbf", 2, "ynny ??y?", INF, INF, NAN}},
+        {CENTRE, "matern(nu=1.5)", 0, NULL, {"centre matern", 2, "ynny ??y?", INF, 1, NAN}},
+        {CENTRE, "poly(m=2, c=1)", 0, NULL, {"centre poly", 2, "ynnn ??y?", 6, INF, NAN}},
+        {CENTRE, "on(1, rbf)", 0, NULL, {"centre on(1, rbf)", 2, "ynnn ?ny?", INF, INF, NAN}},
+        {CENTRE, "3", 0, NULL, {"centre 3", 2, "ynnn yyyn", 0, INF, NAN}},
+        {CENTRE, "rbf", 0, "1", {"centre rbf + 1", 2, "y??y ??yy", INF, INF, NAN}},
+    };
+    static const double data[] = {0, 1, 2, 3};
+    gram_context *context = NULL;
+    gram_points *sample = NULL;
+    int wrong = 0;
+    (void)state;
+    assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
+    assert_int_equal(gram_points_create_f64(context, 2, 2, data, 2, &sample), GRAM_OK);
+    const size_t before = gram_context_memory_used(context);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        gram_kernel *kernel = build(context, sample, &CASES[i]);
+        wrong += !check(context, kernel, &CASES[i].facts);
+        gram_kernel_release(kernel);
+    }
+    assert_int_equal(wrong, 0);
+    assert_int_equal(gram_context_memory_used(context), before);
+    gram_points_destroy(sample);
     gram_context_destroy(context);
 }
 
@@ -174,6 +381,7 @@ static void test_bad_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_bad_use)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_c_only),
+                                       cmocka_unit_test(test_bad_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

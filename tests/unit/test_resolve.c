@@ -250,6 +250,59 @@ static void test_bad_use(void **state)
     gram_points_destroy(points);
 }
 
+/* A x is written to columns 10 and 11 of the same array, which the points do not have. */
+static void test_warp(void **state)
+{
+    enum { N = 60, STRIDE = 13 };
+    static const double A[2][3] = {{1, 1, 0}, {0.5, -1, 2}};
+    static const int BOTH[] = {10, 11}, SECOND[] = {11}, SUM[] = {12}, SCALED[] = {1, 2};
+    int64_t ids[MAX_N];
+    all_rows(ids);
+    fill(7);
+    for (int i = 0; i < N; i++) {
+        double *x = data + i * STRIDE;
+        for (int r = 0; r < 2; r++) x[10 + r] = A[r][0] * x[0] + A[r][1] * x[1] + A[r][2] * x[2];
+        x[12] = x[10] - 3 * x[11];
+    }
+    gram_points *points = make_points(*state, N, 3, STRIDE);
+    const double both = slow_median(N, ids, STRIDE, 2, BOTH, 0);
+    expect_near(resolved(*state, "warp([1,1,0;0.5,-1,2], rbf)", points, 0), both);
+    expect_near(resolved(*state, "rbf + warp([1,1,0;0.5,-1,2], rbf + rbf)", points, 2), both);
+    expect_near(resolved(*state, "rbf + warp([1,1,0;0.5,-1,2], rbf + rbf)", points, 0),
+                slow_median(N, ids, STRIDE, 3, FIRST, 0));
+    expect_near(resolved(*state, "exp(normalize(warp([1,1,0;0.5,-1,2], exp(rbf))))", points, 0), both);
+    expect_near(resolved(*state, "warp([1,1,0;0.5,-1,2], laplace1)", points, 0),
+                slow_median(N, ids, STRIDE, 2, BOTH, 1));
+    expect_near(resolved(*state, "warp([1,1,0;0.5,-1,2], on(2, rbf))", points, 0),
+                slow_median(N, ids, STRIDE, 1, SECOND, 0));
+    expect_near(resolved(*state, "on([2,1], warp([0,0;1,1], on(2, rbf)))", points, 0),
+                resolved(*state, "warp([1,1,0], rbf)", points, 0));
+    expect_near(resolved(*state, "on([3,1,2], warp([0,1,1;2,0.5,-1], rbf))", points, 0), both);
+    expect_near(resolved(*state, "warp([1,1,0;0.5,-1,2], warp([1,-3], rbf))", points, 0),
+                slow_median(N, ids, STRIDE, 1, SUM, 0));
+    expect_near(resolved(*state, "warp([1,1,0;0.5,-1,2], on([2,1], warp([-3,1], rbf)))", points, 0),
+                slow_median(N, ids, STRIDE, 1, SUM, 0));
+    expect_near(resolved(*state, "warp([0,2,0;0,0,2], rbf)", points, 0), 2 * slow_median(N, ids, STRIDE, 2, SCALED, 0));
+    expect_near(resolved(*state, "warp([0,0,0], rbf)", points, 0), 1);
+    gram_points_destroy(points);
+}
+
+static void test_warp_too_large(void **state)
+{
+    gram_kernel *kernel = NULL, *out = NULL;
+    data[0] = 1e10;
+    data[1] = 2;
+    gram_points *points = make_points(*state, 2, 1, 1);
+    const size_t before = gram_context_memory_used(*state);
+    assert_int_equal(gram_kernel_parse(*state, "warp([1;2], warp([1,1;0,1e300], rbf))", &kernel), GRAM_OK);
+    assert_int_equal(gram_kernel_resolve(*state, kernel, points, &out), GRAM_ERROR_DATA);
+    assert_null(out);
+    assert_string_equal(gram_context_message(*state), "kernel_resolve: entry 2 of A x[0] is too large for a number");
+    gram_kernel_release(kernel);
+    assert_int_equal(gram_context_memory_used(*state), before);
+    gram_points_destroy(points);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_grid, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scales, setup, teardown),
         cmocka_unit_test_setup_teardown(test_f32, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_warp, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_warp_too_large, setup, teardown),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test_setup_teardown(test_bad_use, setup, teardown),
     };

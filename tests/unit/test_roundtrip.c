@@ -135,14 +135,31 @@ static gram_kernel *random_on(gram_context *context, int depth)
     return kernel;
 }
 
+static gram_kernel *random_warp(gram_context *context, int depth)
+{
+    static const gram_parameter_spec ANY = {.lower = -INFINITY, .upper = INFINITY};
+    double matrix[MOST_NUMBERS];
+    const int rows = 1 + below(4), columns = 1 + below(4);
+    gram_kernel *kernel = NULL, *child = random_kernel(context, depth - 1);
+    for (int i = 0; i < rows * columns; i++) matrix[i] = below(4) ? random_value(&ANY) : -0.0;
+    assert_int_equal(gram_kernel_warp(context, rows, columns, matrix, child, &kernel), GRAM_OK);
+    gram_kernel_release(child);
+    return kernel;
+}
+
 static gram_kernel *random_kernel(gram_context *context, int depth)
 {
     gram_kernel *a = NULL, *b = NULL, *kernel = NULL;
-    const int choice = below(5);
+    const int choice = below(8);
     if (depth == 0 || choice == 0) return random_leaf(context);
     if (choice == 1) return random_on(context, depth);
+    if (choice == 5) return random_warp(context, depth);
     a = random_kernel(context, depth - 1);
-    if (choice == 2) {
+    if (choice >= 6) {
+        const gram_status status =
+            choice == 6 ? gram_kernel_exp(context, a, &kernel) : gram_kernel_normalize(context, a, &kernel);
+        assert_int_equal(status, GRAM_OK);
+    } else if (choice == 2) {
         assert_int_equal(gram_kernel_power(context, a, 1 + below(64), &kernel), GRAM_OK);
     } else {
         b = random_kernel(context, depth - 1);
