@@ -7,6 +7,7 @@
 #define GRAM_GRAM_H
 
 #include <gram/context.h>
+#include <gram/eigen.h>
 #include <gram/kernel.h>
 #include <gram/matrix.h>
 #include <gram/npy.h>
@@ -16,5 +17,6 @@
 #include <gram/status.h>
 #include <gram/table.h>
 #include <gram/text.h>
+#include <gram/words.h>
 
 #endif

@@ -120,6 +120,21 @@ GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kern
  * of ARD parameters, the matrix of a warp or the sample of a centred kernel are against it. O(size of the expression). */
 GRAM_API gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d);
 
+/* The least number of columns that the kernel takes. GRAM_ERROR_DIMENSION, with what does not fit, if its parts need
+ * different ones. O(size of the expression). */
+GRAM_API gram_status gram_kernel_least_dimension(gram_context *context, const gram_kernel *kernel, int64_t *d);
+
+/* ---- the kernels there are ---- */
+
+/* Kernel number index = 0, 1, ... of the table: its name, and what it is of x and y in a line of plain text; NULL past the
+ * end. Static. */
+GRAM_API const char *gram_kernel_name(int index);
+GRAM_API const char *gram_kernel_formula(int index);
+
+/* The same with its parameters and their defaults, as in "matern(nu=2.5, ell)": a parameter without one is free. Written
+ * like gram_kernel_print does; 0 past the end. */
+GRAM_API size_t gram_kernel_signature(int index, char *text, size_t size);
+
 /* ---- facts ---- */
 
 typedef enum gram_answer { GRAM_NO = 0, GRAM_YES = 1, GRAM_UNKNOWN = 2 } gram_answer;

@@ -26,6 +26,14 @@ GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kern
 GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          int64_t count, const int64_t *index, double *out, int64_t ld);
 
+/* out[i * ld + j] = d_k(x_i, y_j) = sqrt(k(x_i, x_i) + k(y_j, y_j) - 2 k(x_i, y_j)), the kernel metric: the distance of
+ * the functions k(x_i, .) and k(y_j, .) in the kernel's Hilbert space. Always computed in f64. A sum, product or power of
+ * kernels that know k(0) - k without cancellation (rbf, laplace1, matern; constants and white) has it to a few rounding
+ * errors however near the points are; for any other the difference is taken, clipped at 0, and costs digits where it is
+ * small. O(n m d). */
+GRAM_API gram_status gram_matrix_distance(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                          const gram_points *y, double *out, int64_t ld);
+
 /* out = K(X, Y) V without ever holding K: V has one row for each point of Y and `columns` (at most 2^24) columns. V and
  * out may not overlap. O(n m (d + columns)) time, and memory for a copy of V and of out. */
 GRAM_API gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,

@@ -38,8 +38,8 @@ GRAM_API gram_status gram_operator_create_shifted(gram_context *context, gram_op
 GRAM_API gram_status gram_operator_create_sum(gram_context *context, int64_t count, gram_operator *const *terms,
                                               const double *weights, gram_operator **op);
 
+/* Both take NULL. */
 GRAM_API gram_operator *gram_operator_retain(gram_operator *op);
-/* Takes NULL. */
 GRAM_API void gram_operator_release(gram_operator *op);
 
 GRAM_API int64_t gram_operator_size(const gram_operator *op);

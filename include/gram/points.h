@@ -20,7 +20,7 @@ GRAM_API gram_status gram_points_create_f64(gram_context *context, int64_t n, in
 GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data,
                                             int64_t stride, gram_points **points);
 
-/* Points are counted: one more owner, who destroys them too. Returns points. */
+/* Points are counted: one more owner, who destroys them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);
 
 /* Takes NULL. The caller's array is left alone. */

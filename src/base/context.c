@@ -48,6 +48,7 @@ gram_status gram_context_create(const gram_context_options *options, gram_contex
     (*context)->cancel = options->cancel;
     (*context)->cancel_user = options->cancel_user;
     (*context)->vecmath = vecmath;
+    (*context)->failed_row = (*context)->failed_column = -1;
 done:
     gram_memory_release(memory);
     return status;
@@ -64,6 +65,14 @@ void gram_context_destroy(gram_context *context)
 const char *gram_context_message(const gram_context *context)
 {
     return context ? context->message : "";
+}
+
+int gram_context_place(const gram_context *context, int64_t *row, int64_t *column)
+{
+    const int known = context && context->failed_row >= 0;
+    if (row) *row = known ? context->failed_row : -1;
+    if (column) *column = known ? context->failed_column : -1;
+    return known;
 }
 
 int gram_context_threads(const gram_context *context)
@@ -96,12 +105,31 @@ const char *gram_version(void)
     return GRAM_VERSION;
 }
 
+static gram_status keep_failure(gram_context *context, gram_status status, const char *format, va_list arguments)
+{
+    (void)vsnprintf(context->message, sizeof context->message, format, arguments);
+    context->failed_row = context->failed_column = -1;
+    return status;
+}
+
 gram_status gram_fail(gram_context *context, gram_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(context->message, sizeof context->message, format, arguments);
+    (void)keep_failure(context, status, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+gram_status gram_fail_place(gram_context *context, gram_status status, int64_t row, int64_t column, const char *format,
+                            ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)keep_failure(context, status, format, arguments);
+    va_end(arguments);
+    context->failed_row = row;
+    context->failed_column = column;
     return status;
 }
 

@@ -30,6 +30,7 @@ struct gram_context {
     void *cancel_user;
     const gram_vecmath *vecmath;
     char message[GRAM_MESSAGE_SIZE];
+    int64_t failed_row, failed_column; /* of the last failure, if it was of a coordinate, else -1 */
 };
 
 #define TRY(call)                                                                                                      \
@@ -52,6 +53,10 @@ struct gram_context {
 /* Keeps the message (no allocation) and returns the status. %g in a format follows the locale: numbers that a user
  * gave are better put through gram_number_format. */
 gram_status gram_fail(gram_context *context, gram_status status, const char *format, ...) GRAM_PRINTF(3, 4);
+
+/* The same for a failure of one coordinate, which gram_context_place then tells. */
+gram_status gram_fail_place(gram_context *context, gram_status status, int64_t row, int64_t column, const char *format,
+                            ...) GRAM_PRINTF(5, 6);
 
 /* count * size bytes from the context's memory; a failure names `what` and both sizes. */
 gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out);

@@ -80,6 +80,35 @@ GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
     return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
 }
 
+/* rows[i][j] becomes rows[j][i] */
+GRAM_INLINE void transpose_f64(vector_f64 rows[LANES_F64])
+{
+#if defined(__AVX2__)
+    const __m256d low01 = _mm256_unpacklo_pd((__m256d)rows[0], (__m256d)rows[1]);
+    const __m256d high01 = _mm256_unpackhi_pd((__m256d)rows[0], (__m256d)rows[1]);
+    const __m256d low23 = _mm256_unpacklo_pd((__m256d)rows[2], (__m256d)rows[3]);
+    const __m256d high23 = _mm256_unpackhi_pd((__m256d)rows[2], (__m256d)rows[3]);
+    rows[0] = (vector_f64)_mm256_permute2f128_pd(low01, low23, 0x20);
+    rows[1] = (vector_f64)_mm256_permute2f128_pd(high01, high23, 0x20);
+    rows[2] = (vector_f64)_mm256_permute2f128_pd(low01, low23, 0x31);
+    rows[3] = (vector_f64)_mm256_permute2f128_pd(high01, high23, 0x31);
+#else
+    const vector_f64 first = rows[0], second = rows[1];
+    rows[0] = (vector_f64){first[0], second[0]};
+    rows[1] = (vector_f64){first[1], second[1]};
+#endif
+}
+
+/* Is any lane of the mask set? */
+GRAM_INLINE int any_f64(vector_i64 mask)
+{
+#if defined(X86)
+    return X86(movemask_pd)((native_f64)mask) != 0;
+#else
+    return (mask[0] | mask[1]) != 0;
+#endif
+}
+
 #if defined(X86)
 
 /* a < b ? a : b, that is b if one of them is NaN */

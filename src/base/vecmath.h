@@ -15,6 +15,18 @@
 
 enum { GRAM_LANES = 16 };
 
+/* A function of z > 0 as polynomials on pieces of a logarithmic grid: each octave [2^e, 2^(e+1)) has GRAM_PIECES_OCTAVE
+ * pieces of equal width, and the polynomial of a piece is in u, -1 <= u < 1 across it. */
+enum { GRAM_PIECES_OCTAVE = 4, GRAM_PIECES_OCTAVES = 48, GRAM_PIECES_TERMS = 12 };
+
+typedef struct gram_pieces {
+    double coefficients[GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES]
+                       [GRAM_PIECES_TERMS]; /* of u^0, u^1, ...; 32-byte aligned */
+    double low;                             /* where the first piece begins: a power of two */
+    double high;                            /* a number in the last piece, which stands for all z above it */
+    double at_zero, most;
+} gram_pieces;
+
 typedef struct gram_vecmath_f64 {
     void (*exp)(int n, const double *x, double *out);
     void (*log)(int n, const double *x, double *out);
@@ -28,6 +40,9 @@ typedef struct gram_vecmath_f64 {
     /* P(a) exp(-a), a = sqrt(c x), P of the given degree; 0 where exp(-a) is. At most (4 + 4 a) 2^-53 relative to the
      * sum of the absolute terms. */
     void (*poly_exp_sqrt)(int n, double c, int degree, const double *coefficients, const double *x, double *out);
+    /* min(2^T(z), most), T being the pieces, z = c x; at_zero for x <= 0. Where z is below the first piece (and x > 0) it
+     * leaves -x, for the caller to replace; returns how many there are. Error: that of T, and (3 + 2 |T|) 2^-53. */
+    int (*exp2_pieces)(int n, const gram_pieces *pieces, double c, const double *x, double *out);
     /* min(sqrt(c x), cap) */
     void (*sqrt_scaled)(int n, double c, double cap, const double *x, double *out);
     /* out *= min(x, y) - origin, x one number */
@@ -52,6 +67,8 @@ typedef struct gram_vecmath_f64 {
 typedef struct gram_vecmath_f32 {
     void (*exp_scaled)(int n, float c, const float *x, float *out);
     void (*poly_exp_sqrt)(int n, float c, int degree, const float *coefficients, const float *x, float *out);
+    /* in f64 inside, with the pieces of f64 */
+    int (*exp2_pieces)(int n, const gram_pieces *pieces, double c, const float *x, float *out);
     void (*sqrt_scaled)(int n, float c, float cap, const float *x, float *out);
     void (*multiply_poly)(int n, int degree, const float *coefficients, const float *x, float *out);
     void (*power)(int n, int m, const float *x, float *out);

@@ -8,6 +8,8 @@
  * polynomial suffices. k comes from adding 1.5 * 2^52, which leaves k in the low bits of the sum t; shifted into the
  * exponent's place and added to the polynomial's bits it multiplies by 2^k. */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "simd.h"
 
@@ -183,6 +185,91 @@ static void multiply_min_block(int n, double x, double origin, const double *y, 
         store_f64(out + i, load_f64(out + i) * (min_f64(bound, load_f64(y + i)) - origin));
 }
 
+/* T(z) for low <= z <= high. The first bits of z, exponent and two of the mantissa, number the piece; the others are u.
+ * T = q0 + q1 u + q2 u^2 + q3 u^3 with q_j = c_j + c_(j+4) u^4 + c_(j+8) u^8: the q of one lane are made in one vector from
+ * the rows of its piece, which is faster than gathering c_j for all lanes, and then turned. */
+GRAM_INLINE vector_f64 pieces_vector(const gram_pieces *pieces, uint64_t first, vector_f64 z)
+{
+    enum { INDEX_SHIFT = 50, TURNS = 4 / LANES_F64 };
+    const vector_u64 bits = (vector_u64)z, index = (bits >> INDEX_SHIFT) - first;
+    const vector_u64 rest = (bits & ((1ULL << INDEX_SHIFT) - 1)) | 0x3ff0000000000000ULL; /* in [1, 1.25) */
+    const vector_f64 u = (vector_f64)rest * 8 - 9, u2 = u * u, u4 = u2 * u2;
+    vector_f64 q[4];
+    for (int lane = 0; lane < LANES_F64; lane++) {
+        const double *c = pieces->coefficients[index[lane]];
+        for (int t = 0; t < TURNS; t++, c += LANES_F64)
+            q[t * LANES_F64 + lane] = (load_f64(c + 8) * u4[lane] + load_f64(c + 4)) * u4[lane] + load_f64(c);
+    }
+    for (int t = 0; t < TURNS; t++) transpose_f64(q + (ptrdiff_t)t * LANES_F64);
+    return (q[3] * u + q[2]) * u2 + (q[1] * u + q[0]);
+}
+
+/* GRAM_LANES numbers from the vectors of x; special[v]: the lanes that have no piece (0, below the first, NaN). */
+GRAM_INLINE void pieces_group(const gram_pieces *pieces, uint64_t first, double c, const vector_f64 x[GROUP_F64],
+                              vector_f64 out[GROUP_F64], vector_i64 special[GROUP_F64])
+{
+    const vector_f64 low = spread_f64(pieces->low), high = spread_f64(pieces->high), most = spread_f64(pieces->most);
+    vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
+    for (int v = 0; v < GROUP_F64; v++) {
+        const vector_f64 z = c * x[v];
+        special[v] = ~((z >= low) & (x[v] > 0));
+        split_f64(pieces_vector(pieces, first, min_f64(select_f64(special[v], low, z), high)), &t[v], &f[v]);
+    }
+    polynomial_f64(f, q);
+    for (int v = 0; v < GROUP_F64; v++) out[v] = min_f64(join_f64(t[v], f[v], q[v]), most);
+}
+
+/* What stands for a number that has no piece; counts those below the first. */
+GRAM_INLINE double pieces_special(const gram_pieces *pieces, double x, int *below)
+{
+    if (x > 0) ++*below;
+    return x <= 0 ? pieces->at_zero : -x;
+}
+
+GRAM_INLINE uint64_t pieces_first(const gram_pieces *pieces)
+{
+    uint64_t bits;
+    memcpy(&bits, &pieces->low, sizeof bits);
+    return bits >> 50;
+}
+
+static int exp2_pieces_f64(int n, const gram_pieces *pieces, double c, const double *x, double *out)
+{
+    const uint64_t first = pieces_first(pieces);
+    int below = 0;
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        vector_f64 in[GROUP_F64], k[GROUP_F64];
+        vector_i64 special[GROUP_F64], some = {0};
+        for (int v = 0; v < GROUP_F64; v++) in[v] = load_f64(x + i + v * LANES_F64);
+        pieces_group(pieces, first, c, in, k, special);
+        for (int v = 0; v < GROUP_F64; v++) store_f64(out + i + v * LANES_F64, k[v]), some |= special[v];
+        if (!any_f64(some)) continue;
+        for (int l = 0; l < GRAM_LANES; l++)
+            if (special[l / LANES_F64][l % LANES_F64])
+                out[i + l] = pieces_special(pieces, in[l / LANES_F64][l % LANES_F64], &below);
+    }
+    return below;
+}
+
+static int exp2_pieces_f32(int n, const gram_pieces *pieces, double c, const float *x, float *out)
+{
+    const uint64_t first = pieces_first(pieces);
+    int below = 0;
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        vector_f64 in[GROUP_F64], k[GROUP_F64];
+        vector_i64 special[GROUP_F64], some = {0};
+        for (int l = 0; l < GRAM_LANES; l++) in[l / LANES_F64][l % LANES_F64] = (double)x[i + l];
+        pieces_group(pieces, first, c, in, k, special);
+        for (int v = 0; v < GROUP_F64; v++) some |= special[v];
+        for (int l = 0; l < GRAM_LANES; l++) out[i + l] = (float)k[l / LANES_F64][l % LANES_F64];
+        if (!any_f64(some)) continue;
+        for (int l = 0; l < GRAM_LANES; l++)
+            if (special[l / LANES_F64][l % LANES_F64])
+                out[i + l] = (float)pieces_special(pieces, in[l / LANES_F64][l % LANES_F64], &below);
+    }
+    return below;
+}
+
 /* exp(-a) is 0 from here on */
 static const double EXP_SQRT_CAP_f64 = 760;
 static const float EXP_SQRT_CAP_f32 = 110;
@@ -233,6 +320,7 @@ const gram_vecmath LEVEL_TABLE = {
             .pow = pow_block,
             .exp_scaled = exp_scaled_f64,
             .poly_exp_sqrt = poly_exp_sqrt_f64,
+            .exp2_pieces = exp2_pieces_f64,
             .sqrt_scaled = sqrt_scaled_f64,
             .multiply_min = multiply_min_block,
             .multiply_poly = multiply_poly_f64,
@@ -249,6 +337,7 @@ const gram_vecmath LEVEL_TABLE = {
         {
             .exp_scaled = exp_scaled_f32,
             .poly_exp_sqrt = poly_exp_sqrt_f32,
+            .exp2_pieces = exp2_pieces_f32,
             .sqrt_scaled = sqrt_scaled_f32,
             .multiply_poly = multiply_poly_f32,
             .power = power_f32,

@@ -34,6 +34,9 @@ int cli_fail(int code, const char *help, const char *format, ...) __attribute__(
  * is bad data; elsewhere GRAM_ERROR_FILE is an output that cannot be written. */
 int cli_exit_code(gram_status status, int reading);
 
+/* A general line that helps after a failed status, or NULL. */
+const char *cli_help(gram_status status);
+
 /* ---- options that every verb has ---- */
 
 typedef struct cli_common {
@@ -78,6 +81,21 @@ int cli_session_fail(cli_session *session, gram_status status, int reading, cons
 /* Bold on a terminal, unless NO_COLOR or --out say otherwise: "\033[1m" and "\033[0m", or "" and "". */
 const char *cli_bold(const cli_common *common);
 const char *cli_plain(const cli_common *common);
+
+/* 0, or -1 with errno. */
+int cli_write_fully(int descriptor, const char *bytes, size_t length);
+
+/* A file that is written aside and renamed when it is whole: until then the old one stays, and a failure leaves nothing.
+ * A symbolic link is followed. */
+typedef struct cli_aside {
+    int descriptor;
+    char target[4096], path[4096 + 32];
+} cli_aside;
+
+/* Returns CLI_DONE, or the exit code after a message: something else than a regular file is refused. */
+int cli_aside_open(const char *path, cli_aside *aside);
+/* Brings the file to its name if `code` is CLI_DONE, else drops it; returns code, or that of a failure after a message. */
+int cli_aside_close(const char *path, cli_aside *aside, int code);
 
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
  * that went away early is no failure. */

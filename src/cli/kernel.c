@@ -8,17 +8,31 @@
 #include "json.h"
 #include "memory.h"
 #include "options.h"
+#include "plot.h"
+#include "spectrum.h"
 
 typedef struct kernel_options {
     const char *gram;
+    const char *plot;
     int64_t dimension;
+    cli_spectrum_options spectrum;
 } kernel_options;
 
 static const cli_option own_options[] = {
     {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0},
     {"dimension", 0, CLI_INTEGER, offsetof(kernel_options, dimension), "D",
      "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30},
+    {"check", 0, CLI_FLAG, offsetof(kernel_options, spectrum.check), NULL,
+     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0},
+    {"spectrum", 0, CLI_INTEGER, offsetof(kernel_options, spectrum.count), "K", "the K largest eigenvalues of K", 1,
+     1 << 30},
+    {"lambda", 0, CLI_POSITIVE, offsetof(kernel_options, spectrum.lambda), "L",
+     "the effective dimension tr K (K + n L I)^-1", 0, 0},
+    {"plot", 0, CLI_TEXT, offsetof(kernel_options, plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)",
+     0, 0},
 };
+
+static void add_kernels(cli_text *text);
 
 static const cli_usage usage = {
     "kernel",
@@ -26,13 +40,15 @@ static const cli_usage usage = {
     "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy; - is standard input), numbers\n"
     "that the expression leaves free are set by the median heuristic, and the Gram matrix is described or written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
-    "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n",
+    "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
+    "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
     1,
     2,
+    add_kernels,
 };
 
 /* At most so many rows are looked at for the range of the entries off the diagonal. */
-enum { MAX_SAMPLE = 512, MAX_DIMENSION_TRIED = 1 << 16 };
+enum { MAX_SAMPLE = 512 };
 
 typedef struct range {
     double least, most; /* NaN when there is nothing */
@@ -51,6 +67,8 @@ typedef struct kernel_report {
     int64_t n, d;
     range diagonal, rest;
     int64_t sampled; /* rows that `rest` was taken from */
+    cli_spectrum spectrum;
+    cli_text words[GRAM_TOOL_COUNT]; /* empty where a tool has no such kernel */
 } kernel_report;
 
 static gram_kernel *final_kernel(const kernel_report *report)
@@ -88,17 +106,18 @@ static int read_kernel(cli_session *session, const char *expression, kernel_repo
 /* The dimension of --dimension, or the least one that the kernel takes. */
 static int find_dimension(cli_session *session, int64_t asked, kernel_report *report)
 {
-    gram_status status = GRAM_ERROR_DIMENSION;
-    const int64_t first = asked ? asked : 1, last = asked ? asked : MAX_DIMENSION_TRIED;
-    for (int64_t d = first; d <= last && status == GRAM_ERROR_DIMENSION; d++) {
-        status = gram_kernel_check_dimension(session->context, report->kernel, d);
-        report->d = d;
-    }
+    gram_status status;
+    report->d = asked;
+    if (asked)
+        status = gram_kernel_check_dimension(session->context, report->kernel, asked);
+    else
+        status = gram_kernel_least_dimension(session->context, report->kernel, &report->d);
     if (status >= 0) return CLI_DONE;
     if (status != GRAM_ERROR_DIMENSION) return cli_session_fail(session, status, 0, NULL);
-    if (!asked) return cli_fail(CLI_WRONG_USE, NULL, "%s: its parts need different numbers of columns", report->given);
-    return cli_fail(CLI_WRONG_USE, "Leave --dimension out to see the least that fits.", "%s",
-                    gram_context_message(session->context));
+    return cli_fail(CLI_WRONG_USE,
+                    asked ? "Leave --dimension out to see the least that fits."
+                          : "The parts of the kernel need different numbers of columns.",
+                    "%s", gram_context_message(session->context));
 }
 
 static const char *reading_help(gram_status status)
@@ -107,6 +126,21 @@ static const char *reading_help(gram_status status)
     if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
     if (status != GRAM_ERROR_DATA) return NULL;
     return "DATA is a table of numbers: csv, tsv or npy (--format); --ignore LIST leaves columns out.";
+}
+
+/* A failure on the data. One of a single number names its row (from 1) and column instead of x[0][0]. */
+static int data_fail(cli_session *session, gram_status status, const kernel_report *report)
+{
+    int64_t row, column;
+    char place[64];
+    const char *message = gram_context_message(session->context), *rest;
+    if (!gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, NULL);
+    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
+    rest = strstr(message, place);
+    cli_session_clear(session);
+    return cli_fail(cli_exit_code(status, 1), cli_help(status), "%s: row %" PRId64 ", column '%s': %.*s%s",
+                    report->file, row + 1, gram_table_column_name(report->table, column),
+                    (int)(rest ? rest - message : 0), message, rest ? rest + strlen(place) : message);
 }
 
 static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
@@ -125,7 +159,7 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
                                     gram_table_stride(report->table), &report->points);
-    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
 static int resolve(cli_session *session, kernel_report *report)
@@ -133,7 +167,7 @@ static int resolve(cli_session *session, kernel_report *report)
     gram_status status = gram_kernel_check_dimension(session->context, report->kernel, report->d);
     if (status >= 0)
         status = gram_kernel_resolve(session->context, report->kernel, report->points, &report->resolved_kernel);
-    if (status < 0) return cli_session_fail(session, status, 1, NULL);
+    if (status < 0) return data_fail(session, status, report);
     report->resolved = kernel_text(report->resolved_kernel);
     return report->resolved ? CLI_DONE : no_memory();
 }
@@ -147,6 +181,7 @@ static int write_gram(cli_session *session, const kernel_report *report)
                              report->n);
     if (status >= 0) status = gram_npy_finish(session->context, file);
     gram_npy_destroy(file);
+    if (status == GRAM_ERROR_DOMAIN) return data_fail(session, status, report);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -163,7 +198,7 @@ static int diagonal_range(cli_session *session, kernel_report *report)
     const gram_status status = gram_matrix_diagonal(session->context, report->resolved_kernel, report->points, values);
     for (int64_t i = 0; i < report->n && status >= 0; i++) widen(&report->diagonal, values[i]);
     free(values);
-    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
 /* K on evenly spaced rows: points with a longer stride, nothing is copied. */
@@ -181,12 +216,49 @@ static int rest_range(cli_session *session, kernel_report *report)
     report->sampled = m;
     gram_points_destroy(points);
     free(K);
-    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
 static int find_facts(cli_session *session, kernel_report *report)
 {
     const gram_status status = gram_kernel_facts(session->context, final_kernel(report), report->d, &report->facts);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+static int find_spectrum(cli_session *session, kernel_report *report)
+{
+    if (!cli_spectrum_is_asked(&report->own->spectrum)) return CLI_DONE;
+    const gram_status status =
+        cli_spectrum_find(session, report->resolved_kernel, report->table, &report->own->spectrum, &report->spectrum);
+    const char *help =
+        status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
+    if (status < 0) return cli_session_fail(session, status, 1, help);
+    if (!report->own->plot) return CLI_DONE;
+    cli_text title = {0};
+    cli_text_add(&title, "Eigenvalues of %s on %s", report->resolved, report->file);
+    const int code = title.failed ? no_memory()
+                                  : cli_spectrum_plot(session, report->own->plot, title.data, &report->own->spectrum,
+                                                      &report->spectrum);
+    cli_text_free(&title);
+    return code;
+}
+
+/* The kernel in the words of other tools. */
+static int find_words(cli_session *session, kernel_report *report)
+{
+    gram_status status = GRAM_OK;
+    for (int tool = 0; tool < GRAM_TOOL_COUNT && status >= 0; tool++) {
+        size_t length;
+        status =
+            gram_kernel_words(session->context, final_kernel(report), report->d, (gram_tool)tool, NULL, 0, &length);
+        if (status < 0 || length == 0) continue;
+        char *text = malloc(length + 1);
+        if (!text) return no_memory();
+        status = gram_kernel_words(session->context, final_kernel(report), report->d, (gram_tool)tool, text, length + 1,
+                                   &length);
+        cli_text_put(&report->words[tool], text, length);
+        free(text);
+    }
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -269,6 +341,15 @@ static void json_data(cli_json *json, const kernel_report *report)
     cli_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
 }
 
+static void json_words(cli_json *json, const kernel_report *report)
+{
+    cli_json_open(json, "equivalents", '{');
+    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++)
+        if (report->words[tool].length > 0)
+            cli_json_string(json, gram_tool_name((gram_tool)tool), report->words[tool].data);
+    cli_json_close(json, '{');
+}
+
 static void write_json(cli_session *session, const kernel_report *report, cli_text *text)
 {
     cli_json json = {text, 0};
@@ -282,11 +363,14 @@ static void write_json(cli_session *session, const kernel_report *report, cli_te
     cli_json_integer(&json, "d", report->d);
     json_properties(&json, &report->facts);
     json_parameters(session, &json, report);
+    json_words(&json, report);
     if (report->table) json_data(&json, report);
+    cli_spectrum_json(&json, &report->own->spectrum, &report->spectrum);
     if (report->own->gram)
         cli_json_string(&json, "gram", report->own->gram);
     else
         cli_json_null(&json, "gram");
+    if (report->own->plot) cli_json_string(&json, "plot", report->own->plot);
     cli_json_number(&json, "seconds", cli_session_seconds(session));
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     cli_json_close(&json, '{');
@@ -411,6 +495,17 @@ static void add_gram(cli_session *session, cli_text *text, const kernel_report *
     if (report->own->gram) add_row(text, "written to", report->own->gram);
 }
 
+static void add_words(cli_session *session, cli_text *text, const kernel_report *report)
+{
+    int any = 0;
+    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
+        if (report->words[tool].length == 0) continue;
+        if (!any) add_heading(session, text, "In other tools");
+        any = 1;
+        add_row(text, gram_tool_name((gram_tool)tool), report->words[tool].data);
+    }
+}
+
 static void write_table(cli_session *session, const kernel_report *report, cli_text *text)
 {
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
@@ -424,26 +519,58 @@ static void write_table(cli_session *session, const kernel_report *report, cli_t
     }
     add_properties(session, text, report);
     add_parameters(session, text, report);
+    add_words(session, text, report);
     if (report->table) add_gram(session, text, report);
+    cli_spectrum_print(session, text, &report->own->spectrum, &report->spectrum, report->n);
+    if (!report->own->plot) return;
+    cli_text_add(text, "\n");
+    add_row(text, "plot", report->own->plot);
+}
+
+/* The kernels of the table, for --help. */
+static void add_kernels(cli_text *text)
+{
+    char signature[128];
+    cli_text_add(text, "\nKernels (a parameter without a value is free; +, *, ^, on(COLUMNS, KERNEL) combine them):\n");
+    for (int i = 0; gram_kernel_name(i); i++) {
+        (void)gram_kernel_signature(i, signature, sizeof signature);
+        cli_text_add(text, "  %s", signature);
+        cli_text_pad(text, 24);
+        cli_text_add(text, "%s\n", gram_kernel_formula(i));
+    }
 }
 
 /* ---- the verb ---- */
 
+/* An option that makes no sense without data, or NULL. */
+static const char *needs_data(const kernel_options *own, const cli_data *data)
+{
+    const struct {
+        int given;
+        const char *name;
+    } options[] = {
+        {own->gram != NULL, "gram"},          {own->spectrum.check, "check"}, {own->spectrum.count > 0, "spectrum"},
+        {own->spectrum.lambda > 0, "lambda"}, {own->plot != NULL, "plot"},    {data->features != NULL, "features"},
+        {data->ignore != NULL, "ignore"},     {data->scale, "scale"},         {data->format != 0, "format"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given) return options[i].name;
+    return NULL;
+}
+
 static int check_use(const kernel_options *own, const cli_data *data, int with_data)
 {
     const char *help = "Usage: gram kernel EXPRESSION [DATA] [OPTIONS]";
-    const char *needs = own->gram        ? "gram"
-                        : data->features ? "features"
-                        : data->ignore   ? "ignore"
-                        : data->scale    ? "scale"
-                        : data->format   ? "format"
-                                         : NULL;
+    const char *needs = needs_data(own, data);
     if (with_data && own->dimension)
         return cli_fail(CLI_WRONG_USE, help, "kernel: --dimension is for a kernel without DATA");
     if (!with_data && needs) return cli_fail(CLI_WRONG_USE, help, "kernel: --%s needs DATA", needs);
     if (own->gram && strcmp(own->gram, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "kernel: --gram cannot write to standard output");
-    return CLI_DONE;
+    if (own->plot && own->spectrum.count == 0)
+        return cli_fail(CLI_WRONG_USE, "Say how many eigenvalues to draw, as in --spectrum 20.",
+                        "kernel: --plot needs --spectrum K");
+    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
 }
 
 static int find_all(cli_session *session, char **operands, int count, const cli_data *data, kernel_report *report)
@@ -456,7 +583,9 @@ static int find_all(cli_session *session, char **operands, int count, const cli_
         if (code == CLI_DONE && report->own->gram) code = write_gram(session, report);
         if (code == CLI_DONE) code = diagonal_range(session, report);
         if (code == CLI_DONE) code = rest_range(session, report);
+        if (code == CLI_DONE) code = find_spectrum(session, report);
     }
+    if (code == CLI_DONE) code = find_words(session, report);
     return code == CLI_DONE ? find_facts(session, report) : code;
 }
 
@@ -493,6 +622,8 @@ int cli_kernel(int count, char **arguments)
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
     if (code == CLI_DONE) code = print_report(&session, &report);
+    cli_spectrum_free(&report.spectrum);
+    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) cli_text_free(&report.words[tool]);
     gram_points_destroy(report.points);
     gram_table_destroy(report.table);
     gram_kernel_release(report.resolved_kernel);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,12 @@ int cli_parse_size(const char *text, uint64_t *bytes)
     return 1;
 }
 
+static int parse_positive(const char *text, double *value)
+{
+    const size_t taken = gram_number_parse(text, strlen(text), value);
+    return taken > 0 && text[taken] == '\0' && *value > 0 && isfinite(*value);
+}
+
 static int parse_format(const char *text, gram_format *format)
 {
     static const char *const names[] = {"csv", "tsv", "npy"};
@@ -99,6 +106,7 @@ static int set_value(const cli_option *option, void *target, const char *text)
     case CLI_FLAG: *(int *)place = 1; return 1;
     case CLI_TEXT: *(const char **)place = text; return text[0] != '\0';
     case CLI_INTEGER: return parse_integer(text, option->least, option->most, place);
+    case CLI_POSITIVE: return parse_positive(text, place);
     case CLI_SEED: return parse_unsigned(text, place);
     case CLI_SIZE: return cli_parse_size(text, place);
     case CLI_FORMAT: return parse_format(text, place);
@@ -112,6 +120,7 @@ static int bad_value(const cli_usage *usage, const cli_option *option, const cha
     if (option->type == CLI_INTEGER)
         (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
                        option->most);
+    if (option->type == CLI_POSITIVE) (void)snprintf(help, sizeof help, "It must be a number above 0.");
     if (option->type == CLI_SEED) (void)snprintf(help, sizeof help, "It must be a whole number, 0 or more.");
     if (option->type == CLI_SIZE) (void)snprintf(help, sizeof help, "Sizes look like 500M, 8G or 1.5G.");
     if (option->type == CLI_FORMAT) (void)snprintf(help, sizeof help, "Known formats are csv, tsv and npy.");
@@ -221,6 +230,7 @@ static int print_help(const cli_usage *usage, const cli_group *groups, size_t gr
     cli_text text = {0};
     cli_text_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
     for (size_t g = 0; g < group_count; g++) add_group(&text, &groups[g]);
+    if (usage->more) usage->more(&text);
     cli_text_add(&text, "\nExamples:\n%s", usage->examples);
     const int code = cli_write(&standard, &text);
     cli_text_free(&text);

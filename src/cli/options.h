@@ -5,12 +5,13 @@
 #include "cli.h"
 
 typedef enum cli_type {
-    CLI_FLAG,    /* int */
-    CLI_TEXT,    /* const char * */
-    CLI_INTEGER, /* int64_t, from `least` to `most` */
-    CLI_SEED,    /* uint64_t */
-    CLI_SIZE,    /* uint64_t, in bytes: 8G */
-    CLI_FORMAT   /* gram_format */
+    CLI_FLAG,     /* int */
+    CLI_TEXT,     /* const char * */
+    CLI_INTEGER,  /* int64_t, from `least` to `most` */
+    CLI_POSITIVE, /* double, above 0 */
+    CLI_SEED,     /* uint64_t */
+    CLI_SIZE,     /* uint64_t, in bytes: 8G */
+    CLI_FORMAT    /* gram_format */
 } cli_type;
 
 typedef struct cli_option {
@@ -37,6 +38,7 @@ typedef struct cli_usage {
     const char *about;    /* a paragraph, lines ended */
     const char *examples;
     int least_operands, most_operands;
+    void (*more)(cli_text *text); /* adds a section to --help, or NULL */
 } cli_usage;
 
 /* The options that choose and prepare data. */

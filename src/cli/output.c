@@ -28,8 +28,7 @@ const char *cli_plain(const cli_common *common)
     return to_terminal(common) ? "\033[0m" : "";
 }
 
-/* 0, or -1 with errno. */
-static int write_fully(int descriptor, const char *bytes, size_t length)
+int cli_write_fully(int descriptor, const char *bytes, size_t length)
 {
     while (length > 0) {
         const ssize_t count = write(descriptor, bytes, length);
@@ -49,7 +48,7 @@ static int cannot_write(const char *path)
 
 static int write_to(int descriptor, const char *path, const cli_text *text)
 {
-    if (write_fully(descriptor, text->data, text->length) == 0) return CLI_DONE;
+    if (cli_write_fully(descriptor, text->data, text->length) == 0) return CLI_DONE;
     return errno == EPIPE ? CLI_DONE : cannot_write(path);
 }
 
@@ -63,21 +62,38 @@ static int write_device(const char *path, const cli_text *text)
     return code;
 }
 
+int cli_aside_open(const char *path, cli_aside *aside)
+{
+    struct stat facts;
+    char resolved[PATH_MAX];
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return cli_fail(CLI_OVER_LIMIT, "Give the name of a file.", "%s: cannot be written: it is not a regular file",
+                        path);
+    const char *target = realpath(path, resolved) ? resolved : path; /* not there yet */
+    (void)snprintf(aside->target, sizeof aside->target, "%s", target);
+    (void)snprintf(aside->path, sizeof aside->path, "%s.%ld~", aside->target, (long)getpid());
+    aside->descriptor = open(aside->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return aside->descriptor < 0 ? cannot_write(path) : CLI_DONE;
+}
+
+int cli_aside_close(const char *path, cli_aside *aside, int code)
+{
+    int failed = code == CLI_DONE && fsync(aside->descriptor) != 0, error = errno;
+    if (close(aside->descriptor) != 0 && !failed) failed = 1, error = errno;
+    if (code == CLI_DONE && !failed && rename(aside->path, aside->target) != 0) failed = 1, error = errno;
+    if (code == CLI_DONE && !failed) return CLI_DONE;
+    (void)unlink(aside->path);
+    errno = error;
+    return code == CLI_DONE ? cannot_write(path) : code;
+}
+
 static int write_file(const char *path, const cli_text *text)
 {
-    char target[PATH_MAX], aside[PATH_MAX + 32];
-    if (!realpath(path, target)) (void)snprintf(target, sizeof target, "%s", path); /* not there yet */
-    (void)snprintf(aside, sizeof aside, "%s.%ld~", target, (long)getpid());
-    const int descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) return cannot_write(path);
-    int failed = write_fully(descriptor, text->data, text->length) != 0 || fsync(descriptor) != 0;
-    int error = errno;
-    if (close(descriptor) != 0 && !failed) failed = 1, error = errno;
-    if (!failed && rename(aside, target) != 0) failed = 1, error = errno;
-    if (!failed) return CLI_DONE;
-    (void)unlink(aside);
-    errno = error;
-    return cannot_write(path);
+    cli_aside aside;
+    int code = cli_aside_open(path, &aside);
+    if (code != CLI_DONE) return code;
+    if (cli_write_fully(aside.descriptor, text->data, text->length) != 0) code = cannot_write(path);
+    return cli_aside_close(path, &aside, code);
 }
 
 int cli_write(const cli_common *common, const cli_text *text)

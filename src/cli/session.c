@@ -98,6 +98,11 @@ int cli_exit_code(gram_status status, int reading)
     return find_row(status)->code;
 }
 
+const char *cli_help(gram_status status)
+{
+    return find_row(status)->help;
+}
+
 /* ---- progress ---- */
 
 void cli_session_clear(cli_session *session)

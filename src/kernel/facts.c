@@ -253,8 +253,9 @@ static gram_answer close_continuous(const fold *f)
 
 static gram_answer close_bounded(const fold *f)
 {
-    const int no_loss = all_yes(f, f->pd) == GRAM_YES; /* no term is negative on the diagonal */
-    if (f->node == GRAM_NODE_SUM) return no_loss && f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+    if (f->node == GRAM_NODE_SUM && all_yes(f, f->pd) == GRAM_YES)
+        return f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+    if (f->node == GRAM_NODE_SUM) return all_yes(f, f->bounded); /* a diagonal may be negative */
     return f->bounded[GRAM_NO] > 0 ? GRAM_NO : all_yes(f, f->bounded);
 }
 

@@ -24,4 +24,20 @@
  * depends on the length-scales, is set by whoever knows them. */
 void gram_facts_smooth_stationary(gram_facts *facts);
 
+/* A polynomial in x.y with coefficients >= 0: finite rank, every derivative. */
+void gram_facts_polynomial(gram_facts *facts, int64_t rank, int positive_diagonal);
+
+/* How many monomials of d variables there are of degree at most m: binomial(d + m, m); GRAM_INFINITE past 9e15. */
+int64_t gram_monomial_count(int64_t d, double m);
+
+/* (base + rest + scale s)^-power for a block, base > 0, |rest| at most half the last place of base. A sum rounded to
+ * `base` alone would be worth power * 2^-53 of the result; so, for large powers, what the sum lost comes back as a
+ * factor. At most 8 roundings besides those of scale * s, exactly base^-power at s = 0, 0 at s = inf. `out` may be s. */
+typedef struct gram_inverse_power {
+    double base, rest, scale, power;
+} gram_inverse_power;
+
+void gram_profile_inverse_power(const gram_vecmath_f64 *v, const gram_inverse_power *form, int n, const double *s,
+                                double *out, double *work);
+
 #endif

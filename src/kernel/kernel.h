@@ -52,11 +52,15 @@ typedef struct gram_parameter_spec {
 
 enum { GRAM_MAX_SPECS = 6 };
 
+/* The most columns that a block of pairs has: a kernel of coordinates may keep rows of this length on the stack,
+ * _Alignas(64). */
+enum { GRAM_BLOCK_COLUMNS = 96 };
+
 /* A block of pairs by coordinates: x_l of row i is x[l * ld + i], y_l of column j is y[l * ld + j]. */
 typedef struct gram_coords_block {
     int64_t d;
     int rows;
-    int columns; /* a multiple of GRAM_LANES; out has this many numbers per row */
+    int columns; /* a multiple of GRAM_LANES, at most GRAM_BLOCK_COLUMNS; out has this many numbers per row */
     int ld;
     const double *x;
     const double *y;
@@ -98,6 +102,9 @@ typedef struct gram_kernel_type {
     /* the same in f32; optional: otherwise the block is widened, mapped in f64 and narrowed */
     void (*profile_f32)(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work);
+    /* out = k(0) - k(scale s) without cancellation near 0 (from expm1 of an exponent, say), for forms SQDIST and L1;
+     * optional: the kernel metric then subtracts */
+    void (*deficit)(const gram_shape *shape, int n, const double *s, double *out);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);
@@ -112,6 +119,10 @@ typedef struct gram_kernel_type {
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
                                    const gram_coords_block *block, double *out);
+    /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
+    const struct gram_kernel_type *normalized;
+    /* the form may not reach this, or an entry would be infinite; optional, inner products only */
+    double (*form_upper)(const double *par);
     /* no coordinate may be below this; optional */
     double (*domain_lower)(const double *par);
     /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */

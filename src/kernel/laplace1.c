@@ -17,6 +17,11 @@ static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int 
     v->exp_scaled(n, (float)-shape->scale, s, out);
 }
 
+static void deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    for (int i = 0; i < n; i++) out[i] = -expm1(-shape->scale * s[i]);
+}
+
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
@@ -47,5 +52,6 @@ const gram_kernel_type gram_kernel_laplace1 = {
     .facts = facts,
     .profile = profile,
     .profile_f32 = profile_f32,
+    .deficit = deficit,
     .slope = slope,
 };

@@ -1,7 +1,7 @@
 /* poly(m, c): (x.y + c)^m, c >= 0, m a positive integer; homogeneous when c = 0. */
 #include <math.h>
 
-#include "kernel.h"
+#include "family.h"
 
 enum { M, C, MAX_DEGREE = 64 };
 
@@ -42,27 +42,10 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
     slope(v, shape, n, s, k, out);
 }
 
-/* binomial(d + m, m) monomials of degree at most m, or binomial(d + m - 1, m) of degree m */
-static int64_t rank(const double *par, int64_t d)
-{
-    const double top = (double)d + par[M] - (par[C] > 0 ? 0 : 1);
-    const double count = round(exp(lgamma(top + 1) - lgamma(par[M] + 1) - lgamma(top - par[M] + 1)));
-    return count < 9e15 ? (int64_t)count : GRAM_INFINITE;
-}
-
+/* the monomials of degree at most m, or of degree m: one variable less */
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
-    facts->positive_definite = GRAM_YES;
-    facts->strictly = GRAM_NO;
-    facts->stationary = GRAM_NO;
-    facts->isotropic = GRAM_NO;
-    facts->universal = GRAM_NO;
-    facts->characteristic = GRAM_NO;
-    facts->continuous = GRAM_YES;
-    facts->bounded_below = par[C] > 0 ? GRAM_YES : GRAM_NO;
-    facts->rank = rank(par, d);
-    facts->derivatives = GRAM_INFINITE;
-    facts->sobolev_order = NAN;
+    gram_facts_polynomial(facts, gram_monomial_count(par[C] > 0 ? d : d - 1, par[M]), par[C] > 0);
 }
 
 /* x.z for all z follows from (x.z)^m for odd m, and from (x.z + c)^m, a polynomial in z, for c > 0; if c = 0 and m is

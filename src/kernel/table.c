@@ -3,13 +3,36 @@
 
 #include "kernel.h"
 
-extern const gram_kernel_type gram_kernel_laplace1, gram_kernel_matern, gram_kernel_min, gram_kernel_poly,
-    gram_kernel_rbf, gram_kernel_white;
+#define KERNELS(ROW)                                                                                                   \
+    ROW(chi2)                                                                                                          \
+    ROW(const)                                                                                                         \
+    ROW(cosine)                                                                                                        \
+    ROW(expdot)                                                                                                        \
+    ROW(imq)                                                                                                           \
+    ROW(intersection)                                                                                                  \
+    ROW(intpow)                                                                                                        \
+    ROW(laplace)                                                                                                       \
+    ROW(laplace1)                                                                                                      \
+    ROW(linear)                                                                                                        \
+    ROW(matern)                                                                                                        \
+    ROW(min)                                                                                                           \
+    ROW(monomial)                                                                                                      \
+    ROW(periodic)                                                                                                      \
+    ROW(poly)                                                                                                          \
+    ROW(powexp)                                                                                                        \
+    ROW(rbf)                                                                                                           \
+    ROW(rq)                                                                                                            \
+    ROW(sigmoid)                                                                                                       \
+    ROW(sinc)                                                                                                          \
+    ROW(sobolev)                                                                                                       \
+    ROW(tanimoto)                                                                                                      \
+    ROW(white)
 
-static const gram_kernel_type *const TABLE[] = {
-    &gram_kernel_const, &gram_kernel_laplace1, &gram_kernel_matern, &gram_kernel_min,
-    &gram_kernel_poly,  &gram_kernel_rbf,      &gram_kernel_white,
-};
+#define DECLARE(name) extern const gram_kernel_type gram_kernel_##name;
+KERNELS(DECLARE)
+
+#define ENTRY(name) &gram_kernel_##name,
+static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY)};
 
 const gram_kernel_type *gram_kernel_type_get(int index)
 {

@@ -20,7 +20,7 @@ done:
 
 gram_operator *gram_operator_retain(gram_operator *op)
 {
-    atomic_fetch_add(&op->references, 1);
+    if (op) atomic_fetch_add(&op->references, 1);
     return op;
 }
 

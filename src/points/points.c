@@ -53,8 +53,9 @@ static gram_status check_finite(gram_context *context, const gram_points *points
         if (scan.first_bad[task] < 0) continue;
         const int64_t row = scan.first_bad[task] / points->d, column = scan.first_bad[task] % points->d;
         char value[GRAM_NUMBER_SIZE];
-        FAIL(context, GRAM_ERROR_DATA, "points_create: x[%lld][%lld] is %s; every coordinate must be finite",
-             (long long)row, (long long)column, gram_number_format(gram_points_at(points, row, column), value));
+        TRY(gram_fail_place(context, GRAM_ERROR_DATA, row, column,
+                            "points_create: x[%lld][%lld] is %s; every coordinate must be finite", (long long)row,
+                            (long long)column, gram_number_format(gram_points_at(points, row, column), value)));
     }
 done:
     gram_give(context, scan.first_bad, tasks, sizeof(int64_t));
@@ -111,7 +112,7 @@ gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, 
 
 gram_points *gram_points_retain(gram_points *points)
 {
-    atomic_fetch_add(&points->references, 1);
+    if (points) atomic_fetch_add(&points->references, 1);
     return points;
 }
 

@@ -40,6 +40,23 @@ typedef struct gram_form_entry {
     int slot;  /* where it is kept when several do */
 } gram_form_entry;
 
+/* normalize, scale and centre combine the child's entry with numbers of the row's and of the column's point:
+ *
+ *   normalize, scale   child * (row_power * column_power) / sqrt(row * column),   row = mantissa of child(x, x) or f(x)^-2
+ *   centre             child - (row + column) + offset,                            row = mean of child(x, sample)
+ *
+ * The root of a square is exact, hence normalize is exactly 1 on the diagonal. */
+typedef struct gram_point_terms {
+    gram_node node;
+    const gram_kernel *child;                        /* kept by the engine's kernel */
+    const gram_external *external;                   /* scale, centre */
+    const gram_mapping *space;                       /* what the child sees */
+    int number;                                      /* among the engine's nodes of this sort */
+    int64_t parameter, parameter_count;              /* the child's */
+    double *row, *row_power, *column, *column_power; /* padded to whole panels */
+    double offset;
+} gram_point_terms;
+
 typedef struct gram_program_node {
     gram_node node; /* never GRAM_NODE_ON */
     const gram_kernel_type *type;
@@ -49,9 +66,10 @@ typedef struct gram_program_node {
     int child_count;
     const int *children;
     int exponent;
-    int64_t parameter;           /* number of its first parameter */
-    const gram_argument *length; /* leaf: copies of its metric's parameters, NULL if it has none */
-    const double *factor;        /* leaf with a full covariance: its Cholesky factor */
+    int64_t parameter;             /* number of the first parameter of the leaf or of the child */
+    const gram_argument *length;   /* leaf: copies of its metric's parameters, NULL if it has none */
+    const double *factor;          /* leaf with a full covariance: its Cholesky factor */
+    const gram_point_terms *terms; /* normalize, scale, centre */
 } gram_program_node;
 
 typedef struct gram_engine {
@@ -75,6 +93,9 @@ typedef struct gram_engine {
     int kept_forms;           /* forms with several users */
     int slot_count;           /* strips that evaluating the expression takes */
     int64_t parameter_count;
+    gram_kernel *kernel; /* kept, for the nodes with terms */
+    int term_count;      /* nodes that combine with numbers of the points */
+    gram_point_terms **terms;
 } gram_engine;
 
 typedef struct gram_engine_request {
@@ -83,7 +104,8 @@ typedef struct gram_engine_request {
     const gram_points *y; /* NULL: x */
     int64_t count;        /* with index: the columns are these points of x */
     const int64_t *index;
-    int always_double; /* compute in f64 even between f32 points */
+    int always_double;         /* compute in f64 even between f32 points */
+    const gram_mapping *space; /* what the kernel sees of the points; NULL: all columns as they are */
 } gram_engine_request;
 
 /* Checks that everything fits and packs the points. The index is kept: it must outlive the engine. */
@@ -111,8 +133,6 @@ double *gram_engine_strip_f64(const gram_engine *engine, void *scratch, int64_t 
 float *gram_engine_strip_f32(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
                              int64_t column_panel);
 
-/* ---- between the files of the engine ---- */
-
 /* The scratch of one thread. The arrays are of the engine's type. */
 typedef struct gram_strip {
     int64_t row_panel, column_panel;
@@ -122,6 +142,21 @@ typedef struct gram_strip {
     void *slots;
     double *work; /* two strips in f64 */
 } gram_strip;
+
+/* The diagonal of a symmetric engine's K. */
+gram_status gram_engine_diagonal(gram_context *context, const gram_engine *engine, double *out);
+
+/* ---- between the files of the engine ---- */
+
+/* Turns the kernel into nodes, forms and metrics (compile.c). */
+gram_status gram_engine_compile(gram_context *context, gram_engine *engine, const gram_engine_request *request);
+
+/* Computes the numbers of the points that normalize, scale and centre need (terms.c). */
+gram_status gram_engine_make_terms(gram_context *context, gram_engine *engine, const gram_engine_request *request);
+
+/* child -> the node's entries, in place; `out` are the entries of a strip, or (gradient) 1 for the factor alone */
+void gram_terms_apply_f64(const gram_point_terms *terms, const gram_strip *strip, double *out);
+void gram_terms_apply_f32(const gram_point_terms *terms, const gram_strip *strip, float *out);
 
 static inline const gram_panels *gram_engine_columns(const gram_engine *engine, int metric)
 {

@@ -12,4 +12,8 @@ void gram_fill_tile(const gram_engine *engine, void *scratch, int64_t row_panel,
 /* Makes a diagonal tile symmetric bit for bit: its lower triangle is copied to the upper one. */
 void gram_fill_mirror(const gram_engine *engine, int64_t panel, double *out, int64_t ld);
 
+/* out[i] = k(x_i, x_i) as gram_matrix_diagonal does; between f32 points in f64 if always_double. */
+gram_status gram_fill_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                               int always_double, double *out);
+
 #endif

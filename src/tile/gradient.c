@@ -1,378 +1,60 @@
-/* Derivatives of a weighted sum of Gram entries: by all parameters of the kernel, or by the inputs.
+/* Derivatives of a weighted sum of Gram entries, over all strips: see gradient_strip.c for one of them.
  *
- * For each strip the expression is evaluated with all its intermediate values kept, then swept backwards (reverse mode):
- * a node gets the strip of weights A = d(sum)/d(node) and passes its operands theirs,
- *
- *   sum:      A                     product:  A times the other operands
- *   power:    A m v^(m-1)           leaf:     sum A dk/dpar;  M = A dk/dz goes to the form
- *
- * and the form, z = sum_l (t_l/ell_l)^2 with t = x - y, gives for one length-scale -2/ell sum M z, for one per column
- * -2/ell_l^3 sum M t_l^2, for a covariance S = L L' with u = L^-1 t the lower part of -2 L^-T (sum M u u'), and for the
- * inputs 2/ell_l^2 sum_j M t_l. L1 forms and inner products go likewise. Nothing has the size of all pairs, and all
- * parameters come from one pass. Each task sums into a row of its own; the rows are added in order. */
-#include <cblas.h>
+ * Each task sums into a row of its own; the rows are added in order. What normalize and centre take from single points
+ * is summed over each point's pairs first and differentiated afterwards, as a weighted sum of the child's entries on the
+ * diagonal, or between the points and the sample. */
 #include <string.h>
 
-#include "engine.h"
-
-typedef struct gradient {
-    const gram_engine *engine;
-    const gram_weights *weights;
-    int inputs;     /* by the inputs, else by the parameters */
-    int depth;      /* of the program */
-    int64_t widest; /* largest number of columns of a metric, and of one with a covariance */
-    int64_t widest_covariance;
-    double *out; /* inputs: n x d, ld; parameters: one row for each task */
-    int64_t ld;
-    size_t engine_scratch; /* the tape lies behind it */
-} gradient;
-
-/* What a thread keeps for one strip. */
-typedef struct tape {
-    gram_strip *strip;
-    double *values;    /* one strip for each node */
-    double *forms;     /* one strip for each form */
-    double *adjoints;  /* one strip for each level */
-    double *slope;     /* M, and */
-    double *weighted;  /* M u_a */
-    double *moments;   /* GRAM_STRIP x widest */
-    double *sums;      /* widest_covariance^2 */
-    double *parameter; /* this task's sums over the parameters */
-    double *rows;      /* GRAM_STRIP x d: this strip's derivatives by the inputs */
-} tape;
-
-static double *strip_of(double *strips, int index)
-{
-    return strips + (int64_t)index * GRAM_STRIP_SIZE;
-}
-
-/* ---- forwards ---- */
-
-static void leaf_value(const gradient *g, tape *t, const gram_program_node *leaf, double *out)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    if (leaf->type->form == GRAM_FORM_NONE) {
-        v->fill(GRAM_STRIP_SIZE, leaf->par[0], out);
-    } else if (leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_COORDS) {
-        gram_engine_special(g->engine, t->strip, leaf, out);
-    } else {
-        leaf->type->profile(v, &leaf->shape, GRAM_STRIP_SIZE, strip_of(t->forms, leaf->form), out, t->strip->work);
-    }
-}
-
-static void node_value(const gradient *g, tape *t, const gram_program_node *node, double *out)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    if (node->node == GRAM_NODE_LEAF) {
-        leaf_value(g, t, node, out);
-        return;
-    }
-    memcpy(out, strip_of(t->values, node->children[0]), GRAM_STRIP_SIZE * sizeof *out);
-    if (node->node == GRAM_NODE_POWER) v->power(GRAM_STRIP_SIZE, node->exponent, out, out);
-    for (int i = 1; i < node->child_count; i++) {
-        const double *child = strip_of(t->values, node->children[i]);
-        if (node->node == GRAM_NODE_SUM)
-            v->add(GRAM_STRIP_SIZE, child, out);
-        else
-            v->multiply(GRAM_STRIP_SIZE, child, out);
-    }
-}
-
-static void forwards(const gradient *g, tape *t)
-{
-    for (int i = 0; i < g->engine->form_count; i++) {
-        const gram_form kind = g->engine->forms[i].kind;
-        if (kind != GRAM_FORM_SAME && kind != GRAM_FORM_COORDS)
-            gram_engine_form(g->engine, t->strip, i, strip_of(t->forms, i));
-    }
-    for (int i = 0; i < g->engine->node_count; i++) node_value(g, t, &g->engine->nodes[i], strip_of(t->values, i));
-}
-
-/* ---- a leaf backwards: its form ---- */
-
-/* moments[i * d + l] = sum_j m_ij f(x_il, y_jl) over the coordinates of a form */
-static const gram_mapping *take_moments(const gradient *g, tape *t, const gram_program_node *leaf, gram_moment moment,
-                                        const double *m)
-{
-    const int metric = g->engine->forms[leaf->form].metric;
-    const gram_panels *x = &g->engine->metrics[metric].x;
-    const gram_panels *y = gram_engine_columns(g->engine, metric);
-    memset(t->moments, 0, (size_t)(GRAM_STRIP * x->d) * sizeof(double));
-    g->engine->strips->f64.row_moments(moment, x->d, gram_panels_f64(x, t->strip->row_panel) + t->strip->row,
-                                       gram_panels_f64(y, t->strip->column_panel), m, t->moments);
-    return &g->engine->metrics[metric].mapping;
-}
-
-static double sum_rows(const tape *t, int64_t d, int64_t l)
-{
-    double sum = 0;
-    for (int i = 0; i < GRAM_STRIP; i++) sum += t->moments[i * d + l];
-    return sum;
-}
-
-/* t = L^-T t in place, by backward substitution */
-static void solve_transposed(int64_t d, const double *factor, double *t, int64_t stride)
-{
-    for (int64_t a = d - 1; a >= 0; a--) {
-        double sum = t[a * stride];
-        for (int64_t b = a + 1; b < d; b++) sum -= factor[b * d + a] * t[b * stride];
-        t[a * stride] = sum / factor[a * d + a];
-    }
-}
-
-static void length_gradient(const gradient *g, tape *t, const gram_program_node *leaf, double *out)
-{
-    const gram_argument *length = leaf->length;
-    const int squared = leaf->type->form == GRAM_FORM_SQDIST;
-    if (length->count == 1) {
-        const double sum = g->engine->vecmath->f64.dot(GRAM_STRIP_SIZE, t->slope, strip_of(t->forms, leaf->form));
-        out[0] -= (squared ? 2 : 1) * leaf->shape.scale / length->values[0] * sum;
-        return;
-    }
-    (void)take_moments(g, t, leaf, squared ? GRAM_MOMENT_SQUARE : GRAM_MOMENT_ABSOLUTE, t->slope);
-    for (int64_t l = 0; l < length->count; l++) {
-        const double ell = length->values[l], sum = sum_rows(t, length->count, l);
-        out[l] -= squared ? 2 * sum / (ell * ell * ell) : sum / (ell * ell);
-    }
-}
-
-/* weighted_ij = M_ij (u_ia - u_ja) */
-static void weight_by_difference(const gradient *g, tape *t, const gram_program_node *leaf, int64_t a)
-{
-    const int metric = g->engine->forms[leaf->form].metric;
-    const double *x = gram_panels_f64(&g->engine->metrics[metric].x, t->strip->row_panel) + a * GRAM_PANEL;
-    const double *y = gram_panels_f64(gram_engine_columns(g->engine, metric), t->strip->column_panel) + a * GRAM_PANEL;
-    for (int i = 0; i < GRAM_STRIP; i++)
-        for (int j = 0; j < GRAM_PANEL; j++)
-            t->weighted[i * GRAM_PANEL + j] = t->slope[i * GRAM_PANEL + j] * (x[t->strip->row + i] - y[j]);
-}
-
-static void covariance_gradient(const gradient *g, tape *t, const gram_program_node *leaf, double *out)
-{
-    const int64_t d = g->engine->metrics[g->engine->forms[leaf->form].metric].mapping.d;
-    for (int64_t a = 0; a < d; a++) {
-        weight_by_difference(g, t, leaf, a);
-        (void)take_moments(g, t, leaf, GRAM_MOMENT_DIFFERENCE, t->weighted);
-        for (int64_t b = 0; b < d; b++) t->sums[a * d + b] = sum_rows(t, d, b);
-    }
-    for (int64_t b = 0; b < d; b++) solve_transposed(d, leaf->factor, t->sums + b, d);
-    for (int64_t a = 0; a < d; a++)
-        for (int64_t b = 0; b <= a; b++) out[a * (a + 1) / 2 + b] -= 2 * t->sums[a * d + b];
-}
-
-/* rows[i][column] += dz/dx summed with M */
-static void form_inputs(const gradient *g, tape *t, const gram_program_node *leaf)
-{
-    const gram_form_entry *form = &g->engine->forms[leaf->form];
-    const gram_moment moment = form->kind == GRAM_FORM_SQDIST ? GRAM_MOMENT_DIFFERENCE
-                               : form->kind == GRAM_FORM_L1   ? GRAM_MOMENT_SIGN
-                                                              : GRAM_MOMENT_SECOND;
-    const gram_mapping *mapping = take_moments(g, t, leaf, moment, t->slope);
-    const double factor = (form->kind == GRAM_FORM_SQDIST ? 2 : 1) * leaf->shape.scale;
-    for (int i = 0; i < GRAM_STRIP; i++) {
-        double *row = t->moments + i * mapping->d;
-        if (leaf->factor) solve_transposed(mapping->d, leaf->factor, row, 1);
-        for (int64_t l = 0; l < mapping->d; l++)
-            t->rows[i * g->engine->d + mapping->columns[l]] +=
-                factor * (form->weights_f64 ? form->weights_f64[l] : 1) * row[l];
-    }
-}
-
-/* ---- a leaf backwards: its parameters ---- */
-
-static void coords_inputs(const gradient *g, tape *t, const gram_program_node *leaf, const double *adjoint)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
-    const int64_t *columns = g->engine->metrics[g->engine->forms[leaf->form].metric].mapping.columns;
-    for (int64_t l = 0; l < block.d; l++) {
-        leaf->type->coords_slope(v, &leaf->shape, &block, l, t->slope);
-        for (int i = 0; i < GRAM_STRIP; i++)
-            t->rows[i * g->engine->d + columns[l]] +=
-                v->dot(GRAM_PANEL, adjoint + i * GRAM_PANEL, t->slope + i * GRAM_PANEL);
-    }
-}
-
-static void coords_parameters(const gradient *g, tape *t, const gram_program_node *leaf, const double *adjoint)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
-    double *out = t->parameter + leaf->parameter;
-    for (int spec = 0; spec < leaf->type->spec_count; spec++) {
-        if (leaf->type->specs[spec].role != GRAM_ROLE_SHAPE) continue;
-        leaf->type->coords_parameter_slope(v, &leaf->shape, spec, &block, t->weighted);
-        *out++ += v->dot(GRAM_STRIP_SIZE, adjoint, t->weighted);
-    }
-}
-
-static void leaf_parameters(const gradient *g, tape *t, const gram_program_node *leaf, const double *adjoint,
-                            const double *s, const double *k)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    double *out = t->parameter + leaf->parameter;
-    for (int spec = 0; spec < leaf->type->spec_count; spec++) {
-        const gram_role role = leaf->type->specs[spec].role;
-        if (role == GRAM_ROLE_SHAPE) {
-            leaf->type->parameter_slope(v, &leaf->shape, spec, GRAM_STRIP_SIZE, s, k, t->weighted);
-            *out++ += v->dot(GRAM_STRIP_SIZE, adjoint, t->weighted);
-        } else if (role == GRAM_ROLE_LENGTH && leaf->length) {
-            length_gradient(g, t, leaf, out);
-            out += leaf->length->count;
-        } else if (role == GRAM_ROLE_COVARIANCE && leaf->factor) {
-            covariance_gradient(g, t, leaf, out);
-        }
-    }
-}
-
-static void leaf_backwards(const gradient *g, tape *t, int index, const double *adjoint)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    const gram_program_node *leaf = &g->engine->nodes[index];
-    const double *k = strip_of(t->values, index);
-    if (leaf->type->form == GRAM_FORM_COORDS) {
-        if (g->inputs)
-            coords_inputs(g, t, leaf, adjoint);
-        else
-            coords_parameters(g, t, leaf, adjoint);
-        return;
-    }
-    const double *s = leaf->form >= 0 ? strip_of(t->forms, leaf->form) : k;
-    if (leaf->type->slope) {
-        leaf->type->slope(v, &leaf->shape, GRAM_STRIP_SIZE, s, k, t->slope);
-        v->multiply(GRAM_STRIP_SIZE, adjoint, t->slope);
-        if (g->inputs) form_inputs(g, t, leaf);
-    }
-    if (!g->inputs) leaf_parameters(g, t, leaf, adjoint, s, k);
-}
-
-/* ---- backwards ---- */
-
-/* The weights of one operand; `out` may not be `adjoint`. */
-static void operand_adjoint(const gradient *g, const tape *t, const gram_program_node *node, int operand,
-                            const double *adjoint, double *out)
-{
-    const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    memcpy(out, adjoint, GRAM_STRIP_SIZE * sizeof *out);
-    if (node->node == GRAM_NODE_POWER) {
-        const double *base = strip_of(t->values, node->children[0]);
-        for (int m = 1; m < node->exponent; m++) v->multiply(GRAM_STRIP_SIZE, base, out);
-        v->affine(GRAM_STRIP_SIZE, node->exponent, 0, out, out);
-    }
-    for (int i = 0; node->node == GRAM_NODE_PRODUCT && i < node->child_count; i++)
-        if (i != operand) v->multiply(GRAM_STRIP_SIZE, strip_of(t->values, node->children[i]), out);
-}
-
-static void backwards(const gradient *g, tape *t, int index, const double *adjoint, int level)
-{
-    const gram_program_node *node = &g->engine->nodes[index];
-    if (node->node == GRAM_NODE_LEAF) {
-        leaf_backwards(g, t, index, adjoint);
-        return;
-    }
-    for (int i = 0; i < node->child_count; i++) {
-        double *operand = strip_of(t->adjoints, level + 1);
-        operand_adjoint(g, t, node, i, adjoint, operand);
-        backwards(g, t, node->children[i], operand, level + 1);
-    }
-}
-
-/* ---- weights of a strip ---- */
-
-/* out_ij += W_ij, or W_ji with the roles of rows and columns exchanged */
-static void add_weights(const gram_weights *w, int swapped, int64_t row, int rows, int64_t column, int columns,
-                        double *out)
-{
-    if (!w->dense) {
-        const double *a = swapped ? w->b + row * w->ldb : w->a + row * w->lda;
-        const double *b = swapped ? w->a + column * w->lda : w->b + column * w->ldb;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, columns, (int)w->rank, 1, a,
-                    (int)(swapped ? w->ldb : w->lda), b, (int)(swapped ? w->lda : w->ldb), 1, out, GRAM_PANEL);
-        return;
-    }
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < columns; j++)
-            out[i * GRAM_PANEL + j] +=
-                swapped ? w->dense[(column + j) * w->ld + row + i] : w->dense[(row + i) * w->ld + column + j];
-}
+#include "gradient.h"
 
 static int least(int64_t a, int64_t b)
 {
     return (int)(a < b ? a : b);
 }
 
-/* Weights beyond the last row or column are 0, so that what lies there does not count. */
-static void load_weights(const gradient *g, const gram_strip *strip, int both, double *out)
-{
-    const int64_t row = strip->row_panel * GRAM_PANEL + strip->row, column = strip->column_panel * GRAM_PANEL;
-    const int rows = least(GRAM_STRIP, g->engine->n - row), columns = least(GRAM_PANEL, g->engine->m - column);
-    memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
-    add_weights(g->weights, 0, row, rows, column, columns, out);
-    if (both) add_weights(g->weights, 1, row, rows, column, columns, out);
-}
-
 /* ---- tasks ---- */
 
-static size_t tape_layout(const gradient *g, char *base, tape *t)
+/* The column panels that a row panel meets: all, those up to itself (symmetric K), itself (diagonal). */
+static void column_range(const gram_gradient *g, int64_t i, int64_t *from, int64_t *to)
 {
-    double *at = (double *)(void *)(base + g->engine_scratch), *const start = at;
-    t->strip = (gram_strip *)(void *)base;
-    t->values = at;
-    at += (int64_t)g->engine->node_count * GRAM_STRIP_SIZE;
-    t->forms = at;
-    at += (int64_t)g->engine->form_count * GRAM_STRIP_SIZE;
-    t->adjoints = at;
-    at += (int64_t)g->depth * GRAM_STRIP_SIZE;
-    t->slope = at;
-    at += GRAM_STRIP_SIZE;
-    t->weighted = at;
-    at += GRAM_STRIP_SIZE;
-    t->moments = at;
-    at += GRAM_STRIP * g->widest;
-    t->rows = at;
-    at += GRAM_STRIP * g->engine->d;
-    t->sums = at;
-    at += g->widest_covariance * g->widest_covariance;
-    return g->engine_scratch + (size_t)(at - start) * sizeof(double);
-}
-
-static void do_strip(const gradient *g, tape *t, int64_t i, int row, int64_t j, int both)
-{
-    gram_strip_move(g->engine, t->strip, i, row, j);
-    load_weights(g, t->strip, both, t->adjoints);
-    forwards(g, t);
-    backwards(g, t, g->engine->node_count - 1, t->adjoints, 0);
+    *from = g->diagonal ? i : 0;
+    *to = g->diagonal || (g->engine->symmetric && !g->inputs) ? i + 1 : gram_engine_column_panels(g->engine);
 }
 
 /* Row panels of a symmetric K go to tasks from the last, which has the most pairs, to the first. */
 static gram_status parameter_task(void *argument, const gram_worker *worker)
 {
-    const gradient *g = argument;
+    const gram_gradient *g = argument;
     const int64_t rows = gram_engine_row_panels(g->engine);
     const int64_t i = g->engine->symmetric ? rows - 1 - worker->task : worker->task;
-    const int64_t last = g->engine->symmetric ? i + 1 : gram_engine_column_panels(g->engine);
-    tape t;
-    (void)tape_layout(g, worker->scratch, &t);
+    int64_t from, to;
+    gram_tape t;
+    (void)gram_tape_layout(g, worker->scratch, &t);
     t.parameter = g->out + worker->task * g->engine->parameter_count;
+    t.column_sums = g->column_sums + worker->task * gram_gradient_column_sums(g->engine);
     gram_engine_begin(g->engine, worker->scratch);
-    for (int64_t j = 0; j < last; j++)
+    column_range(g, i, &from, &to);
+    for (int64_t j = from; j < to; j++)
         for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < g->engine->n; row += GRAM_STRIP)
-            do_strip(g, &t, i, row, j, g->engine->symmetric && i != j);
+            gram_gradient_strip(g, &t, i, row, j, g->engine->symmetric && i != j);
     return GRAM_OK;
 }
 
 static gram_status input_task(void *argument, const gram_worker *worker)
 {
-    const gradient *g = argument;
-    const int64_t i = worker->task, columns = gram_engine_column_panels(g->engine), d = g->engine->d;
-    tape t;
-    (void)tape_layout(g, worker->scratch, &t);
+    const gram_gradient *g = argument;
+    const int64_t i = worker->task, d = g->engine->d;
+    int64_t from, to;
+    gram_tape t;
+    (void)gram_tape_layout(g, worker->scratch, &t);
     gram_engine_begin(g->engine, worker->scratch);
+    column_range(g, i, &from, &to);
     for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < g->engine->n; row += GRAM_STRIP) {
         const int64_t first = i * GRAM_PANEL + row;
         memset(t.rows, 0, (size_t)(GRAM_STRIP * d) * sizeof(double));
-        for (int64_t j = 0; j < columns; j++) do_strip(g, &t, i, row, j, 0);
+        for (int64_t j = from; j < to; j++) gram_gradient_strip(g, &t, i, row, j, 0);
         for (int r = 0; r < least(GRAM_STRIP, g->engine->n - first); r++)
-            memcpy(g->out + (first + r) * g->ld, t.rows + r * d, (size_t)d * sizeof(double));
+            for (int64_t l = 0; l < d; l++) g->out[(first + r) * g->ld + l] += t.rows[r * d + l];
     }
     return GRAM_OK;
 }
@@ -406,12 +88,29 @@ done:
     return status;
 }
 
-static gram_status prepare(gram_context *context, const char *function, const gram_engine_request *request, gradient *g,
-                           gram_engine **engine)
+/* Which parts have no derivative by the inputs? */
+static gram_status check_inputs(gram_context *context, const char *function, const gram_engine *engine)
+{
+    gram_status status = GRAM_OK;
+    for (int i = 0; i < engine->node_count; i++) {
+        const gram_program_node *node = &engine->nodes[i];
+        const int leaf = node->node == GRAM_NODE_LEAF;
+        const int given = leaf && (node->type->form == GRAM_FORM_INDEX ||
+                                   (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope));
+        FAIL_IF(given || node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
+                "%s: %s has no known derivative by the inputs", function, leaf ? node->type->name : "scale");
+    }
+done:
+    return status;
+}
+
+static gram_status prepare(gram_context *context, const char *function, const gram_engine_request *request,
+                           gram_gradient *g, gram_engine **engine)
 {
     gram_status status = GRAM_OK;
     TRY(gram_engine_create(context, request, engine));
-    TRY(check_weights(context, function, *engine, g->weights));
+    if (!g->diagonal) TRY(check_weights(context, function, *engine, g->weights));
+    if (g->inputs) TRY(check_inputs(context, function, *engine));
     g->engine = *engine;
     g->engine_scratch = gram_engine_scratch(*engine);
     g->depth = program_depth(*engine, (*engine)->node_count - 1);
@@ -424,41 +123,207 @@ done:
     return status;
 }
 
-static gram_status run(gram_context *context, gradient *g)
+static gram_status take_zeroed(gram_context *context, const char *what, int64_t count, double **out)
 {
+    const gram_status status = gram_take(context, what, count, sizeof(double), (void **)out);
+    if (*out) memset(*out, 0, (size_t)count * sizeof(double));
+    return status;
+}
+
+static gram_status run(gram_context *context, gram_gradient *g)
+{
+    gram_status status = GRAM_OK;
     char none[1];
-    tape t;
+    gram_tape t;
+    const int64_t tasks = gram_engine_row_panels(g->engine);
+    const int64_t rows = g->engine->term_count * tasks * GRAM_PANEL;
+    const int64_t columns = g->inputs ? 0 : tasks * gram_gradient_column_sums(g->engine);
     const gram_sweep sweep = {.what = "kernel gradient",
-                              .tasks = gram_engine_row_panels(g->engine),
-                              .scratch_bytes = tape_layout(g, none, &t),
+                              .tasks = tasks,
+                              .scratch_bytes = gram_tape_layout(g, none, &t),
                               .run = g->inputs ? input_task : parameter_task,
                               .argument = g};
-    return gram_sweep_run(context, &sweep);
+    TRY(take_zeroed(context, "kernel gradient", rows, &g->row_sums));
+    TRY(take_zeroed(context, "kernel gradient", columns, &g->column_sums));
+    TRY(gram_sweep_run(context, &sweep));
+done:
+    return status;
+}
+
+static void give_sums(gram_context *context, gram_gradient *g)
+{
+    if (!g->engine) return;
+    const int64_t tasks = gram_engine_row_panels(g->engine);
+    gram_give(context, g->row_sums, g->engine->term_count * tasks * GRAM_PANEL, sizeof(double));
+    gram_give(context, g->column_sums, g->inputs ? 0 : tasks * gram_gradient_column_sums(g->engine), sizeof(double));
+}
+
+/* ---- what comes through the numbers of the points ---- */
+
+/* One of the recursions below: out += the derivative of sum W child, or of sum_i diagonal_i child(x_i, x_i). */
+typedef struct term_job {
+    gram_context *context;
+    const gram_point_terms *terms;
+    double *out;
+    int64_t ld;
+    int inputs;
+} term_job;
+
+static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
+                                  double *out);
+static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
+                                 double *out, int64_t ld);
+
+static gram_status add_child(const term_job *job, const gram_points *x, const gram_points *y, const gram_gradient *how)
+{
+    const gram_engine_request request = {
+        .kernel = job->terms->child, .x = x, .y = y, .space = job->terms->space, .always_double = 1};
+    if (job->inputs) return add_inputs_of(job->context, &request, how, job->out, job->ld);
+    return add_parameters(job->context, &request, how, job->out + job->terms->parameter);
+}
+
+/* normalize: k = c_ij/sqrt(c_ii c_jj), so dk/dc_ii = -k/(2 c_ii); by the inputs, c(x, x) moves with both arguments */
+static gram_status add_diagonal_terms(const term_job *job, const gram_points *x, const double *row, const double *power,
+                                      double *sums)
+{
+    for (int64_t i = 0; i < x->n; i++) sums[i] *= (job->inputs ? -1 : -0.5) * power[i] * power[i] / row[i];
+    const gram_gradient how = {.diagonal = sums};
+    return add_child(job, x, NULL, &how);
+}
+
+/* centre: -sum_i sums_i mean_a child(x_i, z_a) */
+static gram_status add_mean_terms(const term_job *job, const gram_points *x, double *sums)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *sample = job->terms->external->points;
+    double *ones = NULL;
+    TRY(gram_take(job->context, "kernel gradient", sample->n, sizeof(double), (void **)&ones));
+    for (int64_t i = 0; i < sample->n; i++) ones[i] = -1 / (double)sample->n;
+    const gram_weights weights = {.rank = 1, .a = sums, .lda = 1, .b = ones, .ldb = 1};
+    const gram_gradient how = {.weights = &weights};
+    TRY(add_child(job, x, sample, &how));
+done:
+    gram_give(job->context, ones, sample->n, sizeof(double));
+    return status;
+}
+
+/* centre: total mean_ab child(z_a, z_b) */
+static gram_status add_offset_term(const term_job *job, double total)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *sample = job->terms->external->points;
+    double *left = NULL, *right = NULL;
+    TRY(gram_take(job->context, "kernel gradient", sample->n, sizeof(double), (void **)&left));
+    TRY(gram_take(job->context, "kernel gradient", sample->n, sizeof(double), (void **)&right));
+    for (int64_t i = 0; i < sample->n; i++) {
+        left[i] = total / (double)sample->n;
+        right[i] = 1 / (double)sample->n;
+    }
+    const gram_weights weights = {.rank = 1, .a = left, .lda = 1, .b = right, .ldb = 1};
+    const gram_gradient how = {.weights = &weights};
+    TRY(add_child(job, sample, sample, &how));
+done:
+    gram_give(job->context, left, sample->n, sizeof(double));
+    gram_give(job->context, right, sample->n, sizeof(double));
+    return status;
+}
+
+static gram_status add_side(const term_job *job, const gram_points *x, const double *row, const double *power,
+                            double *sums)
+{
+    if (job->terms->node == GRAM_NODE_NORMALIZE) return add_diagonal_terms(job, x, row, power, sums);
+    return add_mean_terms(job, x, sums);
+}
+
+static gram_status add_terms(gram_context *context, const gram_gradient *g, const gram_engine_request *request,
+                             const gram_point_terms *terms, double *out, int64_t ld)
+{
+    gram_status status = GRAM_OK;
+    const term_job job = {context, terms, out, ld, g->inputs};
+    const int64_t tasks = gram_engine_row_panels(g->engine), rows = tasks * GRAM_PANEL;
+    const int64_t columns = gram_engine_column_panels(g->engine) * GRAM_PANEL,
+                  stride = gram_gradient_column_sums(g->engine);
+    double *row = g->row_sums + terms->number * rows, total = 0;
+    double *column = g->inputs ? NULL : g->column_sums + terms->number * columns;
+    if (terms->node == GRAM_NODE_SCALE) return GRAM_OK;
+    for (int64_t i = 0; i < g->engine->n; i++) total += row[i];
+    for (int64_t task = 1; !g->inputs && task < tasks; task++)
+        for (int64_t j = 0; j < columns; j++) column[j] += column[task * stride + j];
+    if (g->engine->symmetric && !g->inputs)
+        for (int64_t i = 0; i < rows; i++) row[i] += column[i];
+    TRY(add_side(&job, request->x, terms->row, terms->row_power, row));
+    if (g->inputs) return GRAM_OK;
+    if (!g->engine->symmetric) TRY(add_side(&job, request->y, terms->column, terms->column_power, column));
+    if (terms->node == GRAM_NODE_CENTRE) TRY(add_offset_term(&job, total));
+done:
+    return status;
+}
+
+static gram_status add_all_terms(gram_context *context, const gram_gradient *g, const gram_engine_request *request,
+                                 double *out, int64_t ld)
+{
+    gram_status status = GRAM_OK;
+    for (int i = 0; i < g->engine->term_count; i++) TRY(add_terms(context, g, request, g->engine->terms[i], out, ld));
+done:
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
+                                  double *out)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = NULL;
+    gram_gradient g = {.weights = how->weights, .diagonal = how->diagonal};
+    int64_t tasks = 0, count = 0;
+    TRY(prepare(context, "matrix_parameter_gradient", request, &g, &engine));
+    count = engine->parameter_count;
+    tasks = gram_engine_row_panels(engine);
+    TRY(take_zeroed(context, "matrix_parameter_gradient", tasks * count, &g.out));
+    TRY(run(context, &g));
+    for (int64_t p = 0; p < count; p++)
+        for (int64_t task = 0; task < tasks; task++) out[p] += g.out[task * count + p];
+    TRY(add_all_terms(context, &g, request, out, 0));
+done:
+    give_sums(context, &g);
+    gram_give(context, g.out, tasks * count, sizeof(double));
+    gram_engine_destroy(engine);
+    return status;
+}
+
+static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
+                                 double *out, int64_t ld)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = NULL;
+    gram_gradient g = {.weights = how->weights, .diagonal = how->diagonal, .inputs = 1, .out = out, .ld = ld};
+    TRY(prepare(context, "matrix_input_gradient", request, &g, &engine));
+    TRY(run(context, &g));
+    TRY(add_all_terms(context, &g, request, out, ld));
+done:
+    give_sums(context, &g);
+    gram_engine_destroy(engine);
+    return status;
 }
 
 gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                            const gram_points *y, const gram_weights *weights, double *out)
 {
     gram_status status = GRAM_OK;
-    gram_engine *engine = NULL;
-    gradient g = {.weights = weights};
-    int64_t tasks = 0, count = 0;
+    double *sums = NULL;
+    int64_t count = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     const gram_engine_request request = {.kernel = kernel, .x = x, .y = y, .always_double = 1};
+    const gram_gradient how = {.weights = weights};
+    FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "matrix_parameter_gradient: kernel is NULL");
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_parameter_gradient: gradient is NULL");
-    TRY(prepare(context, "matrix_parameter_gradient", &request, &g, &engine));
-    count = engine->parameter_count;
-    tasks = gram_engine_row_panels(engine);
-    TRY(gram_take(context, "matrix_parameter_gradient", tasks * count, sizeof(double), (void **)&g.out));
-    if (count > 0) memset(g.out, 0, (size_t)(tasks * count) * sizeof(double));
-    TRY(run(context, &g));
-    for (int64_t p = 0; p < count; p++) {
-        out[p] = 0;
-        for (int64_t task = 0; task < tasks; task++) out[p] += g.out[task * count + p];
-    }
+    count = gram_kernel_parameter_count(kernel);
+    TRY(take_zeroed(context, "matrix_parameter_gradient", count, &sums));
+    TRY(add_parameters(context, &request, &how, sums));
+    if (count > 0) memcpy(out, sums, (size_t)count * sizeof *out);
 done:
-    gram_give(context, g.out, tasks * count, sizeof(double));
-    gram_engine_destroy(engine);
+    gram_give(context, sums, count, sizeof(double));
     return status;
 }
 
@@ -466,16 +331,20 @@ gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel 
                                        const gram_points *y, const gram_weights *weights, double *out, int64_t ld)
 {
     gram_status status = GRAM_OK;
-    gram_engine *engine = NULL;
-    gradient g = {.weights = weights, .inputs = 1, .out = out, .ld = ld};
+    double *sums = NULL;
+    int64_t count = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     const gram_engine_request request = {.kernel = kernel, .x = x, .y = y, .always_double = 1};
+    const gram_gradient how = {.weights = weights};
+    FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "matrix_input_gradient: x is NULL");
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_input_gradient: out is NULL");
-    TRY(prepare(context, "matrix_input_gradient", &request, &g, &engine));
-    FAIL_IF(ld < engine->d, context, GRAM_ERROR_ARGUMENT, "matrix_input_gradient: ld = %lld is less than d = %lld",
-            (long long)ld, (long long)engine->d);
-    TRY(run(context, &g));
+    FAIL_IF(ld < x->d, context, GRAM_ERROR_ARGUMENT, "matrix_input_gradient: ld = %lld is less than d = %lld",
+            (long long)ld, (long long)x->d);
+    count = x->n * x->d;
+    TRY(take_zeroed(context, "matrix_input_gradient", count, &sums));
+    TRY(add_inputs_of(context, &request, &how, sums, x->d));
+    for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ld, sums + i * x->d, (size_t)x->d * sizeof *out);
 done:
-    gram_engine_destroy(engine);
+    gram_give(context, sums, count, sizeof(double));
     return status;
 }

@@ -137,22 +137,32 @@ static gram_status write_diagonal(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *out)
+gram_status gram_engine_diagonal(gram_context *context, const gram_engine *engine, double *out)
 {
-    gram_status status = GRAM_OK;
-    gram_engine *engine = NULL;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    const gram_engine_request request = {.kernel = kernel, .x = x};
-    FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_diagonal: out is NULL");
-    TRY(gram_engine_create(context, &request, &engine));
     writing job = {engine, out, 1};
     const gram_sweep sweep = {.what = "diagonal",
                               .tasks = gram_engine_row_panels(engine),
                               .scratch_bytes = gram_engine_scratch(engine),
                               .run = write_diagonal,
                               .argument = &job};
-    TRY(gram_sweep_run(context, &sweep));
+    return gram_sweep_run(context, &sweep);
+}
+
+gram_status gram_fill_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                               int always_double, double *out)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = NULL;
+    const gram_engine_request request = {.kernel = kernel, .x = x, .always_double = always_double};
+    FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_diagonal: out is NULL");
+    TRY(gram_engine_create(context, &request, &engine));
+    TRY(gram_engine_diagonal(context, engine, out));
 done:
     gram_engine_destroy(engine);
     return status;
+}
+
+gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *out)
+{
+    return context ? gram_fill_diagonal(context, kernel, x, 0, out) : GRAM_ERROR_ARGUMENT;
 }

@@ -22,10 +22,19 @@ static void solve_lower(int64_t d, const double *factor, double *t)
     }
 }
 
-static void map_point(const gram_mapping *mapping, const gram_points *points, int64_t row, double *u)
+static double source(const gram_mapping *mapping, const gram_points *points, int64_t row, int64_t l)
+{
+    if (!mapping->matrix) return gram_points_at(points, row, mapping->columns[l]);
+    double sum = 0;
+    for (int64_t m = 0; m < mapping->source_count; m++)
+        sum += mapping->matrix[l * mapping->source_count + m] * gram_points_at(points, row, mapping->columns[m]);
+    return sum;
+}
+
+void gram_mapping_point(const gram_mapping *mapping, const gram_points *points, int64_t row, double *u)
 {
     for (int64_t l = 0; l < mapping->d; l++) {
-        u[l] = gram_points_at(points, row, mapping->columns[l]);
+        u[l] = source(mapping, points, row, l);
         if (mapping->shift) u[l] -= mapping->shift[l];
         if (mapping->divide) u[l] /= mapping->divide[l];
     }
@@ -75,7 +84,7 @@ static gram_status pack_panel(void *argument, const gram_worker *worker)
     const int64_t to = from + GRAM_PANEL < job->panels->n ? from + GRAM_PANEL : job->panels->n;
     if (to - from < GRAM_PANEL) clear_panel(job, worker->task);
     for (int64_t i = from; i < to; i++) {
-        map_point(job->mapping, job->points, job->index ? job->index[i] : i, worker->scratch);
+        gram_mapping_point(job->mapping, job->points, job->index ? job->index[i] : i, worker->scratch);
         store_point(job, i, worker->scratch);
     }
     return GRAM_OK;

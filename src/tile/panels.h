@@ -10,14 +10,19 @@
 #include "../points/points.h"
 #include "strips.h"
 
-/* How the packed coordinates come from the stored ones: u = map(x[columns] - shift). */
+/* How the packed coordinates come from the stored ones: u = L^-1 ((A x[columns] - shift)/divide). */
 typedef struct gram_mapping {
-    int64_t d;
-    const int64_t *columns; /* d of them */
-    const double *shift;    /* d, or NULL for 0 */
-    const double *divide;   /* d length-scales to divide by, or NULL */
-    const double *factor;   /* d x d lower triangular L, row-major, u = L^-1 (...), or NULL */
+    int64_t d;            /* of u */
+    int64_t source_count; /* columns that it is made from: d of them unless there is a matrix */
+    const int64_t *columns;
+    const double *matrix; /* A, d x source_count, row-major, or NULL for the columns themselves */
+    const double *shift;  /* d, or NULL for 0 */
+    const double *divide; /* d length-scales to divide by, or NULL */
+    const double *factor; /* d x d lower triangular L, row-major, u = L^-1 (...), or NULL */
 } gram_mapping;
+
+/* u of point `row`. O(d), with a matrix or a factor O(d^2). */
+void gram_mapping_point(const gram_mapping *mapping, const gram_points *points, int64_t row, double *u);
 
 typedef struct gram_panels {
     int64_t n;     /* points */

@@ -87,10 +87,26 @@ gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip
     return block;
 }
 
+/* Entries of a given matrix; what lies beyond the last row or column is 0. */
+static void given_entries(const gram_engine *engine, const gram_strip *strip, const gram_external *given, double *out)
+{
+    const int64_t first = strip->row_panel * GRAM_PANEL + strip->row;
+    for (int i = 0; i < GRAM_STRIP; i++)
+        for (int j = 0; j < GRAM_PANEL; j++) {
+            const int64_t column = observation(engine, strip->column_panel * GRAM_PANEL + j);
+            const int inside = first + i < engine->n && column >= 0;
+            out[i * GRAM_PANEL + j] = inside ? given->matrix[(first + i) * given->ld + column] : 0;
+        }
+}
+
 void gram_engine_special(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf, double *out)
 {
     if (leaf->type->form == GRAM_FORM_SAME) {
         same_observation(engine, strip, out);
+        return;
+    }
+    if (leaf->type->form == GRAM_FORM_INDEX) {
+        given_entries(engine, strip, leaf->shape.data, out);
         return;
     }
     const gram_coords_block block = gram_engine_coords(engine, strip, leaf->form);

@@ -92,6 +92,7 @@ static NAME(value)
         break;
     case GRAM_FORM_SAME:
     case GRAM_FORM_COORDS:
+    case GRAM_FORM_INDEX:
         if (leaf->type->form == GRAM_FORM_SAME && !gram_strip_may_share(engine, strip)) {
             value.factor = 0;
             break;
@@ -182,9 +183,14 @@ static NAME(value) NAME(evaluate)(const gram_engine *engine, gram_strip *strip, 
     case GRAM_NODE_PRODUCT: return NAME(evaluate_product)(engine, strip, node, slots);
     default: break;
     }
-    REAL *base = NAME(settle)(engine, NAME(evaluate)(engine, strip, node->children[0], slots));
-    VECMATH.power(GRAM_STRIP_SIZE, node->exponent, base, base);
-    return (NAME(value)){1, base};
+    REAL *child = NAME(settle)(engine, NAME(evaluate)(engine, strip, node->children[0], slots));
+    if (node->node == GRAM_NODE_POWER)
+        VECMATH.power(GRAM_STRIP_SIZE, node->exponent, child, child);
+    else if (node->node == GRAM_NODE_EXP)
+        VECMATH.exp_scaled(GRAM_STRIP_SIZE, 1, child, child);
+    else
+        NAME(gram_terms_apply)(node->terms, strip, child);
+    return (NAME(value)){1, child};
 }
 
 REAL *NAME(gram_engine_strip)(const gram_engine *engine, void *scratch, int64_t row_panel, int row,

@@ -51,4 +51,7 @@ bad 3 'column 3'
 run kernel 'rbf(ell=[1,2,3])' data.csv
 bad 3 'ell'
 run kernel min data.csv
-bad 3 'min'
+bad 3 "gram: data.csv: row 2, column 'beta': min: -4 is below the kernel's origin"
+run kernel 'on(2, min)' data.csv --gram K.npy
+bad 3 "gram: data.csv: row 2, column 'beta': min: -4 is below"
+[ ! -e K.npy ] || wrong 'should leave no file'

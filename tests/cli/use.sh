@@ -10,7 +10,8 @@ good
 cmp -s out usage || wrong 'should be the same as help'
 run help kernel
 good
-prints 'Usage: gram kernel EXPRESSION [DATA]' '--gram' '--features LIST' '-o, --out FILE' '--memory SIZE' 'Examples:'
+prints 'Usage: gram kernel EXPRESSION [DATA]' '--gram' '--features LIST' '-o, --out FILE' '--memory SIZE' 'Examples:' \
+    'matern(nu=2.5, ell)' 'exp(-|x - y|^2 / (2 ell^2))'
 cp out usage
 run kernel --help
 good
@@ -65,12 +66,22 @@ run kernel
 bad 2 'too few arguments' 'Usage: gram kernel EXPRESSION [DATA]'
 run kernel rbf a.csv b.csv
 bad 2 "one argument too many: 'b.csv'"
-for option in --gram=K.npy --features=1 --ignore=1 --scale --format=csv; do
+for option in --gram=K.npy --check --spectrum=3 --lambda=0.1 --features=1 --ignore=1 --scale --format=csv; do
     run kernel rbf "$option"
     bad 2 'needs DATA'
 done
 run kernel rbf a.csv --dimension 2
 bad 2 '--dimension is for a kernel without DATA'
+for value in 0 -1 x inf nan 1e999 ''; do
+    run kernel rbf a.csv --lambda "$value"
+    bad 2 "--lambda cannot be '$value'"
+done
+run kernel rbf a.csv --spectrum 0
+bad 2 "--spectrum cannot be '0'"
+run kernel rbf a.csv --plot plot.svg
+bad 2 '--plot needs --spectrum K'
+run kernel rbf a.csv --spectrum 3 --plot plot.jpg
+bad 2 "--plot cannot draw 'plot.jpg'" '.svg, .png or .pdf'
 run kernel rbf a.csv --gram -
 bad 2 '--gram cannot write to standard output'
 
@@ -86,3 +97,8 @@ run kernel ''
 bad 2 'kernel'
 run kernel 'on(3, rbf)' --dimension 2
 bad 2 'column 3'
+run kernel 'on(70000, rbf)'
+good
+prints 'Properties on R^70000'
+run kernel 'rbf(ell=[1,2]) + on(3, rbf)'
+bad 2 'ell has 2 numbers, but the kernel sees 3 columns' 'different numbers of columns'

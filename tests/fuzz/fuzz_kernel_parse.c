@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gram/kernel.h>
+#include <gram/words.h>
 
 static gram_context *context;
 
@@ -61,6 +61,26 @@ static void check_facts(const gram_kernel *kernel)
     }
 }
 
+/* The least dimension fits and the one below does not; what other tools call the kernel is as long as it says. */
+static void check_words(const gram_kernel *kernel)
+{
+    int64_t d;
+    const gram_status status = gram_kernel_least_dimension(context, kernel, &d);
+    require(status == GRAM_OK || status == GRAM_ERROR_DIMENSION);
+    if (status != GRAM_OK) return;
+    require(gram_kernel_check_dimension(context, kernel, d) == GRAM_OK);
+    if (d > 1) require(gram_kernel_check_dimension(context, kernel, d - 1) == GRAM_ERROR_DIMENSION);
+    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
+        size_t length, again;
+        require(gram_kernel_words(context, kernel, d, (gram_tool)tool, NULL, 0, &length) == GRAM_OK);
+        char *text = malloc(length + 1);
+        require(text != NULL);
+        require(gram_kernel_words(context, kernel, d, (gram_tool)tool, text, length + 1, &again) == GRAM_OK);
+        require(again == length && strlen(text) == length && !strchr(text, '!'));
+        free(text);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gram_kernel *kernel = NULL;
@@ -78,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_round_trip(kernel);
         check_parameters(kernel);
         check_facts(kernel);
+        check_words(kernel);
     }
     gram_kernel_release(kernel);
     require(gram_context_memory_used(context) == before);

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Writes kernels.txt: kernels evaluated with 50 digits at stored points, for tests/unit/test_engine_reference.c.
+"""Writes tables of kernels evaluated with 50 digits at stored points, for tests/unit/test_engine_reference.c.
 
-Not run by the tests (they read the committed table only); needs python3-mpmath:
+Not run by the tests (they read the committed tables only); needs python3-mpmath:
 
     /usr/bin/python3 make_kernels.py > kernels.txt
+    /usr/bin/python3 make_kernels.py dot_dist > kernels_dot_dist.txt
 
 What is tested. A kernel is k(s), s the form of the stored points (squared distance, L1 distance, inner product ...), all
 numbers taken as the exact doubles that they are. A computed k may be off by
@@ -30,6 +31,7 @@ Format, one item per line, '#' starts a comment:
                             one per line: k with 26 digits, and e/|k| (0 where the value must be exact)
 """
 import random
+import sys
 
 import mpmath as mp
 
@@ -205,6 +207,77 @@ def minimum(o):
     return Leaf("min()" if o == 0 else "min(o=%s)" % text, pair)
 
 
+# ---- more kernels of inner products and distances: profile(z) -> (k, |z k'(z)|) ----
+
+def of_dot(text, profile):
+    def pair(x, y, same):
+        k, moved = profile(mp.fsum(a * b for a, b in zip(x, y)))
+        return k, abs(k) + abs(moved)
+
+    return Leaf(text, pair)
+
+
+def of_square(text, ell, profile):
+    def pair(x, y, same):
+        k, moved = profile(mp.fsum(t * t for t in scaled(x, y, ell)))
+        return k, abs(k) + abs(moved)
+
+    return Leaf(text, pair)
+
+
+def linear(c):
+    text, value = number(c)
+    return of_dot("linear(c=%s)" % text, lambda s: (s + value, s))
+
+
+def monomial(m):
+    return of_dot("monomial(m=%d)" % m, lambda s: (mp.fsum(s ** i for i in range(m + 1)),
+                                                  mp.fsum(i * s ** i for i in range(1, m + 1))))
+
+
+def expdot(scale):
+    text, value = number(scale)
+    return of_dot("expdot(s=%s)" % text, lambda s: (mp.exp(s / value ** 2), mp.exp(s / value ** 2) * s / value ** 2))
+
+
+def sigmoid(a, c):
+    (text_a, slope), (text_c, shift) = number(a), number(c)
+    return of_dot("sigmoid(a=%s, c=%s)" % (text_a, text_c),
+                  lambda s: (mp.tanh(slope * s + shift), slope * s * mp.sech(slope * s + shift) ** 2))
+
+
+def intpow():
+    return of_dot("intpow()", lambda s: (mp.mpf(2) ** s, s * mp.log(2) * mp.mpf(2) ** s))
+
+
+def laplace(ell):
+    text, value = length(ell)
+    return of_square("laplace(ell=%s)" % text, value,
+                     lambda z: (mp.exp(-mp.sqrt(z)), mp.sqrt(z) / 2 * mp.exp(-mp.sqrt(z))))
+
+
+def powexp(p, ell):
+    (text_p, power), (text, value) = number(p), length(ell)
+
+    def profile(z):
+        w = z ** (power / 2)
+        return mp.exp(-w), power / 2 * w * mp.exp(-w)
+
+    return of_square("powexp(p=%s, ell=%s)" % (text_p, text), value, profile)
+
+
+def rq(alpha, ell):
+    (text_a, a), (text, value) = number(alpha), length(ell)
+    return of_square("rq(alpha=%s, ell=%s)" % (text_a, text), value,
+                     lambda z: ((1 + z / (2 * a)) ** -a, z / 2 * (1 + z / (2 * a)) ** (-a - 1)))
+
+
+def imq(c, beta):
+    (text_c, value), (text_b, b) = number(c), number(beta)
+    return of_square("imq(c=%s, beta=%s)" % (text_c, text_b), mp.mpf(1),
+                     lambda z: ((value ** 2 + z) ** -b, b * z * (value ** 2 + z) ** (-b - 1)))
+
+
 # ---- points ----
 
 def point_set(rng, d, scale, signed):
@@ -326,6 +399,71 @@ def show_kernel(name, kernel, points):
         print("%s %.4g" % (mp.nstr(k, DIGITS, min_fixed=1, max_fixed=0), float(ratio)))
 
 
+def short(value):
+    return float("%.3g" % value)
+
+
+def more_distances(scale, d, rng):
+    """The same for the others, with exponents and alpha from small to large."""
+    unit = scale * d ** 0.5
+    ard = [short(unit * rng.choice([0.5, 0.7, 1.3, 2.9])) for _ in range(d)]
+    for f in (0.05, 2.0):
+        yield laplace(short(unit * f))
+        yield rq(0.3, short(unit * f))
+        yield powexp(1.5, short(unit * f))
+    for p in (0.1, 1, 2):
+        yield powexp(p, short(unit * 0.7))
+    for alpha in (0.5, 1, 2.5, 30, 1e4, 1e9, 1e17):
+        yield rq(alpha, short(unit * 0.3))
+    for f, beta in ((1, 0.5), (0.01, 0.5), (0.3, 1), (0.7, 0.25), (0.1, 3.7), (1.7, 40)):
+        yield imq(short(unit * f), beta)
+    if 1 < d < 64:
+        yield laplace(ard)
+        yield powexp(0.7, ard)
+        yield rq(11, ard)
+
+
+def more_products(scale, d, points):
+    square = scale * scale * d
+    yield linear(0)
+    yield linear(short(square))
+    if scale < 100:
+        for m in (1, 2, 3, 8, 33):
+            yield monomial(m)
+    for f in (0.1, 1, 4):
+        yield expdot(short(f * square ** 0.5))
+    for f, c in ((1, 0), (0.2, -1), (-0.5, 0.1), (3, 2), (1e-9, 0), (30, 0)):
+        yield sigmoid(short(f / square), c)
+
+
+def negated(points):
+    """Every second point mirrored, so that inner products have both signs."""
+    return [[-v for v in p] if i % 2 else p for i, p in enumerate(points)]
+
+
+def dot_dist():
+    print("# More reference values, written by make_kernels.py dot_dist, which explains the format and the rule.")
+    for d, scale in [(1, 1e-6), (1, 1.0), (1, 1e3), (3, 0.3), (3, 1e3), (10, 1.0), (70, 1.0)]:
+        rng = random.Random("dot dist %d %g" % (d, scale))
+        name = "d%d_%g" % (d, scale)
+        points = point_set(rng, d, scale, False)
+        show_points(name, points)
+        for kernel in list(more_distances(scale, d, rng)) + list(more_products(scale, d, points)):
+            show_kernel(name, kernel, points)
+        show_points(name + "_negated", negated(points))
+        for kernel in more_products(scale, d, points):
+            show_kernel(name + "_negated", kernel, negated(points))
+    for d in (3, 70):
+        rng = random.Random("dot dist cluster %d" % d)
+        points = cluster_set(rng, d, 1.0)
+        show_points("cluster%d" % d, points)
+        for kernel in more_distances(1e-5, d, rng):
+            show_kernel("cluster%d" % d, kernel, points)
+    points = [[0.0, 0.0], [1.0, 2.0], [3.0, 5.0], [25.0, 3.0], [0.0, 29.0]]
+    show_points("whole", points)
+    show_kernel("whole", intpow(), points)
+
+
 def main():
     print("# Reference values of kernels, written by make_kernels.py, which explains the format and the rule.")
     for d, scale, signed in [(1, 1e-6, False), (1, 1.0, True), (1, 1e3, False), (2, 1.0, False), (2, 1e3, True),
@@ -370,4 +508,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    dot_dist() if sys.argv[1:] == ["dot_dist"] else main()

@@ -118,14 +118,31 @@ static int write_covariance(int64_t d, char *text, int size)
     return at + snprintf(text + at, (size_t)(size - at), "]");
 }
 
-static int write_argument(const gram_parameter_spec *spec, metric_kind metric, int64_t d, char *text, int size)
+/* Kernels of inner products, which grow with d: these free numbers go with a power of d, so that values stay of the order
+ * of 1. */
+static const struct {
+    const char *kernel, *spec;
+    double power;
+} SCALED[] = {{"expdot", "s", 0.5}, {"sigmoid", "a", -1}};
+
+static double own_number(const gram_kernel_type *type, const gram_parameter_spec *spec, int64_t d)
+{
+    const double number = isnan(spec->initial) ? spec->resolved : spec->initial;
+    for (size_t i = 0; i < sizeof SCALED / sizeof *SCALED; i++)
+        if (strcmp(type->name, SCALED[i].kernel) == 0 && strcmp(spec->name, SCALED[i].spec) == 0)
+            return number * pow((double)d, SCALED[i].power);
+    return number;
+}
+
+static int write_argument(const gram_kernel_type *type, const gram_parameter_spec *spec, metric_kind metric, int64_t d,
+                          char *text, int size)
 {
     if (spec->role == GRAM_ROLE_LENGTH && metric == ONE_LENGTH)
         return snprintf(text, (size_t)size, "%s=%g", spec->name, 0.7 * sqrt((double)d));
     const int at = snprintf(text, (size_t)size, "%s=", spec->name);
     if (spec->role == GRAM_ROLE_LENGTH) return at + write_lengths(d, text + at, size - at);
     if (spec->role == GRAM_ROLE_COVARIANCE) return at + write_covariance(d, text + at, size - at);
-    return at + snprintf(text + at, (size_t)(size - at), "%g", isnan(spec->initial) ? spec->resolved : spec->initial);
+    return at + snprintf(text + at, (size_t)(size - at), "%g", own_number(type, spec, d));
 }
 
 static int has_role(const gram_kernel_type *type, gram_role role)
@@ -144,32 +161,76 @@ static void add_type(test_expressions *list, const gram_kernel_type *type, metri
     for (int i = 0; i < type->spec_count; i++) {
         if (type->specs[i].role == other) continue;
         if (written++) at += snprintf(text + at, sizeof text - (size_t)at, ", ");
-        at += write_argument(&type->specs[i], metric, d, text + at, (int)sizeof text - at);
+        at += write_argument(type, &type->specs[i], metric, d, text + at, (int)sizeof text - at);
     }
     (void)snprintf(text + at, sizeof text - (size_t)at, ")");
     add(list, text);
 }
 
 static const char *const MORE[] = {
-    "matern(nu=0.5, ell=0.9)", "matern(nu=1.5, ell=0.9)", "poly(m=1, c=0)", "poly(m=5, c=0.3)", "min(o=-0.5)",
+    "matern(nu=0.5, ell=0.9)",
+    "matern(nu=1.5, ell=0.9)",
+    "poly(m=1, c=0)",
+    "poly(m=5, c=0.3)",
+    "min(o=-0.5)",
+    "linear(c=0.7)",
+    "monomial(m=1)",
+    "monomial(m=6)",
+    "sigmoid(a=0.02, c=-0.3)",
+    "powexp(p=0.7, ell=0.9)",
+    "powexp(p=2, ell=0.9)",
+    "rq(alpha=0.3, ell=0.9)",
+    "rq(alpha=40, ell=0.9)",
+    "imq(c=0.8, beta=0.3)",
+    "imq(c=1.3, beta=1)",
+    "imq(c=2, beta=9)",
+    "periodic(p=0.7, ell=0.8)",
+    "cosine(p=0.9)",
+    "sinc(B=1.7)",
+    "chi2(g=0.3)",
+    "sobolev(a=1, null=0)",
+    "sobolev(a=1, null=1)",
+    "sobolev(a=3, null=1)",
+    "sobolev(a=5, null=0)",
 };
 
 static const char *const COMPOSITES[] = {
-    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1", "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
-    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",  "(white() + rbf(ell=2))^3",
-    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",
+    "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1",   "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
+    "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",    "(white() + rbf(ell=2))^3",
+    "rbf(ell=1) + rbf(ell=2) + rbf(ell=1)*rbf(ell=3)",      "exp(0.3*rbf(ell=1.2) + 0.1*laplace1(ell=3))",
+    "2*normalize(poly(m=3, c=0.5) + rbf(ell=1))",           "normalize(expdot(s=3))*normalize(0.4 + min(o=-1))",
+    "normalize(exp(normalize(poly(m=2, c=1)*rbf(ell=2))))",
 };
 
 static const char *const ON[] = {
     "on(1, rbf(ell=0.5)) + on(2:3, matern(nu=1.5, ell=[0.7,1.9]))*on(3, min())",
     "1.5*(on(3,1, laplace1(ell=[1,2])) + 0.2*rbf(ell=2))^2 + on(1:3, on(2, poly(m=2, c=1)))",
+    "normalize(on([3,1], warp([1,0.5;0.25,1;0.3,0.7], rbf(ell=[0.8,1.2,2]) + on(2:3, poly(m=2, c=1)))))",
+    "on(1:2, warp([0.5,1], warp([1;2], poly(m=2, c=1))*rbf(ell=1)))",
 };
+
+/* Is the kernel defined for whole numbers only? */
+static int wants_whole(const gram_kernel_type *type)
+{
+    double par[GRAM_MAX_SPECS];
+    for (int i = 0; i < type->spec_count; i++) par[i] = type->specs[i].initial;
+    return type->domain_refuse && type->domain_refuse(par, 0.5) && !type->domain_refuse(par, 1);
+}
+
+void test_expressions_make_whole(int64_t d, test_expressions *list)
+{
+    list->count = 0;
+    const gram_kernel_type *type;
+    for (int i = 0; (type = gram_kernel_type_get(i)); i++)
+        if (wants_whole(type)) add_type(list, type, ONE_LENGTH, d);
+}
 
 void test_expressions_make(int64_t d, test_expressions *list)
 {
     list->count = 0;
     const gram_kernel_type *type;
     for (int i = 0; (type = gram_kernel_type_get(i)); i++) {
+        if (wants_whole(type)) continue;
         add_type(list, type, ONE_LENGTH, d);
         if (d > 1 && has_role(type, GRAM_ROLE_LENGTH)) add_type(list, type, LENGTHS, d);
         if (d > 1 && d <= 100 && has_role(type, GRAM_ROLE_COVARIANCE)) add_type(list, type, COVARIANCE, d);

@@ -39,14 +39,16 @@ gram_points *test_points(gram_context *context, int64_t n, int64_t d, const doub
 gram_kernel *test_kernel(gram_context *context, const char *text);
 
 /* Kernel expressions that take points of d columns with positive coordinates of the order of 1: every kernel of the table
- * (one length-scale, one per column, full covariance), some more settings of those known, and composites. */
-enum { TEST_MAX_EXPRESSIONS = 64 };
+ * (one length-scale, one per column, full covariance), some more settings of those known, and composites. Kernels for whole
+ * numbers are not among them but in a list of their own. */
+enum { TEST_MAX_EXPRESSIONS = 160 };
 typedef struct test_expressions {
     int count;
     char *text[TEST_MAX_EXPRESSIONS];
 } test_expressions;
 
 void test_expressions_make(int64_t d, test_expressions *list);
+void test_expressions_make_whole(int64_t d, test_expressions *list);
 void test_expressions_free(test_expressions *list);
 
 /* max_ij |a_ij - b_ij| of two row-major arrays, NaN counting as infinite */

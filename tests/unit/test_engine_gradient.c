@@ -105,7 +105,8 @@ static double largest_value(const problem *p, double *work)
 static double differentiate_parameter(const problem *p, const double *values, int64_t count, int64_t which,
                                       double *slope)
 {
-    const double h = 4e-3 * fmax(fabs(values[which]), 0.05);
+    /* shorter for many coordinates: a product over them is of a high degree in a parameter of all (sinc's B) */
+    const double h = (p->d > 20 ? 4e-4 : 4e-3) * fmax(fabs(values[which]), 0.05);
     double *moved = test_numbers(count), *k = test_numbers(p->n * p->m);
     memset(slope, 0, (size_t)(p->n * p->m) * sizeof *slope);
     for (int q = -HALF; q <= HALF; q++) {
@@ -171,7 +172,9 @@ static void check_parameters(const problem *p)
  * returns h */
 static double differentiate_input(const problem *p, int64_t l, double *slope)
 {
-    const double h = 0.02 * 1.4 / fmax(8, (double)(p->n + (p->y ? p->m : 0)));
+    /* short beside the distance between coordinates and, for kernels without another length (tanimoto), beside the least
+     * coordinate, 0.1 */
+    const double h = 0.02 * 1.4 / fmax(24, (double)(p->n + (p->y ? p->m : 0)));
     double *moved = test_numbers(p->n * p->d), *k = test_numbers(p->n * p->m);
     gram_points *still = p->y ? gram_points_retain(p->y) : test_points(p->context, p->n, p->d, p->x_data);
     memset(slope, 0, (size_t)(p->n * p->m) * sizeof *slope);

@@ -74,6 +74,7 @@ static gram_status play_kernels(play *p)
     const double values[1] = {0.5};
     gram_facts facts;
     gram_parameter parameter;
+    size_t length;
     STEP(gram_kernel_parse(c,
                            "2*rbf(ell=[1,2,0.5]) + on(1:2, matern(nu=1.5, ell=0.7)^2)*poly(m=2, c=1) + "
                            "0.1*white() + rbf(S=[1,0.1,0;0.1,1,0;0,0,1])*laplace1(ell=3) + min(o=-1)",
@@ -91,6 +92,7 @@ static gram_status play_kernels(play *p)
     STEP(gram_kernel_with_ard(c, p->parts[3], D, &p->parts[7]));
     STEP(gram_kernel_check_dimension(c, p->kernel, D));
     STEP(gram_kernel_facts(c, p->kernel, D, &facts));
+    STEP(gram_kernel_words(c, p->parts[5], D, GRAM_TOOL_GPYTORCH, NULL, 0, &length));
     STEP(gram_kernel_parameter_get(c, p->kernel, 0, &parameter));
     return GRAM_OK;
 }
@@ -106,6 +108,7 @@ static gram_status play_matrices(const play *p)
     STEP(gram_matrix(c, k, p->x, p->y, out, M));
     STEP(gram_matrix(c, k, p->narrow, NULL, out, N));
     STEP(gram_matrix_diagonal(c, k, p->x, out));
+    STEP(gram_matrix_distance(c, k, p->x, p->y, out, M));
     STEP(gram_matrix_columns(c, k, p->x, 2, index, out, 2));
     STEP(gram_matrix_product(c, k, p->x, NULL, 2, v, 2, out, 2));
     STEP(gram_matrix_product(c, k, p->x, p->y, 2, v, 2, out, 2));
@@ -139,6 +142,17 @@ static gram_status play_operators(play *p)
     return GRAM_OK;
 }
 
+static gram_status play_eigen(const play *p)
+{
+    gram_status status;
+    static double a[N * N], values[N], vectors[2 * N];
+    memcpy(a, dense, sizeof a);
+    STEP(gram_eigen_symmetric(p->context, N, a, N, 0, N, values, NULL, 0));
+    memcpy(a, dense, sizeof a);
+    STEP(gram_eigen_symmetric(p->context, N, a, N, 0, 2, values, vectors, N));
+    return GRAM_OK;
+}
+
 static gram_status play_all(const gram_context_options *options, play *p)
 {
     gram_status status;
@@ -149,6 +163,7 @@ static gram_status play_all(const gram_context_options *options, play *p)
     STEP(play_kernels(p));
     STEP(play_matrices(p));
     STEP(play_operators(p));
+    STEP(play_eigen(p));
     return GRAM_OK;
 }
 

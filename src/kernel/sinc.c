@@ -1,0 +1,138 @@
+/* sinc(B): the product over coordinates of 2 sin(B t_l)/t_l, t = x - y, which is 2 B at t = 0: the functions of
+ * frequencies up to B (Paley-Wiener space), with |f|^2 = int f^2/(2 pi) in one dimension.
+ *
+ * With a = B |t| a factor is 2 B sin(a)/a: small a need no care, because sin(a) has a small relative error. Its
+ * derivative by t is sign(t) 2 B^2 g(a), g(a) = (a cos a - sin a)/a^2, which has to be a series for small a. */
+#include "coords.h"
+
+enum { B, TERMS = 9 };
+
+/* g(a)/a = sum_(q >= 1) (-1)^q 2 q/(2 q + 1)! a^(2 q - 2): the rest after TERMS is below 2^-56 for a <= 1 */
+static const double SERIES[TERMS] = {
+    -1.0 / 3,
+    1.0 / 30,
+    -1.0 / 840,
+    1.0 / 45360,
+    -1.0 / 3991680,
+    1.0 / 518918400,
+    -1.0 / 93405312000,
+    1.0 / 22230464256000,
+    -1.0 / 6758061133824000,
+};
+
+/* a_j = B |x - y_j| */
+static void phases(int n, double b, double x, const double *y, double *a)
+{
+    for (int j = 0; j < n; j++) {
+        const double phase = b * fabs(x - y[j]);
+        a[j] = phase < GRAM_COORDS_MOST ? phase : GRAM_COORDS_MOST;
+    }
+}
+
+/* out = 2 B sin(a)/a of coordinate l of row i */
+static void factor(const gram_vecmath_f64 *v, double b, const gram_coords_block *block, int64_t l, int i, double *out)
+{
+    _Alignas(64) double a[GRAM_BLOCK_COLUMNS];
+    phases(block->columns, b, gram_coords_x(block, l, i), gram_coords_y(block, l), a);
+    v->sin(block->columns, a, out);
+    for (int j = 0; j < block->columns; j++) {
+        const int apart = a[j] > 0;
+        out[j] = 2 * b * ((apart ? out[j] : 1) / (apart ? a[j] : 1));
+    }
+}
+
+static double slope_at(double a, double sine, double cosine)
+{
+    if (a > 1) return (cosine - sine / a) / a;
+    double sum = SERIES[TERMS - 1];
+    for (int q = TERMS - 2; q >= 0; q--) sum = sum * a * a + SERIES[q];
+    return a * sum;
+}
+
+/* out = the factor's derivative by x_l */
+static void factor_slope(const gram_vecmath_f64 *v, double b, const gram_coords_block *block, int64_t l, int i,
+                         double *out)
+{
+    _Alignas(64) double a[GRAM_BLOCK_COLUMNS], sine[GRAM_BLOCK_COLUMNS], cosine[GRAM_BLOCK_COLUMNS];
+    const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
+    phases(block->columns, b, x, y, a);
+    v->sin(block->columns, a, sine);
+    v->cos(block->columns, a, cosine);
+    for (int j = 0; j < block->columns; j++) {
+        const double magnitude = 2 * b * (b * slope_at(a[j], sine[j], cosine[j]));
+        out[j] = x < y[j] ? -magnitude : magnitude;
+    }
+}
+
+static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
+{
+    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
+    v->fill(block->rows * block->columns, 1, out);
+    for (int i = 0; i < block->rows; i++)
+        for (int64_t l = 0; l < block->d; l++) {
+            factor(v, shape->par[B], block, l, i, row);
+            v->multiply(block->columns, row, out + i * block->columns);
+        }
+}
+
+static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
+                         double *out)
+{
+    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
+    for (int i = 0; i < block->rows; i++) {
+        factor_slope(v, shape->par[B], block, l, i, out + i * block->columns);
+        for (int64_t other = 0; other < block->d; other++) {
+            if (other == l) continue;
+            factor(v, shape->par[B], block, other, i, row);
+            v->multiply(block->columns, row, out + i * block->columns);
+        }
+    }
+}
+
+/* A factor's derivative by B is 2 cos(a). */
+static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
+                                   const gram_coords_block *block, double *out)
+{
+    _Alignas(64) double row[GRAM_BLOCK_COLUMNS], slope[GRAM_BLOCK_COLUMNS], product[GRAM_BLOCK_COLUMNS];
+    const double b = shape->par[spec];
+    const int n = block->columns;
+    v->fill(block->rows * n, 0, out);
+    for (int i = 0; i < block->rows; i++) {
+        v->fill(n, 1, product);
+        for (int64_t l = 0; l < block->d; l++) {
+            factor(v, b, block, l, i, row);
+            phases(n, b, gram_coords_x(block, l, i), gram_coords_y(block, l), slope);
+            v->cos(n, slope, slope);
+            v->affine(n, 2, 0, slope, slope);
+            gram_coords_product_rule(v, n, row, slope, product, out + i * n);
+        }
+    }
+}
+
+static void facts(const double *par, int64_t d, gram_facts *facts)
+{
+    (void)par;
+    facts->positive_definite = GRAM_YES;
+    facts->strictly = GRAM_YES;
+    facts->stationary = GRAM_YES;
+    facts->isotropic = d == 1 ? GRAM_YES : GRAM_NO;
+    facts->universal = GRAM_YES;
+    facts->characteristic = GRAM_NO; /* blind to frequencies above B */
+    facts->continuous = GRAM_YES;
+    facts->bounded_below = GRAM_YES;
+    facts->rank = GRAM_INFINITE;
+    facts->derivatives = GRAM_INFINITE;
+    facts->sobolev_order = NAN;
+}
+
+const gram_kernel_type gram_kernel_sinc = {
+    .name = "sinc",
+    .formula = "product over l of 2 sin(B (x_l - y_l))/(x_l - y_l)",
+    .form = GRAM_FORM_COORDS,
+    .spec_count = 1,
+    .specs = {GRAM_POSITIVE_SPEC("B", {NULL, NULL})},
+    .facts = facts,
+    .coords = coords,
+    .coords_slope = coords_slope,
+    .coords_parameter_slope = coords_parameter_slope,
+};
