@@ -334,7 +334,7 @@ done:
 static gram_status put_on(gram_context *context, writer *w, const gram_kernel *kernel, const gram_view *view)
 {
     gram_status status = GRAM_OK;
-    gram_view inner = {0, NULL};
+    gram_view inner = {.d = 0};
     TRY(gram_view_enter(context, kernel, view, &inner));
     TRY(put_kernel(context, w, kernel->children[0], &inner));
 done:
@@ -382,7 +382,7 @@ gram_status gram_kernel_words(gram_context *context, const gram_kernel *kernel, 
 {
     gram_status status = GRAM_OK;
     writer w = {.text = text, .size = size, .tool = tool};
-    const gram_view view = {d, NULL};
+    const gram_view view = {.d = d};
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!length, context, GRAM_ERROR_ARGUMENT, "kernel_words: length is NULL");
     *length = 0;
