@@ -28,9 +28,9 @@ GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kerne
 
 /* out[i * ld + j] = d_k(x_i, y_j) = sqrt(k(x_i, x_i) + k(y_j, y_j) - 2 k(x_i, y_j)), the kernel metric: the distance of
  * the functions k(x_i, .) and k(y_j, .) in the kernel's Hilbert space. Always computed in f64. A sum, product or power of
- * kernels that know k(0) - k without cancellation (rbf, laplace1, matern; constants and white) has it to a few rounding
- * errors however near the points are; for any other the difference is taken, clipped at 0, and costs digits where it is
- * small. O(n m d). */
+ * kernels that know k(0) - k without cancellation (rbf, laplace, laplace1, powexp, rq, imq, matern at nu = 1/2, 3/2 and
+ * 5/2; constants and white) has it to a few rounding errors however near the points are; for any other the difference is
+ * taken, clipped at 0, and costs digits where it is small. O(n m d). */
 GRAM_API gram_status gram_matrix_distance(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                           const gram_points *y, double *out, int64_t ld);
 

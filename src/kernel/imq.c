@@ -18,6 +18,13 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     gram_profile_inverse_power(v, &form, n, s, out, work);
 }
 
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA], most = pow(square, -beta);
+    for (int i = 0; i < n; i++) out[i] = -most * expm1(-beta * log1p(shape->scale * s[i] / square));
+    return 1;
+}
+
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
@@ -57,6 +64,7 @@ const gram_kernel_type gram_kernel_imq = {
          {.name = "beta", .role = GRAM_ROLE_STRUCTURE, .initial = 0.5, .lower = 0, .lower_open = 1, .upper = INFINITY}},
     .facts = facts,
     .profile = profile,
+    .deficit = deficit,
     .slope = slope,
     .parameter_slope = parameter_slope,
 };

@@ -103,8 +103,8 @@ typedef struct gram_kernel_type {
     void (*profile_f32)(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
                         float *work);
     /* out = k(0) - k(scale s) without cancellation near 0 (from expm1 of an exponent, say), for forms SQDIST and L1;
-     * optional: the kernel metric then subtracts */
-    void (*deficit)(const gram_shape *shape, int n, const double *s, double *out);
+     * 0, and nothing is written, if these parameters have no such form. Optional: otherwise the kernel metric subtracts */
+    int (*deficit)(const gram_shape *shape, int n, const double *s, double *out);
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);

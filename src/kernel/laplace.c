@@ -21,6 +21,12 @@ static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int 
     v->poly_exp_sqrt(n, (float)shape->scale, 0, ONE_F32, s, out);
 }
 
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    for (int i = 0; i < n; i++) out[i] = -expm1(-sqrt(shape->scale * s[i]));
+    return 1;
+}
+
 /* -e^-a/(2 a); a kink at 0 */
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
@@ -49,5 +55,6 @@ const gram_kernel_type gram_kernel_laplace = {
     .facts = facts,
     .profile = profile,
     .profile_f32 = profile_f32,
+    .deficit = deficit,
     .slope = slope,
 };

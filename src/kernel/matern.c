@@ -190,15 +190,17 @@ static double deficit_series(const double *polynomial, int p, double a)
     return exp(-a) * sum;
 }
 
-static void deficit(const gram_shape *shape, int n, const double *s, double *out)
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     const int p = degree(shape->par);
+    if (p < 0) return 0;
     const double *polynomial = POLYNOMIAL[p];
     for (int i = 0; i < n; i++) {
         const double a = sqrt(2 * shape->par[NU] * shape->scale * s[i]);
         const double value = p == 0 ? 1 : p == 1 ? 1 + a : 1 + a + polynomial[2] * a * a;
         out[i] = p == 0 ? -expm1(-a) : a < 1 ? deficit_series(polynomial, p, a) : 1 - value * exp(-a);
     }
+    return 1;
 }
 
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,

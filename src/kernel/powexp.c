@@ -33,6 +33,12 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     }
 }
 
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    for (int i = 0; i < n; i++) out[i] = -expm1(-pow(shape->scale * s[i], 0.5 * shape->par[P]));
+    return 1;
+}
+
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
@@ -66,5 +72,6 @@ const gram_kernel_type gram_kernel_powexp = {
     .refuse = refuse,
     .facts = facts,
     .profile = profile,
+    .deficit = deficit,
     .slope = slope,
 };

@@ -17,9 +17,10 @@ static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int 
     v->exp_scaled(n, (float)(-0.5 * shape->scale), s, out);
 }
 
-static void deficit(const gram_shape *shape, int n, const double *s, double *out)
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     for (int i = 0; i < n; i++) out[i] = -expm1(-0.5 * shape->scale * s[i]);
+    return 1;
 }
 
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,

@@ -21,6 +21,13 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     gram_profile_inverse_power(v, &form, n, s, out, work);
 }
 
+static int deficit(const gram_shape *shape, int n, const double *s, double *out)
+{
+    const double c = rate(shape);
+    for (int i = 0; i < n; i++) out[i] = -expm1(-shape->par[ALPHA] * log1p(c * s[i]));
+    return 1;
+}
+
 static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out)
 {
@@ -69,6 +76,7 @@ const gram_kernel_type gram_kernel_rq = {
               GRAM_LENGTH_SPEC({NULL, NULL})},
     .facts = facts,
     .profile = profile,
+    .deficit = deficit,
     .slope = slope,
     .parameter_slope = parameter_slope,
 };

@@ -334,7 +334,7 @@ done:
 static gram_status put_on(gram_context *context, writer *w, const gram_kernel *kernel, const gram_view *view)
 {
     gram_status status = GRAM_OK;
-    gram_view inner = {0};
+    gram_view inner = {.d = 0};
     TRY(gram_view_enter(context, kernel, view, &inner));
     TRY(put_kernel(context, w, kernel->children[0], &inner));
 done:

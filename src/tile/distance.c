@@ -1,7 +1,7 @@
 /* The kernel metric d_k(x, y) = ||k_x - k_y||.
  *
  * For a stationary k, d_k^2 = 2 D with the deficit D = k(0) - k(x - y), which near points must not come from that
- * difference. Leaves give their deficits; with a and b for k(0), A and B for the deficits of two of them,
+ * difference. Leaves give their deficits where they have a better form; with a and b for k(0), A and B for the deficits of two of them,
  *
  *   sum      A + B
  *   product  ab - (a - A)(b - B) = A b + B (a - A)
@@ -19,6 +19,7 @@ typedef struct measuring {
     int64_t ld;
 } measuring;
 
+/* Is it a stationary part, put together in a way that deficits follow? */
 static int has_deficit(const gram_program_node *node)
 {
     switch (node->node) {
@@ -30,7 +31,7 @@ static int has_deficit(const gram_program_node *node)
     }
     const gram_form form = node->type->form;
     if (form == GRAM_FORM_NONE || form == GRAM_FORM_SAME) return 1;
-    return node->type->deficit && (form == GRAM_FORM_SQDIST || form == GRAM_FORM_L1);
+    return form == GRAM_FORM_SQDIST || form == GRAM_FORM_L1; /* then it is stationary */
 }
 
 /* ---- deficits of a strip; each function leaves it in slots[0 ..] and returns k(0) ---- */
@@ -47,12 +48,15 @@ static double leaf_deficit(const gram_engine *engine, gram_strip *strip, const g
         v->affine(GRAM_STRIP_SIZE, -1, 1, out, out);
         return 1;
     }
-    gram_engine_form(engine, strip, leaf->form, out);
-    leaf->type->deficit(&leaf->shape, GRAM_STRIP_SIZE, out, out);
-    double *zero = strip->work;
+    double *zero = strip->work, *work = strip->work + GRAM_STRIP_SIZE;
     v->fill(GRAM_STRIP_SIZE, 0, zero);
-    leaf->type->profile(v, &leaf->shape, GRAM_STRIP_SIZE, zero, zero, strip->work + GRAM_STRIP_SIZE);
-    return zero[0];
+    leaf->type->profile(v, &leaf->shape, GRAM_STRIP_SIZE, zero, zero, work);
+    const double most = zero[0];
+    gram_engine_form(engine, strip, leaf->form, out);
+    if (leaf->type->deficit && leaf->type->deficit(&leaf->shape, GRAM_STRIP_SIZE, out, out)) return most;
+    leaf->type->profile(v, &leaf->shape, GRAM_STRIP_SIZE, out, out, work);
+    for (int i = 0; i < GRAM_STRIP_SIZE; i++) out[i] = fmax(most - out[i], 0);
+    return most;
 }
 
 static double deficit(const gram_engine *engine, gram_strip *strip, int index, double *slots)

@@ -263,7 +263,7 @@ static int stop(void *user)
 static void cancelled(void **state)
 {
     (void)state;
-    enum { N = 900 };
+    enum { N = 2000 }; /* well over the twentieth of a second between two calls */
     gram_context *other;
     gram_context_options options;
     gram_context_options_init(&options, sizeof options);

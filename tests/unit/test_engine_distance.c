@@ -72,6 +72,10 @@ static void near_points(void **state)
         close_to("rbf(ell=1)*laplace1(ell=2)", r, sqrt(-2 * expm1(-r * r / 2 - r / 2)));
         close_to("(2*laplace1(ell=6))^3", r, sqrt(-16 * expm1(-r / 2)));
         close_to("rbf(ell=1) + white()", r, sqrt(2 * (rbf + 1)));
+        close_to("laplace(ell=2)", r, sqrt(2 * line));
+        close_to("powexp(p=1.5, ell=1)", r, sqrt(-2 * expm1(-pow(r, 1.5))));
+        close_to("rq(alpha=2, ell=1)", r, sqrt(-2 * expm1(-2 * log1p(r * r / 4))));
+        close_to("imq(c=2, beta=0.5)", r, sqrt(-expm1(-0.5 * log1p(r * r / 4))));
     }
 }
 

@@ -1,5 +1,5 @@
 /* Kernels in the words of other tools, with the numbers worked out by hand; the least dimension; the table of kernels.
- * Rows with a kernel that this build does not have are passed over. */
+ */
 #include <string.h>
 
 #include "support.h"
@@ -142,11 +142,8 @@ static int is_known(const char *text)
 static void words(void **state)
 {
     (void)state;
-    int seen = 0;
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
-        if (!is_known(TABLE[i].text)) continue;
         gram_kernel *kernel = test_kernel(context, TABLE[i].text);
-        seen++;
         for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
             const char *want = TABLE[i].words[tool] ? TABLE[i].words[tool] : "";
             char text[400], cut[8];
@@ -165,7 +162,6 @@ static void words(void **state)
         }
         gram_kernel_release(kernel);
     }
-    assert_true(seen >= 20);
 }
 
 static void bad_use(void **state)
