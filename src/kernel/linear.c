@@ -40,6 +40,13 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
     gram_facts_polynomial(facts, par[C] > 0 ? d + 1 : d, par[C] > 0);
 }
 
+/* x.z + c for all z gives x */
+static gram_answer injective(const double *par, int64_t d)
+{
+    (void)par, (void)d;
+    return GRAM_YES;
+}
+
 const gram_kernel_type gram_kernel_linear = {
     .name = "linear",
     .formula = "x.y + c",
@@ -53,6 +60,7 @@ const gram_kernel_type gram_kernel_linear = {
                .transform = GRAM_TRANSFORM_NONE,
                .aliases = {{"coef0", NULL}}}},
     .facts = facts,
+    .injective = injective,
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,

@@ -44,6 +44,13 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
     gram_facts_polynomial(facts, gram_monomial_count(d, par[M]), 1);
 }
 
+/* the term of degree 1 gives x */
+static gram_answer injective(const double *par, int64_t d)
+{
+    (void)par, (void)d;
+    return GRAM_YES;
+}
+
 const gram_kernel_type gram_kernel_monomial = {
     .name = "monomial",
     .formula = "1 + x.y + (x.y)^2 + ... + (x.y)^m",
@@ -57,6 +64,7 @@ const gram_kernel_type gram_kernel_monomial = {
                .whole = 1,
                .aliases = {{"degree", NULL}}}},
     .facts = facts,
+    .injective = injective,
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,

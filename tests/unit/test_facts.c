@@ -158,6 +158,8 @@ static const expected TABLE[] = {
     {"exp(poly(m=3, c=0))", 2, "yyy? nnyy", INF, INF, NAN},
     {"exp(poly(m=2, c=0))", 2, "ynnn nnyy", INF, INF, NAN}, /* x and -x are the same */
     {"exp(poly(m=2, c=1))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(linear(c=0))", 2, "yyy? nnyy", INF, INF, NAN},
+    {"exp(monomial(m=2))", 2, "yyy? nnyy", INF, INF, NAN},
     {"exp(2*poly(m=1, c=0))", 2, "yyy? nnyy", INF, INF, NAN},
     {"exp(1 + poly(m=1, c=0))", 3, "yyy? nnyy", INF, INF, NAN},
     {"exp(on(1, poly(m=1, c=0)) + on(2, poly(m=1, c=0)))", 2, "y??? ??yy", INF, INF, NAN},
