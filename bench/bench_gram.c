@@ -2,6 +2,7 @@
  *
  *     bench_gram about
  *     bench_gram matrix  KERNEL N D
+ *     bench_gram whole   KERNEL N D                matrix, on points of whole numbers >= 0, which every kernel takes
  *     bench_gram packed  KERNEL N D
  *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
  *
@@ -95,10 +96,20 @@ static void about(void)
            gram_version(), COMPILER, gram_blas_name(), gram_context_isa(context), gram_context_threads(context));
 }
 
-static void matrix(const char *text, int64_t n, int64_t d)
+/* The same points, as 0, 1, 2 or 3. */
+static data make_whole_points(int64_t n, int64_t d)
+{
+    data made = {NULL, random_numbers(SEED_X, n * d)};
+    double *numbers = made.numbers;
+    for (int64_t i = 0; i < n * d; i++) numbers[i] = (double)(int)(1.15 * (numbers[i] + 1.74));
+    must(gram_points_create_f64(context, n, d, numbers, d, &made.points));
+    return made;
+}
+
+static void matrix(const char *text, int64_t n, int64_t d, int whole)
 {
     gram_kernel *kernel = make_kernel(text);
-    data x = make_points(SEED_X, n, d, 0);
+    data x = whole ? make_whole_points(n, d) : make_points(SEED_X, n, d, 0);
     const size_t bytes = (size_t)n * (size_t)n * sizeof(double);
     double *out = fresh_memory(bytes);
 
@@ -165,13 +176,15 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "about"))
         about();
     else if (argc == 5 && !strcmp(argv[1], "matrix"))
-        matrix(argv[2], parse_count(argv[3]), parse_count(argv[4]));
+        matrix(argv[2], parse_count(argv[3]), parse_count(argv[4]), 0);
+    else if (argc == 5 && !strcmp(argv[1], "whole"))
+        matrix(argv[2], parse_count(argv[3]), parse_count(argv[4]), 1);
     else if (argc == 5 && !strcmp(argv[1], "packed"))
         packed(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 7 && !strcmp(argv[1], "product"))
         product(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), !strcmp(argv[6], "f32"));
     else
-        fail("bench_gram about | matrix KERNEL N D | packed KERNEL N D | product KERNEL N M D f64|f32");
+        fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D f64|f32");
     gram_context_destroy(context);
     return 0;
 }
