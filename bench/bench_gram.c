@@ -184,7 +184,8 @@ int main(int argc, char **argv)
     else if (argc == 7 && !strcmp(argv[1], "product"))
         product(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), !strcmp(argv[6], "f32"));
     else
-        fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D f64|f32");
+        fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
+             "f64|f32");
     gram_context_destroy(context);
     return 0;
 }

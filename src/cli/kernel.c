@@ -48,7 +48,7 @@ static const cli_usage usage = {
 };
 
 /* At most so many rows are looked at for the range of the entries off the diagonal. */
-enum { MAX_SAMPLE = 512 };
+enum { TITLE_LENGTH = 72 /* of the kernel, in a plot */, MAX_SAMPLE = 512 };
 
 typedef struct range {
     double least, most; /* NaN when there is nothing */
@@ -235,7 +235,9 @@ static int find_spectrum(cli_session *session, kernel_report *report)
     if (status < 0) return cli_session_fail(session, status, 1, help);
     if (!report->own->plot) return CLI_DONE;
     cli_text title = {0};
-    cli_text_add(&title, "Eigenvalues of %s on %s", report->resolved, report->file);
+    const char *slash = strrchr(report->file, '/');
+    cli_text_add(&title, "%.*s%s on %s", TITLE_LENGTH, report->resolved,
+                 strlen(report->resolved) > TITLE_LENGTH ? "..." : "", slash ? slash + 1 : report->file);
     const int code = title.failed ? no_memory()
                                   : cli_spectrum_plot(session, report->own->plot, title.data, &report->own->spectrum,
                                                       &report->spectrum);
@@ -531,13 +533,14 @@ static void write_table(cli_session *session, const kernel_report *report, cli_t
 static void add_kernels(cli_text *text)
 {
     char signature[128];
-    cli_text_add(text, "\nKernels (a parameter without a value is free; +, *, ^, on(COLUMNS, KERNEL) combine them):\n");
+    cli_text_add(text, "\nKernels (a parameter without a value is free):\n");
     for (int i = 0; gram_kernel_name(i); i++) {
         (void)gram_kernel_signature(i, signature, sizeof signature);
         cli_text_add(text, "  %s", signature);
         cli_text_pad(text, 24);
         cli_text_add(text, "%s\n", gram_kernel_formula(i));
     }
+    cli_text_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
 }
 
 /* ---- the verb ---- */

@@ -389,8 +389,9 @@ int cli_spectrum_plot(cli_session *session, const char *path, const char *title,
     while (positive < count && spectrum->values[positive] > 0) positive++; /* a log scale has no others */
     cli_text_add(&script, "set title ");
     cli_plot_quote(&script, title);
+    cli_text_add(&script, " font ',10'");
     cli_text_add(&script,
-                 "\nset xlabel 'number'\nset ylabel 'eigenvalue'\nset logscale y\nset format y '%%h'\n"
+                 "\nset xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
                  "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
                  count + 1);
     cli_text_add(&script, "$values << END_OF_VALUES\n");
