@@ -540,7 +540,8 @@ static void add_kernels(cli_text *text)
         cli_text_pad(text, 24);
         cli_text_add(text, "%s\n", gram_kernel_formula(i));
     }
-    cli_text_add(text, "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
+    cli_text_add(text,
+                 "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
 }
 
 /* ---- the verb ---- */

@@ -169,7 +169,7 @@ static void facts(const double *par, int64_t d, gram_facts *facts)
 
 const gram_kernel_type gram_kernel_sobolev = {
     .name = "sobolev",
-    .formula = "product over l of int_0^1 (x_l - z)_+^(a-1) (y_l - z)_+^(a-1) dz/((a-1)!)^2"
+    .formula = "product over l of int_0^inf (x_l - z)_+^(a-1) (y_l - z)_+^(a-1) dz/((a-1)!)^2"
                " + (null=1) sum_(j<a) (x_l y_l)^j/(j!)^2",
     .form = GRAM_FORM_COORDS,
     .spec_count = 2,

@@ -323,7 +323,7 @@ static void threads(void **state)
     (void)state;
     static const int64_t FEW[] = {130};
     static const char *const KERNELS[] = {"rbf(ell=1.5)", "2*matern(nu=1.5, ell=1)*poly(m=2, c=1) + 0.5*white()"};
-    run_all(FEW, sizeof FEW / sizeof *FEW, 3, check_threads);
+    run_all(FEW, sizeof FEW / sizeof *FEW, 1, check_threads);
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     for (int64_t d = 3; d <= 70; d += 67) {
         double *data = test_random((uint64_t)d, 600 * d, 0.05, 1.5);
