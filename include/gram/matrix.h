@@ -14,7 +14,8 @@
 
 GRAM_BEGIN
 
-/* out[i * ld + j] = k(x_i, y_j). O(n m d). */
+/* out[i * ld + j] = k(x_i, y_j). O(n m d). A large out is offered to the system as huge pages, a hint that makes the first
+ * write to fresh memory faster. */
 GRAM_API gram_status gram_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                  const gram_points *y, double *out, int64_t ld);
 

@@ -42,10 +42,11 @@ typedef struct gram_form_entry {
 
 /* normalize, scale and centre combine the child's entry with numbers of the row's and of the column's point:
  *
- *   normalize, scale   child * (row_power * column_power) / sqrt(row * column),   row = mantissa of child(x, x) or f(x)^-2
- *   centre             child - (row + column) + offset,                            row = mean of child(x, sample)
+ *   normalize   child * (row_power * column_power)/sqrt(row * column),   child(x, x) = row/row_power^2
+ *   scale       the same with row = 1 and row_power = f(x)
+ *   centre      child - (row + column) + offset,   row = mean of child(x, sample)
  *
- * The root of a square is exact, hence normalize is exactly 1 on the diagonal. */
+ * The root of a square is exact and the powers are of two, hence normalize is exactly 1 on the diagonal. */
 typedef struct gram_point_terms {
     gram_node node;
     const gram_kernel *child;                        /* kept by the engine's kernel */
@@ -154,7 +155,8 @@ gram_status gram_engine_compile(gram_context *context, gram_engine *engine, cons
 /* Computes the numbers of the points that normalize, scale and centre need (terms.c). */
 gram_status gram_engine_make_terms(gram_context *context, gram_engine *engine, const gram_engine_request *request);
 
-/* child -> the node's entries, in place; `out` are the entries of a strip, or (gradient) 1 for the factor alone */
+/* The child's entries of a strip become the node's, in place. For normalize and scale this is a factor for each pair, so it
+ * maps weights backwards too. */
 void gram_terms_apply_f64(const gram_point_terms *terms, const gram_strip *strip, double *out);
 void gram_terms_apply_f32(const gram_point_terms *terms, const gram_strip *strip, float *out);
 

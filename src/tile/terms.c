@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* f(x) = sign sqrt(f(x)^2): kept as a power, with row = 1 */
+/* f(x), kept where normalize has its power of two */
 static gram_status factor_terms(making *m, const gram_point_terms *terms, const gram_points *points, double *row,
                                 double *power)
 {
