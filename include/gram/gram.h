@@ -6,17 +6,25 @@
 #ifndef GRAM_GRAM_H
 #define GRAM_GRAM_H
 
+#include <gram/cg.h>
+#include <gram/cholesky.h>
 #include <gram/context.h>
 #include <gram/eigen.h>
+#include <gram/function.h>
 #include <gram/kernel.h>
+#include <gram/krr.h>
 #include <gram/matrix.h>
+#include <gram/model.h>
 #include <gram/npy.h>
 #include <gram/operator.h>
+#include <gram/plan.h>
 #include <gram/points.h>
+#include <gram/preparation.h>
 #include <gram/random.h>
 #include <gram/status.h>
 #include <gram/table.h>
 #include <gram/text.h>
+#include <gram/tune.h>
 #include <gram/words.h>
 
 #endif

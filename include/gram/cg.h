@@ -1,0 +1,44 @@
+/* Conjugate gradients on a symmetric positive definite operator, with a preconditioner, for several right-hand sides.
+ *
+ * Each right-hand side has its own scalars; products are made for all of them at once. */
+#ifndef GRAM_CG_H
+#define GRAM_CG_H
+
+#include <gram/cholesky.h>
+
+GRAM_BEGIN
+
+/* v = M^-1 v in place: n x columns, row-major. */
+typedef gram_status (*gram_precondition_fn)(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv);
+
+typedef struct gram_cg_options {
+    size_t size;
+    double tolerance; /* of the backward error |b - A x|/(|A| |x| + |b|); default 1e-14 */
+    int64_t most;     /* iterations at most; default 1000 */
+    int64_t
+        stall; /* give up (GRAM_NOT_CONVERGED) after so many iterations without halving the best residual; 0: never */
+    gram_precondition_fn precondition; /* NULL: none */
+    void *user;
+} gram_cg_options;
+
+GRAM_API void gram_cg_options_init(gram_cg_options *options, size_t size);
+
+typedef struct gram_cg_report {
+    int64_t iterations;
+    double
+        backward_error; /* the worst over the right-hand sides, from true residuals; |A| is a lower bound seen on the way */
+    double residual; /* |b - A x|/|b|, the worst */
+} gram_cg_report;
+
+/* Solves A X = B; x holds the start (0 is usual) and the result. GRAM_NOT_CONVERGED leaves the best iterate. */
+GRAM_API gram_status gram_cg_solve(gram_context *context, const gram_operator *a, int64_t columns, const double *b,
+                                   int64_t ldb, double *x, int64_t ldx, const gram_cg_options *options,
+                                   gram_cg_report *report);
+
+/* The preconditioner that an f32 factor is: user is the gram_cholesky. */
+GRAM_API gram_status gram_cg_precondition_factor(void *user, gram_context *context, int64_t columns, double *v,
+                                                 int64_t ldv);
+
+GRAM_END
+
+#endif

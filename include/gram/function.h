@@ -1,0 +1,91 @@
+/* Functions of a kernel's Hilbert space: f(x) = sum_i a_i k(x_i, x) + b, with one or several outputs.
+ *
+ * What the learners return is such a function. `a` has one row for each centre x_i and one column for each output; b is an
+ * optional constant for each output that the norm does not see. Functions never change and are counted. They keep a copy
+ * of their centres, so that nothing of the caller's has to stay.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION, GRAM_ERROR_UNSET, what <gram/matrix.h> lists, and
+ * GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */
+#ifndef GRAM_FUNCTION_H
+#define GRAM_FUNCTION_H
+
+#include <gram/matrix.h>
+
+GRAM_BEGIN
+
+typedef struct gram_function gram_function;
+
+/* Makes a function of n centres (copied) and `outputs` columns of coefficients (n x outputs, lda >= outputs, copied);
+ * `constant` has one number for each output, NULL: 0. Numbers that are not finite are GRAM_ERROR_DATA. O(n (d + outputs)). */
+GRAM_API gram_status gram_function_create(gram_context *context, gram_kernel *kernel, const gram_points *centres,
+                                          int64_t outputs, const double *a, int64_t lda, const double *constant,
+                                          gram_function **function);
+
+/* One more owner, who releases too; both take NULL. */
+GRAM_API gram_function *gram_function_retain(gram_function *function);
+GRAM_API void gram_function_release(gram_function *function);
+
+/* What it is made of; all belong to the function. Coefficients are row-major with a stride of `outputs`. */
+GRAM_API gram_kernel *gram_function_kernel(const gram_function *function);
+GRAM_API gram_points *gram_function_centres(const gram_function *function);
+/* The centres as an array, row-major without gaps: f64, or NULL if they are f32 (and the other way round). */
+GRAM_API const double *gram_function_centres_f64(const gram_function *function);
+GRAM_API const float *gram_function_centres_f32(const gram_function *function);
+GRAM_API int64_t gram_function_outputs(const gram_function *function);
+GRAM_API const double *gram_function_coefficients(const gram_function *function);
+GRAM_API const double *gram_function_constant(const gram_function *function);
+
+/* out[i * ldo + o] = f_o(x_i). O(n m d) for m points: the matrix-free product, parallel. */
+GRAM_API gram_status gram_function_evaluate(gram_context *context, const gram_function *function, const gram_points *x,
+                                            double *out, int64_t ldo);
+
+/* out[i * ldo + l] = df_output/dx_l at x_i. */
+GRAM_API gram_status gram_function_gradient(gram_context *context, const gram_function *function, int64_t output,
+                                            const gram_points *x, double *out, int64_t ldo);
+
+/* out[o] = <f_o, g_o> = a_o' K(X, Z) b_o for two functions of one kernel (else GRAM_ERROR_ARGUMENT) with the same number
+ * of outputs; constants do not count. out[o] = |f_o| and |f_o - g_o|, never NaN. */
+GRAM_API gram_status gram_function_inner(gram_context *context, const gram_function *f, const gram_function *g,
+                                         double *out);
+GRAM_API gram_status gram_function_norm(gram_context *context, const gram_function *f, double *out);
+GRAM_API gram_status gram_function_distance(gram_context *context, const gram_function *f, const gram_function *g,
+                                            double *out);
+
+/* s f + t g, constants included, over the centres of both (equal ones are merged); s f when g is NULL. */
+GRAM_API gram_status gram_function_combine(gram_context *context, double s, const gram_function *f, double t,
+                                           const gram_function *g, gram_function **out);
+
+/* The same function, or one near it, with fewer centres: equal centres are merged, and centres are dropped, smallest
+ * |a_i| sqrt(k(x_i, x_i)) first, as long as the sum of what was dropped, which bounds |f - out|, stays within `tolerance`
+ * for every output. 0 drops only what is 0. At least one centre stays. */
+GRAM_API gram_status gram_function_prune(gram_context *context, const gram_function *f, double tolerance,
+                                         gram_function **out);
+
+/* ---- bounds ---- */
+
+/* |f(x) - f(y)| <= |f| d_k(x, y): out[o] for the pair x_i, x_j of the points. */
+GRAM_API gram_status gram_function_variation_bound(gram_context *context, const gram_function *f, const gram_points *x,
+                                                   int64_t i, int64_t j, double *out);
+
+/* Rademacher complexity of {|f| <= B} on a sample with trace tr K: B sqrt(tr K)/n. */
+GRAM_API double gram_bound_rademacher(double norm, double trace, int64_t n);
+
+/* With probability 1 - delta the squared risk exceeds the mean squared error on the sample by at most this, for all
+ * |f| <= B, k(x, x) <= R^2, |y| <= Y; functions without an unpenalised part. (B^2 R^2 + 2 B R Y)/sqrt(n) +
+ * (B R + Y)^2 sqrt(log(1/delta)/(2 n)). NaN for arguments out of range. */
+GRAM_API double gram_bound_squared_risk(double bound, double radius, double target, double delta, int64_t n);
+
+/* The same for a B that was not fixed beforehand: the least integer i >= 1 with norm <= 2^i, B = 2^i, delta/(i (i + 1)). */
+GRAM_API double gram_bound_squared_risk_fitted(double norm, double radius, double target, double delta, int64_t n);
+
+/* The 0-1 risk over the empirical ramp loss: 2 R B/sqrt(n) + sqrt(log(1/delta)/(2 n)); and with a fitted norm. */
+GRAM_API double gram_bound_classification_risk(double bound, double radius, double delta, int64_t n);
+GRAM_API double gram_bound_classification_risk_fitted(double norm, double radius, double delta, int64_t n);
+
+/* In expectation, by stability: KRR with lambda = (R Y/B) sqrt(100/(3 n)) has squared risk <= inf over |f| <= B plus
+ * R B Y sqrt(300/n). */
+GRAM_API double gram_bound_stability(double bound, double radius, double target, int64_t n);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,88 @@
+/* Kernel ridge regression: minimise (1/n) sum_i w_i |y_i - f(x_i) - b|^2 + lambda |f|^2 over functions f and constants b.
+ *
+ * The solution is f = sum_i a_i k(x_i, .) with A a = y - b, A = K + n lambda diag(1/w); with an intercept b = 1'A^-1 y/(1'A^-1
+ * 1). Rows of weight 0 are left out (n counts the others). lambda = 0 is the ridgeless limit, the function of least norm
+ * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. */
+#ifndef GRAM_KRR_H
+#define GRAM_KRR_H
+
+#include <gram/function.h>
+#include <gram/plan.h>
+
+GRAM_BEGIN
+
+typedef struct gram_krr_options {
+    size_t size;
+    double lambda;         /* >= 0; default 1e-3 */
+    const double *weights; /* n numbers >= 0; NULL: all 1 */
+    int intercept;         /* default 1 */
+    gram_solver solver;
+    gram_precision precision;
+    int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
+    double tolerance;  /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14 */
+    int leave_one_out; /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
+} gram_krr_options;
+
+GRAM_API void gram_krr_options_init(gram_krr_options *options, size_t size);
+
+/* What a fit was. A number that was not computed is NaN. Errors are root means over rows (weighted) and outputs. */
+typedef struct gram_krr_report {
+    size_t size;
+    int64_t n, d, outputs;
+    double lambda;
+    gram_solver solver;
+    gram_precision precision;
+    double residual;       /* |y - b - A a|/|y - b|, the worst output */
+    double backward_error; /* |y - b - A a|/(|A| |a| + |y - b|), the worst output; |A| is bounded from below */
+    double jitter;
+    double condition; /* of A, an estimate in the 1-norm */
+    int64_t iterations;
+    int64_t rank;       /* landmarks of Nystrom, numerical rank of the ridgeless limit; else n */
+    double trace_error; /* Nystrom: tr(K - K~)/tr K */
+    double train_rmse, train_r2;
+    double loo_rmse, loo_r2, gcv;
+    double norm;                    /* |f|, root of the sum over outputs */
+    double effective_dimension;     /* tr K A^-1, plus 1 for an intercept */
+    double log_marginal_likelihood; /* with the amplitude of the kernel profiled out; sum over outputs */
+    double trace;                   /* tr K */
+    double radius;                  /* sqrt of the largest k(x, x) */
+    gram_plan plan;
+} gram_krr_report;
+
+typedef struct gram_krr gram_krr;
+
+/* Fits n points x with y, n x outputs, row-major. The caller destroys the result. */
+GRAM_API gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                                  const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr);
+GRAM_API void gram_krr_destroy(gram_krr *krr);
+
+/* Belongs to the fit. */
+GRAM_API gram_function *gram_krr_function(const gram_krr *krr);
+GRAM_API const gram_krr_report *gram_krr_get_report(const gram_krr *krr);
+/* Fitted values f(x_i) + b, n x outputs; leave-one-out residuals y_i - f_(-i)(x_i), NULL if they were not computed. Rows of
+ * weight 0 have NaN there. */
+GRAM_API const double *gram_krr_fitted(const gram_krr *krr);
+GRAM_API const double *gram_krr_loo_residuals(const gram_krr *krr);
+
+/* Residuals of every row when its whole fold is left out, with the same n lambda and kernel: P_BB^-1 a_B. fold[i] >= 0 names
+ * the fold of row i. n^3 operations. out: n x outputs. */
+GRAM_API gram_status gram_krr_fold_residuals(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                             int64_t outputs, const double *y, int64_t ldy,
+                                             const gram_krr_options *options, const int64_t *fold, double *out,
+                                             int64_t ldo);
+
+/* A whole path of lambda from one tridiagonalisation: 2 n^2 numbers of memory at most, O(n^3) once and O(n^2) each. */
+typedef struct gram_krr_path_point {
+    double lambda;
+    double gcv, loo_rmse, train_rmse, effective_dimension, log_marginal_likelihood;
+} gram_krr_path_point;
+
+/* path[i].lambda > 0 is given, the rest is filled in. Unless NULL, coefficients gets count x n x outputs numbers and
+ * constants count x outputs. options->lambda is not used. */
+GRAM_API gram_status gram_krr_path(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                                   const double *y, int64_t ldy, const gram_krr_options *options, int64_t count,
+                                   gram_krr_path_point *path, double *coefficients, double *constants);
+
+GRAM_END
+
+#endif

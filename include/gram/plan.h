@@ -1,0 +1,57 @@
+/* Planning a fit before it is begun: what fits in the memory budget, what it will take, and which way is chosen. */
+#ifndef GRAM_PLAN_H
+#define GRAM_PLAN_H
+
+#include <gram/kernel.h>
+
+GRAM_BEGIN
+
+typedef enum gram_solver {
+    GRAM_SOLVER_AUTO = 0,
+    GRAM_SOLVER_EXACT = 1,  /* Cholesky */
+    GRAM_SOLVER_CG = 2,     /* conjugate gradients with a Nystrom preconditioner, matrix-free */
+    GRAM_SOLVER_NYSTROM = 3 /* low rank: landmarks */
+} gram_solver;
+
+typedef enum gram_precision {
+    GRAM_PRECISION_AUTO = 0,
+    GRAM_PRECISION_F64 = 1,
+    GRAM_PRECISION_MIXED = 2, /* an f32 factor refined to the accuracy of f64 */
+    GRAM_PRECISION_F32 = 3    /* an f32 factor, unrefined */
+} gram_precision;
+
+/* "auto", "exact", ...; "auto", "f64", ... Static. */
+GRAM_API const char *gram_solver_name(gram_solver solver);
+GRAM_API const char *gram_precision_name(gram_precision precision);
+
+typedef struct gram_plan_request {
+    size_t size;
+    int64_t n, d, outputs;
+    const gram_kernel *kernel; /* NULL: a cheap one */
+    gram_solver solver;
+    gram_precision precision;
+    int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
+    int leave_one_out; /* 1: needed, 0: not, -1: up to 5,000 points */
+    int ridgeless;     /* lambda = 0 */
+} gram_plan_request;
+
+GRAM_API void gram_plan_request_init(gram_plan_request *request, size_t size);
+
+enum { GRAM_REASON_SIZE = 256 };
+
+typedef struct gram_plan {
+    gram_solver solver;
+    gram_precision precision;
+    int64_t landmarks;
+    int leave_one_out;
+    size_t bytes;                  /* that the fit will take at most */
+    double seconds;                /* a rough estimate */
+    char reason[GRAM_REASON_SIZE]; /* why, in a sentence */
+} gram_plan;
+
+/* Chooses; GRAM_ERROR_BUDGET, with what would fit, if what was asked for does not. */
+GRAM_API gram_status gram_plan_fit(gram_context *context, const gram_plan_request *request, gram_plan *plan);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,109 @@
+/* Preparation: how the columns of a table become features, targets and weights, learnt once and applied by name.
+ *
+ * Numeric features are standardised (unless asked not to), text columns become one 0/1 column for each level. What was
+ * learnt from the training table is a description, a plain struct that model files keep; applying it to another table
+ * finds the columns by name (by place if neither table had a header) whatever their order, ignores columns that are not
+ * needed, and names the one that is missing. Preparations never change and are counted.
+ *
+ * Common failures: GRAM_ERROR_DATA (contents and columns; the message names file, line and column), GRAM_ERROR_SYNTAX (a
+ * LIST that cannot be read), GRAM_ERROR_ARGUMENT, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY. */
+#ifndef GRAM_PREPARATION_H
+#define GRAM_PREPARATION_H
+
+#include <gram/table.h>
+
+GRAM_BEGIN
+
+typedef enum gram_missing {
+    GRAM_MISSING_ERROR = 0, /* a missing value is an error */
+    GRAM_MISSING_DROP = 1,  /* its row is left out */
+    GRAM_MISSING_MEAN =
+        2 /* a feature's mean over the training rows, the most frequent level of a text column; a missing
+                             * target or weight drops the row */
+} gram_missing;
+
+/* One column of the training table. */
+typedef struct gram_column {
+    const char *name;
+    int64_t place;             /* in the training table, from 0 */
+    int text;                  /* 1: categories; numbers otherwise */
+    double mean, deviation;    /* numbers: (value - mean)/deviation is the feature; 0 and 1 when not scaled */
+    double fill;               /* numbers: what a missing value becomes; text: the number of the level */
+    int64_t level_count;       /* text */
+    const char *const *levels; /* in the order of strcmp */
+} gram_column;
+
+typedef struct gram_preparation_description {
+    int64_t feature_count;
+    const gram_column *features;
+    int64_t target_count;       /* 0 for methods without a target */
+    const gram_column *targets; /* mean and deviation are 0 and 1 */
+    const gram_column *weights; /* NULL: none */
+    gram_missing missing;
+    int scaled;
+    int named; /* the training table had a header */
+} gram_preparation_description;
+
+typedef struct gram_preparation gram_preparation;
+
+typedef struct gram_preparation_options {
+    size_t size;
+    const char *target;   /* LIST; NULL: the last column; "": none */
+    const char *features; /* LIST; NULL: all that have no other role */
+    const char *ignore;   /* LIST; NULL: none */
+    const char *weights;  /* one column; NULL: none */
+    int scale;            /* standardise numeric features; default 1 */
+    gram_missing missing;
+    int64_t most_levels; /* of a text feature; default 50 */
+} gram_preparation_options;
+
+GRAM_API void gram_preparation_options_init(gram_preparation_options *options, size_t size);
+
+/* Learns it from a table. Constant columns are only centred. O(n d). The caller releases the preparation. */
+GRAM_API gram_status gram_preparation_learn(gram_context *context, const gram_table *table,
+                                            const gram_preparation_options *options, gram_preparation **preparation);
+
+/* Makes it from a description, which is copied: what a model file held. Every field is checked. */
+GRAM_API gram_status gram_preparation_create(gram_context *context, const gram_preparation_description *description,
+                                             gram_preparation **preparation);
+GRAM_API const gram_preparation_description *gram_preparation_describe(const gram_preparation *preparation);
+
+/* Both take NULL. */
+GRAM_API gram_preparation *gram_preparation_retain(gram_preparation *preparation);
+GRAM_API void gram_preparation_release(gram_preparation *preparation);
+
+/* Prepared columns: one for a numeric feature, one for each level of a text feature. The feature that a column belongs
+ * to, and its name ("age", "colour=red") written like gram_kernel_print does. */
+GRAM_API int64_t gram_preparation_dimension(const gram_preparation *preparation);
+GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation, int64_t column);
+GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
+                                             size_t size);
+
+/* Table options that read what the preparation needs and no more: names the columns, says which are text, and allows the
+ * targets (and weights) to be absent. The options borrow from the preparation. */
+GRAM_API void gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options);
+
+/* A table made ready; everything belongs to it. */
+typedef struct gram_prepared {
+    int64_t n;           /* rows kept */
+    int64_t d;           /* gram_preparation_dimension */
+    int64_t table_rows;  /* rows of the table */
+    const int64_t *rows; /* which row of the table each one is, NULL: all of them in order */
+    const double *x;     /* n x d, row-major without gaps */
+    int64_t targets;     /* 0 if the table has not all of them */
+    const double
+        *y; /* n x targets; NULL if targets is 0. The level's number for text. NaN where the value is missing or a
+                          * level was not seen in training (gram_prepare with a target: dropped or an error instead) */
+    const double *weights; /* n; NULL: none */
+} gram_prepared;
+
+/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0, not all 0). Otherwise
+ * targets may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
+ * destroys the result (takes NULL). O(n d). */
+GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation,
+                                            const gram_table *table, int training, gram_prepared **prepared);
+GRAM_API void gram_prepared_destroy(gram_prepared *prepared);
+
+GRAM_END
+
+#endif
