@@ -73,6 +73,7 @@ static void work_round(sweep_state *state, int thread, gram_worker *worker)
 static void work(sweep_state *state, int thread)
 {
     gram_worker worker = {.scratch = state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
+    omp_set_num_threads(1); /* for this region only: OpenBLAS on OpenMP would use more threads in a team of one */
     for (worker.round = 0; worker.round < state->rounds; worker.round++) {
         work_round(state, thread, &worker);
 #pragma omp barrier
