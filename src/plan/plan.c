@@ -19,6 +19,7 @@ enum {
     LEAST_FOR_MIXED = 1024, /* below that an f64 factor takes a few milliseconds */
     DEFAULT_LANDMARKS = 3000,
     LEAST_LANDMARKS = 100,
+    MOST_LANDMARKS = 1 << 16,
     CG_VECTORS = 8
 };
 
@@ -212,8 +213,8 @@ static gram_status check(gram_context *context, const gram_plan_request *r)
             "plan_fit: solver = %d is none", (int)r->solver);
     FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
             "plan_fit: precision = %d is none", (int)r->precision);
-    FAIL_IF(r->landmarks < 0, context, GRAM_ERROR_ARGUMENT, "plan_fit: landmarks = %lld is negative",
-            (long long)r->landmarks);
+    FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
     FAIL_IF(r->leave_one_out > 0 && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
             "plan_fit: leave-one-out needs a factor in f64, not precision %s", gram_precision_name(r->precision));
     FAIL_IF(r->ridgeless && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
