@@ -16,7 +16,7 @@
 
 #include "../tile/fill.h"
 
-enum { MOST_POINTS = 1 << 30, MOST_COLUMNS = 1 << 24 };
+enum { MOST_POINTS = 1 << 30 };
 static const double MOST_JITTER = 1e-4; /* of the mean diagonal */
 
 /* ---- making and ending ---- */
@@ -210,12 +210,11 @@ double gram_cholesky_log_determinant(const gram_cholesky *factor)
 /* ---- solving ---- */
 
 /* The power of two that brings the largest number near 1, so that f32 neither overflows nor underflows. */
-static double scale_of(int64_t n, int64_t columns, const double *b, int64_t ldb, int64_t column)
+static double scale_of(int64_t n, const double *b, int64_t ldb)
 {
     double most = 0;
     int exponent = 0;
-    (void)columns;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(b[i * ldb + column]));
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(b[i * ldb]));
     if (!(most > 0) || isinf(most)) return 1;
     (void)frexp(most, &exponent);
     return ldexp(1, exponent < -1000 ? -1000 : exponent);
@@ -231,7 +230,7 @@ static gram_status solve_f32(gram_context *context, const gram_cholesky *factor,
     double *scale = NULL;
     TRY(gram_take(context, "cholesky_solve", columns, sizeof *scale, (void **)&scale));
     TRY(gram_take(context, "cholesky_solve", n * columns, sizeof *narrow, (void **)&narrow));
-    for (int64_t c = 0; c < columns; c++) scale[c] = scale_of(n, columns, b, ldb, c);
+    for (int64_t c = 0; c < columns; c++) scale[c] = scale_of(n, b + c, ldb);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < columns; c++) narrow[i * columns + c] = (float)(b[i * ldb + c] / scale[c]);
     TRY(gram_cholesky_substitute_f32(context, factor, 0, columns, narrow, columns));
@@ -251,8 +250,8 @@ static gram_status solve(gram_context *context, const char *what, const gram_cho
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!factor || !b, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", what, factor ? "b" : "factor");
     FAIL_IF(factor->inverted, context, GRAM_ERROR_ARGUMENT, "%s: the factor was inverted", what);
-    FAIL_IF(columns < 1 || columns > MOST_COLUMNS, context, GRAM_ERROR_ARGUMENT, "%s: columns = %lld, need 1 to %d",
-            what, (long long)columns, (int)MOST_COLUMNS);
+    FAIL_IF(columns < 1 || columns > GRAM_CHOLESKY_COLUMNS, context, GRAM_ERROR_ARGUMENT,
+            "%s: columns = %lld, need 1 to %d", what, (long long)columns, (int)GRAM_CHOLESKY_COLUMNS);
     FAIL_IF(ldb < columns || ldb > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "%s: ldb = %lld does not fit columns = %lld", what, (long long)ldb, (long long)columns);
     if (factor->storage == GRAM_STORAGE_F32) return solve_f32(context, factor, half, columns, b, ldb);

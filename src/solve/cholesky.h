@@ -8,11 +8,13 @@
 #include "../operator/tiled.h"
 #include "../tile/engine.h"
 
+enum { GRAM_CHOLESKY_COLUMNS = 1 << 24 }; /* right-hand sides at most: BLAS counts in 32 bits */
+
 struct gram_cholesky {
     gram_memory *memory;
     gram_tiled tiles; /* the shape; its data are the numbers if they are f64 */
     gram_storage storage;
-    int inverted;
+    int inverted;  /* 1: the numbers are those of A^-1; -1: inverting it was not finished */
     int64_t count; /* numbers held */
     void *numbers; /* double or float */
 };
@@ -42,5 +44,11 @@ gram_status gram_cholesky_substitute_f64(gram_context *context, const gram_chole
                                          int64_t columns, double *b, int64_t ldb);
 gram_status gram_cholesky_substitute_f32(gram_context *context, const gram_cholesky *factor, int transposed,
                                          int64_t columns, float *b, int64_t ldb);
+
+/* out = L x, or out = L' x if transposed; one column, not in place. */
+gram_status gram_cholesky_multiply_f64(gram_context *context, const gram_cholesky *factor, int transposed,
+                                       const double *x, double *out);
+gram_status gram_cholesky_multiply_f32(gram_context *context, const gram_cholesky *factor, int transposed,
+                                       const float *x, float *out);
 
 #endif

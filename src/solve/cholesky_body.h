@@ -155,3 +155,41 @@ done:
     gram_flags_destroy(context, &job.done);
     return status;
 }
+
+/* ---- products ---- */
+
+typedef struct NAME(multiplication) {
+    const gram_cholesky *factor;
+    int transposed;
+    const REAL *x;
+    REAL *out;
+} NAME(multiplication);
+
+/* out_i = sum_(k<=i) L_ik x_k, or sum_(k>=i) L_ki' x_k */
+static gram_status NAME(multiply_task)(void *argument, const gram_worker *worker)
+{
+    const NAME(multiplication) *job = argument;
+    const gram_tiled *tiles = &job->factor->tiles;
+    const CBLAS_TRANSPOSE trans = job->transposed ? CblasTrans : CblasNoTrans;
+    const int64_t i = worker->task, first = job->transposed ? i + 1 : 0, end = job->transposed ? tiles->count : i;
+    const int size = (int)gram_tiled_rows(tiles, i);
+    REAL *out = job->out + i * tiles->width;
+    memcpy(out, job->x + i * tiles->width, (size_t)size * sizeof *out);
+    TRMV(CblasRowMajor, CblasLower, trans, CblasNonUnit, size, NAME(tile)(job->factor, i, i), size, out, 1);
+    for (int64_t k = first; k < end; k++) {
+        const int64_t below = job->transposed ? k : i, right = job->transposed ? i : k;
+        const int width = (int)gram_tiled_rows(tiles, right);
+        GEMV(CblasRowMajor, trans, (int)gram_tiled_rows(tiles, below), width, 1, NAME(tile)(job->factor, below, right),
+             width, job->x + k * tiles->width, 1, 1, out, 1);
+    }
+    return GRAM_OK;
+}
+
+gram_status NAME(gram_cholesky_multiply)(gram_context *context, const gram_cholesky *factor, int transposed,
+                                         const REAL *x, REAL *out)
+{
+    NAME(multiplication) job = {factor, transposed, x, out};
+    const gram_sweep sweep = {
+        .what = "factor product", .tasks = factor->tiles.count, .run = NAME(multiply_task), .argument = &job};
+    return gram_sweep_run(context, &sweep);
+}

@@ -22,6 +22,7 @@
  * Tiles are row-major, which LAPACK reads as transposed: hence "U" for potrf. */
 #include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 #include "../tile/fill.h"
 #include "cholesky.h"
@@ -60,6 +61,7 @@ static void fill_panels_f64(const gram_engine *engine, void *scratch, int64_t p,
 #define GEMV cblas_dgemv
 #define SYRK cblas_dsyrk
 #define TRSM cblas_dtrsm
+#define TRMV cblas_dtrmv
 #define TRSV cblas_dtrsv
 #define POTRF dpotrf_
 #define FILL fill_panels_f64
@@ -70,6 +72,7 @@ static void fill_panels_f64(const gram_engine *engine, void *scratch, int64_t p,
 #undef GEMV
 #undef SYRK
 #undef TRSM
+#undef TRMV
 #undef TRSV
 #undef POTRF
 #undef FILL
@@ -80,6 +83,7 @@ static void fill_panels_f64(const gram_engine *engine, void *scratch, int64_t p,
 #define GEMV cblas_sgemv
 #define SYRK cblas_ssyrk
 #define TRSM cblas_strsm
+#define TRMV cblas_strmv
 #define TRSV cblas_strsv
 #define POTRF spotrf_
 #define FILL gram_fill_tile_f32
@@ -90,6 +94,7 @@ static void fill_panels_f64(const gram_engine *engine, void *scratch, int64_t p,
 #undef GEMV
 #undef SYRK
 #undef TRSM
+#undef TRMV
 #undef TRSV
 #undef POTRF
 #undef FILL
