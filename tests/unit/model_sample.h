@@ -14,9 +14,10 @@ enum { SAMPLE_N = 5, SAMPLE_D = 5, SAMPLE_OUTPUTS = 2 };
 
 /* Names as CSV files have them: quotes, line ends, control characters, what is not UTF-8, and the characters that stand
  * for such bytes. */
-static const char *const SAMPLE_LEVELS[] = {"", "\x80\xff", "bl\"ue\\",
+static const char *const SAMPLE_LEVELS[] = {" ", "bl\"ue\\",
                                             "r\xc3\xa9"
-                                            "d"};
+                                            "d",
+                                            "\x80\xff"};
 static const gram_column SAMPLE_FEATURES[] = {
     {.name = "age, \"years\"\n\t\x01", .place = 3, .mean = 0.1, .deviation = 1e-300, .fill = -0.0},
     {.name = "\xf4\x8f\xbe\x80 \xe9t\xe9 \xf4\x8f\xbf\xbf",
