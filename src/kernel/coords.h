@@ -48,6 +48,11 @@ static inline void gram_coords_turns(int n, double x, double period, const doubl
     }
 }
 
+/* out[l * columns + j] = dk(x_i, y_j)/dx_l for all coordinates l: O(d) a pair, for products over coordinates too. `work` is
+ * scratch of d * columns numbers. */
+void gram_coords_slopes(const gram_vecmath_f64 *v, const gram_kernel_type *type, const gram_shape *shape,
+                        const gram_coords_block *block, int i, double *work, double *out);
+
 /* The derivative of a product, one factor at a time: slope = slope f + product f', then product = product f. */
 static inline void gram_coords_product_rule(const gram_vecmath_f64 *v, int n, const double *factor,
                                             double *factor_slope, double *product, double *slope)

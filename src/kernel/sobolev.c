@@ -91,15 +91,14 @@ static void evaluate_row(int n, const integral *g, double x, const double *y, do
         for (int j = 0; j < n; j++) out[j] *= s[j];
 }
 
-/* out = the factor of coordinate l of row i */
-static void factor(const gram_shape *shape, const gram_coords_block *block, int64_t l, int i, double *out)
+/* out = the factor of x and n numbers y */
+static void factor(const gram_shape *shape, int n, double x, const double *y, double *out)
 {
     const tables *t = shape->data;
-    const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
     const int a = (int)shape->par[A];
-    evaluate_row(block->columns, &t->value, x, y, out);
+    evaluate_row(n, &t->value, x, y, out);
     if (shape->par[NULL_SPACE] == 0) return;
-    for (int j = 0; j < block->columns; j++) {
+    for (int j = 0; j < n; j++) {
         double sum = t->null[a - 1];
         for (int q = a - 2; q >= 0; q--) sum = sum * (x * y[j]) + t->null[q];
         out[j] += sum;
@@ -121,26 +120,18 @@ static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gra
     v->fill(block->rows * block->columns, 1, out);
     for (int i = 0; i < block->rows; i++)
         for (int64_t l = 0; l < block->d; l++) {
-            factor(shape, block, l, i, row);
+            factor(shape, block->columns, gram_coords_x(block, l, i), gram_coords_y(block, l), row);
             v->multiply(block->columns, row, out + i * block->columns);
         }
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
 {
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    for (int i = 0; i < block->rows; i++) {
-        double *slopes = out + i * block->columns;
-        for (int j = 0; j < block->columns; j++)
-            slopes[j] =
-                factor_slope(shape->data, (int)shape->par[A], gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
-        for (int64_t other = 0; other < block->d; other++) {
-            if (other == l) continue;
-            factor(shape, block, other, i, row);
-            v->multiply(block->columns, row, slopes);
-        }
-    }
+    const int a = (int)shape->par[A];
+    (void)v;
+    factor(shape, n, x, y, out->f);
+    for (int j = 0; j < n; j++) out->by_x[j] = factor_slope(shape->data, a, x, y[j]);
 }
 
 static double domain_lower(const double *par)
@@ -179,6 +170,6 @@ const gram_kernel_type gram_kernel_sobolev = {
     .prepare = prepare,
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
     .domain_lower = domain_lower,
 };

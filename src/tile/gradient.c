@@ -95,8 +95,9 @@ static gram_status check_inputs(gram_context *context, const char *function, con
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *node = &engine->nodes[i];
         const int leaf = node->node == GRAM_NODE_LEAF;
-        const int given = leaf && (node->type->form == GRAM_FORM_INDEX ||
-                                   (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope));
+        const int given =
+            leaf && (node->type->form == GRAM_FORM_INDEX ||
+                     (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope && !node->type->coords_factor));
         FAIL_IF(given || node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
                 "%s: %s has no known derivative by the inputs", function, leaf ? node->type->name : "scale");
     }
@@ -118,6 +119,12 @@ static gram_status prepare(gram_context *context, const char *function, const gr
         const gram_mapping *mapping = &(*engine)->metrics[i].mapping;
         if (mapping->d > g->widest) g->widest = mapping->d;
         if (mapping->factor && mapping->d > g->widest_covariance) g->widest_covariance = mapping->d;
+    }
+    for (int i = 0; g->inputs && i < (*engine)->form_count; i++) {
+        const gram_form_entry *form = &(*engine)->forms[i];
+        if (form->kind != GRAM_FORM_COORDS) continue;
+        const int64_t d = (*engine)->metrics[form->metric].mapping.d;
+        if (d > g->widest_coords) g->widest_coords = d;
     }
 done:
     return status;
