@@ -66,6 +66,12 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
     }
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "there is none where a coordinate of both points is 0";
+}
+
 static const char *domain_refuse(const double *par, double coordinate)
 {
     (void)par;
@@ -94,6 +100,7 @@ const gram_kernel_type gram_kernel_chi2 = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
     .coords_parameter_slope = coords_parameter_slope,
     .domain_refuse = domain_refuse,
 };

@@ -21,6 +21,9 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     v->sin(n, out->f, out->by_x);
     v->cos(n, out->f, out->f);
     v->affine(n, -rate, 0, out->by_x, out->by_x);
+    if (!out->by_y) return;
+    v->affine(n, -1, 0, out->by_x, out->by_y);
+    v->affine(n, rate * rate, 0, out->f, out->by_both);
 }
 
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)

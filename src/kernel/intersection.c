@@ -23,6 +23,12 @@ static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, con
             out[l * block->columns + j] = gram_coords_step(gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "its slopes jump where coordinates are equal";
+}
+
 static const char *domain_refuse(const double *par, double coordinate)
 {
     (void)par;
@@ -54,5 +60,6 @@ const gram_kernel_type gram_kernel_intersection = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
     .domain_refuse = domain_refuse,
 };

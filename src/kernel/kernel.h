@@ -115,6 +115,13 @@ typedef struct gram_kernel_type {
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);
+    /* out = d2k/dz2 at z = scale s, `slopes` being slope's result. Where it is infinite at z = 0 (matern, 1 < nu <= 2): 0,
+     * because there it is multiplied by what vanishes faster. Without it the kernel has no second derivatives. */
+    void (*curvature)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out);
+    /* NULL, or why d2k/dx dy does not exist with these parameters, to follow "min has no second derivative by the inputs: ".
+     * Optional. */
+    const char *(*rough)(const double *par);
     /* out = dk/dpar[spec] for a spec of role SHAPE */
     void (*parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out);

@@ -23,6 +23,12 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     }
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "its slopes jump where coordinates are equal";
+}
+
 static double domain_lower(const double *par)
 {
     return par[O];
@@ -53,5 +59,6 @@ const gram_kernel_type gram_kernel_min = {
     .facts = facts,
     .coords = coords,
     .coords_factor = coords_factor,
+    .rough = rough,
     .domain_lower = domain_lower,
 };

@@ -41,7 +41,9 @@ static void double_sine(const gram_vecmath_f64 *v, double p, const gram_coords_b
     v->sin(block->columns, out, out);
 }
 
-/* f = exp(-r s), s = sin^2(pi t/p), r = 2/ell^2: df/dx = -r (pi/p) sin(2 pi t/p) f */
+/* f = exp(-r s), s = sin^2(pi t/p), r = 2/ell^2, with w = sin(2 pi t/p):
+ *
+ *   df/dx = -r (pi/p) w f = -df/dy      d2f/dx dy = r (pi/p)^2 (2 (1 - 2 s) - r w^2) f */
 static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
                           const gram_coords_factor *out)
 {
@@ -54,7 +56,12 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     v->sin(n, square, square);
     v->multiply(n, square, square);
     v->exp_scaled(n, -r, square, out->f);
+    for (int j = 0; j < n && out->by_both; j++) {
+        const double wave = out->by_x[j], turn = 2 * (1 - 2 * square[j]) - r * wave * wave;
+        out->by_both[j] = out->f[j] > 0 ? r * frequency * frequency * turn * out->f[j] : 0;
+    }
     for (int j = 0; j < n; j++) out->by_x[j] *= -r * frequency * out->f[j];
+    if (out->by_y) v->affine(n, -1, 0, out->by_x, out->by_y);
 }
 
 /* (2/ell^2) (pi/p) sum_l sin(2 pi t_l/p) t_l/p k */

@@ -46,6 +46,13 @@ static double slope_at(double a, double sine, double cosine)
     return a * sum;
 }
 
+/* (sin(a)/a)'' = -sin(a)/a - 2 g(a)/a, of which near 0 a third of the first term is left. d2f/dx dy is 2 B^3 times its
+ * negative; at a = 0 that is 2 B^3/3. */
+static double both_at(double a, double sine, double cosine)
+{
+    return a > 0 ? (sine + 2 * slope_at(a, sine, cosine)) / a : 1.0 / 3;
+}
+
 static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
                           const gram_coords_factor *out)
 {
@@ -58,6 +65,10 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     for (int j = 0; j < n; j++) {
         const double magnitude = 2 * b * (b * slope_at(a[j], sine[j], cosine[j]));
         out->by_x[j] = x < y[j] ? -magnitude : magnitude;
+    }
+    for (int j = 0; j < n && out->by_y; j++) {
+        out->by_y[j] = -out->by_x[j];
+        out->by_both[j] = 2 * b * (b * (b * both_at(a[j], sine[j], cosine[j])));
     }
     factor(n, b, a, sine, out->f);
 }

@@ -10,7 +10,8 @@
  *   int_0^s w^p (w + h)^q dw = s^(p+1) sum_i binom(q, i) h^(q-i) s^i/(p + i + 1),
  *
  * a sum of positive terms, so nothing is cancelled: p = q = a - 1 for G; for dG/dx, where (x - z)^(a-1)/(a-1)! becomes
- * (x - z)^(a-2)/(a-2)!, p = a - 2, q = a - 1 if x is the smaller one and the other way round if it is the larger. */
+ * (x - z)^(a-2)/(a-2)!, p = a - 2, q = a - 1 if x is the smaller one and the other way round if it is the larger;
+ * p = q = a - 2 for d2G/dx dy, which is the G of a - 1. */
 #include "coords.h"
 
 enum { A, NULL_SPACE, MOST = 8 };
@@ -23,8 +24,10 @@ typedef struct integral {
 
 typedef struct tables {
     integral value, below, above; /* G; dG/dx for x below y, above y */
+    integral both;                /* d2G/dx dy */
     double null[MOST];            /* 1/(j!)^2, or 0 */
     double null_slope[MOST];      /* j/(j!)^2: of x^(j-1) y^j */
+    double null_both[MOST];       /* j^2/(j!)^2: of (x y)^(j-1) */
 } tables;
 
 static double factorial(int n)
@@ -53,10 +56,12 @@ static void prepare(const double *par, void *data)
     if (a > 1) {
         t->below = make_integral(a - 2, a - 1, f * factorial(a - 2));
         t->above = make_integral(a - 1, a - 2, f * factorial(a - 2));
+        t->both = make_integral(a - 2, a - 2, factorial(a - 2) * factorial(a - 2));
     }
     for (int j = 0; j < a && par[NULL_SPACE] == 1; j++) {
         t->null[j] = 1 / (factorial(j) * factorial(j));
         t->null_slope[j] = j * t->null[j];
+        t->null_both[j] = j * t->null_slope[j];
     }
 }
 
@@ -114,6 +119,14 @@ static double factor_slope(const tables *t, int a, double x, double y)
     return sum + (x < y ? evaluate(&t->below, x, y - x) : evaluate(&t->above, y, x - y));
 }
 
+/* a > 1 */
+static double factor_both(const tables *t, int a, double x, double y)
+{
+    double sum = 0;
+    for (int q = a - 1; q >= 1; q--) sum = sum * (x * y) + t->null_both[q];
+    return sum + evaluate(&t->both, x < y ? x : y, fabs(x - y));
+}
+
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
     _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
@@ -132,6 +145,15 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     (void)v;
     factor(shape, n, x, y, out->f);
     for (int j = 0; j < n; j++) out->by_x[j] = factor_slope(shape->data, a, x, y[j]);
+    for (int j = 0; j < n && out->by_y; j++) {
+        out->by_y[j] = factor_slope(shape->data, a, y[j], x);
+        out->by_both[j] = factor_both(shape->data, a, x, y[j]);
+    }
+}
+
+static const char *rough(const double *par)
+{
+    return par[A] < 2 ? "it needs a > 1" : NULL;
 }
 
 static double domain_lower(const double *par)
@@ -171,5 +193,6 @@ const gram_kernel_type gram_kernel_sobolev = {
     .facts = facts,
     .coords = coords,
     .coords_factor = coords_factor,
+    .rough = rough,
     .domain_lower = domain_lower,
 };

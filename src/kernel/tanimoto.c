@@ -113,6 +113,12 @@ static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, con
     }
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "there is none where a point is 0";
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par, (void)d;
@@ -134,4 +140,5 @@ const gram_kernel_type gram_kernel_tanimoto = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
 };

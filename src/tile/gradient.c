@@ -178,14 +178,12 @@ typedef struct term_job {
 
 static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
                                   double *out);
-static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
-                                 double *out, int64_t ld);
 
 static gram_status add_child(const term_job *job, const gram_points *x, const gram_points *y, const gram_gradient *how)
 {
     const gram_engine_request request = {
         .kernel = job->terms->child, .x = x, .y = y, .space = job->terms->space, .always_double = 1};
-    if (job->inputs) return add_inputs_of(job->context, &request, how, job->out, job->ld);
+    if (job->inputs) return gram_gradient_add_inputs(job->context, &request, how, job->out, job->ld);
     return add_parameters(job->context, &request, how, job->out + job->terms->parameter);
 }
 
@@ -299,8 +297,8 @@ done:
     return status;
 }
 
-static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
-                                 double *out, int64_t ld)
+gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
+                                     const gram_gradient *how, double *out, int64_t ld)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
@@ -349,7 +347,7 @@ gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel 
             (long long)ld, (long long)x->d);
     count = x->n * x->d;
     TRY(take_zeroed(context, "matrix_input_gradient", count, &sums));
-    TRY(add_inputs_of(context, &request, &how, sums, x->d));
+    TRY(gram_gradient_add_inputs(context, &request, &how, sums, x->d));
     for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ld, sums + i * x->d, (size_t)x->d * sizeof *out);
 done:
     gram_give(context, sums, count, sizeof(double));

@@ -37,6 +37,10 @@ typedef struct gram_tape {
     double *column_sums; /* this task's */
 } gram_tape;
 
+/* out[i * ld + l] += sum_j W_ij dk(x, y_j)/dx_l at x_i; how says the weights, or a diagonal instead, and no more. */
+gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
+                                     const gram_gradient *how, double *out, int64_t ld);
+
 /* Lays a thread's tape out behind the engine's scratch at `base` and returns the size of both. */
 size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t);
 
