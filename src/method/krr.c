@@ -194,7 +194,8 @@ static void report_training(const gram_problem *p, const gram_solution *s, const
     r->train_r2 = variation > 0 ? 1 - sum / variation : NAN;
 }
 
-/* y_i - f_(-i)(x_i) = a_i/P_ii. GCV in the whitened problem: n sum_i a_i^2/w_i / (sum_i P_ii/w_i)^2. */
+/* y_i - f_(-i)(x_i) = a_i/P_ii. GCV, the weighted mean squared residual over (1 - df/n)^2:
+ * (n^2/W) sum_i a_i^2/w_i / (sum_i P_ii/w_i)^2, W the sum of the weights. */
 static void report_leave_one_out(const gram_problem *p, const gram_solution *s, double *loo, gram_krr_report *r)
 {
     double sum = 0, whitened = 0, trace = 0;
@@ -211,7 +212,7 @@ static void report_leave_one_out(const gram_problem *p, const gram_solution *s, 
     }
     r->loo_rmse = sqrt(sum / (p->total * (double)p->m));
     r->loo_r2 = variation > 0 ? 1 - sum / variation : NAN;
-    r->gcv = (double)p->n * whitened / (trace * trace) / (double)p->m;
+    r->gcv = (double)p->n * (double)p->n * whitened / (trace * trace) / (p->total * (double)p->m);
 }
 
 /* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. */

@@ -169,7 +169,7 @@ static void fill_point(const path *h, const double *quadratic, gram_krr_path_poi
         }
     }
     const double inverse = trace_inverse(h), trace = inverse - (h->intercept ? vv / h->dot : 0);
-    point->gcv = count * squares / (trace * trace) / (double)m;
+    point->gcv = count * count * squares / (trace * trace) / (p->total * (double)m);
     point->loo_rmse = sqrt(loo / (p->total * (double)m));
     point->train_rmse = h->ridge * sqrt(squares / (p->total * (double)m));
     point->effective_dimension = count - h->ridge * inverse;

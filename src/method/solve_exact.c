@@ -50,6 +50,13 @@ void gram_solution_right_side(const gram_problem *p, int intercept, double *u)
 
 /* ---- f64 ---- */
 
+/* What is left of a single row is 0, not its rounding error. */
+static double less_intercept(double inverse, double h, double sum)
+{
+    const double left = inverse - h * h / sum;
+    return left > 16 * DBL_EPSILON * inverse ? left : 0;
+}
+
 /* P_ii = (A^-1)_ii - h_i^2/(1'h), h = A^-1 1; and tr K A^-1 = n - sum_i (A - K)_ii (A^-1)_ii. */
 static gram_status invert(gram_context *context, const gram_problem *p, const double *u, double sum,
                           gram_cholesky *factor, gram_solution *s)
@@ -62,7 +69,7 @@ static gram_status invert(gram_context *context, const gram_problem *p, const do
     s->effective_dimension = 0;
     for (int64_t i = 0; i < p->n; i++) {
         s->effective_dimension += 1 - (p->ridge[i] + s->jitter) * s->projected[i];
-        if (s->intercept) s->projected[i] -= u[i * columns + p->m] * u[i * columns + p->m] / sum;
+        if (s->intercept) s->projected[i] = less_intercept(s->projected[i], u[i * columns + p->m], sum);
     }
 done:
     return status;
