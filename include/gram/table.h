@@ -37,8 +37,9 @@ typedef enum gram_header {
 
 /* What a field that is neither a number nor missing does to its column. */
 typedef enum gram_text {
-    GRAM_TEXT_ERROR = 0,     /* it is an error */
-    GRAM_TEXT_CATEGORIES = 1 /* all of the column is text: its different texts are the levels, its numbers their places */
+    GRAM_TEXT_ERROR = 0, /* it is an error */
+    GRAM_TEXT_CATEGORIES =
+        1 /* all of the column is text: its different texts are the levels, its numbers their places */
 } gram_text;
 
 /* A column that is wanted, by its exact name. */

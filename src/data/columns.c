@@ -155,12 +155,13 @@ gram_status gram_table_no_column(gram_context *context, const gram_table *table,
     char word[GRAM_EXCERPT_SIZE], names[120];
     gram_data_excerpt(item.text, item.length, word);
     if (!table->named)
-        return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s'; the file has no header, and %" PRId64 " columns",
-                         table->file, word, table->d);
+        return gram_fail(context, GRAM_ERROR_DATA,
+                         "%s: no column '%s'; the file has no header, and %" PRId64 " columns", table->file, word,
+                         table->d);
     const char *near = gram_suggest(word, table->names, (size_t)table->d);
     if (near)
-        return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; is it '%s'?", table->file, word,
-                         near);
+        return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; is it '%s'?", table->file,
+                         word, near);
     return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; there are %s", table->file, word,
                      some_names(table, names, sizeof names));
 }

@@ -23,10 +23,10 @@ typedef struct piece {
     int64_t lead;                  /* lines of the piece before its first row */
     int64_t first_row, first_line; /* of the piece, in the table and in the file */
     int irregular;                 /* a row is not on the line after the row before it */
-    int has_quote;   /* while counting: the cut cannot be trusted */
-    int too_long;    /* a line does not fit a buffer */
-    int unreadable;  /* the file could not be read */
-    int bad;         /* a record could not be parsed */
+    int has_quote;                 /* while counting: the cut cannot be trusted */
+    int too_long;                  /* a line does not fit a buffer */
+    int unreadable;                /* the file could not be read */
+    int bad;                       /* a record could not be parsed */
     gram_status no_memory;
 } piece;
 

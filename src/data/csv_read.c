@@ -31,7 +31,7 @@ done:
 }
 
 static gram_status read_whole(gram_context *context, gram_source *source, const gram_table_options *options,
-                          gram_table *table)
+                              gram_table *table)
 {
     gram_status status = GRAM_OK;
     gram_csv csv;

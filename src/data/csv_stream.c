@@ -222,7 +222,8 @@ static int64_t rows_to_reserve(const gram_csv *csv, int64_t most)
     const double size = (double)gram_source_size(csv->source), position = (double)gram_source_position(csv->source);
     int64_t rows = n + n / 2 + least;
     if (n > 0 && size > 0 && position > 0) {
-        const double used = position * (double)csv->consumed / (double)(csv->consumed + (int64_t)(csv->end - csv->start));
+        const double used =
+            position * (double)csv->consumed / (double)(csv->consumed + (int64_t)(csv->end - csv->start));
         const double expected = 1.03 * (double)n * size / used;
         const double top = 4 * (double)n;
         const double wanted = expected <= top ? expected : expected / 4 < top ? expected / 4 : top;
@@ -237,8 +238,7 @@ static gram_status add_row(gram_csv *csv, const gram_csv_record *record, int64_t
     gram_status status = GRAM_OK;
     gram_table *table = csv->table;
     gram_csv_fault fault;
-    if (table->n >= table->row_capacity)
-        TRY(gram_table_reserve(csv->context, table, rows_to_reserve(csv, most)));
+    if (table->n >= table->row_capacity) TRY(gram_table_reserve(csv->context, table, rows_to_reserve(csv, most)));
     if (!gram_csv_parse(&csv->layout, record->text, record->length, table->numbers + table->n * table->d, &fault))
         return gram_csv_report(csv, csv->line, &fault);
     TRY(gram_table_note_line(csv->context, table, table->n, csv->line));

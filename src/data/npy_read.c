@@ -86,14 +86,14 @@ static gram_status check_size(npy_reader *reader, int64_t n, int64_t d)
     const int64_t left = gram_source_size(source) - gram_source_position(source);
     int64_t numbers, bytes;
     FAIL_IF(!gram_size_multiply(n, d, &numbers) || !gram_size_multiply(numbers, 8, &bytes), reader->context,
-            GRAM_ERROR_OVERFLOW, "%s: %" PRId64 " x %" PRId64 " numbers are more than can be addressed", gram_source_name(source),
-            n, d);
+            GRAM_ERROR_OVERFLOW, "%s: %" PRId64 " x %" PRId64 " numbers are more than can be addressed",
+            gram_source_name(source), n, d);
     bytes = numbers * (int64_t)reader->item;
     FAIL_IF(known && left < bytes, reader->context, GRAM_ERROR_DATA,
             "%s: the file is cut off: %" PRId64 " x %" PRId64 " numbers take %" PRId64 " bytes, %" PRId64 " are there",
             gram_source_name(source), n, d, bytes, left);
-    FAIL_IF(known && left > bytes, reader->context, GRAM_ERROR_DATA,
-            "%s: %" PRId64 " bytes after the end of the array", gram_source_name(source), left - bytes);
+    FAIL_IF(known && left > bytes, reader->context, GRAM_ERROR_DATA, "%s: %" PRId64 " bytes after the end of the array",
+            gram_source_name(source), left - bytes);
 done:
     return status;
 }

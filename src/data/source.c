@@ -40,8 +40,8 @@ struct gram_source {
     size_t start_length, start_at;
     int packed;
     z_stream inflater;
-    int inflating;  /* inflater is initialised */
-    int between;    /* a member ended and no other one began */
+    int inflating; /* inflater is initialised */
+    int between;   /* a member ended and no other one began */
     unsigned char input[PACKED_SIZE];
 };
 
