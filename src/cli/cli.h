@@ -30,6 +30,9 @@ int cli_kernel(int count, char **arguments);
 /* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
 int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* For memory that is not the context's. Returns CLI_OVER_LIMIT after a message. */
+int cli_no_memory(void);
+
 /* The exit code of a failed status. `reading`: it came from reading the user's data, where a file that cannot be read
  * is bad data; elsewhere GRAM_ERROR_FILE is an output that cannot be written. */
 int cli_exit_code(gram_status status, int reading);

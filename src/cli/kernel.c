@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data.h"
 #include "json.h"
 #include "memory.h"
 #include "options.h"
 #include "plot.h"
+#include "report.h"
 #include "spectrum.h"
+#include "words.h"
 
 typedef struct kernel_options {
     const char *gram;
@@ -48,7 +51,7 @@ static const cli_usage usage = {
 };
 
 /* At most so many rows are looked at for the range of the entries off the diagonal. */
-enum { TITLE_LENGTH = 72 /* of the kernel, in a plot */, MAX_SAMPLE = 512 };
+enum { MAX_SAMPLE = 512 };
 
 typedef struct range {
     double least, most; /* NaN when there is nothing */
@@ -68,7 +71,7 @@ typedef struct kernel_report {
     range diagonal, rest;
     int64_t sampled; /* rows that `rest` was taken from */
     cli_spectrum spectrum;
-    cli_text words[GRAM_TOOL_COUNT]; /* empty where a tool has no such kernel */
+    cli_words words;
 } kernel_report;
 
 static gram_kernel *final_kernel(const kernel_report *report)
@@ -78,29 +81,12 @@ static gram_kernel *final_kernel(const kernel_report *report)
 
 /* ---- finding out ---- */
 
-/* The caller frees it; NULL when there is no memory. */
-static char *kernel_text(const gram_kernel *kernel)
-{
-    const size_t length = gram_kernel_print(kernel, NULL, 0);
-    char *text = malloc(length + 1);
-    if (text) (void)gram_kernel_print(kernel, text, length + 1);
-    return text;
-}
-
-static int no_memory(void)
-{
-    return cli_fail(CLI_OVER_LIMIT, NULL, "the system has no memory left");
-}
-
 static int read_kernel(cli_session *session, const char *expression, kernel_report *report)
 {
-    const gram_status status = gram_kernel_parse(session->context, expression, &report->kernel);
-    if (status < 0)
-        return cli_session_fail(
-            session, status, 0,
-            "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
-    report->given = kernel_text(report->kernel);
-    return report->given ? CLI_DONE : no_memory();
+    const int code = cli_kernel_read(session, expression, &report->kernel);
+    if (code != CLI_DONE) return code;
+    report->given = cli_kernel_text(report->kernel);
+    return report->given ? CLI_DONE : cli_no_memory();
 }
 
 /* The dimension of --dimension, or the least one that the kernel takes. */
@@ -120,27 +106,14 @@ static int find_dimension(cli_session *session, int64_t asked, kernel_report *re
                     "%s", gram_context_message(session->context));
 }
 
-static const char *reading_help(gram_status status)
+static const char *column_name(const void *from, int64_t column)
 {
-    if (status == GRAM_ERROR_FILE) return "Check the name, and that you may read it.";
-    if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
-    if (status != GRAM_ERROR_DATA) return NULL;
-    return "DATA is a table of numbers: csv, tsv or npy (--format); --ignore LIST leaves columns out.";
+    return gram_table_column_name(from, column);
 }
 
-/* A failure on the data. One of a single number names its row (from 1) and column instead of x[0][0]. */
 static int data_fail(cli_session *session, gram_status status, const kernel_report *report)
 {
-    int64_t row, column;
-    char place[64];
-    const char *message = gram_context_message(session->context), *rest;
-    if (!gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, NULL);
-    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
-    rest = strstr(message, place);
-    cli_session_clear(session);
-    return cli_fail(cli_exit_code(status, 1), cli_help(status), "%s: row %" PRId64 ", column '%s': %.*s%s",
-                    report->file, row + 1, gram_table_column_name(report->table, column),
-                    (int)(rest ? rest - message : 0), message, rest ? rest + strlen(place) : message);
+    return cli_data_fail(session, status, report->file, NULL, column_name, report->table);
 }
 
 static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
@@ -151,10 +124,10 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     options.format = data->format;
     options.features = data->features;
     options.ignore = data->ignore;
-    report->file = strcmp(path, "-") == 0 ? "standard input" : path;
+    report->file = cli_data_name(path);
     gram_status status = gram_table_read(context, path, &options, &report->table);
     if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
-    if (status < 0) return cli_session_fail(session, status, 1, reading_help(status));
+    if (status < 0) return cli_data_unread(session, status);
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
@@ -168,8 +141,8 @@ static int resolve(cli_session *session, kernel_report *report)
     if (status >= 0)
         status = gram_kernel_resolve(session->context, report->kernel, report->points, &report->resolved_kernel);
     if (status < 0) return data_fail(session, status, report);
-    report->resolved = kernel_text(report->resolved_kernel);
-    return report->resolved ? CLI_DONE : no_memory();
+    report->resolved = cli_kernel_text(report->resolved_kernel);
+    return report->resolved ? CLI_DONE : cli_no_memory();
 }
 
 static int write_gram(cli_session *session, const kernel_report *report)
@@ -194,7 +167,7 @@ static void widen(range *r, double value)
 static int diagonal_range(cli_session *session, kernel_report *report)
 {
     double *values = calloc((size_t)report->n, sizeof *values);
-    if (!values) return no_memory();
+    if (!values) return cli_no_memory();
     const gram_status status = gram_matrix_diagonal(session->context, report->resolved_kernel, report->points, values);
     for (int64_t i = 0; i < report->n && status >= 0; i++) widen(&report->diagonal, values[i]);
     free(values);
@@ -207,7 +180,7 @@ static int rest_range(cli_session *session, kernel_report *report)
     gram_points *points = NULL;
     const int64_t step = (report->n + MAX_SAMPLE - 1) / MAX_SAMPLE, m = (report->n + step - 1) / step;
     double *K = calloc((size_t)(m * m), sizeof *K);
-    if (!K) return no_memory();
+    if (!K) return cli_no_memory();
     gram_status status = gram_points_create_f64(session->context, m, report->d, gram_table_numbers(report->table),
                                                 step * gram_table_stride(report->table), &points);
     if (status >= 0) status = gram_matrix(session->context, report->resolved_kernel, points, NULL, K, m);
@@ -234,34 +207,8 @@ static int find_spectrum(cli_session *session, kernel_report *report)
         status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
     if (status < 0) return cli_session_fail(session, status, 1, help);
     if (!report->own->plot) return CLI_DONE;
-    cli_text title = {0};
-    const char *slash = strrchr(report->file, '/');
-    cli_text_add(&title, "%.*s%s on %s", TITLE_LENGTH, report->resolved,
-                 strlen(report->resolved) > TITLE_LENGTH ? "..." : "", slash ? slash + 1 : report->file);
-    const int code = title.failed ? no_memory()
-                                  : cli_spectrum_plot(session, report->own->plot, title.data, &report->own->spectrum,
-                                                      &report->spectrum);
-    cli_text_free(&title);
-    return code;
-}
-
-/* The kernel in the words of other tools. */
-static int find_words(cli_session *session, kernel_report *report)
-{
-    gram_status status = GRAM_OK;
-    for (int tool = 0; tool < GRAM_TOOL_COUNT && status >= 0; tool++) {
-        size_t length;
-        status =
-            gram_kernel_words(session->context, final_kernel(report), report->d, (gram_tool)tool, NULL, 0, &length);
-        if (status < 0 || length == 0) continue;
-        char *text = malloc(length + 1);
-        if (!text) return no_memory();
-        status = gram_kernel_words(session->context, final_kernel(report), report->d, (gram_tool)tool, text, length + 1,
-                                   &length);
-        cli_text_put(&report->words[tool], text, length);
-        free(text);
-    }
-    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    return cli_spectrum_plot(session, report->own->plot, report->resolved, report->file, &report->own->spectrum,
+                             &report->spectrum);
 }
 
 /* ---- as JSON ---- */
@@ -343,15 +290,6 @@ static void json_data(cli_json *json, const kernel_report *report)
     cli_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
 }
 
-static void json_words(cli_json *json, const kernel_report *report)
-{
-    cli_json_open(json, "equivalents", '{');
-    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++)
-        if (report->words[tool].length > 0)
-            cli_json_string(json, gram_tool_name((gram_tool)tool), report->words[tool].data);
-    cli_json_close(json, '{');
-}
-
 static void write_json(cli_session *session, const kernel_report *report, cli_text *text)
 {
     cli_json json = {text, 0};
@@ -365,7 +303,7 @@ static void write_json(cli_session *session, const kernel_report *report, cli_te
     cli_json_integer(&json, "d", report->d);
     json_properties(&json, &report->facts);
     json_parameters(session, &json, report);
-    json_words(&json, report);
+    cli_words_json(&json, &report->words);
     if (report->table) json_data(&json, report);
     cli_spectrum_json(&json, &report->own->spectrum, &report->spectrum);
     if (report->own->gram)
@@ -381,29 +319,15 @@ static void write_json(cli_session *session, const kernel_report *report, cli_te
 
 /* ---- for people ---- */
 
-enum { VALUE_COLUMN = 20 };
-
-static void add_row(cli_text *text, const char *label, const char *value)
-{
-    cli_text_add(text, "%s", label);
-    cli_text_pad(text, VALUE_COLUMN);
-    cli_text_add(text, "%s\n", value);
-}
-
-static void add_heading(cli_session *session, cli_text *text, const char *heading)
-{
-    cli_text_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));
-}
-
 static void add_answer(cli_text *text, const char *label, gram_answer answer)
 {
-    add_row(text, label, answer == GRAM_YES ? "yes" : answer == GRAM_NO ? "no" : "not known");
+    cli_add_row(text, label, answer == GRAM_YES ? "yes" : answer == GRAM_NO ? "no" : "not known");
 }
 
 static void add_order(cli_text *text, const char *label, double value)
 {
     char number[CLI_SHORT_SIZE];
-    add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
+    cli_add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
 }
 
 static void add_properties(cli_session *session, cli_text *text, const kernel_report *report)
@@ -411,7 +335,7 @@ static void add_properties(cli_session *session, cli_text *text, const kernel_re
     const gram_facts *facts = &report->facts;
     char heading[64];
     (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
-    add_heading(session, text, heading);
+    cli_add_heading(session, text, heading);
     add_answer(text, "positive definite", facts->positive_definite);
     add_answer(text, "  strictly", facts->strictly);
     add_answer(text, "stationary", facts->stationary);
@@ -454,13 +378,13 @@ static void add_parameters(cli_session *session, cli_text *text, const kernel_re
     gram_parameter parameter;
     const gram_kernel *kernel = final_kernel(report);
     const int64_t count = gram_kernel_parameter_count(kernel);
-    size_t width = VALUE_COLUMN;
+    size_t width = CLI_VALUE_COLUMN;
     if (count == 0) return;
     for (int64_t i = 0; i < count; i++)
         if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) == GRAM_OK &&
             strlen(parameter.name) + 2 > width)
             width = strlen(parameter.name) + 2;
-    add_heading(session, text, "Parameters");
+    cli_add_heading(session, text, "Parameters");
     cli_text_add(text, "name");
     cli_text_pad(text, width);
     cli_text_add(text, "%-12s  %-9s  %-9s  %s\n", "value", "from", "to", "scale");
@@ -470,8 +394,7 @@ static void add_parameters(cli_session *session, cli_text *text, const kernel_re
 static void add_range(cli_text *text, const char *label, const range *r, const char *where)
 {
     char least[CLI_SHORT_SIZE], most[CLI_SHORT_SIZE];
-    cli_text_add(text, "%s", label);
-    cli_text_pad(text, VALUE_COLUMN);
+    cli_add_label(text, label);
     if (isnan(r->least))
         cli_text_add(text, "-\n");
     else if (r->least == r->most)
@@ -484,49 +407,36 @@ static void add_gram(cli_session *session, cli_text *text, const kernel_report *
 {
     char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], where[64] = "";
     const double bytes = 8 * (double)report->n * (double)report->n;
-    add_heading(session, text, "Gram matrix");
+    cli_add_heading(session, text, "Gram matrix");
     cli_count(report->n, rows);
-    cli_text_add(text, "size");
-    cli_text_pad(text, VALUE_COLUMN);
+    cli_add_label(text, "size");
     cli_text_add(text, "%s x %s, %s\n", rows, rows,
                  gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
     add_range(text, "diagonal", &report->diagonal, "");
     if (report->sampled < report->n)
         (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->sampled);
     add_range(text, "off the diagonal", &report->rest, where);
-    if (report->own->gram) add_row(text, "written to", report->own->gram);
-}
-
-static void add_words(cli_session *session, cli_text *text, const kernel_report *report)
-{
-    int any = 0;
-    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {
-        if (report->words[tool].length == 0) continue;
-        if (!any) add_heading(session, text, "In other tools");
-        any = 1;
-        add_row(text, gram_tool_name((gram_tool)tool), report->words[tool].data);
-    }
+    if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
 }
 
 static void write_table(cli_session *session, const kernel_report *report, cli_text *text)
 {
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
-    add_row(text, "kernel", report->resolved ? report->resolved : report->given);
-    if (report->resolved && strcmp(report->resolved, report->given) != 0) add_row(text, "given as", report->given);
+    cli_add_row(text, "kernel", report->resolved ? report->resolved : report->given);
+    if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
     if (report->table) {
-        cli_text_add(text, "data");
-        cli_text_pad(text, VALUE_COLUMN);
+        cli_add_label(text, "data");
         cli_text_add(text, "%s, %s row%s, %s column%s\n", report->file, cli_count(report->n, rows),
-                     report->n == 1 ? "" : "s", cli_count(report->d, columns), report->d == 1 ? "" : "s");
+                     cli_plural(report->n), cli_count(report->d, columns), cli_plural(report->d));
     }
     add_properties(session, text, report);
     add_parameters(session, text, report);
-    add_words(session, text, report);
+    cli_words_print(session, text, &report->words);
     if (report->table) add_gram(session, text, report);
     cli_spectrum_print(session, text, &report->own->spectrum, &report->spectrum, report->n);
     if (!report->own->plot) return;
     cli_text_add(text, "\n");
-    add_row(text, "plot", report->own->plot);
+    cli_add_row(text, "plot", report->own->plot);
 }
 
 /* The kernels of the table, for --help. */
@@ -589,7 +499,7 @@ static int find_all(cli_session *session, char **operands, int count, const cli_
         if (code == CLI_DONE) code = rest_range(session, report);
         if (code == CLI_DONE) code = find_spectrum(session, report);
     }
-    if (code == CLI_DONE) code = find_words(session, report);
+    if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
     return code == CLI_DONE ? find_facts(session, report) : code;
 }
 
@@ -600,10 +510,7 @@ static int print_report(cli_session *session, const kernel_report *report)
         write_json(session, report, &text);
     else
         write_table(session, report, &text);
-    cli_session_clear(session);
-    const int code = cli_write(session->common, &text);
-    cli_text_free(&text);
-    return code;
+    return cli_report_write(session, &text);
 }
 
 int cli_kernel(int count, char **arguments)
@@ -627,7 +534,7 @@ int cli_kernel(int count, char **arguments)
     if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
     if (code == CLI_DONE) code = print_report(&session, &report);
     cli_spectrum_free(&report.spectrum);
-    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) cli_text_free(&report.words[tool]);
+    cli_words_free(&report.words);
     gram_points_destroy(report.points);
     gram_table_destroy(report.table);
     gram_kernel_release(report.resolved_kernel);

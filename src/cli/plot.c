@@ -51,6 +51,19 @@ void cli_plot_quote(cli_text *script, const char *text)
     cli_text_put(script, "'", 1);
 }
 
+void cli_plot_title(cli_text *script, const char *kernel, const char *file)
+{
+    enum { LONGEST = 72 };
+    cli_text title = {0};
+    const char *slash = strrchr(file, '/');
+    cli_text_add(&title, "%.*s%s on %s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "",
+                 slash ? slash + 1 : file);
+    cli_text_add(script, "set title ");
+    cli_plot_quote(script, title.data ? title.data : "");
+    cli_text_add(script, " font ',10'\n");
+    cli_text_free(&title);
+}
+
 /* 0, or an errno. The script goes to *input, the picture comes to `output`. */
 static int start(int output, int *input, pid_t *process)
 {
@@ -112,8 +125,7 @@ int cli_plot(cli_session *session, const char *path, const cli_text *script)
     cli_text_add(&whole, "set terminal %s\n", kind->terminal);
     if (script->length > 0) cli_text_put(&whole, script->data, script->length);
     cli_text_add(&whole, "unset output\n");
-    int code = whole.failed || script->failed ? cli_fail(CLI_OVER_LIMIT, NULL, "the system has no memory left")
-                                              : cli_aside_open(path, &aside);
+    int code = whole.failed || script->failed ? cli_no_memory() : cli_aside_open(path, &aside);
     if (code == CLI_DONE) {
         code = draw(path, &whole, aside.descriptor);
         code = cli_aside_close(path, &aside, code);

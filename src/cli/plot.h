@@ -14,4 +14,7 @@ int cli_plot(cli_session *session, const char *path, const cli_text *script);
 /* The text as a string of gnuplot's in which nothing is special. */
 void cli_plot_quote(cli_text *script, const char *text);
 
+/* "KERNEL on FILE" as the title, cut where it would not fit. */
+void cli_plot_title(cli_text *script, const char *kernel, const char *file);
+
 #endif

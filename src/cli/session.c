@@ -60,6 +60,11 @@ int cli_fail(int code, const char *help, const char *format, ...)
     return code;
 }
 
+int cli_no_memory(void)
+{
+    return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_MEMORY), "the system has no memory left");
+}
+
 typedef struct status_row {
     gram_status status;
     int code;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plot.h"
+#include "report.h"
 
 enum { MAX_ROWS = 4000, MAX_METRIC_ROWS = 512, LEAST_ROWS = 16, SAMPLE_STREAM = 0x726f7773 };
 
@@ -295,23 +296,10 @@ void cli_spectrum_json(cli_json *json, const cli_spectrum_options *options, cons
 
 /* ---- for people ---- */
 
-enum { VALUE_COLUMN = 20 };
-
-static void heading(cli_session *session, cli_text *text, const char *title)
-{
-    cli_text_add(text, "\n%s%s%s\n", cli_bold(session->common), title, cli_plain(session->common));
-}
-
-static void label(cli_text *text, const char *name)
-{
-    cli_text_add(text, "%s", name);
-    cli_text_pad(text, VALUE_COLUMN);
-}
-
 static void print_certificate(cli_text *text, const cli_spectrum *s)
 {
     char number[CLI_SHORT_SIZE];
-    label(text, "  certificate");
+    cli_add_label(text, "  certificate");
     cli_text_add(text, "v'Kv = %s for a unit vector v, largest at", cli_short_number(s->form, number));
     for (int i = 0; i < CLI_CERTIFICATE_ENTRIES && s->entry_row[i] > 0; i++)
         cli_text_add(text, "%s row %" PRId64 " (%s)", i > 0 ? "," : "", s->entry_row[i],
@@ -322,16 +310,16 @@ static void print_certificate(cli_text *text, const cli_spectrum *s)
 static void print_check(cli_text *text, const cli_spectrum *s)
 {
     char a[CLI_SHORT_SIZE], b[CLI_SHORT_SIZE], c[CLI_SHORT_SIZE];
-    label(text, "symmetric");
+    cli_add_label(text, "symmetric");
     cli_text_add(text, s->symmetric ? "yes, bit for bit\n" : "no\n");
-    label(text, "Cauchy-Schwarz");
+    cli_add_label(text, "Cauchy-Schwarz");
     if (isnan(s->ratio))
         cli_text_add(text, "yes\n");
     else
         cli_text_add(text, "%s, |k(x,y)| / sqrt(k(x,x) k(y,y)) is at most %s, at rows %" PRId64 " and %" PRId64 "\n",
                      s->cauchy_schwarz ? "yes" : "no", cli_short_number(s->ratio, a), s->ratio_rows[0],
                      s->ratio_rows[1]);
-    label(text, "kernel metric");
+    cli_add_label(text, "kernel metric");
     if (isnan(s->metric[0]))
         cli_text_add(text, "-\n");
     else
@@ -356,42 +344,40 @@ void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum
 {
     char a[CLI_SHORT_SIZE], b[CLI_SHORT_SIZE];
     if (!cli_spectrum_is_asked(options)) return;
-    heading(session, text, "Check");
-    label(text, "rows");
+    cli_add_heading(session, text, "Check");
+    cli_add_label(text, "rows");
     if (spectrum->n < total)
         cli_text_add(text, "%s of %s, a sample (--seed)\n", cli_count(spectrum->n, a), cli_count(total, b));
     else
         cli_text_add(text, "all %s\n", cli_count(total, a));
-    label(text, "positive semidef.");
+    cli_add_label(text, "positive semidef.");
     cli_text_add(text, "%s, the smallest eigenvalue is %s (rounding: %s)\n", spectrum->psd ? "yes" : "no",
                  cli_short_number(spectrum->values[spectrum->n - 1], a), cli_short_number(spectrum->tolerance, b));
     if (options->check && !spectrum->psd) print_certificate(text, spectrum);
     if (options->check) print_check(text, spectrum);
     if (options->lambda > 0) {
-        label(text, "effective dim.");
+        cli_add_label(text, "effective dim.");
         cli_text_add(text, "%s at lambda = %s\n", cli_short_number(spectrum->effective_dimension, a),
                      cli_short_number(options->lambda, b));
     }
     if (options->count == 0) return;
-    heading(session, text, "Spectrum");
+    cli_add_heading(session, text, "Spectrum");
     print_values(text, spectrum, shown(options, spectrum));
 }
 
 /* ---- the plot ---- */
 
-int cli_spectrum_plot(cli_session *session, const char *path, const char *title, const cli_spectrum_options *options,
-                      const cli_spectrum *spectrum)
+int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel, const char *file,
+                      const cli_spectrum_options *options, const cli_spectrum *spectrum)
 {
     cli_text script = {0};
     char number[GRAM_NUMBER_SIZE];
     const int64_t count = shown(options, spectrum);
     int64_t positive = 0;
     while (positive < count && spectrum->values[positive] > 0) positive++; /* a log scale has no others */
-    cli_text_add(&script, "set title ");
-    cli_plot_quote(&script, title);
-    cli_text_add(&script, " font ',10'");
+    cli_plot_title(&script, kernel, file);
     cli_text_add(&script,
-                 "\nset xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
+                 "set xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
                  "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
                  count + 1);
     cli_text_add(&script, "$values << END_OF_VALUES\n");

@@ -48,8 +48,8 @@ void cli_spectrum_json(cli_json *json, const cli_spectrum_options *options, cons
 void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum_options *options,
                         const cli_spectrum *spectrum, int64_t total);
 
-/* The scree plot: eigenvalues by their number, on a log scale. Returns the exit code. */
-int cli_spectrum_plot(cli_session *session, const char *path, const char *title, const cli_spectrum_options *options,
-                      const cli_spectrum *spectrum);
+/* The scree plot: eigenvalues by their number, on a log scale; kernel and file are for its title. Returns the exit code. */
+int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel, const char *file,
+                      const cli_spectrum_options *options, const cli_spectrum *spectrum);
 
 #endif
