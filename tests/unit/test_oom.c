@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <gram/cg.h>
+#include <gram/nystrom.h>
 
 #include "support.h"
 
@@ -58,6 +59,7 @@ typedef struct play {
     gram_kernel *kernel, *parts[8], *smooth, *centred;
     gram_operator *ops[OPERATORS];
     gram_cholesky *factors[2];
+    gram_nystrom *nystrom;
 } play;
 
 static double data[N * D], doubled[N * D], v[N * 2], out[N * N], dense[N * N];
@@ -178,6 +180,8 @@ static gram_status play_solve(play *p)
     options.user = p->factors[1];
     memset(x, 0, sizeof x);
     STEP(gram_cg_solve(c, p->ops[5], 2, v, 2, x, 2, &options, NULL));
+    STEP(gram_nystrom_create(c, p->parts[6], p->x, data, 7, &p->nystrom));
+    STEP(gram_nystrom_solve(c, p->nystrom, 2, b, 2));
     STEP(gram_cholesky_invert(c, p->factors[0]));
     STEP(gram_cholesky_inverse_diagonal(c, p->factors[0], out));
     STEP(gram_cholesky_inverse_matrix(c, p->factors[0], out, N));
@@ -233,6 +237,7 @@ static void play_end(play *p)
     for (int i = 0; i < 8; i++) gram_kernel_release(p->parts[i]);
     for (int i = 0; i < OPERATORS; i++) gram_operator_release(p->ops[i]);
     for (int i = 0; i < 2; i++) gram_cholesky_destroy(p->factors[i]);
+    gram_nystrom_destroy(p->nystrom);
     gram_context_destroy(p->context);
     *p = (play){.context = NULL};
 }
