@@ -65,7 +65,7 @@ static double landmark_bytes(const gram_plan_request *r, int64_t n, int64_t land
 {
     const double p = (double)landmarks + (double)r->outputs + 1;
     const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
-    return 2 * p * p * sizeof(double) + 2 * chunk * p * sizeof(double) + vectors_bytes(r, n);
+    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + vectors_bytes(r, n);
 }
 
 /* The ridgeless limit may need all eigenvectors. */
