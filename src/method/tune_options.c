@@ -49,11 +49,12 @@ gram_status gram_tune_options_read(gram_context *context, const char *function, 
     TRY(check_between(context, function, "restarts", read->restarts, 1, 1000));
     TRY(check_between(context, function, "evaluations", read->evaluations, 1, INT64_MAX));
     TRY(check_between(context, function, "grid", read->grid, 0, MAX_GRID));
-    FAIL_IF(!isnan(read->lambda) && !(read->lambda > 0 && isfinite(read->lambda)), context, GRAM_ERROR_ARGUMENT,
-            "%s: options: lambda = %s, need a finite number above 0, or NaN", function,
+    FAIL_IF(read->lambda_fixed && !(read->lambda >= 0 && isfinite(read->lambda)), context, GRAM_ERROR_ARGUMENT,
+            "%s: options: lambda = %s is to be kept, need a finite number >= 0", function,
             gram_number_format(read->lambda, text));
-    FAIL_IF(read->lambda_fixed && isnan(read->lambda), context, GRAM_ERROR_ARGUMENT,
-            "%s: options: lambda_fixed without lambda", function);
+    FAIL_IF(!read->lambda_fixed && !isnan(read->lambda) && !(read->lambda > 0 && isfinite(read->lambda)), context,
+            GRAM_ERROR_ARGUMENT, "%s: options: lambda = %s, need a finite number above 0, or NaN", function,
+            gram_number_format(read->lambda, text));
 done:
     return status;
 }
