@@ -7,4 +7,7 @@
 #define GRAM_INLINE static inline __attribute__((always_inline))
 #define GRAM_RESTRICT __restrict__
 
+/* 128 bits, for products of two 64-bit numbers. */
+__extension__ typedef unsigned __int128 gram_uint128;
+
 #endif
