@@ -206,3 +206,30 @@ bad 5 'memory' '--memory'
 run fit many.csv --kernel 'rbf(ell=1)' --noise 1 --memory 30M --quiet --json
 good
 [ ! -e m.gram ] || wrong 'should leave no file'
+
+# pictures, whatever the columns are called
+if command -v gnuplot >/dev/null 2>&1; then
+    printf '"x\047; set output \047hacked\047; `touch hacked`","y"\n1,1\n2,3\n3,2\n4,5\n' >names.csv
+    for ending in svg png pdf; do
+        run fit names.csv --kernel 'rbf(ell=1)' --noise 0.1 --quiet --plot "one.$ending"
+        good
+        [ -s "one.$ending" ] || wrong "should draw one.$ending"
+    done
+    [ ! -e hacked ] || wrong 'a name should be no command'
+    grep -qF 'touch hacked' one.svg || wrong 'should write the name'
+    run fit houses.csv --kernel 'rbf(ell=[1,9,1,1,1])' --noise 0.1 --quiet --plot panels.svg -o panels.gram --json
+    good
+    prints '"plot": "panels.svg"'
+    grep -qF 'leave-one-out prediction' panels.svg || wrong 'should say what is drawn'
+    grep -qF 'relevance' panels.svg || wrong 'should draw the relevances'
+    run predict panels.gram houses.csv -o p.csv --plot p.svg
+    good
+    [ -s p.svg ] || wrong 'should draw p.svg'
+    run fit houses.csv --plot nowhere/p.svg
+    bad 5 'nowhere/p.svg: cannot be written'
+fi
+mkdir empty
+code=0
+PATH=$PWD/empty "$GRAM" fit houses.csv --plot p.svg >out 2>err || code=$?
+last='gram fit --plot without gnuplot'
+bad 5 'gnuplot was not found'
