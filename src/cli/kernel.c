@@ -37,8 +37,11 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy; - is standard input), numbers\n"
-    "that the expression leaves free are set by the median heuristic, and the Gram matrix is described or written.\n",
+    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "standard\n"
+    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
+    "described\n"
+    "or written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
@@ -125,7 +128,7 @@ static const char *reading_help(gram_status status)
     if (status == GRAM_ERROR_FILE) return "Check the name, and that you may read it.";
     if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
     if (status != GRAM_ERROR_DATA) return NULL;
-    return "DATA is a table of numbers: csv, tsv or npy (--format); --ignore LIST leaves columns out.";
+    return "DATA is a table of numbers: csv, tsv, npy or libsvm (--format); --ignore LIST leaves columns out.";
 }
 
 /* A failure on the data. One of a single number names its row (from 1) and column instead of x[0][0]. */

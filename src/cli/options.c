@@ -23,8 +23,8 @@ static const cli_option common_options[] = {
 };
 
 static const cli_option data_options[] = {
-    {"format", 0, CLI_FORMAT, offsetof(cli_data, format), "FORMAT", "csv, tsv or npy (default: by the file's ending)",
-     0, 0},
+    {"format", 0, CLI_FORMAT, offsetof(cli_data, format), "FORMAT",
+     "csv, tsv, npy or libsvm (default: by the file's ending)", 0, 0},
     {"features", 0, CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0},
     {"ignore", 0, CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out", 0, 0},
     {"scale", 0, CLI_FLAG, offsetof(cli_data, scale), NULL, "standardise the columns", 0, 0},
@@ -88,8 +88,8 @@ static int parse_positive(const char *text, double *value)
 
 static int parse_format(const char *text, gram_format *format)
 {
-    static const char *const names[] = {"csv", "tsv", "npy"};
-    static const gram_format formats[] = {GRAM_FORMAT_CSV, GRAM_FORMAT_TSV, GRAM_FORMAT_NPY};
+    static const char *const names[] = {"csv", "tsv", "npy", "libsvm"};
+    static const gram_format formats[] = {GRAM_FORMAT_CSV, GRAM_FORMAT_TSV, GRAM_FORMAT_NPY, GRAM_FORMAT_LIBSVM};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i]) == 0) {
             *format = formats[i];
@@ -123,7 +123,7 @@ static int bad_value(const cli_usage *usage, const cli_option *option, const cha
     if (option->type == CLI_POSITIVE) (void)snprintf(help, sizeof help, "It must be a number above 0.");
     if (option->type == CLI_SEED) (void)snprintf(help, sizeof help, "It must be a whole number, 0 or more.");
     if (option->type == CLI_SIZE) (void)snprintf(help, sizeof help, "Sizes look like 500M, 8G or 1.5G.");
-    if (option->type == CLI_FORMAT) (void)snprintf(help, sizeof help, "Known formats are csv, tsv and npy.");
+    if (option->type == CLI_FORMAT) (void)snprintf(help, sizeof help, "Known formats are csv, tsv, npy and libsvm.");
     if (option->type == CLI_TEXT) (void)snprintf(help, sizeof help, "It must not be empty.");
     return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
 }
