@@ -8,6 +8,8 @@
  *     bench_gram factor  KERNEL N D f64|f32        fills and factors K + 0.1 I and solves for one right-hand side: with
  *                                                  the f64 factor, or by CG with the f32 factor to the default tolerance
  *     bench_gram invert  KERNEL N D                fills, factors and inverts K + 0.1 I; the second of two calls
+ *     bench_gram write   FILE N D                  makes a CSV file of numbers in 17 digits; nothing is timed
+ *     bench_gram read    FILE
  *
  * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
  * process's peak memory, and check values of the result. Making the data, the points, the kernel and the context is not
@@ -249,6 +251,30 @@ static void invert(const char *text, int64_t n, int64_t d)
     gram_kernel_release(kernel);
 }
 
+static void write_csv(const char *path, int64_t n, int64_t d)
+{
+    double *numbers = random_numbers(SEED_X, n * d);
+    FILE *file = fopen(path, "w");
+    if (!file) fail("the file cannot be written");
+    for (int64_t j = 0; j < d; j++) fprintf(file, "x%d%c", (int)j + 1, j + 1 < d ? ',' : '\n');
+    for (int64_t i = 0; i < n * d; i++) fprintf(file, "%.17g%c", numbers[i], (i + 1) % d ? ',' : '\n');
+    if (fclose(file) != 0) fail("the file cannot be written");
+    printf("{}\n");
+    free(numbers);
+}
+
+static void read_csv(const char *path)
+{
+    gram_table *table;
+    const meter before = start_meter();
+    must(gram_table_read(context, path, NULL, &table));
+    print_cost(before);
+    const int64_t count = gram_table_rows(table) * gram_table_columns(table);
+    print_check(gram_table_numbers(table), (count + CHECK_STRIDE - 1) / CHECK_STRIDE, CHECK_STRIDE);
+    printf("}\n");
+    gram_table_destroy(table);
+}
+
 int main(int argc, char **argv)
 {
     must(gram_context_create(NULL, &context));
@@ -266,9 +292,13 @@ int main(int argc, char **argv)
         factor(argv[2], parse_count(argv[3]), parse_count(argv[4]), !strcmp(argv[5], "f32"));
     else if (argc == 5 && !strcmp(argv[1], "invert"))
         invert(argv[2], parse_count(argv[3]), parse_count(argv[4]));
+    else if (argc == 5 && !strcmp(argv[1], "write"))
+        write_csv(argv[2], parse_count(argv[3]), parse_count(argv[4]));
+    else if (argc == 3 && !strcmp(argv[1], "read"))
+        read_csv(argv[2]);
     else
         fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
-             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D");
+             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | write FILE N D | read FILE");
     gram_context_destroy(context);
     return 0;
 }

@@ -40,8 +40,11 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy; - is standard input), numbers\n"
-    "that the expression leaves free are set by the median heuristic, and the Gram matrix is described or written.\n",
+    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "standard\n"
+    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
+    "described\n"
+    "or written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",

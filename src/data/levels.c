@@ -21,6 +21,7 @@ struct gram_levels {
     atomic_int given_up;  /* too many, or one too long */
     level **sorted;       /* NULL before the sort */
     int64_t sorted_count; /* that the array holds */
+    int32_t order[SLOTS]; /* the slots that are taken, in the order of arrival */
     int32_t place[SLOTS]; /* after the sort */
     _Atomic(level *) slots[SLOTS];
 };
@@ -44,10 +45,10 @@ static size_t level_bytes(size_t length)
 
 void gram_levels_clear(gram_levels *levels)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        level *one = atomic_load(&levels->slots[i]);
-        if (one) gram_memory_give(levels->memory, one, level_bytes(one->length));
-        atomic_store(&levels->slots[i], NULL);
+    const int count = atomic_load(&levels->count);
+    for (int i = 0; i < count; i++) {
+        level *one = atomic_exchange(&levels->slots[levels->order[i]], NULL);
+        gram_memory_give(levels->memory, one, level_bytes(one->length));
     }
     gram_memory_give(levels->memory, levels->sorted, (size_t)levels->sorted_count * sizeof *levels->sorted);
     levels->sorted = NULL;
@@ -100,7 +101,9 @@ static gram_status find_or_take(gram_levels *levels, const char *text, size_t le
             if (!made) TRY(make_level(levels, text, length, &made));
             if (atomic_compare_exchange_strong(&levels->slots[at], &there, made)) {
                 made = NULL;
-                if (atomic_fetch_add(&levels->count, 1) >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
+                const int before = atomic_fetch_add(&levels->count, 1);
+                levels->order[before] = (int32_t)at;
+                if (before >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
                 break;
             }
         }
@@ -128,7 +131,6 @@ static int compare(const void *a, const void *b)
 gram_status gram_levels_sort(gram_context *context, gram_levels *levels)
 {
     gram_status status = GRAM_OK;
-    int64_t found = 0;
     if (atomic_load(&levels->given_up)) {
         gram_levels_clear(levels);
         atomic_store(&levels->given_up, 1);
@@ -137,14 +139,12 @@ gram_status gram_levels_sort(gram_context *context, gram_levels *levels)
     levels->sorted_count = atomic_load(&levels->count);
     TRY(gram_take_from(context, levels->memory, "table: levels", levels->sorted_count, sizeof *levels->sorted,
                        (void **)&levels->sorted));
-    for (int i = 0; i < SLOTS; i++) {
-        level *one = atomic_load(&levels->slots[i]);
-        if (!one) continue;
-        one->slot = i;
-        levels->sorted[found++] = one;
+    for (int64_t i = 0; i < levels->sorted_count; i++) {
+        levels->sorted[i] = atomic_load(&levels->slots[levels->order[i]]);
+        levels->sorted[i]->slot = levels->order[i];
     }
-    if (found > 0) qsort(levels->sorted, (size_t)found, sizeof *levels->sorted, compare);
-    for (int64_t i = 0; i < found; i++) levels->place[levels->sorted[i]->slot] = (int32_t)i;
+    if (levels->sorted) qsort(levels->sorted, (size_t)levels->sorted_count, sizeof *levels->sorted, compare);
+    for (int64_t i = 0; i < levels->sorted_count; i++) levels->place[levels->sorted[i]->slot] = (int32_t)i;
 done:
     return status;
 }
