@@ -249,6 +249,8 @@ static void invert(const char *text, int64_t n, int64_t d)
     free(shift);
     free_points(x);
     gram_kernel_release(kernel);
+}
+
 static void write_csv(const char *path, int64_t n, int64_t d)
 {
     double *numbers = random_numbers(SEED_X, n * d);

@@ -167,7 +167,8 @@ static void add_alpha(cli_text *text, const info_state *state)
     const gram_fact noise = gram_model_find(state->model, "noise");
     if (!noise.name || isnan(noise.number)) return;
     cli_add_label(text, "  ridge");
-    cli_text_add(text, "KernelRidge(alpha=%s)\n", gram_number_format(noise.number, number));
+    cli_text_add(text, "KernelRidge(alpha=%s)%s\n", gram_number_format(noise.number, number),
+                 gram_model_find(state->model, "intercept").integer ? ", which has no intercept" : "");
 }
 
 static void write_table(cli_session *session, const info_state *state, cli_text *text)

@@ -34,8 +34,10 @@ static gram_status find_target(gram_context *context, const char *who, const cha
     FAIL_IF(is_link && !realpath(path, aside->path), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
             gram_data_reason(errno, reason));
     if (!is_link) (void)strcpy(aside->path, path);
-    FAIL_IF(stat(aside->path, &facts) == 0 && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE,
-            "%s: cannot be written: %s", path, S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    const int is_there = stat(aside->path, &facts) == 0;
+    FAIL_IF(is_there && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
+            S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    aside->mode = is_there ? (int)(facts.st_mode & 0777) : -1;
 done:
     return status;
 }
@@ -68,6 +70,7 @@ gram_status gram_aside_open(gram_context *context, const char *who, const char *
     }
     if (aside->descriptor < 0) TRY(cannot_write(context, aside, errno));
     aside->exists = 1;
+    if (aside->mode >= 0) (void)fchmod(aside->descriptor, (mode_t)aside->mode); /* not every file system has them */
 done:
     return status;
 }

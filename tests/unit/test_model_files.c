@@ -158,6 +158,9 @@ static void links_and_folders(void **state)
     assert_true(same_model(model, again));
     gram_model_destroy(again);
     again = NULL;
+    assert_int_equal(chmod("there/target.gram", 0600), 0);
+    OK(c, gram_model_write(c, model, "link.gram"));
+    assert_true(stat("there/target.gram", &facts) == 0 && (facts.st_mode & 0777) == 0600); /* stays private */
     assert_int_equal(mkfifo("pipe", 0600), 0);
     sample_refused(c, "there: ", gram_model_write(c, model, "there"), GRAM_ERROR_FILE, "folder");
     sample_refused(c, "/dev/null: ", gram_model_write(c, model, "/dev/null"), GRAM_ERROR_FILE, "regular");
