@@ -2,7 +2,8 @@
  *
  * The solution is f = sum_i a_i k(x_i, .) with A a = y - b, A = K + n lambda diag(1/w); with an intercept b = 1'A^-1 y/(1'A^-1
  * 1). Rows of weight 0 are left out (n counts the others). lambda = 0 is the ridgeless limit, the function of least norm
- * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. */
+ * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
+ */
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
 

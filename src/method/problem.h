@@ -16,8 +16,7 @@ typedef struct gram_problem {
     double *ridge;       /* n lambda/w_i: what is added to the diagonal of K */
     int64_t given;       /* rows of the caller */
     int64_t *rows;       /* which of them each row is; NULL: all in order */
-    void *copy;          /* of the points, when rows are left out */
-    size_t copy_bytes;
+    double *copy;        /* of the points, when rows are left out or the points are f32 */
 } gram_problem;
 
 /* Checks the arguments (`name` is the public function's, for messages) and gathers the rows; what is not finite in y or

@@ -17,7 +17,7 @@ static gram_status check_numbers(gram_context *context, const char *function, co
         FAIL_IF(!(weight >= 0 && isfinite(weight)), context, GRAM_ERROR_DATA,
                 "%s: weights[%lld] = %s, need a finite number >= 0", function, (long long)i,
                 gram_number_format(weight, text));
-        for (int64_t j = 0; j < given->outputs; j++)
+        for (int64_t j = 0; j < given->outputs && weight > 0; j++)
             FAIL_IF(!isfinite(given->y[i * given->ldy + j]), context, GRAM_ERROR_DATA,
                     "%s: y[%lld][%lld] is %s; every target must be finite", function, (long long)i, (long long)j,
                     gram_number_format(given->y[i * given->ldy + j], text));

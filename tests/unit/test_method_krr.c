@@ -544,7 +544,7 @@ static void refuses(void **state)
     o.weights = t.w;
     t.w[17] = -2;
     assert_int_equal(gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(c), "weights[17] is -2"));
+    assert_non_null(strstr(gram_context_message(c), "weights[17] = -2"));
     t.w[17] = 1;
     t.y[5 * M + 1] = INFINITY;
     assert_int_equal(gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA);
