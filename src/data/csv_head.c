@@ -26,7 +26,7 @@ static gram_csv_cursor cursor_of(const gram_csv *csv, const gram_csv_record *rec
 
 static int same(const gram_csv_field *a, const gram_csv_field *b)
 {
-    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+    return a->length == b->length && (a->length == 0 || memcmp(a->text, b->text, a->length) == 0);
 }
 
 static void look_at_first(const gram_csv *csv, const gram_csv_record *record, column_sample *columns)

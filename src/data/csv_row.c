@@ -5,6 +5,7 @@
 
 #include <gram/table.h>
 
+#include "base/compiler.h"
 #include "base/number.h"
 
 /* ASCII only: strncasecmp follows the locale. */
@@ -94,15 +95,31 @@ int gram_csv_parse(const gram_csv_layout *layout, const char *text, size_t lengt
     return fault->kind == GRAM_FAULT_NONE;
 }
 
-/* Where the field at text[at] ends that is left out, 0 if that needs a closer look. */
-static size_t skip_field(const char *text, size_t length, size_t at, char delimiter)
+/* Where the unquoted field at text[at] ends; `length` if that needs a closer look. */
+static size_t field_end(const char *text, size_t length, size_t at, char delimiter)
 {
     for (; at < length; at++) {
         const char c = text[at];
         if (c == delimiter || c == '\n' || c == '\r') return at;
-        if (c == '"') return 0;
+        if (c == '"') return length;
     }
-    return 0;
+    return length;
+}
+
+/* One field with nothing around it; returns where it ends, `length` if it is of another kind. */
+GRAM_INLINE size_t parse_plain_field(const gram_csv_layout *layout, const char *text, size_t length, size_t at,
+                                     int64_t place, double *row)
+{
+    if (place >= 0 && !layout->levels[place]) {
+        const size_t taken = gram_number_read(text + at, length - at, &row[place]);
+        return taken > 0 && isfinite(row[place]) ? at + taken : length;
+    }
+    const size_t end = field_end(text, length, at, layout->delimiter);
+    if (place < 0 || end == length) return end;
+    const gram_csv_field field = {text + at, end - at, 0};
+    gram_csv_fault fault;
+    if (end == at || (unsigned char)text[at] <= ' ' || (unsigned char)text[end - 1] <= ' ') return length;
+    return read_level(layout, &field, place, &row[place], &fault) ? end : length;
 }
 
 size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, size_t length, double *row)
@@ -111,17 +128,8 @@ size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, siz
     size_t at = 0;
     if (length > 0 && text[0] == '#') return 0;
     for (int64_t i = 0;; i++) {
-        const int64_t place = layout->place[i];
-        size_t end;
-        if (place < 0) {
-            end = skip_field(text, length, at, layout->delimiter);
-        } else {
-            if (layout->levels[place]) return 0;
-            const size_t taken = gram_number_read(text + at, length - at, &row[place]);
-            if (taken == 0 || !isfinite(row[place])) return 0;
-            end = at + taken;
-        }
-        if (end >= length || (place < 0 && end == 0)) return 0;
+        size_t end = parse_plain_field(layout, text, length, at, layout->place[i], row);
+        if (end >= length) return 0;
         if (i == last) {
             if (text[end] == '\r') end++;
             return end < length && text[end] == '\n' ? end + 1 : 0;

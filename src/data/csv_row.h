@@ -49,7 +49,7 @@ typedef struct gram_csv_fault {
 /* Parses the record text[0 .. length), given without its line end, into `row`; 0 and the fault if it cannot be done. */
 int gram_csv_parse(const gram_csv_layout *layout, const char *text, size_t length, double *row, gram_csv_fault *fault);
 
-/* The fast way for the usual record: unquoted numbers with nothing around them, one after the other up to the line end,
+/* The fast way for the usual record: unquoted fields with no space around them, one after the other up to the line end,
  * which need not be looked for first. Returns the bytes taken with the line end, 0 if the record is of another kind
  * (then the row holds anything). */
 size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, size_t length, double *row);

@@ -337,7 +337,7 @@ static gram_status read_after_start(gram_context *context, gram_source *source, 
 {
     const size_t left = source->start_length - source->start_at, first = size < left ? size : left;
     size_t rest = 0;
-    memcpy(buffer, source->start + source->start_at, first);
+    if (first > 0) memcpy(buffer, source->start + source->start_at, first);
     source->start_at += first;
     const gram_status status =
         size > first ? read_bytes(context, source, buffer + first, size - first, &rest) : GRAM_OK;

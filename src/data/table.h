@@ -52,8 +52,8 @@ gram_status gram_table_sort_levels(gram_context *context, gram_table *table);
 /* The same for a table whose text columns hold numbers: the levels are these as text. */
 gram_status gram_table_numbers_to_text(gram_context *context, gram_table *table);
 
-/* Where row `row` stands, for a message: "data.csv:17" or "data.npy: row 17,". */
-enum { GRAM_WHERE_SIZE = 160 };
+/* Where row `row` stands, for a message: "data.csv:17:" or "data.npy: row 17,". */
+enum { GRAM_WHERE_SIZE = 320 };
 char *gram_table_where(const gram_table *table, int64_t row, char out[GRAM_WHERE_SIZE]);
 
 /* The column of that name, -1 if there is none. */

@@ -155,7 +155,7 @@ static void test_text(void **state)
 static void test_late_text(void **state)
 {
     (void)state;
-    enum { N = 60000 };
+    enum { N = 40000 };
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
     char *text = malloc(N * 24), *end = text;
@@ -174,7 +174,7 @@ static void test_late_text(void **state)
 static void test_many_levels(void **state)
 {
     (void)state;
-    enum { N = 60000 };
+    enum { N = 40000 };
     char *text = malloc(N * 24), *end = text;
     for (int excess = 0; excess < 2; excess++)
         for (int threads = 1; threads <= 2; threads++) {
@@ -236,7 +236,7 @@ static void test_wanted(void **state)
 
 /* ---- large files, every way ---- */
 
-enum { ROWS = 40000, COLUMNS = 6 };
+enum { ROWS = 12000, COLUMNS = 6 };
 
 typedef enum kind { PLAIN, MESSY, QUOTED, KINDS } kind;
 
@@ -427,9 +427,9 @@ static void test_every_way(void **state)
 static void test_cuts(void **state)
 {
     (void)state;
-    const size_t size = 3 << 20;
+    const size_t size = 1 << 20;
     char *text = malloc(size + 64);
-    for (int width = 1; width < 40; width += 3) {
+    for (int width = 1; width < 40; width += 5) {
         size_t length = 0;
         int64_t n = 0;
         double sum = 0;
@@ -646,7 +646,7 @@ static void test_no_memory(void **state)
     unsigned char *packed = malloc(length);
     z_stream stream = {0};
     const gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
-    length = length > 700000 ? 700000 : length;
+    length = length > 400000 ? 400000 : length;
     while (text[length - 1] != '\n') length--;
     assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
     stream.next_in = (unsigned char *)text;
