@@ -15,8 +15,10 @@
 #include "../solve/minimise.h"
 #include "tuning.h"
 
-static const double TOLERANCE = 5e-4, LAST_TOLERANCE = 1e-3; /* on samples, and on all rows */
-static const double LONGEST_STEP = 2, SPREAD = 2, NOISE_SPREAD = 4;
+enum { MANY_ROWS = 1200 };
+
+static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3; /* up to MANY_ROWS rows, and above */
+static const double FIRST_STEP = 0.5, LONGEST_STEP = 2, SPREAD = 2, NOISE_SPREAD = 4;
 static const double USUAL_NOISE = 1e-2; /* of the mean diagonal of K */
 
 /* ---- candidates ---- */
@@ -206,7 +208,8 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
                                            .lower = c->space.lower,
                                            .upper = c->space.upper,
                                            .evaluations = limit,
-                                           .tolerance = which == t->last ? LAST_TOLERANCE : TOLERANCE,
+                                           .tolerance = t->levels[which].sample.n > MANY_ROWS ? COARSE_TOLERANCE : TOLERANCE,
+                                           .first_step = FIRST_STEP,
                                            .longest_step = LONGEST_STEP,
                                            .evaluate = evaluate,
                                            .argument = &down};

@@ -2,12 +2,14 @@
  *
  * Starts: a coarse grid on the smallest sample, a common factor on all length-scales against the noise. Its local minima
  * are where different explanations of the data begin (short lengths and little noise, long lengths and much of it), so
- * that each of them is worth a descent; other points of the grid lead to the same ends. */
+ * that each of them is worth a descent. A valley of long lengths and very little noise often hides the others; then the
+ * best points whose noise is a hundred times larger or smaller come next. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "tuning.h"
 
-enum { FACTORS = 7, NOISES = 7, MAX_VARIABLES = 4 };
+enum { FACTORS = 7, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 };
 
 /* The range of a grid of the caller's, within the search range: a hundredth to ten extents of a length, 1e-8 to 10 of the
  * mean diagonal for the noise, a factor of 100 for other positive numbers. */
@@ -60,17 +62,41 @@ static int is_minimum(const starts *s, int which)
     return isfinite(s->objective[which]);
 }
 
-/* The lowest local minimum that was not taken before, -1 if there is none. */
+/* Is the noise of this point far from that of every start so far? */
+static int is_far(const starts *s, int which)
+{
+    for (int i = 0; i < s->factors * s->noises; i++)
+        if (s->taken[i] && abs(i % s->noises - which % s->noises) < FAR) return 0;
+    return 1;
+}
+
+/* The lowest local minimum that was not taken before, or else the lowest point of another noise; -1 if there is none. */
 static int take_start(starts *s)
 {
     int best = -1;
-    for (int i = 0; i < s->factors * s->noises; i++)
-        if (!s->taken[i] && is_minimum(s, i) && (best < 0 || s->objective[i] < s->objective[best])) best = i;
+    for (int minima = 1; minima >= 0 && best < 0; minima--)
+        for (int i = 0; i < s->factors * s->noises; i++) {
+            const int usable = minima ? !s->taken[i] && is_minimum(s, i) : isfinite(s->objective[i]) && is_far(s, i);
+            if (usable && (best < 0 || s->objective[i] < s->objective[best])) best = i;
+        }
     if (best >= 0) s->taken[best] = 1;
     return best;
 }
 
-gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int64_t limit)
+/* Descends from c->point, and keeps where it ended if that is the lowest so far. */
+static gram_status try_start(gram_tuning *t, gram_candidate *c, int64_t limit, double *best, double *lowest)
+{
+    gram_status status = GRAM_OK;
+    c->inverse_known = 0;
+    TRY(gram_candidate_descend(t, c, 0, limit));
+    if (c->objective >= *lowest) goto done;
+    *lowest = c->objective;
+    gram_candidate_copy(c, c->point, best);
+done:
+    return status;
+}
+
+gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit)
 {
     gram_status status = GRAM_OK;
     starts s;
@@ -81,19 +107,18 @@ gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int64_t
     gram_candidate_copy(c, c->point, origin);
     gram_candidate_copy(c, c->point, best);
     TRY(fill_starts(t, c, &s));
-    for (int64_t k = 0; k < t->options.restarts; k++) {
+    if (from_point) TRY(try_start(t, c, limit, best, &lowest));
+    for (int64_t k = from_point ? 1 : 0; k < t->options.restarts; k++) {
         const int start = take_start(&s);
         if (start < 0) break;
         gram_candidate_copy(c, origin, c->point);
         grid_point(t, c, &s, start, c->trial);
         gram_candidate_copy(c, c->trial, c->point);
-        c->inverse_known = 0;
-        TRY(gram_candidate_descend(t, c, 0, limit));
-        if (c->objective >= lowest) continue;
-        lowest = c->objective;
-        gram_candidate_copy(c, c->point, best);
+        TRY(try_start(t, c, limit, best, &lowest));
     }
     gram_candidate_copy(c, best, c->point);
+    c->inverse_known = 0;
+    c->objective = lowest;
 done:
     gram_give(t->context, kept, 2 * numbers, sizeof(double));
     return status;

@@ -6,13 +6,14 @@
  *     1. On the smallest: a coarse grid, and descents from its local minima (starts.c).
  *     2. The best end goes through the larger samples. What is carried over is the noise n lambda: in the Gaussian-process
  *        reading it belongs to one observation, however many there are.
- *     3. With one length-scale per column: from the isotropic optimum through all samples again. On a small sample a
- *        column that matters little may be given up, and would not come back, because far out the derivative by its
- *        length vanishes; so before each larger sample lengths are pulled back to PULL ranges of their column.
+ *     3. With one length-scale per column: from the isotropic optimum and from other starts around it, through all
+ *        samples again. On a small sample a column that matters little may be given up, and would not come back, because
+ *        far out the derivative by its length vanishes; so before each larger sample lengths are pulled back to PULL
+ *        ranges of their column.
  *
- * One length-scale per column is kept only if it lowers the criterion by more than extra numbers do when there is nothing
- * to learn, as in Akaike's criterion: 2 extra/n on the log scale of an error. On all rows the isotropic kernel is only
- * looked at, and searched further if the comparison is not clear (CLEAR). */
+ * One length-scale per column is kept only if it lowers the criterion by more than extra numbers may do when there is
+ * nothing to learn, as in Schwarz's criterion: log(n) extra/n on the log scale of an error. On all rows the isotropic
+ * kernel is only looked at, and searched further if the comparison is not clear (CLEAR). */
 #include <math.h>
 #include <string.h>
 
@@ -63,8 +64,8 @@ done:
 static double worth(const gram_tuning *t, int64_t extra)
 {
     const gram_sample *sample = &t->levels[t->last].sample;
-    const double each = 1 / (double)(sample->n * sample->outputs);
-    return (t->rule.kind == GRAM_CRITERION_ML ? 1 : 2) * (double)extra * each;
+    const double n = (double)sample->n, each = log(n) / (n * (double)sample->outputs);
+    return (t->rule.kind == GRAM_CRITERION_ML ? 0.5 : 1) * (double)extra * each;
 }
 
 /* Climbs with one length-scale per column and compares on all rows; *kept tells which one won. `one` ends there, too. */
@@ -72,7 +73,9 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
-    TRY(climb(t, several, 0, t->last));
+    TRY(gram_tuning_search_starts(t, several, 1, SMALL_LIMIT));
+    if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
+    TRY(climb(t, several, 1, t->last));
     if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));
     if (t->last > 0 && several->objective > one->objective - needed - CLEAR)
         TRY(gram_candidate_descend(t, one, t->last, LAST_LIMIT));
@@ -177,7 +180,7 @@ static gram_status search(gram_tuning *t, gram_candidate *c, outcome *out)
     const int ard = wants_ard(t);
     expect(t, ard);
     TRY(gram_tuning_open_level(t, 0));
-    TRY(gram_tuning_search_starts(t, c, SMALL_LIMIT));
+    TRY(gram_tuning_search_starts(t, c, 0, SMALL_LIMIT));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
     TRY(climb(t, c, 1, ard ? t->last - 1 : t->last));
     TRY(take_outcome(t, c, out));

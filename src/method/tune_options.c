@@ -20,7 +20,7 @@ void gram_tune_options_init(gram_tune_options *options, size_t size)
     options->ard = -1;
     options->rows = 3000;
     options->restarts = 3;
-    options->evaluations = 100;
+    options->evaluations = 300;
 }
 
 /* An integer option that must lie between two others. */

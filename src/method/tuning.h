@@ -69,8 +69,9 @@ void gram_candidate_copy(const gram_candidate *c, const double *from, double *to
 
 /* ---- starts.c ---- */
 
-/* c->point goes to the best end of descents on level 0 from the best starts of a coarse grid. */
-gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int64_t limit);
+/* c->point goes to the best end of options.restarts descents on level 0: from itself if `from_point`, and from the best
+ * starts of a coarse grid around it. */
+gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit);
 /* c->point goes to the best of options.grid values for each variable, on the last level. */
 gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c);
 

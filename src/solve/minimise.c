@@ -96,14 +96,14 @@ static double find_direction(search *s)
     return slope;
 }
 
-/* No variable goes further than the longest step. */
-static void shorten(search *s)
+/* No variable goes further than the longest step; without a Hessian the one that goes furthest goes the first step. */
+static void set_length(search *s)
 {
     const gram_minimise_problem *p = s->problem;
     double longest = 0;
     for (int64_t i = 0; i < p->n; i++) longest = fmax(longest, fabs(s->direction[i]));
-    if (longest <= p->longest_step) return;
-    for (int64_t i = 0; i < p->n; i++) s->direction[i] *= p->longest_step / longest;
+    const double wanted = *s->known ? fmin(longest, p->longest_step) : p->first_step;
+    for (int64_t i = 0; i < p->n; i++) s->direction[i] *= wanted / longest;
 }
 
 /* ---- the step ---- */
@@ -186,10 +186,10 @@ static gram_status iterate(search *s, int *converged)
             *s->known = 0;
             slope = find_direction(s);
         }
-        /* what a step of the model gains */
-        *converged = -0.5 * slope < 0.1 * s->problem->tolerance;
+        /* half of the slope is what a step of the model gains */
+        *converged = -0.5 * slope < 0.01 * s->problem->tolerance;
         if (*converged) break;
-        shorten(s);
+        set_length(s);
         TRY(search_line(s, &found));
         if (!found && *s->known) { /* once more from the gradient alone */
             set_identity(s, 1);

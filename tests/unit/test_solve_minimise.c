@@ -58,6 +58,7 @@ static gram_minimise_problem problem_of(int64_t n, const double *lower, const do
                                    .upper = upper,
                                    .evaluations = 1000,
                                    .tolerance = 1e-13,
+                                   .first_step = 0.1,
                                    .longest_step = 10,
                                    .evaluate = f,
                                    .argument = argument};
