@@ -215,11 +215,14 @@ static void report_leave_one_out(const gram_problem *p, const gram_solution *s, 
     r->gcv = (double)p->n * (double)p->n * whitened / (trace * trace) / (p->total * (double)p->m);
 }
 
-/* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. */
+/* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. Without a factor of A there is none, and from landmarks fewer
+ * coefficients than rows. */
 static void report_likelihood(const gram_problem *p, const gram_solution *s, gram_krr_report *r)
 {
     const double n = (double)p->n, pi = 3.14159265358979323846;
     double sum = 0;
+    r->log_marginal_likelihood = NAN;
+    if (isnan(s->log_determinant)) return;
     for (int64_t o = 0; o < p->m; o++) {
         double quadratic = 0;
         for (int64_t i = 0; i < p->n; i++) quadratic += (p->y[i * p->m + o] - s->b[o]) * s->a[i * p->m + o];
