@@ -18,8 +18,8 @@ GRAM_BEGIN
 typedef enum gram_criterion {
     GRAM_CRITERION_LOO = 0, /* mean squared leave-one-out residual, weighted */
     GRAM_CRITERION_GCV = 1, /* mean squared residual over (1 - df/n)^2 */
-    GRAM_CRITERION_CV = 2, /* mean squared residual, folds left out; folds are drawn by the seed */
-    GRAM_CRITERION_ML = 3  /* minus the log marginal likelihood, summed over outputs */
+    GRAM_CRITERION_CV = 2,  /* mean squared residual, folds left out; folds are drawn by the seed */
+    GRAM_CRITERION_ML = 3   /* minus the log marginal likelihood, summed over outputs */
 } gram_criterion;
 
 typedef struct gram_tune_options {

@@ -14,7 +14,7 @@ typedef struct gram_space {
     double *numbers; /* the arrays below are in it */
     int64_t *index;  /* which number of the point a variable is */
     double *lower, *upper;
-    double *extent; /* of the data, for numbers of the point that are lengths; else NaN */
+    double *extent;           /* of the data, for numbers of the point that are lengths; else NaN */
     unsigned char *is_log;    /* of a variable */
     unsigned char *is_length; /* of a number of the point: a length-scale, or of the factor of S */
 } gram_space;

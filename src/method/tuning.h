@@ -36,7 +36,7 @@ typedef struct gram_candidate {
     double *numbers;
     double *point, *trial, *gradient; /* parameters + 1 numbers each */
     double *variables;
-    double *inverse;  /* of the Hessian, as far as it is known; carried from sample to sample */
+    double *inverse; /* of the Hessian, as far as it is known; carried from sample to sample */
     int inverse_known;
     double objective; /* what is minimised, at point: lower is better, +inf if it has no value */
     double value;     /* the criterion there */

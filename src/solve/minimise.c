@@ -150,8 +150,7 @@ static void update(search *s)
         const double r = 1 / curvature, middle = r * (1 + r * dot(n, change, product));
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++)
-                s->inverse[i * n + j] +=
-                    middle * step[i] * step[j] - r * (product[i] * step[j] + step[i] * product[j]);
+                s->inverse[i * n + j] += middle * step[i] * step[j] - r * (product[i] * step[j] + step[i] * product[j]);
     }
     for (int64_t i = 0; i < n; i++) change[i] += s->gradient[i];
 }

@@ -25,8 +25,7 @@ static problem make(int threads, int64_t n)
     double *noise = test_random(22, n, -0.1732, 0.1732);
     p.x = test_random(21, n * D, -1, 1);
     p.y = test_numbers(n);
-    for (int64_t i = 0; i < n; i++)
-        p.y[i] = 3 + sin(3 * p.x[i * D]) + p.x[i * D + 1] * p.x[i * D + 1] + noise[i];
+    for (int64_t i = 0; i < n; i++) p.y[i] = 3 + sin(3 * p.x[i * D]) + p.x[i * D + 1] * p.x[i * D + 1] + noise[i];
     p.points = test_points(p.context, n, D, p.x);
     free(noise);
     return p;
@@ -364,9 +363,13 @@ static void unusual(void **state)
     assert_true(r.status >= 0 && r.report.value < 0.02);
     drop(&p);
     p = make(2, 80);
-    static const char *const texts[] = {"rbf(S=[1,0,0;0,1,0;0,0,1])", "on(1, rbf) + on(2:3, laplace1)",
-                                        "rq + 0.1*white()", "on(1, periodic(p=2, ell=1)) + linear",
-                                        "warp([1,0,0;0,1,0], matern)", "poly", "normalize(linear(c=1))"};
+    static const char *const texts[] = {"rbf(S=[1,0,0;0,1,0;0,0,1])",
+                                        "on(1, rbf) + on(2:3, laplace1)",
+                                        "rq + 0.1*white()",
+                                        "on(1, periodic(p=2, ell=1)) + linear",
+                                        "warp([1,0,0;0,1,0], matern)",
+                                        "poly",
+                                        "normalize(linear(c=1))"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         r = tune(&p, texts[i], NULL);
         if (r.status < 0) FAIL_TEST("%s: %s", texts[i], gram_context_message(p.context));
@@ -549,8 +552,7 @@ static gram_status play(const gram_context_options *options, int kind, const dou
     gram_status status = gram_context_create(options, &context);
     if (status >= 0) status = gram_points_create_f64(context, OOM_N, D, x, D, &points);
     if (status >= 0) status = gram_kernel_parse(context, "rbf(ell=1)", &kernel);
-    if (status >= 0)
-        status = gram_krr_criterion(context, kernel, points, 1, y, 1, &o, 0.1, &value, gradient);
+    if (status >= 0) status = gram_krr_criterion(context, kernel, points, 1, y, 1, &o, 0.1, &value, gradient);
     if (status >= 0) status = gram_krr_tune(context, kernel, points, 1, y, 1, &o, &tuned, &lambda, NULL);
     o.grid = 2;
     gram_kernel_release(tuned);
@@ -589,13 +591,25 @@ static void failing_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_scales),    cmocka_unit_test(is_a_minimum),       cmocka_unit_test(noise_is_not_fitted),
-        cmocka_unit_test(climbs),          cmocka_unit_test(same_bits),          cmocka_unit_test(kept_as_it_is),
-        cmocka_unit_test(starts_where_told), cmocka_unit_test(weights),          cmocka_unit_test(no_intercept),
-        cmocka_unit_test(several_outputs), cmocka_unit_test(grid),               cmocka_unit_test(few_rows),
-        cmocka_unit_test(duplicates),      cmocka_unit_test(constant_target),    cmocka_unit_test(unusual),
-        cmocka_unit_test(precomputed),     cmocka_unit_test(limits),             cmocka_unit_test(progress_and_cancel),
-        cmocka_unit_test(bad_arguments),   cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_scales),
+                                       cmocka_unit_test(is_a_minimum),
+                                       cmocka_unit_test(noise_is_not_fitted),
+                                       cmocka_unit_test(climbs),
+                                       cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(kept_as_it_is),
+                                       cmocka_unit_test(starts_where_told),
+                                       cmocka_unit_test(weights),
+                                       cmocka_unit_test(no_intercept),
+                                       cmocka_unit_test(several_outputs),
+                                       cmocka_unit_test(grid),
+                                       cmocka_unit_test(few_rows),
+                                       cmocka_unit_test(duplicates),
+                                       cmocka_unit_test(constant_target),
+                                       cmocka_unit_test(unusual),
+                                       cmocka_unit_test(precomputed),
+                                       cmocka_unit_test(limits),
+                                       cmocka_unit_test(progress_and_cancel),
+                                       cmocka_unit_test(bad_arguments),
+                                       cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
