@@ -10,10 +10,12 @@
  *     bench_gram invert  KERNEL N D                fills, factors and inverts K + 0.1 I; the second of two calls
  *     bench_gram write   FILE N D                  makes a CSV file of numbers in 17 digits; nothing is timed
  *     bench_gram read    FILE
+ *     bench_gram tune    N D                       rbf and lambda for Friedman's function, default options
  *
  * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
  * process's peak memory, and check values of the result. Making the data, the points, the kernel and the context is not
  * timed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +253,49 @@ static void invert(const char *text, int64_t n, int64_t d)
     gram_kernel_release(kernel);
 }
 
+/* 10 sin(pi u_1 u_2) + 20 (u_3 - 1/2)^2 + 10 u_4 + 5 u_5 with noise of variance 1, u the points in the unit cube */
+static double *friedman(const double *x, int64_t n, int64_t d)
+{
+    double *y = random_numbers(SEED_V, n);
+    for (int64_t i = 0; i < n; i++) {
+        double u[5];
+        for (int l = 0; l < 5; l++) u[l] = x[i * d + l] / sqrt(12) + 0.5;
+        y[i] += 10 * sin(acos(-1) * u[0] * u[1]) + 20 * (u[2] - 0.5) * (u[2] - 0.5) + 10 * u[3] + 5 * u[4];
+    }
+    return y;
+}
+
+static void print_lengths(const gram_kernel *kernel, int64_t d)
+{
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    for (int64_t l = 0; l < d; l++) {
+        gram_parameter parameter;
+        must(gram_kernel_parameter_get(context, kernel, count == 1 ? 0 : l, &parameter));
+        printf("%s%.17g", l ? ", " : "", parameter.value);
+    }
+}
+
+static void tune(int64_t n, int64_t d)
+{
+    gram_kernel *kernel = make_kernel("rbf"), *tuned;
+    data x = make_points(SEED_X, n, d, 0);
+    double *y = friedman(x.numbers, n, d), lambda;
+    gram_tune_report report;
+
+    const meter before = start_meter();
+    must(gram_krr_tune(context, kernel, x.points, 1, y, 1, NULL, &tuned, &lambda, &report));
+    print_cost(before);
+
+    printf("\"evaluations\": %lld, \"value\": %.17g, \"intercept\": 1, \"noise\": %.17g, \"ell\": [",
+           (long long)report.evaluations, report.value, lambda * (double)n);
+    print_lengths(tuned, d);
+    printf("]}\n");
+    gram_kernel_release(tuned);
+    free(y);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
 static void write_csv(const char *path, int64_t n, int64_t d)
 {
     double *numbers = random_numbers(SEED_X, n * d);
@@ -296,9 +341,11 @@ int main(int argc, char **argv)
         write_csv(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 3 && !strcmp(argv[1], "read"))
         read_csv(argv[2]);
+    else if (argc == 4 && !strcmp(argv[1], "tune"))
+        tune(parse_count(argv[2]), parse_count(argv[3]));
     else
         fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
-             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | write FILE N D | read FILE");
+             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | write FILE N D | read FILE | tune N D");
     gram_context_destroy(context);
     return 0;
 }

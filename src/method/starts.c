@@ -6,6 +6,7 @@
  * best points whose noise is a hundred times larger or smaller come next. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuning.h"
 
@@ -83,15 +84,50 @@ static int take_start(starts *s)
     return best;
 }
 
-/* Descends from c->point, and keeps where it ended if that is the lowest so far. */
-static gram_status try_start(gram_tuning *t, gram_candidate *c, int64_t limit, double *best, double *lowest)
+/* The lowest end of descents so far, with what was learnt of the Hessian there. */
+typedef struct lowest_end {
+    double *point, *inverse;
+    double objective;
+    int inverse_known;
+} lowest_end;
+
+static void copy_inverse(const gram_candidate *c, const double *from, double *to)
+{
+    memcpy(to, from, (size_t)(c->space.count * c->space.count) * sizeof *to);
+}
+
+/* Descends from c->point. */
+static gram_status try_start(gram_tuning *t, gram_candidate *c, int64_t limit, lowest_end *best)
 {
     gram_status status = GRAM_OK;
     c->inverse_known = 0;
     TRY(gram_candidate_descend(t, c, 0, limit));
-    if (c->objective >= *lowest) goto done;
-    *lowest = c->objective;
-    gram_candidate_copy(c, c->point, best);
+    if (c->objective >= best->objective) goto done;
+    best->objective = c->objective;
+    best->inverse_known = c->inverse_known;
+    gram_candidate_copy(c, c->point, best->point);
+    copy_inverse(c, c->inverse, best->inverse);
+done:
+    return status;
+}
+
+static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit, lowest_end *best,
+                              double *origin)
+{
+    gram_status status = GRAM_OK;
+    starts s;
+    gram_candidate_copy(c, c->point, origin);
+    gram_candidate_copy(c, c->point, best->point);
+    TRY(fill_starts(t, c, &s));
+    if (from_point) TRY(try_start(t, c, limit, best));
+    for (int64_t k = from_point ? 1 : 0; k < t->options.restarts; k++) {
+        const int start = take_start(&s);
+        if (start < 0) break;
+        gram_candidate_copy(c, origin, c->point);
+        grid_point(t, c, &s, start, c->trial);
+        gram_candidate_copy(c, c->trial, c->point);
+        TRY(try_start(t, c, limit, best));
+    }
 done:
     return status;
 }
@@ -99,28 +135,17 @@ done:
 gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit)
 {
     gram_status status = GRAM_OK;
-    starts s;
-    const int64_t numbers = c->space.parameters + 1;
-    double *kept = NULL, lowest = INFINITY;
-    TRY(gram_take(t->context, "krr_tune: starts", 2 * numbers, sizeof(double), (void **)&kept));
-    double *origin = kept, *best = kept + numbers;
-    gram_candidate_copy(c, c->point, origin);
-    gram_candidate_copy(c, c->point, best);
-    TRY(fill_starts(t, c, &s));
-    if (from_point) TRY(try_start(t, c, limit, best, &lowest));
-    for (int64_t k = from_point ? 1 : 0; k < t->options.restarts; k++) {
-        const int start = take_start(&s);
-        if (start < 0) break;
-        gram_candidate_copy(c, origin, c->point);
-        grid_point(t, c, &s, start, c->trial);
-        gram_candidate_copy(c, c->trial, c->point);
-        TRY(try_start(t, c, limit, best, &lowest));
-    }
-    gram_candidate_copy(c, best, c->point);
-    c->inverse_known = 0;
-    c->objective = lowest;
+    const int64_t numbers = c->space.parameters + 1, total = 2 * numbers + c->space.count * c->space.count;
+    double *kept = NULL;
+    TRY(gram_take(t->context, "krr_tune: starts", total, sizeof(double), (void **)&kept));
+    lowest_end best = {.point = kept, .inverse = kept + 2 * numbers, .objective = INFINITY};
+    TRY(try_starts(t, c, from_point, limit, &best, kept + numbers));
+    gram_candidate_copy(c, best.point, c->point);
+    c->objective = best.objective;
+    c->inverse_known = best.inverse_known;
+    if (best.inverse_known) copy_inverse(c, best.inverse, c->inverse);
 done:
-    gram_give(t->context, kept, 2 * numbers, sizeof(double));
+    gram_give(t->context, kept, total, sizeof(double));
     return status;
 }
 

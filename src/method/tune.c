@@ -24,8 +24,9 @@
 
 enum { ARD_COLUMNS = 30 };
 
-/* Evaluations with gradient: of each descent on the smallest, the middle and the last sample. */
-enum { SMALL_LIMIT = 40, MEDIUM_LIMIT = 30, LAST_LIMIT = 30 };
+/* Evaluations with gradient: of each descent on the smallest, the middle and the last sample; of the isotropic one on the
+ * middle sample when it is only the start of another. */
+enum { SMALL_LIMIT = 30, MEDIUM_LIMIT = 25, LAST_LIMIT = 40, GUIDE_LIMIT = 6 };
 
 static const double LEAST_NOISE = 1e-10, MOST_NOISE = 100, FIRST_NOISE = 1e-2; /* of the mean diagonal of K */
 static const double PULL = 30, CLEAR = 0.02;
@@ -51,10 +52,11 @@ static void pull_back(gram_candidate *c)
 static gram_status climb(gram_tuning *t, gram_candidate *c, int from, int to)
 {
     gram_status status = GRAM_OK;
+    const int guides = !c->hold && to < t->last;
     for (int which = from; which <= to; which++) {
         TRY(gram_tuning_open_level(t, which));
         if (c->hold) pull_back(c);
-        TRY(gram_candidate_descend(t, c, which, limit_of(t, which)));
+        TRY(gram_candidate_descend(t, c, which, guides ? GUIDE_LIMIT : limit_of(t, which)));
     }
 done:
     return status;
@@ -73,7 +75,7 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
-    TRY(gram_tuning_search_starts(t, several, 1, SMALL_LIMIT));
+    TRY(gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));
     if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));
@@ -180,7 +182,7 @@ static gram_status search(gram_tuning *t, gram_candidate *c, outcome *out)
     const int ard = wants_ard(t);
     expect(t, ard);
     TRY(gram_tuning_open_level(t, 0));
-    TRY(gram_tuning_search_starts(t, c, 0, SMALL_LIMIT));
+    TRY(gram_tuning_search_starts(t, c, 0, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
     TRY(climb(t, c, 1, ard ? t->last - 1 : t->last));
     TRY(take_outcome(t, c, out));
