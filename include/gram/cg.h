@@ -28,10 +28,10 @@ typedef struct gram_cg_report {
     double residual;       /* |b - A x|/|b|, the worst */
 } gram_cg_report;
 
-/* Solves A X = B; x holds the start (0 is usual) and the result. GRAM_NOT_CONVERGED leaves the best iterate, also when A or M
- * turned out not to be positive definite. B and x must be finite (GRAM_ERROR_DATA). A product and a preconditioning for each
- * iteration, two products more for |A| and for the true residual, and memory for 5 n columns numbers. The same bits for any
- * number of threads if A and M have them. report may be NULL. */
+/* Solves A X = B; x holds the start (0 is usual) and the result. GRAM_NOT_CONVERGED leaves the best iterate, also
+ * when A or M turned out not to be positive definite. B and x must be finite (GRAM_ERROR_DATA). A product and a
+ * preconditioning for each iteration, two products more for |A| and for the true residual, and memory for 5 n
+ * columns numbers. The same bits for any number of threads if A and M have them. report may be NULL. */
 GRAM_API gram_status gram_cg_solve(gram_context *context, const gram_operator *a, int64_t columns, const double *b,
                                    int64_t ldb, double *x, int64_t ldx, const gram_cg_options *options,
                                    gram_cg_report *report);

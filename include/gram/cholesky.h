@@ -1,9 +1,9 @@
 /* Cholesky factors of A = K(X, X) + diag(shift), filled straight from the engine.
  *
  * The factor is held as square tiles of its lower triangle, about half of n^2 numbers, and made tile by tile where the
- * matrix was: nothing of size n^2 is ever held twice. In f64, or in f32 at half the memory and time as a preconditioner.
- * K is computed in f64, also between f32 points. The same bits for any number of threads; progress and cancel between
- * tiles; no 32-bit index.
+ * matrix was: nothing of size n^2 is ever held twice. In f64, or in f32 at half the memory and time as a
+ * preconditioner. K is computed in f64, also between f32 points. The same bits for any number of threads; progress
+ * and cancel between tiles; no 32-bit index.
  *
  * Common failures: what <gram/matrix.h> lists, and GRAM_ERROR_NUMERICAL for a matrix that is not positive definite to
  * working precision (the message names the pivot). */
@@ -20,8 +20,8 @@ typedef enum gram_storage { GRAM_STORAGE_F64 = 0, GRAM_STORAGE_F32 = 1 } gram_st
 
 /* Factors K(X, X) + diag(shift); shift has n numbers, NULL: 0. If `jitter` is not NULL and the matrix is not positive
  * definite, the least jitter (to a factor of 2, from the rounding unit times the mean diagonal up) that makes it so is
- * added to the whole diagonal and returned there; 0 when none was needed, GRAM_ERROR_NUMERICAL when more than 1e-4 of the
- * mean diagonal would be. n^3/3 operations. The caller destroys the factor. */
+ * added to the whole diagonal and returned there; 0 when none was needed, GRAM_ERROR_NUMERICAL when more than 1e-4
+ * of the mean diagonal would be. n^3/3 operations. The caller destroys the factor. */
 GRAM_API gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                           const double *shift, gram_storage storage, double *jitter,
                                           gram_cholesky **factor);
@@ -43,8 +43,8 @@ GRAM_API gram_status gram_cholesky_half_solve(gram_context *context, const gram_
 /* log |A| */
 GRAM_API double gram_cholesky_log_determinant(const gram_cholesky *factor);
 
-/* An estimate of the condition number |A| |A^-1| in the 1-norm, from a few solves and products with L: a lower bound, as a
- * rule within a factor of 3 for each norm. O(n^2). */
+/* An estimate of the condition number |A| |A^-1| in the 1-norm, from a few solves and products with L: a lower
+ * bound, as a rule within a factor of 3 for each norm. O(n^2). */
 GRAM_API gram_status gram_cholesky_condition(gram_context *context, const gram_cholesky *factor, double *estimate);
 
 /* Replaces the f64 factor by the inverse A^-1, in place: 2 n^3/3 operations. After it only gram_cholesky_inverse_*,

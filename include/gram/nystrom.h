@@ -1,9 +1,9 @@
 /* A preconditioner for K(X, X) + diag(shift) from a low rank: M = F F' + diag(shift), F n x rank.
  *
- * F is a partial Cholesky factor of K whose pivots are drawn at random, each with the probability of what is left of its
- * diagonal entry; K - F F' is positive semi-definite and its trace is known. It helps conjugate gradients where the
- * eigenvalues of K above the shift are fewer than the rank. The same bits for any number of threads; the pivots depend on
- * the context's seed.
+ * F is a partial Cholesky factor of K whose pivots are drawn at random, each with the probability of what is left of
+ * its diagonal entry; K - F F' is positive semi-definite and its trace is known. It helps conjugate gradients where the
+ * eigenvalues of K above the shift are fewer than the rank. The same bits for any number of threads; the pivots
+ * depend on the context's seed.
  *
  * Common failures: what <gram/matrix.h> lists. */
 #ifndef GRAM_NYSTROM_H
@@ -15,8 +15,8 @@ GRAM_BEGIN
 
 typedef struct gram_nystrom gram_nystrom;
 
-/* shift: n numbers > 0 (GRAM_ERROR_ARGUMENT names the first that is not). 1 <= rank <= n; fewer are used when so many make
- * K to rounding already. O(n rank (rank + d)) time. The caller destroys it. */
+/* shift: n numbers > 0 (GRAM_ERROR_ARGUMENT names the first that is not). 1 <= rank <= n; fewer are used when so
+ * many make K to rounding already. O(n rank (rank + d)) time. The caller destroys it. */
 GRAM_API gram_status gram_nystrom_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          const double *shift, int64_t rank, gram_nystrom **nystrom);
 /* Takes NULL. */

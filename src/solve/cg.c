@@ -1,17 +1,17 @@
 /* Preconditioned conjugate gradients (Hestenes and Stiefel 1952) for several right-hand sides.
  *
- *     q = A p,   alpha = (r, z)/(p, q),   x += alpha p,   r -= alpha q,   z = M^-1 r,   beta = (z, r - r_old)/(r, z)_old,
- *     p = z + beta p
+ *     q = A p,      alpha = (r, z)/(p, q),   x += alpha p,   r -= alpha q,
+ *     z = M^-1 r,   beta = (z, r - r_old)/(r_old, z_old),   p = z + beta p
  *
  * This beta (Polak and Ribiere 1969; Notay 2000) is the usual one when M is symmetric and the same in each step. An f32
- * factor is neither, by rounding, and with it the usual one converges slower.
+ * factor is neither, by rounding, which this one forgives.
  *
- * The r of the recursion drifts away from b - A x. So when it says that a column has converged the true residual is made,
- * and the iteration starts again from there where that one is too large, as iterative refinement would: as long as each
- * start halves the worst backward error. |A| in the backward error |r|/(|A| |x| + |b|) is the largest |A v|/|v| seen, a
- * lower bound, so that the error is never made to look smaller than it is. Directions of a good preconditioner see the
- * small eigenvalues only, hence one product more at the start: with a vector of positive numbers, which is near the first
- * eigenvector of a matrix whose entries are positive.
+ * The r of the recursion drifts away from b - A x. So when it says that a column has converged the true residual is
+ * made, and the iteration starts again from there where that one is too large, as iterative refinement would: as
+ * long as each start halves the worst backward error. |A| in the backward error |r|/(|A| |x| + |b|) is the largest
+ * |A v|/|v| seen, a lower bound, so that the error is never made to look smaller than it is. Directions of a good
+ * preconditioner see the small eigenvalues only, hence one product more at the start: with a vector of positive
+ * numbers, which is near the first eigenvector of a matrix whose entries are positive.
  *
  * Each right-hand side has its own scalars and stops when it has converged: its direction is 0 from then on. Products
  * and preconditioning are for all at once. Sums are made in order by one thread: O(n) beside the product's O(n^2). */

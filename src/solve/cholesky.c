@@ -1,12 +1,12 @@
 /* Cholesky factors A = L L' of A = K(X, X) + diag(shift): making one, the search for a jitter, and what is read off it.
  *
  * The lower triangle is held as contiguous square tiles and factored where it was filled in; the work on tiles is in
- * cholesky_tiles.c. K is always computed in f64, also between f32 points, and narrowed for an f32 factor: entries that are
- * off by 1e-7 make a smooth kernel's matrix indefinite, and filling takes a small part of the time.
+ * cholesky_tiles.c. K is always computed in f64, also between f32 points, and narrowed for an f32 factor: entries
+ * that are off by 1e-7 make a smooth kernel's matrix indefinite, and filling takes a small part of the time.
  *
- * A jitter is searched on a grid of powers of two, unit * 2^e, by doubling the step in e until the matrix can be factored
- * and halving the interval after that: with e at most 40 this takes about ten attempts, and those that fail stop at their
- * bad pivot. Each attempt fills the tiles anew, since factoring overwrote them. */
+ * A jitter is searched on a grid of powers of two, unit * 2^e, by doubling the step in e until the matrix can be
+ * factored and halving the interval after that: with e at most 40 this takes about ten attempts, and those that fail
+ * stop at their bad pivot. Each attempt fills the tiles anew, since factoring overwrote them. */
 #include "cholesky.h"
 
 #include <float.h>

@@ -7,7 +7,8 @@ static REAL *NAME(tile)(const gram_cholesky *factor, int64_t i, int64_t j)
 
 /* ---- factoring ---- */
 
-/* K of the tile from the engine's panels that it covers; on the diagonal the lower panels only, and what is added there. */
+/* K of the tile from the engine's panels that it covers; on the diagonal the lower panels only, and what is added
+ * there. */
 static void NAME(fill_tile)(const gram_factoring *job, void *scratch, int64_t i, int64_t j)
 {
     const gram_tiled *tiles = &job->factor->tiles;

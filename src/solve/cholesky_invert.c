@@ -3,11 +3,11 @@
  *     W_ij   =  -L_ii^-1 sum_(j<=k<i) L_ik W_kj          W_ii = L_ii^-1
  *     S_ab   =  sum_(k>=a) W_ka' W_kb                    only a >= b, S being symmetric
  *
- * Both go row by row and sum in a tile of the thread's own, which replaces the old tile when nobody needs that any more.
- * In the first, row i of L is needed by the tasks of row i only: task (i, j) reads the tiles from column j on, so it may
- * write tile (i, j) once the tasks left of it have ended. In the second, row a of W is needed by the rows of S up to a: by
- * row b and by column b for tile (a, b), and W_aa by all tasks of row a, which read it first. Tasks wait for flags of tasks
- * with lower numbers (base/sweep.h); nothing of the size of the matrix is copied.
+ * Both go row by row and sum in a tile of the thread's own, which replaces the old tile when nobody needs that any
+ * more. In the first, row i of L is needed by the tasks of row i only: task (i, j) reads the tiles from column j on,
+ * so it may write tile (i, j) once the tasks left of it have ended. In the second, row a of W is needed by the rows
+ * of S up to a: by row b and by column b for tile (a, b), and W_aa by all tasks of row a, which read it first. Tasks
+ * wait for flags of tasks with lower numbers (base/sweep.h); nothing of the size of the matrix is copied.
  *
  * 2 n^3/3 operations, all but the diagonal tiles in gemm, syrk, trmm and trsm. This is the order of LAPACK's dpotri. */
 #include <cblas.h>
@@ -51,8 +51,8 @@ static void find_tile(int64_t task, int64_t *i, int64_t *j)
 
 /* ---- triangular tiles, band by band ----
  *
- * BLAS's own trmm and trsm were measured at about two thirds of gemm's speed, and dtrtri at a quarter: they are given the
- * diagonal blocks of BAND rows only. All triangles are lower. */
+ * BLAS's own trmm and trsm were measured at about two thirds of gemm's speed, and dtrtri at a quarter: they are
+ * given the diagonal blocks of BAND rows only. All triangles are lower. */
 
 enum { BAND = 96 };
 

@@ -1,15 +1,16 @@
 /* A low-rank preconditioner: randomly pivoted partial Cholesky, and the formula of Sherman, Morrison and Woodbury.
  *
- * K ~ F F' grows by blocks of columns (Chen, Epperly, Tropp and Webber 2022; in blocks with rejection, Epperly, Tropp and
- * Webber 2024). With d the diagonal of K - F F':
+ * K ~ F F' grows by blocks of columns (Chen, Epperly, Tropp and Webber 2022; in blocks with rejection, Epperly,
+ * Tropp and Webber 2024). With d the diagonal of K - F F':
  *
  *     draw BLOCK candidates s, each with probability d_s/sum d
- *     H = (K - F F')(S, S); go through the candidates with a Cholesky factorisation of H, and accept one with probability
- *         h_ss/d_s, h_ss being what is left of its diagonal entry after those accepted before it
+ *     H = (K - F F')(S, S); go through the candidates with a Cholesky factorisation of H, and accept one with
+ *         probability h_ss/d_s, h_ss being what is left of its diagonal entry after those accepted before it
  *     the new columns are (K - F F')(:, accepted) L^-T, L being the factor of H(accepted)
  *
- * Rejection makes the accepted ones distributed as if each had been drawn after all before it, while the work on K and F is
- * in matrix products. Pivots by the largest d would go for outliers first; uniform ones crowd where the points do.
+ * Rejection makes the accepted ones distributed as if each had been drawn after all before it, while the work on K
+ * and F is in matrix products. Pivots by the largest d would go for outliers first; uniform ones crowd where the
+ * points do.
  *
  * With E = D^-1/2 F, D = diag(shift), which is what is held:
  *
@@ -159,7 +160,8 @@ static void find_candidates_block(growth *g)
                     g->h, BLOCK);
 }
 
-/* A Cholesky factorisation of h over the accepted candidates, in place: row `at` of the factor becomes row `at` of h. */
+/* A Cholesky factorisation of h over the accepted candidates, in place: row `at` of the factor becomes row `at` of
+ * h. */
 static void accept(growth *g)
 {
     double uniform[BLOCK], row[BLOCK];

@@ -131,8 +131,8 @@ static void early_end(void **state)
     world_free(&w);
 }
 
-/* K - F F' of the random pivots is not much larger than that of the best pivots of each rank could be: its trace is within
- * three times the sum of the eigenvalues beyond half the rank, which random pivots promise on average. */
+/* K - F F' of the random pivots is not much larger than that of the best pivots of each rank could be: its trace is
+ * within three times the sum of the eigenvalues beyond half the rank, which random pivots promise on average. */
 static void good_pivots(void **state)
 {
     (void)state;
