@@ -10,7 +10,9 @@
 #include <gram/cholesky.h>
 #include <gram/context.h>
 #include <gram/eigen.h>
+#include <gram/embedding.h>
 #include <gram/function.h>
+#include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/matrix.h>
