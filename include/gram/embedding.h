@@ -17,8 +17,8 @@ GRAM_API gram_status gram_embedding_create(gram_context *context, gram_kernel *k
 
 /* out[o] = sum_i w_i f_o(x_i), the mean of f over the weighted sample: <f_o, mu> plus f's constant times the sum of weights. O(n m d)
  * for m centres of f. */
-GRAM_API gram_status gram_embedding_expectation(gram_context *context, const gram_function *f, const gram_points *points,
-                                                const double *weights, double *out);
+GRAM_API gram_status gram_embedding_expectation(gram_context *context, const gram_function *f,
+                                                const gram_points *points, const double *weights, double *out);
 
 /* ---- Gaussian distributions ---- */
 
@@ -38,8 +38,8 @@ typedef struct gram_gaussian {
  *
  * anything else is GRAM_ERROR_UNSUPPORTED. A covariance that is not symmetric, or not positive semi-definite, is GRAM_ERROR_ARGUMENT.
  * O(d^3 + n d^2). */
-GRAM_API gram_status gram_gaussian_embed(gram_context *context, const gram_kernel *kernel, const gram_gaussian *gaussian,
-                                         const gram_points *points, double *out);
+GRAM_API gram_status gram_gaussian_embed(gram_context *context, const gram_kernel *kernel,
+                                         const gram_gaussian *gaussian, const gram_points *points, double *out);
 
 /* *out = E k(X, Y) for independent X of p and Y of q: the inner product of their embeddings. Polynomial kernels take the moments of X'Y
  * from its cumulants. O(d^3), polynomials of degree m O(m d^3). */

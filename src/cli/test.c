@@ -106,8 +106,7 @@ static int no_such_test(const char *name)
 
 int cli_test(int count, char **arguments)
 {
-    if (count < 2)
-        return cli_fail(CLI_WRONG_USE, "`gram test --help` lists the tests.", "test: say which test");
+    if (count < 2) return cli_fail(CLI_WRONG_USE, "`gram test --help` lists the tests.", "test: say which test");
     if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) return print_tests();
     for (int i = 0; i < TESTS; i++)
         if (strcmp(tests[i].name, arguments[1]) == 0) return tests[i].run(count - 1, arguments + 1);

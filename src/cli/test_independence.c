@@ -51,10 +51,10 @@ typedef struct report {
     const own_options *own;
     const cli_test_options *options;
     int groups;
-    cli_sample all;                              /* the table */
-    cli_sample group[GRAM_HSIC_MAX_VARIABLES];   /* their tables are NULL */
+    cli_sample all;                            /* the table */
+    cli_sample group[GRAM_HSIC_MAX_VARIABLES]; /* their tables are NULL */
     cli_scaling scaling[GRAM_HSIC_MAX_VARIABLES];
-    int64_t *columns[GRAM_HSIC_MAX_VARIABLES];   /* places in the table */
+    int64_t *columns[GRAM_HSIC_MAX_VARIABLES]; /* places in the table */
     gram_kernel *kernels[GRAM_HSIC_MAX_VARIABLES];
     cli_text kernel_text;
     gram_hsic_result result;
@@ -82,7 +82,8 @@ static int choose(const report *r, gram_hsic_options *options)
     if (!name || strcmp(name, "permutation") == 0) return CLI_DONE;
     if (strcmp(name, "gamma") != 0) {
         const char *near = gram_suggest(name, names, 2);
-        if (near) return cli_fail(CLI_WRONG_USE, help, "test independence: no method '%s', did you mean '%s'?", name, near);
+        if (near)
+            return cli_fail(CLI_WRONG_USE, help, "test independence: no method '%s', did you mean '%s'?", name, near);
         return cli_fail(CLI_WRONG_USE, help, "test independence: no method '%s'", name);
     }
     options->method = GRAM_HSIC_GAMMA;
@@ -91,40 +92,46 @@ static int choose(const report *r, gram_hsic_options *options)
     return CLI_DONE;
 }
 
-static int list_fail(cli_session *session, gram_status status)
+/* The columns of a list: their places, `count` of them; the caller frees them. */
+static int find_columns(cli_session *session, const report *r, const char *list, int64_t **columns, int64_t *count)
 {
+    *columns = calloc((size_t)gram_table_columns(r->all.table), sizeof **columns);
+    if (!*columns) return cli_no_memory();
+    const gram_status status = gram_table_find_columns(session->context, r->all.table, list, *columns, count);
+    if (status >= 0) return CLI_DONE;
     return cli_session_fail(session, status, 1, "A list of columns is names, places and ranges: x1,x3:x5,7.");
 }
 
-/* The columns of a list as the next group. */
+/* Group number r->groups is made of r->columns[r->groups]. */
+static int take_group(report *r, int64_t count)
+{
+    cli_sample *group = &r->group[r->groups];
+    *group = r->all;
+    const int code = cli_sample_take(group, count, r->columns[r->groups++]);
+    group->table = NULL; /* the table has one owner */
+    return code;
+}
+
 static int add_group(cli_session *session, report *r, const char *list)
 {
-    const int at = r->groups;
     int64_t count = 0;
-    r->columns[at] = calloc((size_t)gram_table_columns(r->all.table), sizeof **r->columns);
-    if (!r->columns[at]) return cli_no_memory();
-    const gram_status status = gram_table_find_columns(session->context, r->all.table, list, r->columns[at], &count);
-    if (status < 0) return list_fail(session, status);
-    r->group[at] = r->all;
-    r->group[at].x = NULL;
-    const int code = cli_sample_take(&r->group[at], count, r->columns[at]);
-    r->group[at].table = NULL; /* the table has one owner */
-    r->groups++;
-    return code;
+    const int code = find_columns(session, r, list, &r->columns[r->groups], &count);
+    return code == CLI_DONE ? take_group(r, count) : code;
 }
 
 static int add_mutual(cli_session *session, report *r)
 {
-    const int64_t d = gram_table_columns(r->all.table);
-    int64_t *columns = calloc((size_t)d, sizeof *columns), count = 0;
-    if (!columns) return cli_no_memory();
-    const gram_status status = gram_table_find_columns(session->context, r->all.table, r->own->mutual, columns, &count);
-    int code = status < 0 ? list_fail(session, status) : CLI_DONE;
+    int64_t *columns = NULL, count = 0;
+    int code = find_columns(session, r, r->own->mutual, &columns, &count);
     if (code == CLI_DONE && (count < 2 || count > GRAM_HSIC_MAX_VARIABLES))
         code = cli_fail(CLI_WRONG_USE, "Mutual independence is tested of 2 to 16 columns.",
-                        "test independence: --mutual has %" PRId64 " column%s", count, count == 1 ? "" : "s");
-    for (int64_t i = 0; i < count && code == CLI_DONE; i++)
-        code = add_group(session, r, gram_table_column_name(r->all.table, columns[i]));
+                        "test independence: --mutual has %" PRId64 " column%s", count, cli_plural(count));
+    for (int64_t i = 0; i < count && code == CLI_DONE; i++) {
+        r->columns[i] = calloc(1, sizeof **r->columns);
+        if (!r->columns[i]) code = cli_no_memory();
+        if (code == CLI_DONE) *r->columns[i] = columns[i];
+        if (code == CLI_DONE) code = take_group(r, 1);
+    }
     free(columns);
     return code;
 }
@@ -208,9 +215,9 @@ static int strongest_pair(cli_session *session, const report *r, int64_t *x, int
         gram_hsic_options_init(&options, sizeof options);
         gram_hsic_result_init(&result, sizeof result);
         options.method = GRAM_HSIC_GAMMA;
-        gram_status status =
-            gram_points_create_f64(session->context, a->n, 1, a->x + pair / b->d, a->d, &points[0]);
-        if (status >= 0) status = gram_points_create_f64(session->context, b->n, 1, b->x + pair % b->d, b->d, &points[1]);
+        gram_status status = gram_points_create_f64(session->context, a->n, 1, a->x + pair / b->d, a->d, &points[0]);
+        if (status >= 0)
+            status = gram_points_create_f64(session->context, b->n, 1, b->x + pair % b->d, b->d, &points[1]);
         if (status >= 0)
             status = gram_hsic_test(session->context, 2, NULL, (const gram_points *const *)points, &options, &result);
         const double score =
@@ -241,7 +248,10 @@ static int draw(cli_session *session, const report *r)
     (void)snprintf(title, sizeof title, "independence: p = %s, %.100s", cli_short_number(r->result.p_value, number),
                    r->kernel_text.data);
     const cli_test_scatter scatter = {gram_table_column_name(r->all.table, r->columns[0][x]),
-                                      gram_table_column_name(r->all.table, r->columns[1][y]), values, values + n, n,
+                                      gram_table_column_name(r->all.table, r->columns[1][y]),
+                                      values,
+                                      values + n,
+                                      n,
                                       title};
     code = cli_test_draw_scatter(session, r->options->plot, &scatter);
     free(values);
@@ -336,8 +346,7 @@ static void write_table(const report *r, cli_text *text)
     cli_add_label(text, "data");
     cli_text_add(text, "%s, %s rows%s\n", r->all.file, cli_count(r->all.n, count),
                  r->scaling[0].scaled ? ", columns standardised" : "");
-    for (int g = 0; g < r->groups; g++)
-        add_group_row(text, r->own->mutual ? "variable" : g ? "y" : "x", r, g);
+    for (int g = 0; g < r->groups; g++) add_group_row(text, r->own->mutual ? "variable" : g ? "y" : "x", r, g);
     cli_add_label(text, "method");
     cli_text_add(text, "%s", outcome.method);
     if (r->result.used == GRAM_HSIC_PERMUTATION)

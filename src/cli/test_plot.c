@@ -9,7 +9,7 @@
 
 static const char FIRST_COLOUR[] = "#1f6fb4", SECOND_COLOUR[] = "#d1495b";
 
-enum { LINE_STEPS = 400, GRID = 81, MOST_POINTS = 1500 };
+enum { LINE_STEPS = 400, GRID = 121, MOST_POINTS = 1500 };
 
 static void add_number(cli_text *script, double value)
 {
@@ -107,14 +107,16 @@ static void add_lines(cli_text *script, const cli_test_picture *p, const double 
 
 static void add_panels(cli_text *script, const cli_test_picture *p)
 {
-    cli_text_add(script, "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
-                         "set tics nomirror\nset format y '%%g'\n"
-                         "set tmargin at screen 0.91\nset bmargin at screen 0.44\nset ylabel 'density'\nset format x ''\n"
-                         "set yrange [0:*]\nset key top right\n");
+    cli_text_add(script,
+                 "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
+                 "set tics nomirror\nset format y '%%g'\n"
+                 "set tmargin at screen 0.91\nset bmargin at screen 0.44\nset ylabel 'density'\nset format x ''\n"
+                 "set yrange [0:*]\nset key top right\n");
     add_title(script, p);
-    cli_text_add(script, "plot $lines using 1:2 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
-                         "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
-                         "'' using 1:2 with lines lw 2 lc '%s' title ",
+    cli_text_add(script,
+                 "plot $lines using 1:2 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
+                 "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
+                 "'' using 1:2 with lines lw 2 lc '%s' title ",
                  FIRST_COLOUR, SECOND_COLOUR, FIRST_COLOUR);
     cli_plot_quote(script, short_name(p->a->file));
     cli_text_add(script, ", '' using 1:3 with lines lw 2 lc '%s' title ", SECOND_COLOUR);
@@ -161,7 +163,6 @@ static void add_grid(cli_text *script, const cli_test_picture *p, const double *
     double most = 0;
     cli_text_add(script, "$grid << EOD\n");
     for (int i = 0; i < GRID * GRID; i++) {
-        if (i > 0 && i % GRID == 0) cli_text_add(script, "\n");
         add_number(script, own_unit(p, 0, at[2 * i]));
         add_number(script, own_unit(p, 1, at[2 * i + 1]));
         add_number(script, witness[i]);
@@ -179,19 +180,17 @@ static void add_map(cli_text *script, const cli_test_picture *p)
 {
     add_title(script, p);
     cli_text_add(script, "set palette defined (-1 '#d1495b', -0.5 '#eeb4bb', 0 '#ffffff', 0.5 '#a9c9e4', 1 '#1f6fb4')\n"
-                         "set view map\nset pm3d map interpolate 2,2\nset tics nomirror out\nset border 3 lc '#555555'\n"
-                         "set cblabel 'witness'\nset rmargin at screen 0.83\nset lmargin at screen 0.11\n"
-                         "set key horizontal at screen 0.47, screen 0.035 center\n"
-                         "set bmargin at screen 0.19\nset xlabel offset 0,0.3 ");
+                         "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
+                         "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
+                         "set tmargin at screen 0.83\nset key above center horizontal\n"
+                         "set autoscale xfix\nset autoscale yfix\nset xlabel ");
     cli_plot_quote(script, gram_table_column_name(p->a->table, 0));
     cli_text_add(script, "\nset ylabel ");
     cli_plot_quote(script, gram_table_column_name(p->a->table, 1));
-    cli_text_add(script, "\nset autoscale xfix\nset autoscale yfix\n"
-                         "splot $grid using 1:2:3 with pm3d notitle, "
-                         "$first using 1:2:(0) with points pt 7 ps 0.35 lc '%s' title ",
-                 "#0f4c81");
+    cli_text_add(script, "\nplot $grid using 1:2:3 with image notitle, "
+                         "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
     cli_plot_quote(script, short_name(p->a->file));
-    cli_text_add(script, ", $second using 1:2:(0) with points pt 7 ps 0.35 lc '%s' title ", "#9e2a3c");
+    cli_text_add(script, ", $second using 1:2 with points pt 7 ps 0.4 lc '#9e2a3c' title ");
     cli_plot_quote(script, short_name(p->b->file));
     cli_text_add(script, "\n");
 }
@@ -199,12 +198,13 @@ static void add_map(cli_text *script, const cli_test_picture *p)
 static int draw_plane(cli_session *session, const cli_test_picture *p, cli_text *script)
 {
     double low[2], high[2];
-    double *at = calloc((size_t)(3 * GRID * GRID), sizeof *at), *witness = at ? at + (ptrdiff_t)(2 * GRID * GRID) : NULL;
+    double *at = calloc((size_t)(3 * GRID * GRID), sizeof *at),
+           *witness = at ? at + (ptrdiff_t)(2 * GRID * GRID) : NULL;
     if (!at) return cli_no_memory();
     for (int l = 0; l < 2; l++) range_of(p, l, &low[l], &high[l]);
     for (int i = 0; i < GRID * GRID; i++) {
         at[2 * i] = low[0] + (high[0] - low[0]) * (i % GRID) / (GRID - 1);
-        at[2 * i + 1] = low[1] + (high[1] - low[1]) * (i / GRID) / (GRID - 1); // NOLINT(bugprone-integer-division)
+        at[2 * i + 1] = low[1] + (high[1] - low[1]) * (double)(i / GRID) / (GRID - 1);
     }
     const int code = witness_at(session, p, GRID * GRID, at, witness);
     if (code == CLI_DONE) {
@@ -238,10 +238,11 @@ static void draw_columns(const cli_test_picture *p, cli_text *script)
     cli_text_add(script, ") nomirror\n");
     add_title(script, p);
     cli_text_add(script,
-                 "set yrange [%" PRId64 ".5:-0.5]\nset border 3 lc '#555555'\nset xtics nomirror\nset grid x lc '#dddddd'\n"
+                 "set yrange [%" PRId64
+                 ".5:-0.5]\nset border 3 lc '#555555'\nset xtics nomirror\nset grid x lc '#dddddd'\n"
                  "set xlabel 'MMD of the column alone, in standard deviations above chance'\n"
                  "set key bottom right\nset style fill solid 0.85\n"
-                 "set arrow from 3, graph 0 to 3, graph 1 nohead dt 2 lc '#555555'\n"
+                 "set arrow from 5, graph 0 to 5, graph 1 nohead dt 2 lc '#555555'\n"
                  "plot $bars using ($2/2):1:($2/2):(0.35) with boxxyerror lc '%s' notitle, "
                  "NaN with lines dt 2 lc '#555555' title 'hardly chance from here on'\n",
                  shown - 1, FIRST_COLOUR);
@@ -279,12 +280,14 @@ int cli_test_draw_scatter(cli_session *session, const char *path, const cli_test
     }
     cli_text_add(&script, "EOD\nset title ");
     cli_plot_quote(&script, scatter->title);
-    cli_text_add(&script, " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\nset xlabel ");
+    cli_text_add(&script,
+                 " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\nset xlabel ");
     cli_plot_quote(&script, scatter->x_name);
     cli_text_add(&script, "\nset ylabel ");
     cli_plot_quote(&script, scatter->y_name);
-    cli_text_add(&script, "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
-                          "plot $rows using 1:2 with points pt 7 ps 0.45 lc '%s' notitle\n",
+    cli_text_add(&script,
+                 "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
+                 "plot $rows using 1:2 with points pt 7 ps 0.45 lc '%s' notitle\n",
                  FIRST_COLOUR);
     return finish(session, path, &script, CLI_DONE);
 }

@@ -27,13 +27,15 @@ static const cli_option own_table[] = {
      "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0},
     {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
      1 << 30},
-    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2, 1 << 30},
+    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2,
+     1 << 30},
 };
 
 static const cli_usage usage = {
     "test two-sample",
     "A B",
-    "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are matched\n"
+    "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
+    "matched\n"
     "by name and standardised together. The statistic is the squared MMD.\n"
     "\n"
     "Methods:\n"
@@ -69,7 +71,8 @@ static const method METHODS[] = {
     {"normal", GRAM_MMD_TEST_NORMAL, LARGE},
     {"linear", GRAM_MMD_TEST_LINEAR, LARGE},
     {"block", GRAM_MMD_TEST_BLOCK, LARGE},
-    {"wild", GRAM_MMD_TEST_WILD, "rows are in order of time and forget the past; samples large: the level is approximate"},
+    {"wild", GRAM_MMD_TEST_WILD,
+     "rows are in order of time and forget the past; samples large: the level is approximate"},
 };
 
 enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
@@ -84,7 +87,7 @@ typedef struct report {
     char *kernel_text;
     gram_mmd_result result;
     const method *used;
-    double *score; /* of each column */
+    double *score;  /* of each column */
     int64_t *order; /* columns, the highest score first */
 } report;
 
@@ -101,8 +104,7 @@ static int find_method(const char *name, gram_mmd_method *id)
     }
     const char *help = "Methods: aggregated, permutation, split, gamma, normal, linear, block, wild.";
     const char *near = gram_suggest(name, names, METHOD_COUNT);
-    if (near)
-        return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s', did you mean '%s'?", name, near);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s', did you mean '%s'?", name, near);
     return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s'", name);
 }
 
@@ -147,8 +149,8 @@ static int fail(cli_session *session, const report *r, gram_status status)
     const char *help = NULL;
     if (status == GRAM_ERROR_DOMAIN && r->scaling.scaled)
         help = "Standardised columns have negative values; --no-scale takes them as they are.";
-    if (gram_context_place(session->context, &row, &column))
-        return cli_session_fail(session, status, 1, help);
+    if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
+    if (gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, help);
     return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION, help);
 }
 
@@ -281,8 +283,7 @@ static void add_method(cli_text *text, const report *r)
     char count[CLI_SHORT_SIZE];
     cli_add_label(text, "method");
     cli_text_add(text, "%s", r->used->name);
-    if (r->result.used == GRAM_MMD_TEST_AGGREGATED)
-        cli_text_add(text, ", %" PRId64 " widths", r->result.width_count);
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED) cli_text_add(text, ", %" PRId64 " widths", r->result.width_count);
     if (with_permutations(r))
         cli_text_add(text, ", %s %s", cli_count(r->options->permutations, count),
                      r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
@@ -296,7 +297,8 @@ static void add_widths(cli_session *session, cli_text *text, const report *r)
     char number[CLI_SHORT_SIZE];
     const int split = r->result.used == GRAM_MMD_TEST_SPLIT;
     if (r->result.width_count == 0) return;
-    cli_add_heading(session, text, split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
+    cli_add_heading(session, text,
+                    split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
     for (int64_t k = 0; k < r->result.width_count; k++) {
         cli_text_add(text, "%s times", cli_short_number(r->result.width[k], number));
         cli_text_pad(text, CLI_VALUE_COLUMN);

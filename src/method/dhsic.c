@@ -44,8 +44,7 @@ static gram_status task(void *argument, const gram_worker *worker)
         first += row_sum(h, i, order, row);
         last += product;
     }
-    h->values[worker->task] =
-        first + (double)n * (double)n * h->product_of_means - 2 * (double)n * last;
+    h->values[worker->task] = first + (double)n * (double)n * h->product_of_means - 2 * (double)n * last;
     return GRAM_OK;
 }
 
@@ -77,7 +76,8 @@ gram_status gram_dhsic_shuffled(gram_context *context, int variables, gram_kerne
 {
     gram_status status = GRAM_OK;
     const int64_t n = points[0]->n;
-    dhsic h = {.shuffles = {gram_context_seed(context), n}, .variables = variables, .product_of_means = 1, .values = values};
+    dhsic h = {
+        .shuffles = {gram_context_seed(context), n}, .variables = variables, .product_of_means = 1, .values = values};
     for (int v = 0; v < variables; v++) TRY(make_variable(context, kernels[v], points[v], &h, v));
     const gram_sweep sweep = {.what = "permutations",
                               .tasks = count,

@@ -41,7 +41,9 @@ gram_status gram_embedding_expectation(gram_context *context, const gram_functio
     int64_t n = 0, outputs = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!f || !points || !out, context, GRAM_ERROR_ARGUMENT, "embedding_expectation: %s is NULL",
-            !f ? "f" : !points ? "points" : "out");
+            !f        ? "f"
+            : !points ? "points"
+                      : "out");
     n = points->n;
     outputs = gram_function_outputs(f);
     TRY(take_weights(context, "embedding_expectation", n, weights, &w));

@@ -15,8 +15,8 @@ static void add_column(gram_factor *f, int64_t k, int64_t pivot, double *column,
 {
     const double root = sqrt(rest[pivot]);
     if (k > 0)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)f->n, (int)k, -1, f->a, (int)f->room, f->a + pivot * f->room, 1, 1,
-                    column, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)f->n, (int)k, -1, f->a, (int)f->room, f->a + pivot * f->room, 1,
+                    1, column, 1);
     for (int64_t i = 0; i < f->n; i++) {
         const double value = column[i] / root;
         f->a[i * f->room + k] = value;

@@ -26,7 +26,7 @@ enum { MOST_DEGREE = 64 };
 typedef struct integral {
     int64_t d;
     const gram_points *points;
-    gram_gaussian p, q; /* points are against q */
+    gram_gaussian p, q;             /* points are against q */
     double *matrix, *factor, *work; /* d x d each */
     double *vectors;                /* 4 x d */
     double *out;
@@ -221,7 +221,8 @@ static gram_status add_leaf(gram_context *context, integral *in, const gram_kern
     }
     if (strcmp(leaf->type->name, "rbf") == 0) return add_rbf(context, in, leaf, scale);
     FAIL_IF(degree < 0, context, GRAM_ERROR_UNSUPPORTED,
-            "gaussian: no closed form for %s; there is one for rbf, linear, poly, monomial, const, their sums and multiples",
+            "gaussian: no closed form for %s; there is one for rbf, linear, poly, monomial, const, their sums and "
+            "multiples",
             leaf->type->name);
     for (int64_t i = 0; i < places(in); i++) {
         if (in->points)
@@ -297,7 +298,9 @@ static gram_status integrate(gram_context *context, const gram_kernel *kernel, c
     int64_t numbers = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!kernel || !q || !out, context, GRAM_ERROR_ARGUMENT, "gaussian: %s is NULL",
-            !kernel ? "kernel" : !q ? "the gaussian" : "out");
+            !kernel ? "kernel"
+            : !q    ? "the gaussian"
+                    : "out");
     in.d = q->d;
     FAIL_IF(in.d < 1 || in.d > 1 << 15, context, GRAM_ERROR_ARGUMENT, "gaussian: d = %lld, need 1 to %d",
             (long long)in.d, 1 << 15);

@@ -69,8 +69,8 @@ done:
 
 static double shuffle_variance(double n, const traces *c, const traces *d)
 {
-    const double first = 2 * ((n - 1) * c->q - c->t * c->t) * ((n - 1) * d->q - d->t * d->t) /
-                         ((n - 1) * (n - 1) * (n + 1) * (n - 2));
+    const double first =
+        2 * ((n - 1) * c->q - c->t * c->t) * ((n - 1) * d->q - d->t * d->t) / ((n - 1) * (n - 1) * (n + 1) * (n - 2));
     const double second = (n * (n + 1) * c->s - (n - 1) * (c->t * c->t + 2 * c->q)) *
                           (n * (n + 1) * d->s - (n - 1) * (d->t * d->t + 2 * d->q)) /
                           ((n + 1) * n * (n - 1) * (n - 2) * (n - 3));

@@ -45,8 +45,8 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
         const int64_t count = n - first < CHUNK ? n - first : CHUNK;
         for (int64_t i = 0; i < count; i++)
             memcpy(rows + i * s, f->b->a + order[first + i] * f->b->room, (size_t)s * sizeof *rows);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)r, (int)s, (int)count, 1, f->a->a + first * f->a->room,
-                    (int)f->a->room, rows, (int)s, 1, product, (int)s);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)r, (int)s, (int)count, 1,
+                    f->a->a + first * f->a->room, (int)f->a->room, rows, (int)s, 1, product, (int)s);
     }
     double sum = 0;
     for (int64_t i = 0; i < r * s; i++) sum += product[i] * product[i];
@@ -98,7 +98,8 @@ static gram_status matrices_task(void *argument, const gram_worker *worker)
 }
 
 /* The centred matrix of one variable, n x n. */
-static gram_status make_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *points, double **out)
+static gram_status make_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                               double **out)
 {
     gram_status status = GRAM_OK;
     gram_pairs pairs = {0};
@@ -142,7 +143,8 @@ gram_status gram_hsic_shuffled(gram_context *context, const gram_kernel *kernel_
     gram_status status = GRAM_OK;
     gram_factor a = {0}, b = {0};
     const double tolerance = 1e-13;
-    const int64_t room = (int64_t)sqrt(8 * (double)x->n); /* r s multiplications against n/2 gathers of 16 times their price */
+    const int64_t room =
+        (int64_t)sqrt(8 * (double)x->n); /* r s multiplications against n/2 gathers of 16 times their price */
     rank[0] = rank[1] = 0;
     TRY(gram_factor_create(context, kernel_x, x, room, tolerance, &a));
     if (a.rank > 0) TRY(gram_factor_create(context, kernel_y, y, room, tolerance, &b));

@@ -22,6 +22,18 @@ typedef struct wild {
     double *series; /* n + m */
 } wild;
 
+/* The variance of the mean of a series: what centring takes from the variance of each weight, and is given back. */
+static double mean_variance(int64_t count, double keep)
+{
+    const double n = (double)count;
+    double sum = n, power = 1;
+    for (int64_t lag = 1; lag < count && power > 1e-17; lag++) {
+        power *= keep;
+        sum += 2 * (n - (double)lag) * power;
+    }
+    return sum / (n * n);
+}
+
 /* One centred series of `count` weights times `factor` into column c of w. */
 static void put_series(const wild *b, int64_t first, int64_t count, double factor, int64_t c, int64_t batch)
 {
@@ -32,6 +44,7 @@ static void put_series(const wild *b, int64_t first, int64_t count, double facto
         b->w[i * batch + c] = last;
         sum += last;
     }
+    factor /= sqrt(1 - mean_variance(count, keep));
     for (int64_t i = first; i < first + count; i++)
         b->w[i * batch + c] = (b->w[i * batch + c] - sum / (double)count) * factor;
 }
