@@ -5,6 +5,7 @@
  *     bench_gram whole   KERNEL N D                matrix, on points of whole numbers >= 0, which every kernel takes
  *     bench_gram packed  KERNEL N D
  *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
+ *     bench_gram two-sample KERNEL N M D PERMUTATIONS
  *
  * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
  * process's peak memory, and check values of the result. Making the data, the points, the kernel and the context is not
@@ -170,6 +171,31 @@ static void product(const char *text, int64_t n, int64_t m, int64_t d, int singl
     gram_kernel_release(kernel);
 }
 
+/* The permutation test of two samples of one distribution; the check value is the statistic. */
+static void two_sample(const char *text, int64_t n, int64_t m, int64_t d, int64_t permutations)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0), y = make_points(SEED_Y, m, d, 0);
+    gram_mmd_options options;
+    gram_mmd_result result;
+    gram_mmd_options_init(&options, sizeof options);
+    gram_mmd_result_init(&result, sizeof result);
+    options.method = GRAM_MMD_TEST_PERMUTATION;
+    options.permutations = permutations;
+
+    const meter before = start_meter();
+    must(gram_mmd_test(context, kernel, x.points, y.points, &options, &result));
+    print_cost(before);
+
+    printf("\"p_value\": %.17g, \"redone\": %lld, ", result.p_value, (long long)result.redone);
+    print_check(&result.statistic, 1, 1);
+    printf("}\n");
+    gram_mmd_result_clear(&result);
+    free_points(y);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
 int main(int argc, char **argv)
 {
     must(gram_context_create(NULL, &context));
@@ -183,9 +209,11 @@ int main(int argc, char **argv)
         packed(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 7 && !strcmp(argv[1], "product"))
         product(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), !strcmp(argv[6], "f32"));
+    else if (argc == 7 && !strcmp(argv[1], "two-sample"))
+        two_sample(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), parse_count(argv[6]));
     else
         fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
-             "f64|f32");
+             "f64|f32 | two-sample KERNEL N M D PERMUTATIONS");
     gram_context_destroy(context);
     return 0;
 }

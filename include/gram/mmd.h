@@ -59,10 +59,10 @@ GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *m
 GRAM_API gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                       const gram_points *y, gram_function **witness);
 
-/* Where samples differ, column by column: score[l] = MMD^2 of column l alone (rbf, width by the median heuristic) over its
- * standard deviation if labels were random; above about 5 is hardly chance (for one
- * column; null values are skewed), 0 for a constant column. At most 2,000 rows of each
- * sample are looked at (seeded). O(d min(n + m, 4000)^2). */
+/* Where samples differ, column by column: score[l] = MMD^2 of column l alone over its standard deviation if labels were random, the
+ * largest of rbf at 1/4, 1/2, 1 and 2 times the median heuristic's width. Above about 5 is hardly chance (for one column; values
+ * under the hypothesis are skewed), 0 for a constant column. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
+ * 4000)^2). */
 GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score);
 
 /* ---- the two-sample test ---- */

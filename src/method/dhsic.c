@@ -32,10 +32,12 @@ static gram_status task(void *argument, const gram_worker *worker)
 {
     const dhsic *h = argument;
     const int64_t n = h->shuffles.n;
-    double *row = worker->scratch, first = 0, last = 0;
-    int64_t *order[GRAM_HSIC_MAX_VARIABLES];
+    int64_t *orders = worker->scratch, *order[GRAM_HSIC_MAX_VARIABLES];
+    double first = 0, last = 0;
+    void *rest = orders + h->variables * n;
+    double *row = rest;
     for (int v = 0; v < h->variables; v++) {
-        order[v] = (int64_t *)(row + n) + v * n;
+        order[v] = orders + v * n;
         gram_shuffle(&h->shuffles, v, worker->task, order[v]);
     }
     for (int64_t i = 0; i < n; i++) {

@@ -38,7 +38,8 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
     const by_factors *f = argument;
     const int64_t n = f->shuffles.n, r = f->a->rank, s = f->b->rank;
     double *product = worker->scratch, *rows = product + r * s;
-    int64_t *order = (int64_t *)(rows + CHUNK * s);
+    void *rest = rows + CHUNK * s;
+    int64_t *order = rest;
     gram_shuffle(&f->shuffles, 1, worker->task, order);
     memset(product, 0, (size_t)(r * s) * sizeof *product);
     for (int64_t first = 0; first < n; first += CHUNK) {

@@ -39,10 +39,11 @@ static gram_status task(void *argument, const gram_worker *worker)
     const labels *l = argument;
     const int64_t subset = worker->task;
     double *uniform = worker->scratch;
+    void *rest = uniform + l->points;
     for (int64_t i = 0; i < l->n && subset == 0; i++) flip(l, 0, i);
     if (subset == 0) return GRAM_OK;
     for (int64_t i = 0; i < l->points && l->draws < l->n; i++) flip(l, subset, i);
-    draw(l, subset, uniform, (int64_t *)(uniform + l->points));
+    draw(l, subset, uniform, rest);
     return GRAM_OK;
 }
 

@@ -180,17 +180,13 @@ done:
     return status;
 }
 
-/* U over its standard deviation under random labels, for column l. */
-static gram_status column_score(gram_context *context, const gram_kernel *free_rbf, const gram_pool *pool, int64_t l,
-                                double *score)
+/* U over its standard deviation under random labels. */
+static gram_status score_of(gram_context *context, const gram_kernel *kernel, const gram_pool *pool,
+                            const gram_points *column, double *score)
 {
     gram_status status = GRAM_OK;
-    gram_points *column = NULL;
-    gram_kernel *kernel = NULL;
     gram_pairs pairs = {0};
     double statistic, deviation;
-    TRY(gram_points_create_f64(context, pool->n + pool->m, 1, pool->data + l, pool->d, &column));
-    TRY(gram_kernel_resolve(context, free_rbf, column, &kernel));
     TRY(gram_pairs_create(context, kernel, column, GRAM_CENTRE_PAIRS, &pairs));
     const gram_mmd_scale scale = gram_mmd_scaling(&pairs, pool->n, pool->m, 0);
     TRY(gram_mmd_observed(context, &pairs, pool->n, &scale, &statistic));
@@ -198,7 +194,33 @@ static gram_status column_score(gram_context *context, const gram_kernel *free_r
     *score = deviation > 0 ? statistic / (scale.slope * deviation) : 0;
 done:
     gram_pairs_destroy(context, &pairs);
+    return status;
+}
+
+/* The largest score of column l over some widths. */
+static gram_status column_score(gram_context *context, const gram_kernel *free_rbf, const gram_pool *pool, int64_t l,
+                                double *most)
+{
+    static const double factors[] = {0.25, 0.5, 1, 2};
+    gram_status status = GRAM_OK;
+    gram_points *column = NULL;
+    gram_kernel *median = NULL, *kernel = NULL;
+    gram_parameter ell;
+    TRY(gram_points_create_f64(context, pool->n + pool->m, 1, pool->data + l, pool->d, &column));
+    TRY(gram_kernel_resolve(context, free_rbf, column, &median));
+    TRY(gram_kernel_parameter_get(context, median, 0, &ell));
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        const double width = ell.value * factors[f];
+        double score;
+        TRY(gram_kernel_with_values(context, median, &width, &kernel));
+        TRY(score_of(context, kernel, pool, column, &score));
+        if (f == 0 || score > *most) *most = score;
+        gram_kernel_release(kernel);
+        kernel = NULL;
+    }
+done:
     gram_kernel_release(kernel);
+    gram_kernel_release(median);
     gram_points_destroy(column);
     return status;
 }

@@ -141,7 +141,8 @@ static gram_status subsets_task(void *argument, const gram_worker *worker)
     const rows_sweep *s = argument;
     const gram_strips_subset *subset = &s->pairs->engine->strips->subset;
     const int64_t i = task_panel(s, worker);
-    int32_t *tables = (int32_t *)((char *)worker->scratch + s->engine_scratch);
+    void *rest = (char *)worker->scratch + s->engine_scratch;
+    int32_t *tables = rest;
     int32_t *numbers = tables + GRAM_SUBSET_TABLE;
     double most = 0;
     gram_engine_begin(s->pairs->engine, worker->scratch);
@@ -191,7 +192,8 @@ static gram_status forms_task(void *argument, const gram_worker *worker)
     const rows_sweep *s = argument;
     const int64_t i = task_panel(s, worker);
     const int count = (int)s->count;
-    double *tile = (double *)((char *)worker->scratch + s->engine_scratch), *product = tile + GRAM_TILE_SIZE;
+    void *rest = (char *)worker->scratch + s->engine_scratch;
+    double *tile = rest, *product = tile + GRAM_TILE_SIZE;
     const double *rows = s->w + i * GRAM_PANEL * s->count;
     memset(product, 0, (size_t)(GRAM_PANEL * s->count) * sizeof(double));
     gram_engine_begin(s->pairs->engine, worker->scratch);

@@ -2,11 +2,11 @@
 . "$SOURCE/tests/cli/helper"
 
 # numbers without a random number generator: a shuffled grid, the same for everybody
-awk 'BEGIN { print "a,b"; s = 1; for (i = 0; i < 120; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+LC_ALL=C awk 'BEGIN { print "a,b"; s = 1; for (i = 0; i < 120; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
     s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", u, v } }' >one.csv
-awk 'BEGIN { print "b,a"; s = 7; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+LC_ALL=C awk 'BEGIN { print "b,a"; s = 7; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
     s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", v, u } }' >same.csv
-awk 'BEGIN { print "a,b"; s = 9; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+LC_ALL=C awk 'BEGIN { print "a,b"; s = 9; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
     s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", u + 1, v } }' >moved.csv
 
 run test
@@ -106,8 +106,8 @@ printf 'a,b\n1,2\n1,2\n1,2\n' >equal.csv
 run test two-sample equal.csv equal.csv --json
 good
 prints '"statistic": 0,' '"p_value": 1,' '"reject": false'
-awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' one.csv >one_c.csv
-awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' moved.csv >moved_c.csv
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' one.csv >one_c.csv
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' moved.csv >moved_c.csv
 run test two-sample one_c.csv moved_c.csv --json
 good
 prints '"reject": true' '{"name": "c", "score": 0}'
@@ -117,7 +117,7 @@ prints '"reject": true' '{"name": "c", "score": 0}'
 prints 'standard input (120 rows)'
 
 # ---- independence ----
-awk 'BEGIN { print "u,v,w"; s = 11; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647 - 0.5
+LC_ALL=C awk 'BEGIN { print "u,v,w"; s = 11; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647 - 0.5
     s = s * 16807 % 2147483647; v = s / 2147483647; s = s * 16807 % 2147483647; w = s / 2147483647
     printf "%.6f,%.6f,%.6f\n", u, u * u + 0.1 * v, w } }' >pairs.csv
 run test independence pairs.csv --x u --y v --json
