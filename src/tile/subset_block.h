@@ -6,7 +6,7 @@
  * the four Russians" (Arlazarov, Dinic, Kronrod, Faradzev, 1970). The numbers are whole (k in units of a small step), so
  * that nothing is rounded on the way and the sums do not depend on any order.
  *
- * Measured on one core, 1000 subsets: 0.008 ns a pair and subset. */
+ * Measured on one core, 1000 subsets: 11 ns for a strip (1,536 pairs) and a subset; sgemm takes 40. */
 
 enum { ROW_VECTORS = GRAM_STRIP * (int)sizeof(int32_t) / VECTOR_BYTES };
 
