@@ -10,6 +10,7 @@
  *     bench_gram invert  KERNEL N D                fills, factors and inverts K + 0.1 I; the second of two calls
  *     bench_gram write   FILE N D                  makes a CSV file of numbers in 17 digits; nothing is timed
  *     bench_gram read    FILE
+ *     bench_gram two-sample KERNEL N M D PERMUTATIONS
  *     bench_gram tune    N D                       rbf and lambda for Friedman's function, default options
  *
  * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
@@ -296,6 +297,31 @@ static void tune(int64_t n, int64_t d)
     gram_kernel_release(kernel);
 }
 
+/* The permutation test of two samples of one distribution; the check value is the statistic. */
+static void two_sample(const char *text, int64_t n, int64_t m, int64_t d, int64_t permutations)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0), y = make_points(SEED_Y, m, d, 0);
+    gram_mmd_options options;
+    gram_mmd_result result;
+    gram_mmd_options_init(&options, sizeof options);
+    gram_mmd_result_init(&result, sizeof result);
+    options.method = GRAM_MMD_TEST_PERMUTATION;
+    options.permutations = permutations;
+
+    const meter before = start_meter();
+    must(gram_mmd_test(context, kernel, x.points, y.points, &options, &result));
+    print_cost(before);
+
+    printf("\"p_value\": %.17g, \"redone\": %lld, ", result.p_value, (long long)result.redone);
+    print_check(&result.statistic, 1, 1);
+    printf("}\n");
+    gram_mmd_result_clear(&result);
+    free_points(y);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
 static void write_csv(const char *path, int64_t n, int64_t d)
 {
     double *numbers = random_numbers(SEED_X, n * d);
@@ -341,11 +367,14 @@ int main(int argc, char **argv)
         write_csv(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 3 && !strcmp(argv[1], "read"))
         read_csv(argv[2]);
+    else if (argc == 7 && !strcmp(argv[1], "two-sample"))
+        two_sample(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), parse_count(argv[6]));
     else if (argc == 4 && !strcmp(argv[1], "tune"))
         tune(parse_count(argv[2]), parse_count(argv[3]));
     else
         fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
-             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | write FILE N D | read FILE | tune N D");
+             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | write FILE N D | read FILE | "
+             "tune N D | two-sample KERNEL N M D PERMUTATIONS");
     gram_context_destroy(context);
     return 0;
 }

@@ -10,10 +10,13 @@
 #include <gram/cholesky.h>
 #include <gram/context.h>
 #include <gram/eigen.h>
+#include <gram/embedding.h>
 #include <gram/function.h>
+#include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/matrix.h>
+#include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
 #include <gram/nystrom.h>

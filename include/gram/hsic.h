@@ -1,0 +1,76 @@
+/* The Hilbert-Schmidt independence criterion: are the columns of x independent of those of y, row by row?
+ *
+ *     HSIC = trace(K H L H)/n^2,   H = I - 1 1'/n,   K and L the Gram matrices of x and y
+ *
+ * (the V-statistic; Gretton et al., "A kernel statistical test of independence", NIPS 2007). With characteristic kernels its limit is 0
+ * only for independent variables. For more than two variables it is dHSIC (Pfister, Buehlmann, Schoelkopf and Peters, JRSS B 80, 2018),
+ *
+ *     mean_ij prod_v K^v_ij + prod_v mean_ij K^v_ij - 2 mean_i prod_v mean_j K^v_ij,
+ *
+ * which is HSIC for two. Computed in f64, the same bits for any number of threads.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION (different numbers of rows, too few of them, a kernel that does not fit),
+ * GRAM_ERROR_NUMERICAL (entries too large to be summed), what <gram/matrix.h> lists, GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY,
+ * GRAM_ERROR_CANCELLED. */
+#ifndef GRAM_HSIC_H
+#define GRAM_HSIC_H
+
+#include <gram/matrix.h>
+
+GRAM_BEGIN
+
+enum { GRAM_HSIC_MAX_VARIABLES = 16 };
+
+typedef enum gram_hsic_method {
+    GRAM_HSIC_AUTO = 0,    /* PERMUTATION */
+    GRAM_HSIC_PERMUTATION, /* the rows of all variables but the first are shuffled: exact level */
+    /* Two variables: a gamma distribution with the mean and variance that shuffling gives the statistic; both are known exactly
+     * (Kazi-Aoual, Hitier, Sabatier and Lebreton, Comput. Stat. Data Anal. 20, 1995). */
+    GRAM_HSIC_GAMMA
+} gram_hsic_method;
+
+typedef struct gram_hsic_options {
+    size_t size; /* sizeof of this struct, set by gram_hsic_options_init */
+    gram_hsic_method method;
+    double level;         /* reject if p <= level; default 0.05 */
+    int64_t permutations; /* default 999 */
+} gram_hsic_options;
+
+GRAM_API void gram_hsic_options_init(gram_hsic_options *options, size_t size);
+
+typedef struct gram_hsic_result {
+    size_t size; /* sizeof of this struct, set by gram_hsic_result_init */
+    gram_hsic_method used;
+    double statistic;
+    double p_value; /* in (0, 1], never NaN */
+    int reject;
+    int64_t n;
+    double null_mean, null_deviation; /* of the statistic under shuffling; NaN for more than two variables */
+    int64_t rank[2]; /* columns of the factors that were shuffled; 0: the matrices were, all of their entries */
+    int variables;
+    gram_kernel *kernels[GRAM_HSIC_MAX_VARIABLES]; /* without open numbers; released by clear */
+} gram_hsic_result;
+
+/* Before the first call, and again before another one unless the result was cleared. clear takes NULL and results of failed calls. */
+GRAM_API void gram_hsic_result_init(gram_hsic_result *result, size_t size);
+GRAM_API void gram_hsic_result_clear(gram_hsic_result *result);
+
+/* *out = HSIC of n >= 2 rows. O(n^2 (d_x + d_y)) time, no memory of size n^2. */
+GRAM_API gram_status gram_hsic(gram_context *context, const gram_kernel *kernel_x, const gram_points *x,
+                               const gram_kernel *kernel_y, const gram_points *y, double *out);
+
+/* Tests that `variables` (2 to GRAM_HSIC_MAX_VARIABLES) sets of n >= 4 points, row by row, are independent (for more than two:
+ * mutually). kernels[v] NULL, or kernels itself NULL, means rbf; open numbers are set by the median heuristic, each on its own
+ * variable. A variable whose entries k(x_i, x_j) are all equal, such as a constant column, is independent of everything: 0, p = 1.
+ *
+ * PERMUTATION with two variables factors both matrices by pivoted Cholesky, K = A A' to 1e-13 of the trace, and shuffles the rows of a
+ * factor: O(n r s) for ranks r and s and each permutation, memory O(n (r + s)). If the ranks are too high for that to pay (rough
+ * kernels, many columns), or for more variables, whole matrices are shuffled: O(n^2) each, memory 8 n^2 bytes for each variable. GAMMA
+ * is O(n^2 d) with no such memory. */
+GRAM_API gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *const *kernels,
+                                    const gram_points *const *points, const gram_hsic_options *options,
+                                    gram_hsic_result *result);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,392 @@
+/* gram test two-sample: do two files hold samples of one distribution? */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "memory.h"
+#include "report.h"
+#include "samples.h"
+#include "test.h"
+#include "test_plot.h"
+#include "words.h"
+
+typedef struct own_options {
+    const char *kernel;
+    int dependent;
+    int64_t lag;
+    int64_t block;
+} own_options;
+
+static const cli_option own_table[] = {
+    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
+     "the kernel (default: rbf; open numbers by the median heuristic)", 0, 0},
+    {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
+     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0},
+    {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
+     1 << 30},
+    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2,
+     1 << 30},
+};
+
+static const cli_usage usage = {
+    "test two-sample",
+    "A B",
+    "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
+    "matched\n"
+    "by name and standardised together. The statistic is the squared MMD.\n"
+    "\n"
+    "Methods:\n"
+    "  aggregated   permutations over 7 widths of the kernel at once, exact level (default without --kernel)\n"
+    "  permutation  permutations with one kernel, exact level (default with --kernel)\n"
+    "  split        the width of largest power is chosen on half of the rows, permutations on the other half\n"
+    "  gamma        gamma approximation: no permutations, for some 200 rows or more\n"
+    "  normal       normal approximation: rougher\n"
+    "  linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n"
+    "  wild         wild bootstrap for time series (--dependent)\n",
+    "  gram test two-sample january.csv february.csv\n"
+    "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
+    "  gram test two-sample reference.csv today.csv --gate --level 0.01 || echo drift\n",
+    2,
+    2,
+    NULL,
+};
+
+typedef struct method {
+    const char *name;
+    gram_mmd_method id;
+    const char *assumes;
+} method;
+
+static const char INDEPENDENT[] = "rows are independent of each other; the level holds for every sample size";
+static const char LARGE[] = "rows are independent of each other, and samples large: the level is approximate";
+
+static const method METHODS[] = {
+    {"aggregated", GRAM_MMD_TEST_AGGREGATED, INDEPENDENT},
+    {"permutation", GRAM_MMD_TEST_PERMUTATION, INDEPENDENT},
+    {"split", GRAM_MMD_TEST_SPLIT, INDEPENDENT},
+    {"gamma", GRAM_MMD_TEST_GAMMA, LARGE},
+    {"normal", GRAM_MMD_TEST_NORMAL, LARGE},
+    {"linear", GRAM_MMD_TEST_LINEAR, LARGE},
+    {"block", GRAM_MMD_TEST_BLOCK, LARGE},
+    {"wild", GRAM_MMD_TEST_WILD,
+     "rows are in order of time and forget the past; samples large: the level is approximate"},
+};
+
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+/* Everything that is printed. */
+typedef struct report {
+    const own_options *own;
+    const cli_test_options *options;
+    cli_sample a, b;
+    cli_scaling scaling;
+    gram_kernel *kernel; /* given, or NULL */
+    char *kernel_text;
+    gram_mmd_result result;
+    const method *used;
+    double *score;  /* of each column */
+    int64_t *order; /* columns, the highest score first */
+} report;
+
+/* ---- finding out ---- */
+
+static int find_method(const char *name, gram_mmd_method *id)
+{
+    const char *names[METHOD_COUNT];
+    for (int i = 0; i < METHOD_COUNT; i++) {
+        names[i] = METHODS[i].name;
+        if (strcmp(METHODS[i].name, name) != 0) continue;
+        *id = METHODS[i].id;
+        return CLI_DONE;
+    }
+    const char *help = "Methods: aggregated, permutation, split, gamma, normal, linear, block, wild.";
+    const char *near = gram_suggest(name, names, METHOD_COUNT);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s', did you mean '%s'?", name, near);
+    return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s'", name);
+}
+
+static int choose(const report *r, gram_mmd_options *options)
+{
+    gram_mmd_options_init(options, sizeof *options);
+    options->level = r->options->level;
+    options->permutations = r->options->permutations;
+    options->biased = r->options->biased;
+    options->block = r->own->block;
+    options->memory = (double)r->own->lag;
+    int code = r->options->method ? find_method(r->options->method, &options->method) : CLI_DONE;
+    if (code != CLI_DONE || !r->own->dependent) return code;
+    if (r->options->method && options->method != GRAM_MMD_TEST_WILD)
+        return cli_fail(CLI_WRONG_USE, "Leave one of them out.",
+                        "test two-sample: --dependent means --method wild, not %s", r->options->method);
+    options->method = GRAM_MMD_TEST_WILD;
+    return CLI_DONE;
+}
+
+static int read_samples(cli_session *session, char **operands, const cli_sample_options *data, report *r)
+{
+    if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give one of the samples as a file.",
+                        "test two-sample: both samples from standard input");
+    int code = cli_sample_read(session, operands[0], data, &r->a);
+    if (code == CLI_DONE) code = cli_sample_read(session, operands[1], data, &r->b);
+    if (code == CLI_DONE) code = cli_sample_take(&r->a, 0, NULL);
+    if (code == CLI_DONE) code = cli_sample_match(&r->a, &r->b);
+    for (int s = 0; s < 2 && code == CLI_DONE; s++) {
+        const cli_sample *sample = s ? &r->b : &r->a;
+        if (sample->n < 2)
+            code = cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
+                            "%s has a single row", sample->file);
+    }
+    return code == CLI_DONE ? cli_sample_scale(session, &r->a, &r->b, data->no_scale, &r->scaling) : code;
+}
+
+static int fail(cli_session *session, const report *r, gram_status status)
+{
+    int64_t row, column;
+    const char *help = NULL;
+    if (status == GRAM_ERROR_DOMAIN && r->scaling.scaled)
+        help = "Standardised columns have negative values; --no-scale takes them as they are.";
+    if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
+    if (gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, help);
+    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION, help);
+}
+
+static int run_test(cli_session *session, const gram_mmd_options *options, report *r)
+{
+    const gram_status status =
+        gram_mmd_test(session->context, r->kernel, r->a.points, r->b.points, options, &r->result);
+    if (status < 0) return fail(session, r, status);
+    for (int i = 0; i < METHOD_COUNT; i++)
+        if (METHODS[i].id == r->result.used) r->used = &METHODS[i];
+    r->kernel_text = cli_kernel_text(r->result.kernel);
+    return r->kernel_text ? CLI_DONE : cli_no_memory();
+}
+
+/* Which columns show the difference. */
+static int score_columns(cli_session *session, report *r)
+{
+    const int64_t d = r->a.d;
+    r->score = calloc((size_t)d, sizeof *r->score);
+    r->order = calloc((size_t)d, sizeof *r->order);
+    if (!r->score || !r->order) return cli_no_memory();
+    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score);
+    if (status < 0) return fail(session, r, status);
+    for (int64_t l = 0; l < d; l++) {
+        int64_t at = l;
+        for (; at > 0 && r->score[r->order[at - 1]] < r->score[l]; at--) r->order[at] = r->order[at - 1];
+        r->order[at] = l;
+    }
+    return CLI_DONE;
+}
+
+static int draw(cli_session *session, const report *r)
+{
+    const cli_test_picture picture = {.a = &r->a,
+                                      .b = &r->b,
+                                      .scaling = &r->scaling,
+                                      .kernel = r->result.kernel,
+                                      .kernel_text = r->kernel_text,
+                                      .p_value = r->result.p_value,
+                                      .score = r->score,
+                                      .order = r->order};
+    return cli_test_draw_two_sample(session, r->options->plot, &picture);
+}
+
+/* ---- printing ---- */
+
+static int with_permutations(const report *r)
+{
+    const gram_mmd_method used = r->result.used;
+    return used == GRAM_MMD_TEST_PERMUTATION || used == GRAM_MMD_TEST_AGGREGATED || used == GRAM_MMD_TEST_SPLIT ||
+           used == GRAM_MMD_TEST_WILD;
+}
+
+static cli_test_outcome outcome_of(const report *r)
+{
+    const gram_mmd_result *result = &r->result;
+    return (cli_test_outcome){.test = "two-sample",
+                              .method = r->used->name,
+                              .kernel = r->kernel_text,
+                              .statistic = result->statistic,
+                              .p_value = result->p_value,
+                              .level = r->options->level,
+                              .reject = result->reject,
+                              .n = result->n,
+                              .m = result->m};
+}
+
+static void json_widths(cli_json *json, const report *r)
+{
+    cli_json_open(json, "widths", '[');
+    for (int64_t k = 0; k < r->result.width_count; k++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "factor", r->result.width[k]);
+        cli_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void json_columns(cli_json *json, const report *r)
+{
+    cli_json_open(json, "columns", '[');
+    for (int64_t i = 0; i < r->a.d; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_string(json, "name", gram_table_column_name(r->a.table, r->order[i]));
+        cli_json_number(json, "score", r->score[r->order[i]]);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void write_json(cli_session *session, const report *r, cli_text *text)
+{
+    cli_json json = {text, 0};
+    const cli_test_outcome outcome = outcome_of(r);
+    cli_json_open(&json, NULL, '{');
+    cli_test_json(&json, &outcome);
+    cli_json_integer(&json, "d", r->a.d);
+    cli_json_truth(&json, "scaled", r->scaling.scaled);
+    cli_json_string(&json, "assumes", r->used->assumes);
+    if (with_permutations(r))
+        cli_json_integer(&json, "permutations", r->options->permutations);
+    else
+        cli_json_null(&json, "permutations");
+    cli_json_number(&json, "null_mean", r->result.null_mean);
+    cli_json_number(&json, "null_deviation", r->result.null_deviation);
+    if (r->result.width_count > 0) json_widths(&json, r);
+    json_columns(&json, r);
+    if (r->options->plot) cli_json_string(&json, "plot", r->options->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+static void add_data(cli_text *text, const report *r)
+{
+    char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
+    cli_add_label(text, "samples");
+    cli_text_add(text, "%s (%s rows), %s (%s rows); %s column%s%s\n", r->a.file, cli_count(r->a.n, n), r->b.file,
+                 cli_count(r->b.n, m), cli_count(r->a.d, d), cli_plural(r->a.d),
+                 r->scaling.scaled ? ", standardised together" : "");
+    if (r->result.n == r->a.n && r->result.m == r->b.n) return;
+    cli_add_label(text, "rows tested");
+    cli_text_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
+}
+
+static void add_method(cli_text *text, const report *r)
+{
+    char count[CLI_SHORT_SIZE];
+    cli_add_label(text, "method");
+    cli_text_add(text, "%s", r->used->name);
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED) cli_text_add(text, ", %" PRId64 " widths", r->result.width_count);
+    if (with_permutations(r))
+        cli_text_add(text, ", %s %s", cli_count(r->options->permutations, count),
+                     r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
+    cli_text_add(text, "\n");
+    cli_add_row(text, "assumed", r->used->assumes);
+    cli_add_row(text, "kernel", r->kernel_text);
+}
+
+static void add_widths(cli_session *session, cli_text *text, const report *r)
+{
+    char number[CLI_SHORT_SIZE];
+    const int split = r->result.used == GRAM_MMD_TEST_SPLIT;
+    if (r->result.width_count == 0) return;
+    cli_add_heading(session, text,
+                    split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
+    for (int64_t k = 0; k < r->result.width_count; k++) {
+        cli_text_add(text, "%s times", cli_short_number(r->result.width[k], number));
+        cli_text_pad(text, CLI_VALUE_COLUMN);
+        cli_text_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
+    }
+}
+
+static void add_columns(cli_session *session, cli_text *text, const report *r)
+{
+    enum { MOST = 10 };
+    char number[CLI_SHORT_SIZE];
+    cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
+    for (int64_t i = 0; i < r->a.d && i < MOST; i++) {
+        cli_text_add(text, "%s", gram_table_column_name(r->a.table, r->order[i]));
+        cli_text_pad(text, CLI_VALUE_COLUMN);
+        cli_text_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
+    }
+    if (r->a.d > MOST) cli_text_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
+}
+
+static void write_table(cli_session *session, const report *r, cli_text *text)
+{
+    const cli_test_outcome outcome = outcome_of(r);
+    add_data(text, r);
+    add_method(text, r);
+    cli_test_print(text, &outcome);
+    add_widths(session, text, r);
+    add_columns(session, text, r);
+    if (!r->options->plot) return;
+    cli_text_add(text, "\n");
+    cli_add_row(text, "plot", r->options->plot);
+}
+
+static int print(cli_session *session, const report *r)
+{
+    cli_text text = {0};
+    if (session->common->json)
+        write_json(session, r, &text);
+    else
+        write_table(session, r, &text);
+    return cli_report_write(session, &text);
+}
+
+static int find_all(cli_session *session, char **operands, const cli_sample_options *data, report *r)
+{
+    gram_mmd_options options;
+    int code = choose(r, &options);
+    if (code == CLI_DONE && r->own->kernel) code = cli_kernel_read(session, r->own->kernel, &r->kernel);
+    if (code == CLI_DONE) code = read_samples(session, operands, data, r);
+    if (code == CLI_DONE) code = run_test(session, &options, r);
+    if (code == CLI_DONE) code = score_columns(session, r);
+    if (code == CLI_DONE && r->options->plot) code = draw(session, r);
+    return code;
+}
+
+int cli_test_two_sample(int count, char **arguments)
+{
+    own_options own = {0};
+    cli_test_options options;
+    cli_sample_options data = {0};
+    cli_common common = {0};
+    cli_session session = {0};
+    report r = {.own = &own, .options = &options};
+    const cli_group groups[] = {
+        {"Options", own_table, sizeof own_table / sizeof *own_table, &own},
+        cli_test_group(&options),
+        cli_sample_group(&data),
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    cli_test_defaults(&options);
+    gram_mmd_result_init(&r.result, sizeof r.result);
+    int code = cli_parse(&usage, groups, 4, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = cli_test_check("two-sample", &options);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = find_all(&session, operands, &data, &r);
+    if (code == CLI_DONE) code = print(&session, &r);
+    if (code == CLI_DONE) code = cli_test_code(&options, r.result.reject);
+    gram_mmd_result_clear(&r.result);
+    cli_sample_free(&r.a);
+    cli_sample_free(&r.b);
+    cli_scaling_free(&r.scaling);
+    gram_kernel_release(r.kernel);
+    free(r.kernel_text);
+    free(r.score);
+    free(r.order);
+    cli_session_end(&session);
+    return code;
+}

@@ -1,0 +1,168 @@
+# gram test: two samples, independence; methods, gate, bad data.
+. "$SOURCE/tests/cli/helper"
+
+# numbers without a random number generator: a shuffled grid, the same for everybody
+LC_ALL=C awk 'BEGIN { print "a,b"; s = 1; for (i = 0; i < 120; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+    s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", u, v } }' >one.csv
+LC_ALL=C awk 'BEGIN { print "b,a"; s = 7; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+    s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", v, u } }' >same.csv
+LC_ALL=C awk 'BEGIN { print "a,b"; s = 9; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647
+    s = s * 16807 % 2147483647; v = s / 2147483647; printf "%.6f,%.6f\n", u + 1, v } }' >moved.csv
+
+run test
+bad 2 'say which test'
+run test --help
+good
+prints 'two-sample' 'independence'
+run help test
+good
+prints 'two-sample'
+run test two-smple
+bad 2 "did you mean 'two-sample'?"
+run test two-sample --help
+good
+prints 'aggregated' '--gate' '--dependent' '--no-scale' '--permutations'
+
+# the default is aggregated; columns are matched by name
+run test two-sample one.csv same.csv --json
+good
+prints '"test": "two-sample"' '"method": "aggregated"' '"reject": false' '"level": 0.05' '"n": 120' '"m": 100' '"kernel": "rbf(ell=' \
+    '"widths": [{"factor": 0.0625' '"columns": [{"name": "' '"permutations": 999' '"scaled": true'
+run test two-sample one.csv moved.csv --json
+good
+prints '"reject": true' '"p_value": 0.001' '"columns": [{"name": "a"'
+run test two-sample one.csv moved.csv
+good
+prints 'rejected at level 0.05' 'assumed' 'standardised together' 'Widths' 'a  '
+run test two-sample one.csv same.csv
+good
+prints 'not rejected at level 0.05'
+
+# the gate
+run test two-sample one.csv moved.csv --gate
+[ "$code" = 10 ] || wrong 'should exit with 10'
+prints 'rejected at level 0.05'
+run test two-sample one.csv same.csv --gate
+good
+
+# every method runs and tells the truth here
+for method in aggregated permutation split gamma normal linear block wild; do
+    run test two-sample one.csv moved.csv --method $method --json
+    good
+    prints "\"method\": \"$method\"" '"reject": true'
+done
+run test two-sample one.csv moved.csv --dependent --lag 5 --json
+good
+prints '"method": "wild"'
+run test two-sample one.csv moved.csv --kernel 'laplace' --json
+good
+prints '"method": "permutation"' '"kernel": "laplace(ell='
+run test two-sample one.csv moved.csv --kernel 'rbf(ell=1)' --biased --permutations 99 --json
+good
+prints '"p_value": 0.01,'
+
+# the same seed gives the same, whatever the threads
+run test two-sample one.csv same.csv --seed 3 --threads 1
+good
+cp out first
+run test two-sample one.csv same.csv --seed 3 --threads 3
+good
+cmp -s out first || wrong 'threads should not matter'
+
+# wrong use
+run test two-sample one.csv
+bad 2
+run test two-sample one.csv same.csv --method gama
+bad 2 "did you mean 'gamma'?"
+run test two-sample one.csv same.csv --level 1.5
+bad 2 '--level 1.5'
+run test two-sample one.csv same.csv --dependent --method gamma
+bad 2 '--dependent'
+run test two-sample one.csv same.csv --kernel 'linear' --method aggregated
+bad 2 'length-scale'
+run test two-sample - -
+bad 2 'both samples from standard input'
+run test two-sample one.csv same.csv --plot p.gif
+bad 2 'p.gif'
+
+# bad data
+printf 'a,b,c\n1,2,3\n4,5,6\n' >wide.csv
+run test two-sample one.csv wide.csv
+bad 3 'one.csv has 2 columns, wide.csv has 3'
+printf 'a,x\n1,2\n4,5\n' >other.csv
+run test two-sample one.csv other.csv
+bad 3 "other.csv has no column 'b'"
+printf 'a,b\n1,2\n' >single.csv
+run test two-sample one.csv single.csv
+bad 3 'single.csv has a single row'
+printf 'a,b\n1,2\n3,NaN\n' >missing.csv
+run test two-sample one.csv missing.csv
+bad 3 'missing.csv:3' "'b'"
+run test two-sample one.csv nothing.csv
+bad 3 'nothing.csv'
+
+# all rows equal: nothing to tell apart; a constant column does no harm
+printf 'a,b\n1,2\n1,2\n1,2\n' >equal.csv
+run test two-sample equal.csv equal.csv --json
+good
+prints '"statistic": 0,' '"p_value": 1,' '"reject": false'
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' one.csv >one_c.csv
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",c"; next } { print $0 ",5" }' moved.csv >moved_c.csv
+run test two-sample one_c.csv moved_c.csv --json
+good
+prints '"reject": true' '{"name": "c", "score": 0}'
+
+# standard input
+"$GRAM" test two-sample - moved.csv <one.csv >out 2>err || wrong 'should read standard input'
+prints 'standard input (120 rows)'
+
+# ---- independence ----
+LC_ALL=C awk 'BEGIN { print "u,v,w"; s = 11; for (i = 0; i < 100; i++) { s = s * 16807 % 2147483647; u = s / 2147483647 - 0.5
+    s = s * 16807 % 2147483647; v = s / 2147483647; s = s * 16807 % 2147483647; w = s / 2147483647
+    printf "%.6f,%.6f,%.6f\n", u, u * u + 0.1 * v, w } }' >pairs.csv
+run test independence pairs.csv --x u --y v --json
+good
+prints '"test": "independence"' '"method": "permutation"' '"reject": true' '"p_value": 0.001' '"n": 100' '"m": null' '"x": ["u"]' \
+    '"kernel_x": "rbf(ell='
+run test independence pairs.csv --x u,v --y w
+good
+prints 'not rejected' 'if independent'
+run test independence pairs.csv --x u --y v --method gamma --kernel-x laplace --gate --json
+[ "$code" = 10 ] || wrong 'should exit with 10'
+prints '"method": "gamma"' '"kernel_x": "laplace(ell='
+run test independence pairs.csv --mutual u,v,w --permutations 199 --json
+good
+prints '"mutual": ["u", "v", "w"]' '"reject": true' '"p_value": 0.005'
+run test independence pairs.csv --x u
+bad 2 '--y is missing'
+run test independence pairs.csv --x u --y u,w
+bad 2 "column 'u' is in --x and in --y"
+run test independence pairs.csv --x u --y z
+bad 3 'z'
+run test independence pairs.csv --x u --y v --method wild
+bad 2 "no method 'wild'"
+run test independence pairs.csv --mutual u,v,w --method gamma
+bad 2 'gamma is for two groups'
+run test independence single.csv --x a --y b
+bad 3 'single.csv has 1 row'
+run test independence equal.csv --x a --y b
+bad 3 'equal.csv has 3 rows'
+printf 'a,b\n1,2\n1,3\n1,5\n1,8\n' >constant.csv
+run test independence constant.csv --x a --y b --json
+good
+prints '"statistic": 0,' '"p_value": 1,'
+
+# pictures, where gnuplot is
+command -v gnuplot >/dev/null || exit 0
+run test two-sample one.csv moved.csv --plot two.svg
+good
+[ -s two.svg ] || wrong 'should draw'
+run test two-sample one.csv moved.csv --features a --plot one.png
+good
+[ -s one.png ] || wrong 'should draw'
+run test two-sample one_c.csv moved_c.csv --plot three.svg
+good
+[ -s three.svg ] || wrong 'should draw'
+run test independence pairs.csv --x u --y v,w --plot pair.svg
+good
+grep -q '>v<' pair.svg || wrong 'should draw the stronger pair'
