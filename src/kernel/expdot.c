@@ -35,6 +35,13 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, rate(shape), 0, k, out);
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)s, (void)slopes;
+    v->affine(n, rate(shape) * rate(shape), 0, k, out);
+}
+
 /* -2 x.y/s^3 k */
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
@@ -90,6 +97,13 @@ static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape,
     v->affine(n, -0.5 * rate(shape), 0, k, out);
 }
 
+static void normalized_curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
+                                 const double *k, const double *slopes, double *out)
+{
+    (void)s, (void)slopes;
+    v->affine(n, 0.25 * rate(shape) * rate(shape), 0, k, out);
+}
+
 /* |x - y|^2/s^3 k */
 static void normalized_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n,
                                        const double *s, const double *k, double *out)
@@ -106,6 +120,7 @@ static const gram_kernel_type NORMALIZED = {
     .specs = {{.name = "s", .role = GRAM_ROLE_SHAPE}},
     .profile = normalized_profile,
     .slope = normalized_slope,
+    .curvature = normalized_curvature,
     .parameter_slope = normalized_parameter_slope,
 };
 
@@ -127,6 +142,7 @@ const gram_kernel_type gram_kernel_expdot = {
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
     .form_upper = form_upper,
     .normalized = &NORMALIZED,

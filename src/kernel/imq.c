@@ -33,6 +33,17 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     for (int i = 0; i < n; i++) out[i] = -beta * (k[i] / (square + shape->scale * s[i]));
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)v, (void)slopes;
+    const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA];
+    for (int i = 0; i < n; i++) {
+        const double base = square + shape->scale * s[i];
+        out[i] = beta * (beta + 1) * (k[i] / base / base);
+    }
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -66,5 +77,6 @@ const gram_kernel_type gram_kernel_imq = {
     .profile = profile,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

@@ -55,6 +55,19 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     }
 }
 
+/* for p = 2 */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)slopes;
+    v->affine(n, 1, 0, k, out);
+}
+
+static const char *rough(const double *par)
+{
+    return par[P] < 2 ? "it needs p = 2" : NULL;
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     gram_facts_smooth_stationary(facts);
@@ -74,4 +87,6 @@ const gram_kernel_type gram_kernel_powexp = {
     .profile = profile,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
+    .rough = rough,
 };

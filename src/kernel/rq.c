@@ -36,6 +36,15 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     for (int i = 0; i < n; i++) out[i] = -0.5 * k[i] / (1 + c * s[i]);
 }
 
+/* (alpha + 1)/(4 alpha) k/(1 + u)^2 */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)v, (void)slopes;
+    const double c = rate(shape), front = fmin(0.25 + 0.25 / shape->par[ALPHA], 1e300);
+    for (int i = 0; i < n; i++) out[i] = front * (k[i] / (1 + c * s[i]) / (1 + c * s[i]));
+}
+
 /* g(u); for small u, where both terms are nearly u, by its series u^2/2 - 2/3 u^3 + 3/4 u^4 - ... */
 static double decay(double u)
 {
@@ -78,5 +87,6 @@ const gram_kernel_type gram_kernel_rq = {
     .profile = profile,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

@@ -32,6 +32,15 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, shape->par[A], 0, out, out);
 }
 
+/* tanh'' = -2 tanh tanh' */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)s;
+    v->affine(n, -2 * shape->par[A], 0, k, out);
+    v->multiply(n, slopes, out);
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -95,5 +104,6 @@ const gram_kernel_type gram_kernel_sigmoid = {
     .facts = facts,
     .profile = profile,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

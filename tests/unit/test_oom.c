@@ -53,7 +53,7 @@ enum { N = 40, M = 30, D = 3, OPERATORS = 5 };
 typedef struct play {
     gram_context *context;
     gram_points *x, *y, *narrow;
-    gram_kernel *kernel, *parts[8];
+    gram_kernel *kernel, *parts[8], *smooth, *centred;
     gram_operator *ops[OPERATORS];
 } play;
 
@@ -120,6 +120,21 @@ static gram_status play_matrices(const play *p)
     return GRAM_OK;
 }
 
+static gram_status play_derivatives(play *p)
+{
+    static double mixed[N * N * D * D];
+    gram_status status;
+    gram_context *c = p->context;
+    STEP(gram_kernel_parse(c,
+                           "normalize(rbf(S=[1,0.1,0;0.1,1,0;0,0,1]) + poly(m=2, c=1)) + "
+                           "on(1:2, warp([1,0.5;0.2,1], periodic(p=2, ell=1)))",
+                           &p->smooth));
+    STEP(gram_kernel_centre(c, p->y, p->smooth, &p->centred));
+    STEP(gram_matrix_derivatives(c, p->centred, p->x, NULL, &(gram_derivatives){.ld = N, .mixed = mixed}));
+    STEP(gram_matrix_derivatives(c, p->smooth, p->x, p->y, &(gram_derivatives){.ld = M, .trace = out}));
+    return GRAM_OK;
+}
+
 static gram_status play_operators(play *p)
 {
     gram_status status;
@@ -162,6 +177,7 @@ static gram_status play_all(const gram_context_options *options, play *p)
     STEP(gram_points_create_f32(p->context, N, D, data32, D, &p->narrow));
     STEP(play_kernels(p));
     STEP(play_matrices(p));
+    STEP(play_derivatives(p));
     STEP(play_operators(p));
     STEP(play_eigen(p));
     return GRAM_OK;
@@ -173,6 +189,8 @@ static void play_end(play *p)
     gram_points_destroy(p->y);
     gram_points_destroy(p->narrow);
     gram_kernel_release(p->kernel);
+    gram_kernel_release(p->centred);
+    gram_kernel_release(p->smooth);
     for (int i = 0; i < 8; i++) gram_kernel_release(p->parts[i]);
     for (int i = 0; i < OPERATORS; i++) gram_operator_release(p->ops[i]);
     gram_context_destroy(p->context);
