@@ -2,7 +2,9 @@
  *
  * What the learners return is such a function. `a` has one row for each centre x_i and one column for each output; b is an
  * optional constant for each output that the norm does not see. Functions never change and are counted. They keep a copy
- * of their centres, so that nothing of the caller's has to stay.
+ * of their centres, so that nothing of the caller's has to stay. white() in a kernel is 1 for the same observation: here
+ * that means centres of equal coordinates, since centres of two functions have nothing else in common; the values of a
+ * function at points (other than its own gram_function_centres) do not see it.
  *
  * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION, GRAM_ERROR_UNSET, what <gram/matrix.h> lists, and
  * GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */
@@ -39,25 +41,30 @@ GRAM_API const double *gram_function_constant(const gram_function *function);
 GRAM_API gram_status gram_function_evaluate(gram_context *context, const gram_function *function, const gram_points *x,
                                             double *out, int64_t ldo);
 
-/* out[i * ldo + l] = df_output/dx_l at x_i. */
+/* out[i * ldo + l] = df_output/dx_l at x_i. O(n m d), parallel, in f64. Kernels without that derivative are
+ * GRAM_ERROR_UNSUPPORTED. */
 GRAM_API gram_status gram_function_gradient(gram_context *context, const gram_function *function, int64_t output,
                                             const gram_points *x, double *out, int64_t ldo);
 
 /* out[o] = <f_o, g_o> = a_o' K(X, Z) b_o for two functions of one kernel (else GRAM_ERROR_ARGUMENT) with the same number
- * of outputs; constants do not count. out[o] = |f_o| and |f_o - g_o|, never NaN. */
+ * of outputs; constants do not count. out[o] = |f_o| and |f_o - g_o|, never NaN, 0 where rounding (or a kernel that is not
+ * positive definite) would give the root of a negative number. Entries of K so large that their sum is not a number are
+ * GRAM_ERROR_NUMERICAL. O(n m d); the distance O((n + m)^2 d). */
 GRAM_API gram_status gram_function_inner(gram_context *context, const gram_function *f, const gram_function *g,
                                          double *out);
 GRAM_API gram_status gram_function_norm(gram_context *context, const gram_function *f, double *out);
 GRAM_API gram_status gram_function_distance(gram_context *context, const gram_function *f, const gram_function *g,
                                             double *out);
 
-/* s f + t g, constants included, over the centres of both (equal ones are merged); s f when g is NULL. */
+/* s f + t g, constants included, over the centres of both (equal ones, bit for bit, are merged; the order is that of their
+ * first appearance); s f when g is NULL. The centres are f32 if those of both are. Numbers that overflow are
+ * GRAM_ERROR_NUMERICAL. O(n d log n) for n centres together. */
 GRAM_API gram_status gram_function_combine(gram_context *context, double s, const gram_function *f, double t,
                                            const gram_function *g, gram_function **out);
 
 /* The same function, or one near it, with fewer centres: equal centres are merged, and centres are dropped, smallest
  * |a_i| sqrt(k(x_i, x_i)) first, as long as the sum of what was dropped, which bounds |f - out|, stays within `tolerance`
- * for every output. 0 drops only what is 0. At least one centre stays. */
+ * for every output. 0 drops only what is 0. At least one centre stays. O(n d log n). */
 GRAM_API gram_status gram_function_prune(gram_context *context, const gram_function *f, double tolerance,
                                          gram_function **out);
 
@@ -67,12 +74,14 @@ GRAM_API gram_status gram_function_prune(gram_context *context, const gram_funct
 GRAM_API gram_status gram_function_variation_bound(gram_context *context, const gram_function *f, const gram_points *x,
                                                    int64_t i, int64_t j, double *out);
 
-/* Rademacher complexity of {|f| <= B} on a sample with trace tr K: B sqrt(tr K)/n. */
+/* The bounds below are NaN for arguments out of their ranges: sizes >= 0, 0 < delta < 1, n >= 1.
+ *
+ * Rademacher complexity of {|f| <= B} on a sample with trace tr K: B sqrt(tr K)/n. */
 GRAM_API double gram_bound_rademacher(double norm, double trace, int64_t n);
 
 /* With probability 1 - delta the squared risk exceeds the mean squared error on the sample by at most this, for all
  * |f| <= B, k(x, x) <= R^2, |y| <= Y; functions without an unpenalised part. (B^2 R^2 + 2 B R Y)/sqrt(n) +
- * (B R + Y)^2 sqrt(log(1/delta)/(2 n)). NaN for arguments out of range. */
+ * (B R + Y)^2 sqrt(log(1/delta)/(2 n)). */
 GRAM_API double gram_bound_squared_risk(double bound, double radius, double target, double delta, int64_t n);
 
 /* The same for a B that was not fixed beforehand: the least integer i >= 1 with norm <= 2^i, B = 2^i, delta/(i (i + 1)). */

@@ -13,6 +13,7 @@ typedef enum cli_code {
     CLI_BAD_DATA = 3,   /* unreadable, malformed, missing values, wrong columns */
     CLI_NUMERICAL = 4,  /* numerical failure */
     CLI_OVER_LIMIT = 5, /* memory budget, disk, output not writable */
+    CLI_REJECTED = 10,  /* test --gate: the null hypothesis was rejected */
     CLI_INTERRUPTED = 130
 } cli_code;
 
@@ -24,6 +25,7 @@ typedef struct cli_verb {
 } cli_verb;
 
 int cli_kernel(int count, char **arguments);
+int cli_test(int count, char **arguments);
 
 /* ---- messages, on standard error ---- */
 

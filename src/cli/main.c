@@ -7,6 +7,7 @@
 /* A new verb is a file and a row. */
 static const cli_verb verbs[] = {
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
+    {"test", "hypothesis tests: two samples, independence", cli_test},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -126,13 +126,13 @@ const char *gram_npy_parse(const char *text, size_t length, gram_npy_shape *shap
     return NULL;
 }
 
-size_t gram_npy_format(int64_t rows, int64_t columns, char header[GRAM_NPY_HEADER])
+size_t gram_npy_format(const char *type, int64_t rows, int64_t columns, char header[GRAM_NPY_HEADER])
 {
     const size_t prelude = 10, alignment = 64;
     memset(header, ' ', GRAM_NPY_HEADER);
     const int written =
         snprintf(header + prelude, GRAM_NPY_HEADER - prelude,
-                 "{'descr': '<f8', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64 "), }", rows, columns);
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64 "), }", type, rows, columns);
     const size_t end = prelude + (size_t)written;
     header[end] = ' ';
     const size_t total = (end + 1 + alignment - 1) / alignment * alignment;

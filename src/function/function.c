@@ -1,0 +1,249 @@
+/* Making functions, and what they are at points: values by the matrix-free product K(X, centres) a, gradients by the
+ * engine's derivative by the inputs with weights of rank 1. Nothing of the size n x m is ever held. */
+#include "function.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "../points/points.h"
+#include <gram/text.h>
+
+enum { MOST_OUTPUTS = 1 << 24 }; /* of gram_matrix_product */
+
+/* ---- making ---- */
+
+gram_status gram_function_make(gram_context *context, gram_function_room room, gram_function **function)
+{
+    gram_status status = GRAM_OK;
+    gram_function *made = NULL;
+    int64_t numbers;
+    *function = NULL;
+    TRY(gram_take(context, "function", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    atomic_init(&made->references, 1);
+    made->memory = gram_memory_retain(context->memory);
+    made->kernel = gram_kernel_retain(room.kernel);
+    made->n = room.n;
+    made->d = room.d;
+    made->outputs = room.outputs;
+    FAIL_IF(!gram_size_multiply(room.n, room.d, &numbers), context, GRAM_ERROR_OVERFLOW,
+            "function: %" PRId64 " x %" PRId64 " numbers are more than can be addressed", room.n, room.d);
+    if (room.single)
+        TRY(gram_take(context, "function: centres", numbers, sizeof(float), (void **)&made->f32));
+    else
+        TRY(gram_take(context, "function: centres", numbers, sizeof(double), (void **)&made->f64));
+    FAIL_IF(!gram_size_multiply(room.n, room.outputs, &numbers), context, GRAM_ERROR_OVERFLOW,
+            "function: %" PRId64 " x %" PRId64 " numbers are more than can be addressed", room.n, room.outputs);
+    TRY(gram_take(context, "function: coefficients", numbers, sizeof(double), (void **)&made->a));
+    TRY(gram_take(context, "function: constant", room.outputs, sizeof(double), (void **)&made->constant));
+    memset(made->constant, 0, (size_t)room.outputs * sizeof(double));
+    *function = made;
+    made = NULL;
+done:
+    gram_function_release(made);
+    return status;
+}
+
+gram_status gram_function_seal(gram_context *context, const char *who, gram_status code, gram_function *function)
+{
+    gram_status status = GRAM_OK;
+    char value[GRAM_NUMBER_SIZE];
+    const int64_t m = function->outputs;
+    for (int64_t k = 0; k < function->n * m; k++)
+        FAIL_IF(!isfinite(function->a[k]), context, code, "%s: a[%" PRId64 "][%" PRId64 "] is %s", who, k / m, k % m,
+                gram_number_format(function->a[k], value));
+    for (int64_t o = 0; o < m; o++)
+        FAIL_IF(!isfinite(function->constant[o]), context, code, "%s: constant[%" PRId64 "] is %s", who, o,
+                gram_number_format(function->constant[o], value));
+    if (function->f64)
+        TRY(gram_points_create_f64(context, function->n, function->d, function->f64, function->d, &function->centres));
+    else
+        TRY(gram_points_create_f32(context, function->n, function->d, function->f32, function->d, &function->centres));
+done:
+    return status;
+}
+
+void gram_function_put_row(const gram_function *f, int64_t i, gram_function *to, int64_t at)
+{
+    const int64_t d = f->d;
+    if (gram_function_row_bytes(f) == gram_function_row_bytes(to))
+        memcpy(gram_function_row(to, at), gram_function_row(f, i), gram_function_row_bytes(f));
+    else
+        for (int64_t l = 0; l < d; l++) to->f64[at * d + l] = (double)f->f32[i * d + l];
+}
+
+static gram_status check_set(gram_context *context, const gram_kernel *kernel)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    for (int64_t p = 0; p < count; p++) {
+        gram_parameter parameter;
+        TRY(gram_kernel_parameter_get(context, kernel, p, &parameter));
+        FAIL_IF(!parameter.set, context, GRAM_ERROR_UNSET, "function_create: %s has no value", parameter.name);
+    }
+done:
+    return status;
+}
+
+static gram_status check_request(gram_context *context, const gram_kernel *kernel, const gram_points *centres,
+                                 int64_t outputs, const double *a, int64_t lda)
+{
+    gram_status status = GRAM_OK;
+    int64_t numbers;
+    FAIL_IF(!kernel || !centres || !a, context, GRAM_ERROR_ARGUMENT, "function_create: %s is NULL",
+            !kernel    ? "kernel"
+            : !centres ? "centres"
+                       : "a");
+    FAIL_IF(outputs < 1 || outputs > MOST_OUTPUTS, context, GRAM_ERROR_ARGUMENT,
+            "function_create: outputs = %" PRId64 ", need 1 to %d", outputs, (int)MOST_OUTPUTS);
+    FAIL_IF(lda < outputs, context, GRAM_ERROR_ARGUMENT,
+            "function_create: lda = %" PRId64 " is less than outputs = %" PRId64, lda, outputs);
+    FAIL_IF(!gram_size_multiply(centres->n, lda, &numbers), context, GRAM_ERROR_OVERFLOW,
+            "function_create: %" PRId64 " rows of %" PRId64 " numbers are more than can be addressed", centres->n, lda);
+    TRY(gram_kernel_check_dimension(context, kernel, centres->d));
+    TRY(check_set(context, kernel));
+done:
+    return status;
+}
+
+static void copy_centres(const gram_points *from, gram_function *to)
+{
+    const size_t bytes = gram_function_row_bytes(to);
+    for (int64_t i = 0; i < to->n; i++) {
+        const void *row =
+            from->f64 ? (const void *)(from->f64 + i * from->stride) : (const void *)(from->f32 + i * from->stride);
+        memcpy(gram_function_row(to, i), row, bytes);
+    }
+}
+
+gram_status gram_function_create(gram_context *context, gram_kernel *kernel, const gram_points *centres,
+                                 int64_t outputs, const double *a, int64_t lda, const double *constant,
+                                 gram_function **function)
+{
+    gram_status status = GRAM_OK;
+    gram_function *made = NULL;
+    if (!context || !function) return GRAM_ERROR_ARGUMENT;
+    *function = NULL;
+    TRY(check_request(context, kernel, centres, outputs, a, lda));
+    TRY(gram_function_make(context, (gram_function_room){kernel, centres->n, centres->d, outputs, centres->f32 != NULL},
+                           &made));
+    copy_centres(centres, made);
+    for (int64_t i = 0; i < made->n; i++) memcpy(made->a + i * outputs, a + i * lda, (size_t)outputs * sizeof(double));
+    if (constant) memcpy(made->constant, constant, (size_t)outputs * sizeof(double));
+    TRY(gram_function_seal(context, "function_create", GRAM_ERROR_DATA, made));
+    *function = made;
+    made = NULL;
+done:
+    gram_function_release(made);
+    return status;
+}
+
+gram_function *gram_function_retain(gram_function *function)
+{
+    if (function) atomic_fetch_add(&function->references, 1);
+    return function;
+}
+
+void gram_function_release(gram_function *function)
+{
+    if (!function || atomic_fetch_sub(&function->references, 1) != 1) return;
+    gram_memory *memory = function->memory;
+    const size_t n = (size_t)function->n, m = (size_t)function->outputs;
+    gram_points_destroy(function->centres);
+    gram_kernel_release(function->kernel);
+    gram_memory_give(memory, function->f64, n * (size_t)function->d * sizeof(double));
+    gram_memory_give(memory, function->f32, n * (size_t)function->d * sizeof(float));
+    gram_memory_give(memory, function->a, n * m * sizeof(double));
+    gram_memory_give(memory, function->constant, m * sizeof(double));
+    gram_memory_give(memory, function, sizeof *function);
+    gram_memory_release(memory);
+}
+
+gram_kernel *gram_function_kernel(const gram_function *function)
+{
+    return function->kernel;
+}
+
+gram_points *gram_function_centres(const gram_function *function)
+{
+    return function->centres;
+}
+
+const double *gram_function_centres_f64(const gram_function *function)
+{
+    return function->f64;
+}
+
+const float *gram_function_centres_f32(const gram_function *function)
+{
+    return function->f32;
+}
+
+int64_t gram_function_outputs(const gram_function *function)
+{
+    return function->outputs;
+}
+
+const double *gram_function_coefficients(const gram_function *function)
+{
+    return function->a;
+}
+
+const double *gram_function_constant(const gram_function *function)
+{
+    return function->constant;
+}
+
+/* ---- at points ---- */
+
+static gram_status check_points(gram_context *context, const char *who, const gram_function *function,
+                                const gram_points *x, const double *out)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(!function || !x || !out, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", who,
+            !function ? "function"
+            : !x      ? "x"
+                      : "out");
+    FAIL_IF(x->d != function->d, context, GRAM_ERROR_DIMENSION,
+            "%s: x has %" PRId64 " columns, the centres have %" PRId64, who, x->d, function->d);
+done:
+    return status;
+}
+
+gram_status gram_function_evaluate(gram_context *context, const gram_function *function, const gram_points *x,
+                                   double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(check_points(context, "function_evaluate", function, x, out));
+    const int64_t m = function->outputs;
+    FAIL_IF(ldo < m, context, GRAM_ERROR_ARGUMENT,
+            "function_evaluate: ldo = %" PRId64 " is less than the %" PRId64 " outputs", ldo, m);
+    TRY(gram_matrix_product(context, function->kernel, x, function->centres, m, function->a, m, out, ldo));
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t o = 0; o < m; o++) out[i * ldo + o] += function->constant[o];
+done:
+    return status;
+}
+
+gram_status gram_function_gradient(gram_context *context, const gram_function *function, int64_t output,
+                                   const gram_points *x, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    double *ones = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(check_points(context, "function_gradient", function, x, out));
+    FAIL_IF(output < 0 || output >= function->outputs, context, GRAM_ERROR_ARGUMENT,
+            "function_gradient: output = %" PRId64 ", there are %" PRId64, output, function->outputs);
+    FAIL_IF(ldo < x->d, context, GRAM_ERROR_ARGUMENT,
+            "function_gradient: ldo = %" PRId64 " is less than the %" PRId64 " columns", ldo, x->d);
+    TRY(gram_take(context, "function_gradient", x->n, sizeof(double), (void **)&ones));
+    for (int64_t i = 0; i < x->n; i++) ones[i] = 1;
+    const gram_weights weights = {
+        .rank = 1, .a = ones, .lda = 1, .b = function->a + output, .ldb = function->outputs}; /* W_ij = a_j */
+    TRY(gram_matrix_input_gradient(context, function->kernel, x, function->centres, &weights, out, ldo));
+done:
+    if (ones) gram_give(context, ones, x->n, sizeof(double));
+    return status;
+}
