@@ -22,8 +22,10 @@
 #include <gram/preparation.h>
 #include <gram/random.h>
 #include <gram/status.h>
+#include <gram/stein.h>
 #include <gram/table.h>
 #include <gram/text.h>
+#include <gram/thin.h>
 #include <gram/tune.h>
 #include <gram/words.h>
 
