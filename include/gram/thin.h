@@ -43,7 +43,7 @@ GRAM_API gram_status gram_thin(gram_context *context, const gram_kernel *kernel,
                                int64_t *index, double *discrepancy);
 
 /* The weights w >= 0, sum w = 1, that make the discrepancy of the weighted choice smallest, by exact steps on pairs of
- * weights, until its square is within 1e-6 of the least one (relative; bounded by the optimality conditions);
+ * weights, until its square is within 1e-4 of the least one (relative; bounded by the optimality conditions);
  * GRAM_NOT_CONVERGED after 1000 m + 100,000 steps. The discrepancy with them goes to *discrepancy unless NULL. A point that was chosen twice has its weight in the first
  * place. O(m^2) memory; without scores O(n m d) for the means. */
 GRAM_API gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,

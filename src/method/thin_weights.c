@@ -13,7 +13,7 @@
 #include "thin.h"
 
 /* Stops when the squared discrepancy is within this share of its least value, or when rounding hides the difference. */
-static const double TOLERANCE = 1e-6, ROUNDING = 1e-13;
+static const double TOLERANCE = 1e-4, ROUNDING = 1e-13;
 
 typedef struct weighing {
     int64_t m;
