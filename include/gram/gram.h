@@ -8,6 +8,7 @@
 
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/eigen.h>
 #include <gram/function.h>
