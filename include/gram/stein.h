@@ -55,8 +55,10 @@ typedef struct gram_stein_test_options {
     double level;  /* 0.05 */
     int64_t draws; /* of the bootstrap, 999 */
     /* Probability that the multiplier changes its sign from one row to the next: 0.5 (independent signs) for independent
-     * draws; smaller for a Markov chain, about 1/(2 tau) if tau is its autocorrelation time. */
+     * draws; smaller for a Markov chain: signs stay alike over some 1/(2 flip) rows, which should be several times the
+     * autocorrelation time of the chain and few compared with n. */
     double flip;
+    double *bootstrap; /* takes the U-statistics of the draws, sorted; or NULL */
 } gram_stein_test_options;
 
 GRAM_API void gram_stein_test_options_init(gram_stein_test_options *options, size_t size);

@@ -148,7 +148,8 @@ static int compare(const void *a, const void *b)
 /* Equal sums that were rounded differently count as equal: with few points many draws give the observed one. */
 static const double TIE = 1e-12;
 
-/* observed and sums are sums over all pairs, own that of the diagonal. Sorts sums. */
+/* observed and sums are sums over all pairs, own that of the diagonal. sums become sorted
+ * U-statistics. */
 static void judge(const gram_stein_test_options *options, int64_t n, double observed, double own, double *sums,
                   gram_stein_test_result *result)
 {
@@ -161,8 +162,9 @@ static void judge(const gram_stein_test_options *options, int64_t n, double obse
     result->reject = result->p_value <= options->level;
     /* rejected when at most `spare` draws reach the observed one */
     const double spare = floor(options->level * (1 + (double)draws)) - 1;
-    result->threshold = NAN;
-    if (spare >= 0) result->threshold = (sums[draws - 1 - (int64_t)spare] - own) / ((double)n * (double)(n - 1));
+    for (int64_t b = 0; b < draws; b++) sums[b] = (sums[b] - own) / ((double)n * (double)(n - 1));
+    result->threshold = spare >= 0 ? sums[draws - 1 - (int64_t)spare] : NAN;
+    if (options->bootstrap) memcpy(options->bootstrap, sums, (size_t)draws * sizeof *sums);
 }
 
 gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, const gram_points *points,
