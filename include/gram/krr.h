@@ -42,7 +42,7 @@ typedef struct gram_krr_report {
     double train_rmse, train_r2;
     double loo_rmse, loo_r2, gcv;
     double norm;                    /* |f|, root of the sum over outputs */
-    double effective_dimension;     /* tr K A^-1, plus 1 for an intercept */
+    double effective_dimension;     /* tr K A^-1 */
     double log_marginal_likelihood; /* with the amplitude of the kernel profiled out; sum over outputs */
     double trace;                   /* tr K */
     double radius;                  /* sqrt of the largest k(x, x) */
