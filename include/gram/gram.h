@@ -16,6 +16,7 @@
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/matrix.h>
+#include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
 #include <gram/operator.h>

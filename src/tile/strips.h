@@ -56,9 +56,29 @@ typedef struct gram_strips_f32 {
     void (*multiply_both)(const float *k, const float *v, const float *v_rows, double *out, double *out_columns);
 } gram_strips_f32;
 
+/* Sums over many subsets of the pairs of a strip, in whole numbers: exact, so in any order (see subset_block.h). A subset
+ * is one bit for each point of a panel, GRAM_SUBSET_BYTES bytes. */
+enum {
+    GRAM_SUBSET_BYTES = GRAM_PANEL / 8,
+    GRAM_SUBSET_COLUMNS = 4, /* that one look at the table takes */
+    GRAM_SUBSET_TABLE = GRAM_PANEL / GRAM_SUBSET_COLUMNS * (1 << GRAM_SUBSET_COLUMNS) * GRAM_STRIP,
+    GRAM_SUBSET_LARGEST = 1 << 23 /* of the numbers: 2 GRAM_PANEL of them still fit in 32 bits */
+};
+
+typedef struct gram_strips_subset {
+    /* out[j * GRAM_STRIP + i] = k_ij scale, rounded, cut off at +-GRAM_SUBSET_LARGEST; returns the largest |k_ij| */
+    double (*quantise)(const double *k, double scale, int32_t *out);
+    /* The sums of all subsets of each four columns; 64-byte aligned. */
+    void (*tabulate)(const int32_t *k, int32_t *tables);
+    /* sums[p] += sum of k_ij over i in rows_p and j in columns_p; subset p of each is GRAM_SUBSET_BYTES behind the one
+     * before, rows starts at the byte of the strip's first row */
+    void (*add)(const int32_t *tables, int64_t count, const uint8_t *rows, const uint8_t *columns, int64_t *sums);
+} gram_strips_subset;
+
 typedef struct gram_strips {
     gram_strips_f64 f64;
     gram_strips_f32 f32;
+    gram_strips_subset subset;
 } gram_strips;
 
 /* The table for a level that the context has chosen; never NULL. */

@@ -4,6 +4,7 @@
 #include "strips.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { TERM_SQUARE, TERM_WEIGHTED_SQUARE, TERM_ABSOLUTE, TERM_PRODUCT };
 
@@ -102,8 +103,11 @@ static void row_with_vectors(int64_t d, const double *x, const double *s, const 
     }
 }
 
+#include "subset_block.h"
+
 const gram_strips LEVEL_TABLE = {
     .f64 = {sqdist_f64, l1_f64, dot_f64, sqdist_from_dot_f64, multiply_f64, multiply_both_f64, row_moments,
             row_with_vectors},
     .f32 = {sqdist_f32, l1_f32, dot_f32, sqdist_from_dot_f32, multiply_f32, multiply_both_f32},
+    .subset = {subset_quantise, subset_tabulate, subset_add},
 };

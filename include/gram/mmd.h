@@ -1,0 +1,134 @@
+/* Maximum mean discrepancy: how far apart two distributions are, and whether two samples come from one.
+ *
+ *     MMD(P, Q) = |mu_P - mu_Q|,   MMD^2 = E k(X, X') + E k(Y, Y') - 2 E k(X, Y)
+ *
+ * mu_P = E k(X, .) being the mean embedding (<gram/embedding.h>). For a characteristic kernel (rbf, matern, ...) it is 0 only if
+ * P = Q. Estimators and tests: Gretton et al., "A kernel two-sample test", JMLR 13, 2012. Everything is computed in f64 and gives
+ * the same bits for any number of threads.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION (x and y of different width, or a kernel that does not fit),
+ * GRAM_ERROR_UNSET (estimators; tests set what is open by the median heuristic on both samples together), GRAM_ERROR_NUMERICAL
+ * (entries so large that their sums are not finite), what <gram/matrix.h> lists, GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY,
+ * GRAM_ERROR_CANCELLED. Nothing of size n^2 is ever held: memory is O((n + m)(d + permutations/8)) and a scratch per thread. */
+#ifndef GRAM_MMD_H
+#define GRAM_MMD_H
+
+#include <gram/function.h>
+
+GRAM_BEGIN
+
+/* ---- estimators of MMD^2 from n points x and m points y ---- */
+
+typedef enum gram_mmd_estimator {
+    GRAM_MMD_UNBIASED = 0, /* U-statistic: means over i != j; may be negative; n, m >= 2 */
+    GRAM_MMD_BIASED = 1,   /* V-statistic: means over all pairs, |mu_x - mu_y|^2 >= 0; n, m >= 1 */
+    GRAM_MMD_PAIRED = 2,   /* U-statistic of the pairs z_i = (x_i, y_i): the cross term leaves out i = j too; n = m >= 2 */
+    GRAM_MMD_LINEAR = 3,   /* mean of the paired statistic over z_1 z_2, z_3 z_4, ...: O(n) time; n = m >= 2 */
+    GRAM_MMD_BLOCK = 4     /* the same over blocks of `block` pairs; what is left over at the end is not used; n = m >= block */
+} gram_mmd_estimator;
+
+/* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `deviation` (or NULL) gets the standard error
+ * of the mean over blocks, for LINEAR and BLOCK with two blocks or more; otherwise NaN. O((n + m)^2 d); LINEAR O(n d), BLOCK
+ * O(n block d). */
+GRAM_API gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                      const gram_points *y, gram_mmd_estimator estimator, int64_t block, double *out,
+                                      double *deviation);
+
+/* The linear-time and block estimators on two streams: pairs (x_i, y_i) come in any portions, and only a block's points and three
+ * numbers are kept. A stream keeps its kernel, which must have no open number. */
+typedef struct gram_mmd_stream gram_mmd_stream;
+
+/* d columns, blocks of 2 or more pairs. The caller destroys it (takes NULL). */
+GRAM_API gram_status gram_mmd_stream_create(gram_context *context, gram_kernel *kernel, int64_t d, int64_t block,
+                                            gram_mmd_stream **stream);
+GRAM_API void gram_mmd_stream_destroy(gram_mmd_stream *stream);
+
+/* Adds pairs: x and y have the same number of rows. O(n (block + 1) d). */
+GRAM_API gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream *stream, const gram_points *x,
+                                         const gram_points *y);
+
+/* The mean over the blocks so far, its standard error (NaN below two blocks), and P(N(0, 1) >= mean/error) for the test of P = Q
+ * (1 while there is no error or it is 0 and the mean not positive). Any may be NULL. Returns the number of whole blocks. */
+GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation,
+                                        double *p_value);
+
+/* The witness mu_x - mu_y = mean_i k(x_i, .) - mean_j k(y_j, .): large where x has more mass. Its norm is the V-statistic's root.
+ * The caller releases the function. O((n + m) d). */
+GRAM_API gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                      const gram_points *y, gram_function **witness);
+
+/* Where samples differ, column by column: score[l] = MMD^2 of column l alone (rbf, width by the median heuristic) over its
+ * standard deviation if labels were random; above about 3 is hardly chance, 0 for a constant column. At most 2,000 rows of each
+ * sample are looked at (seeded). O(d min(n + m, 4000)^2). */
+GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score);
+
+/* ---- the two-sample test ---- */
+
+typedef enum gram_mmd_method {
+    GRAM_MMD_TEST_AUTO = 0,    /* AGGREGATED without a kernel, PERMUTATION with one */
+    GRAM_MMD_TEST_PERMUTATION, /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m */
+    /* PERMUTATION over `widths` length-scales at once: for the observed and every permuted labelling the smallest of the widths'
+     * p-values; the p-value is the observed one's place among them. Exact level (Schrab et al., "MMD aggregated two-sample test",
+     * JMLR 24, 2023; calibrated in one step here, on the same permutations). */
+    GRAM_MMD_TEST_AGGREGATED,
+    GRAM_MMD_TEST_SPLIT,  /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
+    GRAM_MMD_TEST_GAMMA,  /* V-statistic against a gamma distribution with the mean and variance that random labels give it */
+    GRAM_MMD_TEST_NORMAL, /* U-statistic over its standard deviation under random labels against N(0, 1): rough */
+    GRAM_MMD_TEST_LINEAR, /* linear-time estimator over its standard error: n = m, i.i.d., O(n) */
+    GRAM_MMD_TEST_BLOCK,  /* block estimator, likewise */
+    GRAM_MMD_TEST_WILD    /* wild bootstrap of the V-statistic, for samples that depend on time */
+} gram_mmd_method;
+
+enum { GRAM_MMD_MAX_WIDTHS = 32 };
+
+typedef struct gram_mmd_options {
+    size_t size; /* sizeof of this struct, set by gram_mmd_options_init */
+    gram_mmd_method method;
+    int biased;           /* report and permute the V-statistic */
+    double level;         /* reject if p <= level; default 0.05 */
+    int64_t permutations; /* or bootstrap draws; default 999 */
+    int64_t block;        /* of BLOCK; 0: floor(sqrt(n)) */
+    /* WILD: over how many rows dependence lasts; its weights are w_t = exp(-1/l) w_(t-1) + noise (Chwialkowski, Sejdinovic and
+     * Gretton, NIPS 2014). 0: 20, at most a fifth of the smaller sample. */
+    double memory;
+    /* AGGREGATED, SPLIT: the length-scales of the resolved kernel times 2^width_from ... 2^width_to in `widths` (1 to
+     * GRAM_MMD_MAX_WIDTHS) equal steps; default 7 from -4 to 2. */
+    int64_t widths;
+    double width_from, width_to;
+} gram_mmd_options;
+
+GRAM_API void gram_mmd_options_init(gram_mmd_options *options, size_t size);
+
+typedef struct gram_mmd_result {
+    size_t size;          /* sizeof of this struct, set by gram_mmd_result_init */
+    gram_mmd_method used; /* never AUTO */
+    gram_kernel *kernel;  /* without open numbers; for several widths, that of the smallest p-value. Released by clear. */
+    double statistic;     /* MMD^2, estimated as the method says */
+    double p_value;       /* in (0, 1], never NaN */
+    int reject;           /* p_value <= level */
+    int64_t n, m;         /* rows that the p-value is from: fewer than given after SPLIT */
+    double null_mean;     /* of the statistic under random labels (GAMMA, NORMAL), NaN otherwise */
+    double null_deviation;
+    int64_t redone; /* permuted values so near to the observed one that they were computed again in f64 */
+    int64_t width_count;
+    double width[GRAM_MMD_MAX_WIDTHS];   /* AGGREGATED, SPLIT: factors on the length-scales ... */
+    double width_p[GRAM_MMD_MAX_WIDTHS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
+} gram_mmd_result;
+
+/* Before the first call, and again before another one unless the result was cleared. */
+GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
+
+/* Tests the hypothesis that both samples come from one distribution. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
+ * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
+ * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
+ * AGGREGATED that times `widths`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
+ * AGGREGATED and SPLIT need a kernel with a length-scale: GRAM_ERROR_ARGUMENT. */
+GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x, const gram_points *y,
+                                   const gram_mmd_options *options, gram_mmd_result *result);
+
+/* Gives back what a result holds; takes NULL, and results of failed calls. */
+GRAM_API void gram_mmd_result_clear(gram_mmd_result *result);
+
+GRAM_END
+
+#endif
