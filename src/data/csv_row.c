@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include <gram/table.h>
-#include <gram/text.h>
+
+#include "base/number.h"
 
 /* ASCII only: strncasecmp follows the locale. */
 static int is_word(const char *text, size_t length, const char *word)
@@ -19,7 +20,7 @@ gram_field_kind gram_field_read(const gram_csv_field *field, double *value)
 {
     const char *text = field->text;
     size_t length = field->length;
-    if (length > 0 && gram_number_parse(text, length, value) == length)
+    if (length > 0 && gram_number_read(text, length, value) == length)
         return isfinite(*value) ? GRAM_FIELD_NUMBER : GRAM_FIELD_INFINITE;
     *value = NAN;
     if (length == 0 || is_word(text, length, "na") || is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
@@ -116,7 +117,7 @@ size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, siz
             end = skip_field(text, length, at, layout->delimiter);
         } else {
             if (layout->levels[place]) return 0;
-            const size_t taken = gram_number_parse(text + at, length - at, &row[place]);
+            const size_t taken = gram_number_read(text + at, length - at, &row[place]);
             if (taken == 0 || !isfinite(row[place])) return 0;
             end = at + taken;
         }
