@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #include "source.h"
 #include <gram/text.h>
+
+_Static_assert(GRAM_ASIDE_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
 
 /* The folder of a path, as text before its last slash: its length, 0 if there is none. */
 static int folder_length(const char *path)
@@ -104,7 +107,7 @@ done:
 /* Best effort: some file systems cannot, and the file is in its place already. */
 static void sync_folder(const char *path)
 {
-    char folder[PATH_MAX];
+    char folder[GRAM_ASIDE_PATH];
     const int length = folder_length(path);
     (void)snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

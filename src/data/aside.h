@@ -10,15 +10,15 @@
 #ifndef GRAM_DATA_ASIDE_H
 #define GRAM_DATA_ASIDE_H
 
-#include <limits.h>
-
 #include "base/context.h"
+
+enum { GRAM_ASIDE_PATH = 4096 }; /* PATH_MAX, which a strict C library does not tell */
 
 typedef struct gram_aside {
     int descriptor; /* -1 when closed */
     int exists;     /* the temporary file does */
-    char path[PATH_MAX];
-    char temporary[PATH_MAX];
+    char path[GRAM_ASIDE_PATH];
+    char temporary[GRAM_ASIDE_PATH];
 } gram_aside;
 
 /* Opens a temporary file in the folder of `path`; `who` begins messages that cannot begin with the path. After a failure

@@ -127,8 +127,9 @@ static gram_status read_end(reader *r)
     TRY(read_wide_end(r, end));
     CORRUPT_IF(r->directory > r->end || r->directory_size != r->end - r->directory, r,
                "its directory is not where it should be");
-    CORRUPT_IF(r->count < 1 || r->count > GRAM_ARCHIVE_ENTRIES || r->directory_size > MOST_DIRECTORY, r,
-               "too many entries, or none");
+    CORRUPT_IF(r->count < 1 || r->count > GRAM_ARCHIVE_ENTRIES || r->directory_size > MOST_DIRECTORY ||
+                   r->directory_size < r->count * GRAM_ZIP_DIRECTORY_SIZE,
+               r, "too many entries, or none");
 done:
     return status;
 }

@@ -7,7 +7,8 @@
 
 #include <gram/text.h>
 
-enum { FIRST_KEPT = 0x10FF00, LAST_KEPT = 0x10FFFF };
+/* Byte b is kept as KEPT + b; below 0x80 they are characters by themselves. */
+enum { KEPT = 0x10FF00, FIRST_KEPT = KEPT + 0x80 };
 
 /* ---- UTF-8 ---- */
 
@@ -32,8 +33,8 @@ void gram_json_decode(const char *text, char *out)
     while (*at) {
         uint32_t code;
         const size_t length = read_character(at, &code);
-        if (length == 4 && code >= FIRST_KEPT + 0x80) { /* bytes below 0x80 are characters by themselves */
-            *out++ = (char)(unsigned char)(code - FIRST_KEPT);
+        if (length == 4 && code >= FIRST_KEPT) {
+            *out++ = (char)(unsigned char)(code - KEPT);
             at += length;
             continue;
         }
@@ -72,7 +73,7 @@ static void put_quoted(gram_json *json, const char *value)
     while (*at) {
         uint32_t code;
         const size_t length = read_character(at, &code);
-        if (length == 0 || (code >= FIRST_KEPT && code <= LAST_KEPT)) {
+        if (length == 0 || code >= FIRST_KEPT) {
             put_kept(json, *at++);
             continue;
         }

@@ -5,7 +5,7 @@
  * which tells them from integers; NaN is null.
  *
  * Names come from CSV files and may be any bytes, JSON is UTF-8. A byte b that is not part of a UTF-8 character is written
- * as the character U+10FF00 + b, from the last plane for private use; characters U+10FF00 to U+10FFFF themselves are
+ * as the character U+10FF00 + b, from the last plane for private use; characters U+10FF80 to U+10FFFF themselves are
  * written byte by byte in the same way. So every name comes back as it was, and all usual ones look like themselves. */
 #ifndef GRAM_MODEL_JSON_H
 #define GRAM_MODEL_JSON_H

@@ -11,7 +11,8 @@
 #include "json.h"
 #include "read.h"
 
-/* jansson 2.14 on a 64-bit machine: an empty object takes 224 bytes with what malloc adds, a member 80 more than its key. */
+/* Measured with jansson 2.14, 64 bits, for texts of 50,000 values of one kind: an empty object, the dearest, takes 235 bytes
+ * (and counts as two values), and what is reserved was 1.5 to 17 times what the tree took, buffers included. */
 enum { BYTES_PER_VALUE = 256, BYTES_PER_CHARACTER = 3 };
 
 gram_status gram_model_bad_json(const gram_model_reader *reader, const char *format, ...)
