@@ -19,7 +19,8 @@ add_library(gram_dependencies INTERFACE)
 target_include_directories(gram_dependencies SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 target_link_directories(gram_dependencies INTERFACE ${OPENBLAS_LIBRARY_DIRS})
 target_link_libraries(gram_dependencies INTERFACE ${LBFGSB_ARCHIVE} ${GFORTRAN_LIBRARY}
-    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C Threads::Threads m)
+    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C
+    Threads::Threads m)
 
 set(gram_tests OFF)
 if(GRAM_TESTS STREQUAL "AUTO")

@@ -1,10 +1,13 @@
 #include "scored.h"
 
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "words.h"
 
 static const cli_choice preconditions[] = {
     {"med", GRAM_PRECONDITION_MED, NULL, 0, 0},

@@ -90,6 +90,13 @@ static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shap
     v->exp_scaled(n, -0.5 * rate(shape), s, out);
 }
 
+static void normalized_profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s,
+                                   float *out, float *work)
+{
+    (void)work;
+    v->exp_scaled(n, (float)fmax(-0.5 * rate(shape), -1e36), s, out);
+}
+
 static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
                              const double *k, double *out)
 {
@@ -119,6 +126,7 @@ static const gram_kernel_type NORMALIZED = {
     .spec_count = 1,
     .specs = {{.name = "s", .role = GRAM_ROLE_SHAPE}},
     .profile = normalized_profile,
+    .profile_f32 = normalized_profile_f32,
     .slope = normalized_slope,
     .curvature = normalized_curvature,
     .parameter_slope = normalized_parameter_slope,

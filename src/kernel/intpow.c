@@ -57,6 +57,13 @@ static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shap
     v->exp_scaled(n, -0.5 * log(2.0) * shape->scale, s, out);
 }
 
+static void normalized_profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s,
+                                   float *out, float *work)
+{
+    (void)work;
+    v->exp_scaled(n, (float)(-0.5 * log(2.0) * shape->scale), s, out);
+}
+
 static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
                              const double *k, double *out)
 {
@@ -75,6 +82,7 @@ static const gram_kernel_type NORMALIZED = {
     .name = "intpow",
     .form = GRAM_FORM_SQDIST,
     .profile = normalized_profile,
+    .profile_f32 = normalized_profile_f32,
     .slope = normalized_slope,
     .curvature = normalized_curvature,
     .domain_refuse = domain_refuse,

@@ -21,6 +21,14 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     gram_profile_inverse_power(v, &form, n, s, out, work);
 }
 
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
+                        float *work)
+{
+    const gram_inverse_power form = {.base = 1, .scale = rate(shape), .power = shape->par[ALPHA]};
+    (void)work;
+    gram_profile_inverse_power_f32(v, &form, n, s, out);
+}
+
 static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     const double c = rate(shape);
@@ -85,6 +93,7 @@ const gram_kernel_type gram_kernel_rq = {
               GRAM_LENGTH_SPEC({NULL, NULL})},
     .facts = facts,
     .profile = profile,
+    .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,

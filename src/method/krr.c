@@ -86,7 +86,7 @@ static gram_status solve(gram_context *context, const gram_problem *p, const gra
 {
     gram_status status = GRAM_OK;
     s->intercept = options->intercept != 0;
-    s->tolerance = options->tolerance > 0 ? options->tolerance : 1e-14;
+    s->tolerance = options->tolerance;
     TRY(plan(context, p, options, &s->plan));
     TRY(gram_solution_make(context, p, centre_count(p, s), s));
     switch (s->plan.solver) {
@@ -322,6 +322,7 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
     TRY(report(context, &problem, &solution, made));
     *krr = made;
     made = NULL;
+    if (solution.not_converged) status = GRAM_NOT_CONVERGED;
 done:
     gram_krr_destroy(made);
     gram_solution_free(context, &problem, &solution);

@@ -2,11 +2,14 @@
 #ifndef GRAM_METHOD_SOLUTION_H
 #define GRAM_METHOD_SOLUTION_H
 
+#include <gram/operator.h>
+
 #include "problem.h"
 
 typedef struct gram_solution {
     int intercept;
-    double tolerance;     /* of the backward error, of iterations */
+    int not_converged;    /* iterations ended before the tolerance was reached */
+    double tolerance;     /* of the backward error, of iterations; 0: the way's own */
     gram_plan plan;       /* what is to be done; precision and leave_one_out become what was done */
     gram_points *centres; /* p->x, or landmarks of it */
     double *a;            /* count x m coefficients of the centres; count = points of `centres` */
@@ -30,6 +33,9 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
 
 /* Least squares over the span of the functions of landmarks. */
 gram_status gram_solve_landmarks(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* K + ridge, matrix-free; the caller releases it. */
+gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op);
 
 /* u = [y, 1], or y alone. */
 void gram_solution_right_side(const gram_problem *p, int intercept, double *u);

@@ -22,6 +22,7 @@
 
 enum { STALLED = 8 };
 
+static const double REFINED = 1e-14;        /* backward error that refinement reaches */
 static const double WORST_CONDITION = 1e13; /* of a factor that the ridgeless limit trusts */
 
 double gram_solution_combine(const gram_problem *p, const double *u, int intercept, double *a, double *b)
@@ -95,7 +96,7 @@ done:
 
 /* ---- f32 and refinement ---- */
 
-static gram_status make_operator(gram_context *context, const gram_problem *p, gram_operator **op)
+gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op)
 {
     gram_status status = GRAM_OK;
     gram_operator *k = NULL;
@@ -117,11 +118,11 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     gram_cg_options options;
     gram_cg_report report;
     gram_cg_options_init(&options, sizeof options);
-    options.tolerance = s->tolerance;
+    options.tolerance = s->tolerance > 0 ? s->tolerance : REFINED;
     options.stall = STALLED;
     options.precondition = gram_cg_precondition_factor;
     options.user = factor;
-    TRY(make_operator(context, p, &op));
+    TRY(gram_solution_operator(context, p, &op));
     TRY(gram_take(context, "right-hand sides", p->n * columns, sizeof(double), (void **)&right));
     gram_solution_right_side(p, s->intercept, right);
     memset(u, 0, (size_t)(p->n * columns) * sizeof *u);

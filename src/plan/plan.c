@@ -18,6 +18,7 @@ enum {
     MOST_FOR_LOO = 5000,
     LEAST_FOR_MIXED = 1024, /* below that an f64 factor takes a few milliseconds */
     DEFAULT_LANDMARKS = 3000,
+    DEFAULT_RANK = 1000, /* of the preconditioner of cg */
     LEAST_LANDMARKS = 100,
     MOST_LANDMARKS = 1 << 16,
     CG_VECTORS = 8
@@ -68,6 +69,13 @@ static double landmark_bytes(const gram_plan_request *r, int64_t n, int64_t land
     return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + vectors_bytes(r, n);
 }
 
+/* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
+static double cg_bytes(const gram_plan_request *r, int64_t n, int64_t rank)
+{
+    return (double)n * (double)rank * sizeof(double) * 1.25 + 3.0 * (double)rank * (double)rank * sizeof(double) +
+           vectors_bytes(r, n);
+}
+
 /* The ridgeless limit may need all eigenvectors. */
 static double exact_bytes(const gram_plan_request *r, int64_t n, gram_precision precision)
 {
@@ -75,10 +83,15 @@ static double exact_bytes(const gram_plan_request *r, int64_t n, gram_precision 
     return factor_bytes(n, precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float)) + vectors_bytes(r, n);
 }
 
+static double low_rank_bytes(const gram_plan_request *r, gram_solver solver, int64_t rank)
+{
+    return solver == GRAM_SOLVER_CG ? cg_bytes(r, r->n, rank) : landmark_bytes(r, r->n, rank);
+}
+
 static double bytes_of(const gram_plan_request *r, const gram_plan *plan)
 {
     if (plan->solver == GRAM_SOLVER_EXACT) return exact_bytes(r, r->n, plan->precision);
-    return landmark_bytes(r, r->n, plan->landmarks);
+    return low_rank_bytes(r, plan->solver, plan->landmarks);
 }
 
 /* Operations and pairs a second of one core: what AVX2 and plain code reach. */
@@ -119,11 +132,12 @@ static int64_t most_exact(const gram_plan_request *r, gram_precision precision, 
     return low;
 }
 
-static int64_t most_landmarks(const gram_plan_request *r, double room)
+static int64_t most_landmarks(const gram_plan_request *r, gram_solver solver, double room)
 {
-    int64_t landmarks = r->landmarks ? r->landmarks : DEFAULT_LANDMARKS;
+    const int64_t usual = solver == GRAM_SOLVER_CG ? DEFAULT_RANK : DEFAULT_LANDMARKS;
+    int64_t landmarks = r->landmarks ? r->landmarks : usual;
     if (landmarks > r->n) landmarks = r->n;
-    while (landmarks > LEAST_LANDMARKS && !r->landmarks && landmark_bytes(r, r->n, landmarks) > room)
+    while (landmarks > LEAST_LANDMARKS && !r->landmarks && low_rank_bytes(r, solver, landmarks) > room)
         landmarks -= landmarks / 10 + 1;
     return landmarks;
 }
@@ -160,7 +174,7 @@ static void plan_landmarks(const gram_plan_request *r, gram_solver solver, doubl
 {
     plan->solver = solver;
     plan->precision = GRAM_PRECISION_F64;
-    plan->landmarks = most_landmarks(r, room);
+    plan->landmarks = most_landmarks(r, solver, room);
     set_reason(plan, "as asked for");
 }
 
@@ -186,7 +200,8 @@ static void choose(const gram_plan_request *r, double room, gram_plan *plan)
 static gram_status refuse(gram_context *context, const gram_plan_request *r, const gram_plan *plan, double room)
 {
     char needed[GRAM_BYTES_SIZE], left[GRAM_BYTES_SIZE], other[GRAM_BYTES_SIZE];
-    const int64_t exact = most_exact(r, GRAM_PRECISION_MIXED, room), landmarks = most_landmarks(r, room);
+    const int64_t exact = most_exact(r, GRAM_PRECISION_MIXED, room),
+                  landmarks = most_landmarks(r, GRAM_SOLVER_NYSTROM, room);
     (void)gram_bytes_format((size_t)bytes_of(r, plan), needed);
     (void)gram_bytes_format((size_t)room, left);
     const double by_landmarks = landmark_bytes(r, r->n, landmarks);

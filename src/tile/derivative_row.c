@@ -88,6 +88,13 @@ static void spread(const gram_mapping *mapping, const gram_jet_plan *plan, int64
         add_scaled(plan->jacobian[l * mapping->source_count + m], a, rows + mapping->columns[m] * GRAM_PANEL);
 }
 
+/* Finite, since 0 times it must stay 0 where points are far apart. */
+static double bounded(double slope)
+{
+    const double most = 1e300;
+    return slope > most ? most : slope < -most ? -most : slope;
+}
+
 /* x = dz/dx, y = dz/dy */
 static void form_slopes(const gram_deriving *job, const gram_jet_work *work, int index, const gram_jet *jet)
 {
@@ -102,7 +109,7 @@ static void form_slopes(const gram_deriving *job, const gram_jet_work *work, int
         const double weight = leaf->shape.scale * (form->weights_f64 ? form->weights_f64[l] : 1);
         for (int j = 0; j < GRAM_PANEL; j++) {
             const double left = x[l * GRAM_PANEL], right = y[l * GRAM_PANEL + j];
-            by_x[j] = weight * (form->kind == GRAM_FORM_SQDIST ? 2 * (left - right) : right);
+            by_x[j] = bounded(weight * (form->kind == GRAM_FORM_SQDIST ? 2 * (left - right) : right));
             by_y[j] = form->kind == GRAM_FORM_SQDIST ? -by_x[j] : weight * left;
         }
         spread(mapping, &job->plans[index], l, by_x, jet->x);

@@ -507,6 +507,46 @@ static void near_points(void **state)
     gram_context_destroy(context);
 }
 
+/* Points so far apart that squares overflow: k and all its derivatives are 0, never NaN. */
+static void far_points(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double far;
+    } CASES[] = {{"rbf(ell=1)", 1e200},
+                 {"rbf(ell=1e-150)", 1e10},
+                 {"rq(alpha=2, ell=1)", 1e200},
+                 {"imq(c=1, beta=0.5)", 1e200},
+                 {"matern(nu=1.5, ell=1)", 1e200},
+                 {"matern(nu=2.5, ell=1)", 1e200},
+                 {"matern(nu=1.8, ell=1)", 1e200},
+                 {"periodic(p=0.3, ell=1e-9)", 0.1},
+                 {"powexp(p=2, ell=1e-140)", 1}};
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        const double data[2][2] = {{0, 0}, {CASES[c].far, -CASES[c].far}};
+        const problem p = {.text = CASES[c].text, .d = 2};
+        gram_points *x = test_points(context, 2, 2, data[0]);
+        gram_kernel *kernel = test_kernel(context, CASES[c].text);
+        gram_derivatives all = take_all(2, 2, 2);
+        OK(context, gram_matrix_derivatives(context, kernel, x, NULL, &all));
+        for (int l = 0; l < 2; l++) {
+            compare(&p, "dk/dx", 0, 1, all.by_x[2 + l], 0, 1e-190);
+            compare(&p, "dk/dx", 0, 0, all.by_x[l], 0, 0);
+            for (int m = 0; m < 2; m++) {
+                compare(&p, "d2k/dx dy", l, m, all.mixed[4 + 2 * l + m], 0, 1e-190);
+                compare(&p, "d2k/dx dy at x = y", l, m, all.mixed[2 * l + m], l == m ? all.trace[0] / 2 : 0,
+                        1e-15 * all.trace[0]);
+            }
+        }
+        free_all(&all);
+        gram_kernel_release(kernel);
+        gram_points_destroy(x);
+    }
+    gram_context_destroy(context);
+}
+
 /* ---- combinators that exist in C only, and refusals ---- */
 
 static double one(void *user, int64_t d, const double *x)
@@ -665,10 +705,11 @@ static void strides_and_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_differences), cmocka_unit_test(large_sets), cmocka_unit_test(positive),
-        cmocka_unit_test(closed_forms),   cmocka_unit_test(polynomial), cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(near_points),    cmocka_unit_test(centred),    cmocka_unit_test(refusals),
-        cmocka_unit_test(bad_arguments),  cmocka_unit_test(same_bits),  cmocka_unit_test(strides_and_types),
+        cmocka_unit_test(by_differences),    cmocka_unit_test(large_sets),    cmocka_unit_test(positive),
+        cmocka_unit_test(closed_forms),      cmocka_unit_test(polynomial),    cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(near_points),       cmocka_unit_test(far_points),    cmocka_unit_test(centred),
+        cmocka_unit_test(refusals),          cmocka_unit_test(bad_arguments), cmocka_unit_test(same_bits),
+        cmocka_unit_test(strides_and_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,6 +417,33 @@ static void mixed_is_exact(void **state)
     gram_context_destroy(c);
 }
 
+static void iterations_reach_the_fit(void **state)
+{
+    (void)state;
+    enum { LARGE = 1500, WIDE = 4 };
+    gram_context *c = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(21, LARGE * WIDE, -1, 1), *y = test_random(22, LARGE, -0.1, 0.1),
+           *w = test_random(23, LARGE, 0.5, 2);
+    for (int i = 0; i < LARGE; i++) y[i] += sin(4 * x[i * WIDE]) + x[i * WIDE + 1];
+    gram_krr_options o;
+    gram_krr_options_init(&o, sizeof o);
+    o.lambda = 1e-4;
+    o.weights = w;
+    gram_krr *a = fit(c, "rbf(ell=0.7)", LARGE, WIDE, 1, x, y, &o);
+    o.solver = GRAM_SOLVER_CG;
+    o.landmarks = 200;
+    o.tolerance = 1e-13;
+    gram_krr *b = fit(c, "rbf(ell=0.7)", LARGE, WIDE, 1, x, y, &o);
+    const gram_krr_report *r = gram_krr_get_report(b);
+    assert_true(r->solver == GRAM_SOLVER_CG && r->backward_error < 1e-13 && r->iterations > 1 && r->rank == 200);
+    assert_true(r->trace_error > 0 && r->trace_error < 1);
+    near("cg", LARGE, gram_krr_fitted(b), gram_krr_fitted(a), 1e-8);
+    gram_krr_destroy(b);
+    gram_krr_destroy(a);
+    free(x), free(y), free(w);
+    gram_context_destroy(c);
+}
+
 /* With every point a landmark nothing is lost; with few, the trace error says how much. */
 static void landmarks_approach_the_fit(void **state)
 {
@@ -586,6 +613,7 @@ int main(void)
         cmocka_unit_test(ridgeless_limit),
         cmocka_unit_test(mixed_is_exact),
         cmocka_unit_test(landmarks_approach_the_fit),
+        cmocka_unit_test(iterations_reach_the_fit),
         cmocka_unit_test(same_bits_for_any_threads),
         cmocka_unit_test(smallest_sets),
         cmocka_unit_test(refuses),
