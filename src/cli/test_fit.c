@@ -17,7 +17,7 @@ typedef struct fit_options {
 
 static const cli_option own_options[] = {
     {"flip", 0, CLI_POSITIVE, offsetof(fit_options, flip), "P",
-     "of --method chain: how often signs change (default 0.1)", 0, 0, NULL},
+     "of --method chain: how often signs change (default 0.05)", 0, 0, NULL},
 };
 
 static const cli_usage usage = {
@@ -183,7 +183,7 @@ static int find_flip(const cli_test_options *test, const cli_data *data, double 
     if (!chain)
         *flip = 0.5;
     else if (*flip == 0)
-        *flip = 0.1;
+        *flip = 0.05;
     return CLI_DONE;
 }
 

@@ -1,9 +1,11 @@
 /* gram thin: a few rows that stand for many. */
+#define _DEFAULT_SOURCE
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "json.h"
 #include "memory.h"
@@ -223,7 +225,7 @@ static void write_rows(const thin_report *r, cli_text *text)
     }
 }
 
-/* What a person wants to know beside the rows; on standard error, so that it does not get among them. */
+/* What a person at a terminal wants to know beside the rows; on standard error, so that it does not get among them. */
 static void tell(const thin_report *r)
 {
     char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE];
@@ -240,7 +242,7 @@ static int finish(cli_session *session, const thin_report *r)
     else
         write_rows(r, &text);
     const int code = cli_report_write(session, &text);
-    if (code == CLI_DONE && !session->common->json && !session->common->quiet) tell(r);
+    if (code == CLI_DONE && !session->common->json && !session->common->quiet && isatty(STDERR_FILENO)) tell(r);
     return code;
 }
 
