@@ -84,6 +84,11 @@ static const double *distance_row(const void *self, void *scratch, int64_t i, in
     double *value = work->buffers[VALUE], *slope = work->buffers[SLOPE], *curvature = work->buffers[CURVATURE];
     double *out = work->buffers[RESULT];
     make_sums(stein, work, i, panel);
+    if (stein->imq) {
+        stein->engine->strips->f64.stein_imq(leaf->par[0] * leaf->par[0], a, stein->trace, c, square,
+                                             work->buffers[ALONG], work->buffers[DOT], out, out);
+        return out;
+    }
     leaf->type->profile(v, &leaf->shape, GRAM_PANEL, square, value, work->buffers[WORK]);
     leaf->type->slope(v, &leaf->shape, GRAM_PANEL, square, value, slope);
     leaf->type->curvature(v, &leaf->shape, GRAM_PANEL, square, value, slope, curvature);
@@ -159,6 +164,12 @@ static int is_plain(const gram_stein *stein)
     for (int64_t l = 0; l < mapping->d; l++)
         if (mapping->columns[l] != l) return 0;
     return 1;
+}
+
+/* imq(c, 0.5), what most people will use */
+static int is_default(const gram_program_node *leaf)
+{
+    return strcmp(leaf->type->name, "imq") == 0 && leaf->par[1] == 0.5;
 }
 
 /* ---- packing ---- */
@@ -283,6 +294,7 @@ static void choose_way(gram_stein *stein)
     stein->leaf = find_leaf(stein->engine, &stein->factor);
     stein->p = stein->leaf < 0 ? 0 : mapping_of(stein)->d;
     stein->plain = stein->leaf >= 0 && is_plain(stein);
+    stein->imq = stein->leaf >= 0 && is_default(&stein->engine->nodes[stein->leaf]);
     const size_t bytes = ROW_WORK_BYTES + gram_jet_layout(&stein->general, none, &work);
     stein->rows = (gram_rows){.n = stein->n,
                               .self = stein,

@@ -14,6 +14,7 @@ typedef struct gram_stein {
     gram_derivatives nothing;
     int leaf;               /* the node of a squared distance, -1: the general way */
     double factor;          /* of its product with constants */
+    int imq;                /* the leaf is imq with beta = 1/2, which has a loop of its own */
     double trace;           /* of J'WJ */
     int plain;              /* J = W = I: u is x, t and s are one, and there is no g */
     int64_t p;              /* columns of u and t */
