@@ -1,6 +1,5 @@
 #include "scored.h"
 
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +26,8 @@ static const cli_option scored_options[] = {
      "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above", 0, 0, NULL},
     {"density-data", 0, CLI_TEXT, offsetof(cli_scored_options, density_data), "FILE",
      "observations of the density logistic: columns, and labels 0 or 1 last", 0, 0, NULL},
-    {"kernel", 'k', CLI_TEXT, offsetof(cli_scored_options, kernel), "E",
-     "base kernel (default: imq by --precondition)", 0, 0, NULL},
+    {"kernel", 'k', CLI_TEXT, offsetof(cli_scored_options, kernel), "E", "base kernel (default: imq by --precondition)",
+     0, 0, NULL},
     {"precondition", 0, CLI_CHOICE, offsetof(cli_scored_options, precondition), "P",
      "metric of imq: med (default), sclmed, smpcov or id", 0, 0, preconditions},
 };
@@ -41,16 +40,17 @@ cli_group cli_scored_group(cli_scored_options *options)
 
 void cli_scored_help(cli_text *text)
 {
-    cli_text_add(text, "\nDensities:\n"
-                       "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
-                       "  student(df=5, mean=0, cov=...)        multivariate t\n"
-                       "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
-                       "                                        of Gaussians; sd: one number or one each; or cov\n"
-                       "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
-                       "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
-                       "                                        without intercept on --density-data, prior N(0, sd^2)\n"
-                       "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
-                       "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
+    cli_text_add(text,
+                 "\nDensities:\n"
+                 "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
+                 "  student(df=5, mean=0, cov=...)        multivariate t\n"
+                 "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
+                 "                                        of Gaussians; sd: one number or one each; or cov\n"
+                 "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
+                 "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
+                 "                                        without intercept on --density-data, prior N(0, sd^2)\n"
+                 "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
+                 "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
 }
 
 int cli_scored_check(const char *verb, const cli_scored_options *options, int needed)
@@ -140,10 +140,12 @@ static int find_columns(cli_session *session, const char *verb, const char *scor
         for (int64_t k = 0; k < count; k++) taken |= scores[k] == c;
         if (!taken) s->columns[s->d++] = c;
     }
-    int code = status < 0 ? cli_data_unread(session, status, "--scores is neither a file nor columns of DATA.") : CLI_DONE;
+    int code =
+        status < 0 ? cli_data_unread(session, status, "--scores is neither a file nor columns of DATA.") : CLI_DONE;
     if (code == CLI_DONE && score_columns && count != s->d)
-        code = cli_fail(CLI_BAD_DATA, "There is one score for each column of the points; --features says which these are.",
-                        "%s: %s: %" PRId64 " score columns for %" PRId64 " columns", verb, s->file, count, s->d);
+        code =
+            cli_fail(CLI_BAD_DATA, "There is one score for each column of the points; --features says which these are.",
+                     "%s: %s: %" PRId64 " score columns for %" PRId64 " columns", verb, s->file, count, s->d);
     if (code == CLI_DONE && score_columns) {
         s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
         if (!s->scores) code = cli_no_memory();
@@ -163,9 +165,10 @@ static int read_score_file(cli_session *session, const char *verb, const char *p
     const int64_t rows = gram_table_rows(table), columns = gram_table_columns(table);
     int code = CLI_DONE;
     if (rows != s->n || columns != s->d)
-        code = cli_fail(CLI_BAD_DATA, "The file has one row for each row of DATA and one column for each of its columns.",
-                        "%s: %s: %" PRId64 " rows of %" PRId64 " scores for %" PRId64 " rows of %" PRId64 " columns", verb,
-                        path, rows, columns, s->n, s->d);
+        code =
+            cli_fail(CLI_BAD_DATA, "The file has one row for each row of DATA and one column for each of its columns.",
+                     "%s: %s: %" PRId64 " rows of %" PRId64 " scores for %" PRId64 " rows of %" PRId64 " columns", verb,
+                     path, rows, columns, s->n, s->d);
     if (code == CLI_DONE) {
         s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
         if (!s->scores) code = cli_no_memory();
@@ -204,9 +207,10 @@ static int make_logistic(cli_session *session, const char *verb, const cli_score
     if (!labels)
         code = cli_no_memory();
     else if (d != s->d)
-        code = cli_fail(CLI_BAD_DATA, "DATA has one column for each coefficient; the last of --density-data are labels.",
-                        "%s: %s: %" PRId64 " columns beside the labels, %s has %" PRId64, verb, options->density_data, d,
-                        s->file, s->d);
+        code =
+            cli_fail(CLI_BAD_DATA, "DATA has one column for each coefficient; the last of --density-data are labels.",
+                     "%s: %s: %" PRId64 " columns beside the labels, %s has %" PRId64, verb, options->density_data, d,
+                     s->file, s->d);
     for (int64_t i = 0; labels && i < n; i++) labels[i] = gram_table_numbers(table)[i * stride + d];
     if (code == CLI_DONE) {
         status = gram_density_logistic(session->context, n, d, gram_table_numbers(table), stride, labels, sd, density);
@@ -313,8 +317,8 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
     s->n = gram_table_rows(s->table);
     code = find_columns(session, verb, score_columns, s);
     if (code == CLI_DONE && s->d == 0)
-        code = cli_fail(CLI_BAD_DATA, "--scores names the columns of scores only.", "%s: %s: no column is left for the points",
-                        verb, s->file);
+        code = cli_fail(CLI_BAD_DATA, "--scores names the columns of scores only.",
+                        "%s: %s: no column is left for the points", verb, s->file);
     if (code == CLI_DONE) code = make_points(session, s);
     if (code == CLI_DONE && options->scores && !by_columns) code = read_score_file(session, verb, options->scores, s);
     if (code == CLI_DONE && options->density) code = make_scores(session, verb, options, s);

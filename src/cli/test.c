@@ -19,11 +19,13 @@ enum { TESTS = sizeof tests / sizeof *tests };
 static const cli_option test_options[] = {
     {"level", 0, CLI_POSITIVE, offsetof(cli_test_options, level), "A",
      "probability of a false alarm that is accepted (default 0.05)", 0, 0, NULL},
-    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0, NULL},
+    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0,
+     NULL},
     {"permutations", 0, CLI_INTEGER, offsetof(cli_test_options, permutations), "N",
      "random permutations or bootstrap draws (default 999)", 1, 10000000, NULL},
     {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0, NULL},
-    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0, NULL},
+    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0,
+     NULL},
     {"plot", 0, CLI_TEXT, offsetof(cli_test_options, plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)",
      0, 0, NULL},
 };
@@ -107,8 +109,7 @@ static int no_such_test(const char *name)
 
 int cli_test(int count, char **arguments)
 {
-    if (count < 2)
-        return cli_fail(CLI_WRONG_USE, "`gram test --help` lists the tests.", "test: say which test");
+    if (count < 2) return cli_fail(CLI_WRONG_USE, "`gram test --help` lists the tests.", "test: say which test");
     if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) return print_tests();
     for (int i = 0; i < TESTS; i++)
         if (strcmp(tests[i].name, arguments[1]) == 0) return tests[i].run(count - 1, arguments + 1);

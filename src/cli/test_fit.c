@@ -23,7 +23,8 @@ static const cli_option own_options[] = {
 static const cli_usage usage = {
     "test fit",
     "DATA",
-    "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at the\n"
+    "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
+    "the\n"
     "rows: no constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; --biased: V).\n"
     "Methods: wild (default) takes the rows for independent; chain takes them for a Markov chain, in order: the signs\n"
     "of the bootstrap then change with probability --flip from row to row. Columns are never scaled.\n",
@@ -122,8 +123,8 @@ static void write_table(cli_session *session, const fit_report *r, const cli_tes
     cli_add_row(text, "against", r->scored.source);
     cli_add_row(text, "base kernel", r->outcome.kernel);
     cli_add_label(text, "method");
-    cli_text_add(text, "%s, %s draws\n", strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs"
-                                                                                 : "wild bootstrap",
+    cli_text_add(text, "%s, %s draws\n",
+                 strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs" : "wild bootstrap",
                  cli_count(test->permutations, rows));
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
@@ -179,7 +180,8 @@ static int find_flip(const cli_test_options *test, const cli_data *data, double 
     if (*flip > 0 && !chain)
         return cli_fail(CLI_WRONG_USE, "Say --method chain.", "test fit: --flip is for --method chain");
     if (*flip > 0.5)
-        return cli_fail(CLI_WRONG_USE, "0.5 is independent signs; a chain takes less.", "test fit: --flip is above 0.5");
+        return cli_fail(CLI_WRONG_USE, "0.5 is independent signs; a chain takes less.",
+                        "test fit: --flip is above 0.5");
     if (!chain)
         *flip = 0.5;
     else if (*flip == 0)

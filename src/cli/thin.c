@@ -43,11 +43,14 @@ static const cli_option own_options[] = {
 static const cli_usage usage = {
     "thin",
     "DATA -m M",
-    "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores (the\n"
-    "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: Stein\n"
+    "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
+    "(the\n"
+    "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: "
+    "Stein\n"
     "thinning, which also drops the way in of a chain. Without, they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
-    "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen twice\n"
+    "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
+    "twice\n"
     "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled along).\n",
     "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
     "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
@@ -62,8 +65,9 @@ typedef struct thin_report {
     const thin_options *own;
     cli_scored scored;
     int64_t *index;
-    double *weights;                    /* or NULL */
-    double discrepancy, equal, plain, all; /* with the weights; without; of evenly spaced rows; of all. NaN: not known */
+    double *weights; /* or NULL */
+    double discrepancy, equal, plain,
+        all; /* with the weights; without; of evenly spaced rows; of all. NaN: not known */
 } thin_report;
 
 /* ---- the work ---- */
@@ -112,8 +116,8 @@ static int work(cli_session *session, thin_report *r)
 {
     const int64_t m = r->own->m;
     if (m > r->scored.n)
-        return cli_fail(CLI_WRONG_USE, "Choose fewer rows.", "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s",
-                        m, r->scored.n, r->scored.file);
+        return cli_fail(CLI_WRONG_USE, "Choose fewer rows.",
+                        "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s", m, r->scored.n, r->scored.file);
     double *path = calloc((size_t)m, sizeof *path);
     r->index = calloc((size_t)m, sizeof *r->index);
     r->weights = r->own->optimal_weights ? calloc((size_t)m, sizeof *r->weights) : NULL;
@@ -280,8 +284,7 @@ int cli_thin(int count, char **arguments)
     if (code != CLI_CONTINUE) return code;
     code = check_use(&own, &scored);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE)
-        code = cli_scored_read(&session, "thin", operands[0], &data, &scored, own.m, &report.scored);
+    if (code == CLI_DONE) code = cli_scored_read(&session, "thin", operands[0], &data, &scored, own.m, &report.scored);
     if (code == CLI_DONE) code = work(&session, &report);
     if (code == CLI_DONE && own.plot) code = draw(&session, &report);
     if (code == CLI_DONE) code = finish(&session, &report);

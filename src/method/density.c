@@ -224,10 +224,11 @@ static gram_status evaluate(gram_context *context, const char *function, const g
     gram_status status = GRAM_OK;
     FAIL_IF(!density || !x, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", function, !density ? "density" : "x");
     FAIL_IF(!out->log && !out->score, context, GRAM_ERROR_ARGUMENT, "%s: out is NULL", function);
-    FAIL_IF(x->d != density->d, context, GRAM_ERROR_DIMENSION, "%s: the density is on R^%lld, the points have %lld columns",
-            function, (long long)density->d, (long long)x->d);
-    FAIL_IF(out->score && out->ldo < x->d, context, GRAM_ERROR_ARGUMENT,
-            "%s: ldo = %lld is less than the %lld columns", function, (long long)out->ldo, (long long)x->d);
+    FAIL_IF(x->d != density->d, context, GRAM_ERROR_DIMENSION,
+            "%s: the density is on R^%lld, the points have %lld columns", function, (long long)density->d,
+            (long long)x->d);
+    FAIL_IF(out->score && out->ldo < x->d, context, GRAM_ERROR_ARGUMENT, "%s: ldo = %lld is less than the %lld columns",
+            function, (long long)out->ldo, (long long)x->d);
     evaluation job = {density, x, out->log, out->score, out->ldo};
     const gram_sweep sweep = {.what = "scores",
                               .tasks = (x->n + POINTS - 1) / POINTS,

@@ -23,9 +23,9 @@ struct gram_density {
     int64_t work_numbers;
     int64_t count; /* of components, or of observations */
     gram_component *components;
-    double df;        /* student */
-    double b, sd;     /* banana; sd of the prior of logistic */
-    const double *x;  /* logistic: count x d */
+    double df;          /* student */
+    double b, sd;       /* banana; sd of the prior of logistic */
+    const double *x;    /* logistic: count x d */
     const double *sign; /* 1 for label 1, -1 for 0 */
 };
 

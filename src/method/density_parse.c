@@ -133,7 +133,8 @@ static gram_status read_value(reader *r)
         TRY(read_list(r, value));
         goto done;
     }
-    TRY(gram_arena_take(r->context, &r->density->arena, "density: number", 1, sizeof(double), (void **)&value->numbers));
+    TRY(gram_arena_take(r->context, &r->density->arena, "density: number", 1, sizeof(double),
+                        (void **)&value->numbers));
     TRY(read_number(r, value->numbers));
     value->rows = value->columns = 1;
 done:

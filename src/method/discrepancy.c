@@ -31,8 +31,8 @@ static gram_status check_weights(gram_context *context, int64_t n, const double 
                 gram_number_format(weights[i], shown));
         *total += weights[i];
     }
-    FAIL_IF(!(*total > 0), context, GRAM_ERROR_DATA, "stein_discrepancy: the sum of the weights is %s, need more than 0",
-            gram_number_format(*total, shown));
+    FAIL_IF(!(*total > 0), context, GRAM_ERROR_DATA,
+            "stein_discrepancy: the sum of the weights is %s, need more than 0", gram_number_format(*total, shown));
 done:
     return status;
 }
@@ -41,9 +41,8 @@ done:
 static gram_discrepancy make_statistics(double all, double own, double squares, int64_t n)
 {
     const double v = all > 0 ? all : 0; /* below 0 by rounding only */
-    return (gram_discrepancy){.v_statistic = v,
-                              .u_statistic = n > 1 ? (all - own) / (1 - squares) : NAN,
-                              .discrepancy = sqrt(v)};
+    return (gram_discrepancy){
+        .v_statistic = v, .u_statistic = n > 1 ? (all - own) / (1 - squares) : NAN, .discrepancy = sqrt(v)};
 }
 
 gram_status gram_stein_discrepancy(gram_context *context, const gram_kernel *kernel, const gram_points *points,

@@ -163,8 +163,7 @@ static void search_panel(const gram_greedy *greedy, int64_t panel, double *best,
     const gram_target *target = greedy->target;
     const int64_t first = panel * GRAM_PANEL;
     for (int64_t i = first; i < first + gram_rows_width(&target->rows, panel); i++) {
-        const double value =
-            greedy->own * target->diagonal[i] + greedy->sums[i] - greedy->weight * target->means[i];
+        const double value = greedy->own * target->diagonal[i] + greedy->sums[i] - greedy->weight * target->means[i];
         if (value < *best && !(greedy->taken && greedy->taken[i])) {
             *best = value;
             *where = i;
@@ -243,8 +242,7 @@ static gram_status choose_greedily(gram_context *context, const gram_target *tar
         pairs += target->diagonal[next] + 2 * greedy.sums[next];
         means += target->means[next];
         const double count = (double)(t + 1);
-        if (discrepancy)
-            discrepancy[t] = gram_target_root(pairs / count / count - 2 * means / count + target->total);
+        if (discrepancy) discrepancy[t] = gram_target_root(pairs / count / count - 2 * means / count + target->total);
     }
 done:
     gram_greedy_end(context, &greedy);

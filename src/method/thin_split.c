@@ -169,7 +169,8 @@ gram_status gram_thin_split(gram_context *context, const gram_target *target, in
     w.block = w.sums + padded;
     w.uniform = w.block + GROUP * GROUP;
     w.signs = w.uniform + GROUP;
-    for (int64_t i = 0; i < count; i++) list[i] = n - count + i; /* the last ones: the start of a chain is its worst part */
+    for (int64_t i = 0; i < count; i++)
+        list[i] = n - count + i; /* the last ones: the start of a chain is its worst part */
     for (int64_t left = count; left > m; left /= 2) TRY(halve(context, &w, left, list));
     memcpy(index, list, (size_t)m * sizeof *index);
     TRY(refine(context, target, m, index));

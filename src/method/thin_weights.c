@@ -167,8 +167,7 @@ gram_status gram_thin_discrepancy(gram_context *context, const gram_kernel *kern
     TRY(gram_target_make(context, "thin_discrepancy", kernel, points, scores, lds, &target));
     if (weights) {
         TRY(take_choice(context, &target, m, index, &K));
-        const weighing s = {
-            .m = m, .K = K, .mu = K + m * m, .w = (double *)(uintptr_t)weights, .g = K + m * m + m};
+        const weighing s = {.m = m, .K = K, .mu = K + m * m, .w = (double *)(uintptr_t)weights, .g = K + m * m + m};
         gradient(&s);
         *discrepancy = gram_target_root(weighted_square(&s, target.total));
     } else {

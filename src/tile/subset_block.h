@@ -65,8 +65,8 @@ GRAM_INLINE int64_t lane_sum(vector_i32 x)
 /* The rows of the subset only, summed over pairs of rows: 2 x 96 numbers below 2^23 stay below 2^31. */
 GRAM_INLINE int64_t add_rows(const vector_i32 *sum, const uint8_t *rows)
 {
-    static const _Alignas(64) int32_t places[GRAM_STRIP] = {1,   2,   4,    8,    16,   32,   64,    128,
-                                                            256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    static const _Alignas(64)
+        int32_t places[GRAM_STRIP] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     const int32_t mask = rows[0] | rows[1] << 8;
     int64_t total = 0;
     for (int v = 0; v < ROW_VECTORS; v += 2) {

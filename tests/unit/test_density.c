@@ -163,8 +163,10 @@ static void messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_slopes), cmocka_unit_test(logistic),
-        cmocka_unit_test(far_away),          cmocka_unit_test(messages),
+        cmocka_unit_test(scores_are_slopes),
+        cmocka_unit_test(logistic),
+        cmocka_unit_test(far_away),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,9 +98,15 @@ static void every_smooth_kernel(void **state)
 static void both_ways_agree(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"imq(c=0.8)", "3*rbf(ell=0.7)", "matern(nu=2.5, ell=1.1)", "matern(nu=1.5, ell=2)",
-                                        "rq(alpha=0.7, ell=1)", "rbf(ell=[0.5,1,2])", "on(2:3, imq(c=1, beta=0.3))",
-                                        "rbf(S=[1,0.2,0;0.2,2,0.1;0,0.1,0.5])", "matern(nu=3.5, ell=[1,2,3])*2*0.5",
+    static const char *const texts[] = {"imq(c=0.8)",
+                                        "3*rbf(ell=0.7)",
+                                        "matern(nu=2.5, ell=1.1)",
+                                        "matern(nu=1.5, ell=2)",
+                                        "rq(alpha=0.7, ell=1)",
+                                        "rbf(ell=[0.5,1,2])",
+                                        "on(2:3, imq(c=1, beta=0.3))",
+                                        "rbf(S=[1,0.2,0;0.2,2,0.1;0,0.1,0.5])",
+                                        "matern(nu=3.5, ell=[1,2,3])*2*0.5",
                                         "warp([1,0.5,0;0,2,-1], imq(c=1))"};
     enum { COUNT = 130 };
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
@@ -202,6 +208,14 @@ static void statistics_by_loops(void **state)
             weighted += w[i] * w[j] * K[i * COUNT + j];
         }
     }
+    double *product = test_numbers(COUNT);
+    OK(one, gram_operator_apply(one, op, 1, w, 1, product, 1));
+    for (int i = 0; i < COUNT; i++) {
+        double want = 0;
+        for (int j = 0; j < COUNT; j++) want += K[i * COUNT + j] * w[j];
+        assert_true(fabs(product[i] - want) <= 1e-11);
+    }
+    free(product);
     OK(one, gram_stein_discrepancy(one, kernel, points, s, D, NULL, &a));
     OK(two, gram_stein_discrepancy(two, kernel, points, s, D, NULL, &b));
     assert_true(memcmp(&a, &b, sizeof a) == 0);
@@ -354,9 +368,12 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_smooth_kernel),  cmocka_unit_test(both_ways_agree),
-        cmocka_unit_test(diagonal_and_eigenvalues), cmocka_unit_test(statistics_by_loops),
-        cmocka_unit_test(test_is_reproducible), cmocka_unit_test(preconditioners),
+        cmocka_unit_test(every_smooth_kernel),
+        cmocka_unit_test(both_ways_agree),
+        cmocka_unit_test(diagonal_and_eigenvalues),
+        cmocka_unit_test(statistics_by_loops),
+        cmocka_unit_test(test_is_reproducible),
+        cmocka_unit_test(preconditioners),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

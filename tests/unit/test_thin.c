@@ -185,7 +185,8 @@ static void weights_are_optimal(void **state)
     gram_kernel *kernel = test_kernel(context, "imq(c=1)");
     for (int stein = 0; stein < 2; stein++) {
         const double *scores = stein ? s : NULL;
-        double *K = whole_matrix(context, kernel, points, scores), w[M], discrepancy, equal, sum = 0, g[M], least = INFINITY;
+        double *K = whole_matrix(context, kernel, points, scores), w[M], discrepancy, equal, sum = 0, g[M],
+               least = INFINITY;
         int64_t index[M];
         for (int a = 0; a < M; a++) index[a] = (a * 7) % N;
         index[5] = index[2];
