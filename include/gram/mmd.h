@@ -22,11 +22,9 @@ GRAM_BEGIN
 typedef enum gram_mmd_estimator {
     GRAM_MMD_UNBIASED = 0, /* U-statistic: means over i != j; may be negative; n, m >= 2 */
     GRAM_MMD_BIASED = 1,   /* V-statistic: means over all pairs, |mu_x - mu_y|^2 >= 0; n, m >= 1 */
-    GRAM_MMD_PAIRED =
-        2, /* U-statistic of the pairs z_i = (x_i, y_i): the cross term leaves out i = j too; n = m >= 2 */
-    GRAM_MMD_LINEAR = 3, /* mean of the paired statistic over z_1 z_2, z_3 z_4, ...: O(n) time; n = m >= 2 */
-    GRAM_MMD_BLOCK =
-        4 /* the same over blocks of `block` pairs; what is left over at the end is not used; n = m >= block */
+    GRAM_MMD_PAIRED = 2,   /* U-statistic of the pairs z_i = (x_i, y_i): the cross term leaves out i = j too; n = m >= 2 */
+    GRAM_MMD_LINEAR = 3,   /* mean of the paired statistic over z_1 z_2, z_3 z_4, ...: O(n) time; n = m >= 2 */
+    GRAM_MMD_BLOCK = 4     /* the same over blocks of `block` pairs; what is left over at the end is not used; n = m >= block */
 } gram_mmd_estimator;
 
 /* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `deviation` (or NULL) gets the standard error
@@ -73,8 +71,8 @@ typedef enum gram_mmd_method {
      * p-values; the p-value is the observed one's place among them. Exact level (Schrab et al., "MMD aggregated two-sample test",
      * JMLR 24, 2023; calibrated in one step here, on the same permutations). */
     GRAM_MMD_TEST_AGGREGATED,
-    GRAM_MMD_TEST_SPLIT, /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
-    GRAM_MMD_TEST_GAMMA, /* V-statistic against a gamma distribution with the mean and variance that random labels give it */
+    GRAM_MMD_TEST_SPLIT,  /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
+    GRAM_MMD_TEST_GAMMA,  /* V-statistic against a gamma distribution with the mean and variance that random labels give it */
     GRAM_MMD_TEST_NORMAL, /* U-statistic over its standard deviation under random labels against N(0, 1): rough */
     GRAM_MMD_TEST_LINEAR, /* linear-time estimator over its standard error: n = m, i.i.d., O(n) */
     GRAM_MMD_TEST_BLOCK,  /* block estimator, likewise */
@@ -104,13 +102,12 @@ GRAM_API void gram_mmd_options_init(gram_mmd_options *options, size_t size);
 typedef struct gram_mmd_result {
     size_t size;          /* sizeof of this struct, set by gram_mmd_result_init */
     gram_mmd_method used; /* never AUTO */
-    gram_kernel
-        *kernel;      /* without open numbers; for several widths, that of the smallest p-value. Released by clear. */
-    double statistic; /* MMD^2, estimated as the method says */
-    double p_value;   /* in (0, 1], never NaN */
-    int reject;       /* p_value <= level */
-    int64_t n, m;     /* rows that the p-value is from: fewer than given after SPLIT */
-    double null_mean; /* of the statistic under random labels (GAMMA, NORMAL), NaN otherwise */
+    gram_kernel *kernel;  /* without open numbers; for several widths, that of the smallest p-value. Released by clear. */
+    double statistic;     /* MMD^2, estimated as the method says */
+    double p_value;       /* in (0, 1], never NaN */
+    int reject;           /* p_value <= level */
+    int64_t n, m;         /* rows that the p-value is from: fewer than given after SPLIT */
+    double null_mean;     /* of the statistic under random labels (GAMMA, NORMAL), NaN otherwise */
     double null_deviation;
     int64_t redone; /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
@@ -126,8 +123,8 @@ GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
  * AGGREGATED that times `widths`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
  * AGGREGATED and SPLIT need a kernel with a length-scale: GRAM_ERROR_ARGUMENT. */
-GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                   const gram_points *y, const gram_mmd_options *options, gram_mmd_result *result);
+GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x, const gram_points *y,
+                                   const gram_mmd_options *options, gram_mmd_result *result);
 
 /* Gives back what a result holds; takes NULL, and results of failed calls. */
 GRAM_API void gram_mmd_result_clear(gram_mmd_result *result);

@@ -83,8 +83,10 @@ gram_status gram_mmd_block_values(gram_context *context, const gram_kernel *kern
     const gram_engine_request requests[SETS] = {{.kernel = kernel, .x = x, .always_double = 1},
                                                 {.kernel = kernel, .x = y, .always_double = 1},
                                                 {.kernel = kernel, .x = x, .y = y, .always_double = 1}};
-    gram_sweep sweep = {
-        .what = "blocks", .tasks = (count + BLOCKS_PER_TASK - 1) / BLOCKS_PER_TASK, .run = task, .argument = &b};
+    gram_sweep sweep = {.what = "blocks",
+                        .tasks = (count + BLOCKS_PER_TASK - 1) / BLOCKS_PER_TASK,
+                        .run = task,
+                        .argument = &b};
     for (int s = 0; s < SETS; s++) {
         TRY(gram_engine_create(context, &requests[s], &b.engines[s]));
         b.scratch[s] = gram_engine_scratch(b.engines[s]);
@@ -187,9 +189,7 @@ gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream *stream, 
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!stream || !x || !y, context, GRAM_ERROR_ARGUMENT, "mmd_stream_add: %s is NULL",
-            !stream ? "stream"
-            : !x    ? "x"
-                    : "y");
+            !stream ? "stream" : !x ? "x" : "y");
     FAIL_IF(x->n != y->n, context, GRAM_ERROR_DIMENSION, "mmd_stream_add: x has %lld rows, y has %lld", (long long)x->n,
             (long long)y->n);
     FAIL_IF(x->d != stream->d || y->d != stream->d, context, GRAM_ERROR_DIMENSION,

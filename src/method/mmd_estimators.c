@@ -70,8 +70,8 @@ done:
 }
 
 /* The U-statistic; paired: 2/(n(n-1)) (4 q + sum_i C(x_i, y_i)). */
-static gram_status unbiased(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                            const gram_points *y, const gram_pool *pool, int paired, double *out)
+static gram_status unbiased(gram_context *context, const gram_kernel *kernel, const gram_points *x, const gram_points *y,
+                            const gram_pool *pool, int paired, double *out)
 {
     gram_status status = GRAM_OK;
     gram_pairs pairs = {0};
@@ -225,8 +225,8 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
     FAIL_IF(!x || !y || !score, context, GRAM_ERROR_ARGUMENT, "mmd_columns: %s is NULL", !x ? "x" : !y ? "y" : "score");
     FAIL_IF(x->d != y->d, context, GRAM_ERROR_DIMENSION, "mmd_columns: x has %lld columns, y has %lld", (long long)x->d,
             (long long)y->d);
-    FAIL_IF(x->n < 2 || y->n < 2, context, GRAM_ERROR_DIMENSION,
-            "mmd_columns: x has %lld rows and y %lld, need 2 of each", (long long)x->n, (long long)y->n);
+    FAIL_IF(x->n < 2 || y->n < 2, context, GRAM_ERROR_DIMENSION, "mmd_columns: x has %lld rows and y %lld, need 2 of each",
+            (long long)x->n, (long long)y->n);
     TRY(gram_kernel_parse(context, "rbf", &kernel));
     TRY(choose_rows(context, 0, x->n, &x_rows));
     TRY(choose_rows(context, 1, y->n, &y_rows));

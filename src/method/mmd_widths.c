@@ -204,7 +204,8 @@ static void spread(const double *h, int64_t first, int64_t count, double *mean, 
 {
     *mean = *variance = 0;
     for (int64_t i = first; i < first + count; i++) *mean += h[i] / (double)count;
-    for (int64_t i = first; i < first + count; i++) *variance += (h[i] - *mean) * (h[i] - *mean) / (double)count;
+    for (int64_t i = first; i < first + count; i++)
+        *variance += (h[i] - *mean) * (h[i] - *mean) / (double)count;
 }
 
 /* U/sigma. h_i is the mean of k(z_i, .) over its own sample (without i) less that over the other: U is the sum of its two means, and

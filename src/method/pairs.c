@@ -95,8 +95,8 @@ typedef struct rows_sweep {
     int64_t count; /* sums of a task */
     int64_t panels;
     size_t engine_scratch, other_scratch;
-    double *sums;   /* panels x count */
-    int64_t *whole; /* the same in whole numbers */
+    double *sums;       /* panels x count */
+    int64_t *whole;     /* the same in whole numbers */
     const uint8_t *bits;
     const double *w;
     double scale;
@@ -202,8 +202,7 @@ static gram_status forms_task(void *argument, const gram_worker *worker)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, GRAM_PANEL, count, GRAM_PANEL, 1, tile, GRAM_PANEL,
                     s->w + j * GRAM_PANEL * s->count, count, 1, product, count);
     }
-    for (int64_t at = 0; at < GRAM_PANEL * s->count; at++)
-        s->sums[i * s->count + at % s->count] += rows[at] * product[at];
+    for (int64_t at = 0; at < GRAM_PANEL * s->count; at++) s->sums[i * s->count + at % s->count] += rows[at] * product[at];
     return GRAM_OK;
 }
 
