@@ -8,7 +8,9 @@
 
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/function.h>
@@ -26,8 +28,10 @@
 #include <gram/preparation.h>
 #include <gram/random.h>
 #include <gram/status.h>
+#include <gram/stein.h>
 #include <gram/table.h>
 #include <gram/text.h>
+#include <gram/thin.h>
 #include <gram/tune.h>
 #include <gram/words.h>
 

@@ -29,6 +29,7 @@ int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_predict(int count, char **arguments);
 int cli_test(int count, char **arguments);
+int cli_thin(int count, char **arguments);
 
 /* ---- messages, on standard error ---- */
 

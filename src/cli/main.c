@@ -11,6 +11,7 @@ static const cli_verb verbs[] = {
     {"info", "what a model is", cli_info},
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
     {"test", "hypothesis tests: two samples, independence", cli_test},
+    {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -8,6 +8,7 @@
 /* One file and one row in the table of test.c each; `arguments` start with the test's name. */
 int cli_test_two_sample(int count, char **arguments);
 int cli_test_independence(int count, char **arguments);
+int cli_test_fit(int count, char **arguments);
 
 typedef struct cli_test_options {
     double level;

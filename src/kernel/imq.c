@@ -45,12 +45,9 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
 static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                       const double *slopes, double *out)
 {
-    (void)v, (void)slopes;
+    (void)v, (void)k;
     const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA];
-    for (int i = 0; i < n; i++) {
-        const double base = square + shape->scale * s[i];
-        out[i] = beta * (beta + 1) * (k[i] / base / base);
-    }
+    for (int i = 0; i < n; i++) out[i] = -(beta + 1) * (slopes[i] / (square + shape->scale * s[i]));
 }
 
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,

@@ -194,10 +194,14 @@ done:
     return status;
 }
 
-static gram_status plan_nodes(gram_context *context, gram_deriving *job, const gram_points *x, const gram_points *y)
+gram_status gram_deriving_plan(gram_context *context, gram_deriving *job, const gram_points *x, const gram_points *y)
 {
     gram_status status = GRAM_OK;
     const gram_engine *engine = job->engine;
+    TRY(check_kernel(context, engine));
+    job->d = engine->d;
+    job->second_rows = job->out->mixed ? engine->d * engine->d : 1;
+    job->engine_scratch = gram_engine_scratch(engine);
     TRY(gram_arena_take(context, &job->arena, "matrix_derivatives", engine->node_count, sizeof *job->plans,
                         (void **)&job->plans));
     for (int i = 0; i < engine->node_count; i++) {
@@ -295,12 +299,8 @@ gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *ke
     gram_arena_init(&job.arena, context->memory);
     TRY(gram_engine_create(context, &request, &engine));
     TRY(check_out(context, engine, out));
-    TRY(check_kernel(context, engine));
     job.engine = engine;
-    job.d = engine->d;
-    job.second_rows = out->mixed ? engine->d * engine->d : 1;
-    job.engine_scratch = gram_engine_scratch(engine);
-    TRY(plan_nodes(context, &job, x, y));
+    TRY(gram_deriving_plan(context, &job, x, y));
     const gram_sweep sweep = {.what = "kernel derivatives",
                               .tasks = (engine->n + GRAM_STRIP - 1) / GRAM_STRIP,
                               .scratch_bytes = gram_jet_layout(&job, none, &work),

@@ -45,6 +45,10 @@ typedef struct gram_jet_work {
     int row;                              /* of the strip */
 } gram_jet_work;
 
+/* Checks that the engine's kernel has second derivatives and makes the plans; engine, out and an empty arena are set, and
+ * the caller releases the arena. x and y are the engine's points. */
+gram_status gram_deriving_plan(gram_context *context, gram_deriving *job, const gram_points *x, const gram_points *y);
+
 /* Lays a thread's memory out behind the engine's scratch at `base` and returns the size of both. */
 size_t gram_jet_layout(const gram_deriving *job, char *base, gram_jet_work *work);
 

@@ -40,6 +40,14 @@ typedef struct gram_strips_f64 {
     void (*multiply_both)(const double *k, const double *v, const double *v_rows, double *out, double *out_columns);
     /* out[i * d + l] += sum_j m_ij f(x_il, y_jl) */
     void (*row_moments)(gram_moment moment, int64_t d, const double *x, const double *y, const double *m, double *out);
+    /* One x with a vector s against a panel of y with vectors t, r = x - y: square = sum_l r_l^2,
+     * along = sum_l (s_l - t_l) r_l, dot = sum_l s_l t_l, GRAM_PANEL numbers each. x and s stand in a panel of their own. */
+    void (*row_with_vectors)(int64_t d, const double *x, const double *s, const double *y, const double *t,
+                             double *square, double *along, double *dot);
+    /* The Stein kernel of (c2 + a z)^-1/2 on a panel, with q = c2 + a square:
+     * out = factor q^-1/2 (dot + a (trace + along - 3 a g/q)/q); out may be g */
+    void (*stein_imq)(double c2, double a, double trace, double factor, const double *square, const double *along,
+                      const double *dot, const double *g, double *out);
 } gram_strips_f64;
 
 /* Sums inside a strip are f32, those over strips f64. */

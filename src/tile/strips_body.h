@@ -77,10 +77,48 @@ static void row_moments(gram_moment moment, int64_t d, const double *x, const do
     }
 }
 
+/* Three sums of four vectors of columns fill the registers. */
+static void row_with_vectors(int64_t d, const double *x, const double *s, const double *GRAM_RESTRICT y,
+                             const double *GRAM_RESTRICT t, double *GRAM_RESTRICT square, double *GRAM_RESTRICT along,
+                             double *GRAM_RESTRICT dot)
+{
+    enum { VECTORS = 4 };
+    for (int j = 0; j < GRAM_PANEL; j += VECTORS * LANES_F64) {
+        vector_f64 sums[3][VECTORS] = {{{0}}};
+        for (int64_t l = 0; l < d; l++) {
+            const double xl = x[l * GRAM_PANEL], sl = s[l * GRAM_PANEL];
+            for (int v = 0; v < VECTORS; v++) {
+                const int64_t at = l * GRAM_PANEL + j + v * LANES_F64;
+                const vector_f64 r = xl - load_f64(y + at), tl = load_f64(t + at);
+                sums[0][v] += r * r;
+                sums[1][v] += (sl - tl) * r;
+                sums[2][v] += sl * tl;
+            }
+        }
+        for (int v = 0; v < VECTORS; v++) {
+            store_f64(square + j + v * LANES_F64, sums[0][v]);
+            store_f64(along + j + v * LANES_F64, sums[1][v]);
+            store_f64(dot + j + v * LANES_F64, sums[2][v]);
+        }
+    }
+}
+
+/* One division and one root for a pair, where profile, slope and curvature one after another take three and one. */
+static void stein_imq(double c2, double a, double trace, double factor, const double *square, const double *along,
+                      const double *dot, const double *g, double *out)
+{
+    for (int j = 0; j < GRAM_PANEL; j += LANES_F64) {
+        const vector_f64 inverse = 1 / (c2 + a * load_f64(square + j));
+        const vector_f64 slopes = trace + load_f64(along + j) - (3 * a) * load_f64(g + j) * inverse;
+        store_f64(out + j, factor * sqrt_f64(inverse) * (load_f64(dot + j) + a * slopes * inverse));
+    }
+}
+
 #include "subset_block.h"
 
 const gram_strips LEVEL_TABLE = {
-    .f64 = {sqdist_f64, l1_f64, dot_f64, sqdist_from_dot_f64, multiply_f64, multiply_both_f64, row_moments},
+    .f64 = {sqdist_f64, l1_f64, dot_f64, sqdist_from_dot_f64, multiply_f64, multiply_both_f64, row_moments,
+            row_with_vectors, stein_imq},
     .f32 = {sqdist_f32, l1_f32, dot_f32, sqdist_from_dot_f32, multiply_f32, multiply_both_f32},
     .subset = {subset_quantise, subset_tabulate, subset_add},
 };

@@ -1,0 +1,82 @@
+/* Stein kernels and the kernel Stein discrepancy: how far a sample is from a density that is known up to its constant.
+ *
+ * With s(x) = grad log p(x), the score of the density at x, and a base kernel k,
+ *
+ *   k_P(x, y) = sum_l d2k/dx_l dy_l + s(x).grad_y k + s(y).grad_x k + s(x).s(y) k
+ *
+ * has mean 0 under p in each argument. Scores come as an array beside the points: n rows of d numbers, lds apart. Any
+ * kernel that has d2k/dx dy will do (see gram_matrix_derivatives); one squared distance (imq, rbf, matern, rq, with one
+ * length-scale, one per column, a covariance or a warp, times constants) is several times faster than the others. imq
+ * with 0 < beta < 1 is what the theory asks for: with it a small discrepancy means convergence, where thin-tailed kernels
+ * (rbf, matern) can miss mass that goes to infinity (Gorham and Mackey 2017).
+ *
+ * Everything is computed in f64, block by block: O(n d) memory, O(n^2 d) time, the same bits for any number of threads.
+ * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DATA (a score that is not finite), GRAM_ERROR_UNSUPPORTED (a kernel
+ * without second derivatives), what <gram/matrix.h> lists. */
+#ifndef GRAM_STEIN_H
+#define GRAM_STEIN_H
+
+#include <gram/operator.h>
+
+GRAM_BEGIN
+
+/* The matrix k_P(x_i, x_j) as an operator: product, diagonal, columns, matrix and trace are those of <gram/operator.h>.
+ * Points and scores are copied (packed). The caller releases it. */
+GRAM_API gram_status gram_operator_create_stein(gram_context *context, const gram_kernel *kernel,
+                                                const gram_points *points, const double *scores, int64_t lds,
+                                                gram_operator **op);
+
+/* How the metric of a base kernel imq is chosen from a sample: (1 + (x - y)' G^-1 (x - y))^-1/2 up to a constant. */
+typedef enum gram_precondition {
+    GRAM_PRECONDITION_ID = 0,     /* G = I */
+    GRAM_PRECONDITION_MED = 1,    /* G = ell^2 I, ell the median of the distances (as gram_kernel_resolve takes it) */
+    GRAM_PRECONDITION_SCLMED = 2, /* G = ell^2/log(m) I, m the number of points that are to be chosen, at least 2 */
+    GRAM_PRECONDITION_SMPCOV = 3  /* G = the sample's covariance (divisor n - 1) */
+} gram_precondition;
+
+/* The base kernel: imq(c, 0.5), for SMPCOV a warp of it. GRAM_ERROR_NUMERICAL if the covariance is singular. The caller
+ * releases it. O(min(n, 2000)^2 d), for SMPCOV O(n d^2). */
+GRAM_API gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_precondition precondition,
+                                       int64_t m, gram_kernel **kernel);
+
+typedef struct gram_discrepancy {
+    double v_statistic; /* sum_ij w_i w_j k_P(x_i, x_j), w = 1/n: biased, never below 0 */
+    double u_statistic; /* the same without i = j, divided by 1 - sum w_i^2: unbiased, NaN for one point */
+    double discrepancy; /* the square root of the V-statistic */
+} gram_discrepancy;
+
+/* The kernel Stein discrepancy of a sample. `weights` (n numbers with a sum above 0, which is divided by) or NULL. */
+GRAM_API gram_status gram_stein_discrepancy(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                            const double *scores, int64_t lds, const double *weights,
+                                            gram_discrepancy *out);
+
+typedef struct gram_stein_test_options {
+    size_t size;   /* sizeof of this struct, set by gram_stein_test_options_init */
+    double level;  /* 0.05 */
+    int64_t draws; /* of the bootstrap, 999 */
+    /* Probability that the multiplier changes its sign from one row to the next: 0.5 (independent signs) for independent
+     * draws; smaller for a Markov chain: signs stay alike over some 1/(2 flip) rows, which should be several times the
+     * autocorrelation time of the chain and few compared with n. */
+    double flip;
+    double *bootstrap; /* takes the U-statistics of the draws, sorted; or NULL */
+} gram_stein_test_options;
+
+GRAM_API void gram_stein_test_options_init(gram_stein_test_options *options, size_t size);
+
+typedef struct gram_stein_test_result {
+    gram_discrepancy statistic;
+    double p_value;   /* (1 + #{bootstrap >= observed})/(1 + draws): the same for the V- and the U-statistic */
+    double threshold; /* the U-statistic from which on the test rejects: a quantile of the bootstrap */
+    int reject;       /* p_value <= level */
+} gram_stein_test_result;
+
+/* Does the sample come from the density? The wild bootstrap (Chwialkowski, Strathmann and Gretton 2016): the statistic is
+ * compared with (1/n^2) sum_ij e_i e_j k_P(x_i, x_j) for random signs e, drawn by the context's seed. n >= 2 points.
+ * O(n^2 (d + draws)) time, O(n (d + min(draws, 256))) memory. options may be NULL. */
+GRAM_API gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                     const double *scores, int64_t lds, const gram_stein_test_options *options,
+                                     gram_stein_test_result *result);
+
+GRAM_END
+
+#endif

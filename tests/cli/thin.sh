@@ -1,0 +1,126 @@
+# gram thin: rows, indices, scores from columns, files and densities, weights, what is refused.
+. "$SOURCE/tests/cli/helper"
+
+# a chain of its own: a linear congruential generator, random-walk Metropolis on a standard normal in the plane, from far
+LC_ALL=C awk 'function u() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+    BEGIN {
+        seed = 12345; x = 8; y = -8; print "x,y,sx,sy"
+        for (i = 0; i < 400; i++) {
+            a = x + 3 * (u() - 0.5); b = y + 3 * (u() - 0.5)
+            if (u() < exp((x * x + y * y - a * a - b * b) / 2)) { x = a; y = b }
+            printf "%.9g,%.9g,%.9g,%.9g\n", x, y, -x, -y
+        }
+    }' >chain.csv
+cut -d, -f1,2 chain.csv >points.csv
+cut -d, -f3,4 chain.csv >scores.csv
+
+# Stein thinning: rows of the input with its header, in the order of the choice
+run thin chain.csv -m 20 --scores sx,sy
+good
+[ "$(wc -l <out)" = 21 ] || wrong 'should print 20 rows and a header'
+[ "$(head -n 1 out)" = 'x,y,sx,sy' ] || wrong 'should have the header of the input'
+tail -n +2 out | while read -r row; do grep -qF -e "$row" chain.csv || exit 1; done || wrong 'should print rows of the input'
+cp out rows
+run thin chain.csv -m 20 --scores sx,sy --json
+good
+prints '"method": "greedy"' '"kernel": "imq(c=' '"n": 400' '"d": 2' '"m": 20' '"indices": [' '"discrepancy": ' \
+    '"discrepancy_plain": ' '"discrepancy_all": ' '"target": "scores in columns sx,sy"' '"seconds": ' '"peak_bytes": '
+cp out json
+
+# indices count from 1: the first of them is the first row that was printed
+first=$(sed 's/.*"indices": \[\([0-9]*\).*/\1/' json)
+[ "$(sed -n "$((first + 1))p" chain.csv)" = "$(sed -n 2p rows)" ] || wrong 'should count rows from 1'
+# it is better than evenly spaced rows and than the whole chain, which came from far
+LC_ALL=C awk '{
+    match($0, /"discrepancy": [0-9.e-]+/); a = substr($0, RSTART + 15, RLENGTH - 15) + 0
+    match($0, /"discrepancy_plain": [0-9.e-]+/); b = substr($0, RSTART + 21, RLENGTH - 21) + 0
+    match($0, /"discrepancy_all": [0-9.e-]+/); c = substr($0, RSTART + 19, RLENGTH - 19) + 0
+    exit !(a < 0.5 * b && a < 0.5 * c) }' json || wrong 'should be better than plain thinning'
+
+# the same choice with scores from a file and from a density, in the same words of the kernel
+sed 's/.*\("indices": \[[^]]*\]\).*/\1/' json >indices
+for how in '--scores scores.csv' '--density gaussian' '--density gaussian(mean=[0,0],cov=[1,0;0,1])' '--density gaussian(sd=1)'; do
+    run thin points.csv -m 20 $how --json
+    good
+    prints "$(cat indices)"
+done
+run thin chain.csv -m 20 --scores 3:4 --features x,y --json
+good
+prints "$(cat indices)"
+run thin chain.csv -m 20 --scores sx,sy --precondition id --threads 1 --json
+good
+prints '"kernel": "imq(c=1, beta=0.5)"'
+run thin chain.csv -m 20 --scores sx,sy --precondition smpcov --json
+good
+prints '"kernel": "warp(['
+run thin chain.csv -m 20 --scores sx,sy --kernel 'rbf + matern(nu=2.5)' --json
+good
+prints '"kernel": "rbf(ell='
+run thin chain.csv -m 20 --scores sx,sy --distinct --scale --json
+good
+[ "$(sed 's/.*"indices": \[\([^]]*\)\].*/\1/' out | tr -d ' ' | tr , '\n' | sort -u | wc -l)" = 20 ] ||
+    wrong 'should choose 20 different rows'
+
+# weights add up to 1
+run thin chain.csv -m 20 --scores sx,sy --optimal-weights
+good
+[ "$(head -n 1 out)" = 'x,y,sx,sy,weight' ] || wrong 'should have a column weight'
+LC_ALL=C awk -F, 'NR > 1 { sum += $5; if ($5 < 0) bad = 1 } END { exit bad || sum < 0.999999999 || sum > 1.000000001 }' out ||
+    wrong 'weights should add up to 1'
+
+# without scores
+for method in greedy herding split plain; do
+    run thin points.csv -m 10 --method $method --json
+    good
+    prints '"kernel": "rbf(ell=' '"target": "the sample itself"' "\"method\": \"$method\"" '"discrepancy_all": 0'
+done
+run thin points.csv -m 400 --method plain
+good
+cmp -s out points.csv || wrong 'all rows should be the input'
+run thin - -m 5 <points.csv
+good
+run thin points.csv -m 10 --method split --seed 1 --json
+good
+
+# a file
+run thin points.csv -m 3 -o chosen.csv
+good
+[ "$(wc -l <chosen.csv)" = 4 ] || wrong 'should write a file'
+
+# wrong use and bad data
+run thin points.csv
+bad 2 '-m M is missing'
+run thin points.csv -m 401
+bad 2 '-m 401 is more than the 400 rows'
+run thin points.csv -m 0
+bad 2 '--count'
+run thin points.csv -m 5 --scores nothere
+bad 3 'nothere'
+run thin chain.csv -m 5 --scores sx
+bad 3 '1 score columns for 3 columns'
+run thin chain.csv -m 5 --scores x:sy
+bad 3 'score columns for 0 columns'
+head -n 50 scores.csv >short.csv
+run thin points.csv -m 5 --scores short.csv
+bad 3 'short.csv' '49 rows of 2 scores for 400 rows of 2 columns'
+sed '7s/,.*/,nan/' scores.csv >holes.csv
+run thin points.csv -m 5 --scores holes.csv
+bad 3 'holes.csv:7'
+run thin points.csv -m 5 --scores scores.csv --density gaussian
+bad 2 'two ways'
+run thin points.csv -m 5 --density gausian
+bad 2 "did you mean 'gaussian'"
+run thin points.csv -m 5 --density 'gaussian(mean=[1,2,3])'
+bad 3 'mean is 1 x 3'
+run thin points.csv -m 5 --scores scores.csv --method herding
+bad 2 'herding'
+run thin points.csv -m 5 --scores scores.csv --kernel 'laplace(ell=1)'
+bad 2 'laplace has no second derivative'
+run thin points.csv -m 5 --precondition med
+bad 2 '--precondition'
+run thin points.csv -m 5 --scores scores.csv --kernel imq --precondition med
+bad 2 '--precondition'
+run thin points.csv -m 5 --method gredy
+bad 2 'gredy'
+run thin points.csv -m 5 --density logistic
+bad 2 '--density-data'
