@@ -167,15 +167,16 @@ static gram_status play_solve(play *p)
     double jitter, estimate;
     gram_cg_options options;
     memcpy(b, v, sizeof b);
-    for (int i = 0; i < N; i++) shift[i] = -1e-6; /* indefinite, so that a jitter is searched for */
+    for (int i = 0; i < N; i++) shift[i] = -1e-13; /* indefinite, so that a jitter is searched for */
     STEP(gram_cholesky_create(c, p->parts[6], p->twice, shift, GRAM_STORAGE_F64, &jitter, &p->factors[0]));
     STEP(gram_cholesky_create(c, p->parts[6], p->x, data, GRAM_STORAGE_F32, NULL, &p->factors[1]));
     for (int i = 0; i < 2; i++) {
         STEP(gram_cholesky_solve(c, p->factors[i], 2, b, 2));
         STEP(gram_cholesky_half_solve(c, p->factors[i], 1, b, 2));
-        STEP(gram_cholesky_condition(c, p->factors[i], &estimate));
     }
+    STEP(gram_cholesky_condition(c, p->factors[1], &estimate));
     gram_cg_options_init(&options, sizeof options);
+    options.most = 1; /* all iterations take the same memory */
     options.precondition = gram_cg_precondition_factor;
     options.user = p->factors[1];
     memset(x, 0, sizeof x);
