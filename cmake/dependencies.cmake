@@ -5,6 +5,8 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED openblas)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
@@ -12,7 +14,8 @@ add_library(gram_dependencies INTERFACE)
 target_include_directories(gram_dependencies SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 target_link_directories(gram_dependencies INTERFACE ${OPENBLAS_LIBRARY_DIRS})
 target_link_libraries(gram_dependencies INTERFACE
-    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state OpenMP::OpenMP_C Threads::Threads m)
+    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C
+    Threads::Threads m)
 
 set(gram_tests OFF)
 if(GRAM_TESTS STREQUAL "AUTO")

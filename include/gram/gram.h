@@ -19,6 +19,7 @@
 #include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
+#include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/plan.h>
 #include <gram/points.h>

@@ -2,7 +2,8 @@
  *
  * The solution is f = sum_i a_i k(x_i, .) with A a = y - b, A = K + n lambda diag(1/w); with an intercept b = 1'A^-1 y/(1'A^-1
  * 1). Rows of weight 0 are left out (n counts the others). lambda = 0 is the ridgeless limit, the function of least norm
- * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. */
+ * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
+ */
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
 
@@ -19,7 +20,7 @@ typedef struct gram_krr_options {
     gram_solver solver;
     gram_precision precision;
     int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
-    double tolerance;  /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14 */
+    double tolerance;  /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10 */
     int leave_one_out; /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
 } gram_krr_options;
 
@@ -37,12 +38,13 @@ typedef struct gram_krr_report {
     double jitter;
     double condition; /* of A, an estimate in the 1-norm */
     int64_t iterations;
-    int64_t rank;       /* landmarks of Nystrom, numerical rank of the ridgeless limit; else n */
+    int64_t
+        rank; /* landmarks of Nystrom, rank of the preconditioner of cg, numerical rank of the ridgeless limit; else n */
     double trace_error; /* Nystrom: tr(K - K~)/tr K */
     double train_rmse, train_r2;
     double loo_rmse, loo_r2, gcv;
     double norm;                    /* |f|, root of the sum over outputs */
-    double effective_dimension;     /* tr K A^-1, plus 1 for an intercept */
+    double effective_dimension;     /* tr K A^-1 */
     double log_marginal_likelihood; /* with the amplitude of the kernel profiled out; sum over outputs */
     double trace;                   /* tr K */
     double radius;                  /* sqrt of the largest k(x, x) */
@@ -51,7 +53,8 @@ typedef struct gram_krr_report {
 
 typedef struct gram_krr gram_krr;
 
-/* Fits n points x with y, n x outputs, row-major. The caller destroys the result. */
+/* Fits n points x with y, n x outputs, row-major. The caller destroys the result. GRAM_NOT_CONVERGED if cg did not reach the
+ * tolerance: the fit is the best there is, and its report says how good. */
 GRAM_API gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                   const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr);
 GRAM_API void gram_krr_destroy(gram_krr *krr);

@@ -65,6 +65,26 @@ GRAM_API gram_status gram_matrix_input_gradient(gram_context *context, const gra
                                                 const gram_points *y, const gram_weights *weights, double *out,
                                                 int64_t ld);
 
+/* Where the derivatives of all pairs go: pair (i, j) has number p = i * ld + j in every array. NULL for what is not wanted,
+ * but not all of them. */
+typedef struct gram_derivatives {
+    int64_t ld;
+    double *value; /* [p] = k(x_i, y_j) */
+    double *by_x;  /* [p * d + l] = dk/dx_l */
+    double *by_y;  /* [p * d + l] = dk/dy_l */
+    double *trace; /* [p] = sum_l d2k/dx_l dy_l */
+    double *mixed; /* [(p * d + l) * d + m] = d2k/dx_l dy_m */
+} gram_derivatives;
+
+/* The kernel of every pair with its derivatives in both arguments, computed in f64: what Stein kernels and observed
+ * derivatives need. GRAM_ERROR_UNSUPPORTED names the part of the kernel that has no d2k/dx dy and says why: laplace,
+ * laplace1, min, intersection, chi2, tanimoto, matern with nu <= 1, powexp with p < 2, sobolev(a=1), white, callback,
+ * precomputed, scale. Values agree with gram_matrix to rounding. To keep arrays small, ask for a block of rows at a
+ * time: X may be any part of the points. O(n m d), with `mixed` O(n m d^2); each thread takes as much memory as the
+ * derivatives of a few hundred pairs. */
+GRAM_API gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                             const gram_points *y, const gram_derivatives *out);
+
 GRAM_END
 
 #endif

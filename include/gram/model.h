@@ -4,7 +4,10 @@
  * name, the preparation of the data, a function, facts (named numbers and texts: what `fit` reported) and any further
  * arrays a method needs. It is written aside, brought to the disk and renamed: a model that is being replaced stays whole
  * until the new one is. Reading checks every size and offset; a file that is corrupt, truncated, of another program or of
- * a later version is GRAM_ERROR_DATA with a message that says which. */
+ * a later version is GRAM_ERROR_DATA with a message that says which. docs/model-file.md describes the format.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY. Texts may be any bytes and come back as
+ * they were. Models may outlive the context that they were made with; one thread at a time changes a model. */
 #ifndef GRAM_MODEL_H
 #define GRAM_MODEL_H
 
@@ -16,7 +19,8 @@ GRAM_BEGIN
 typedef struct gram_model gram_model;
 
 /* `method` ("krr") and `task` ("regression") are copied; preparation and function get one more owner; the preparation may
- * be NULL for a model of bare arrays. The caller destroys the model. */
+ * be NULL for a model of bare arrays, otherwise it makes as many columns as the function takes (GRAM_ERROR_DIMENSION). The
+ * caller destroys the model. */
 GRAM_API gram_status gram_model_create(gram_context *context, const char *method, const char *task,
                                        gram_preparation *preparation, gram_function *function, gram_model **model);
 /* Takes NULL. */
@@ -26,21 +30,23 @@ GRAM_API const char *gram_model_method(const gram_model *model);
 GRAM_API const char *gram_model_task(const gram_model *model);
 GRAM_API gram_preparation *gram_model_preparation(const gram_model *model);
 GRAM_API gram_function *gram_model_function(const gram_model *model);
-/* The version of gram that wrote it. */
+/* The version of gram that wrote it; of this library if it was made here. */
 GRAM_API const char *gram_model_version(const gram_model *model);
 
-/* ---- facts, kept in the order in which they were first set ---- */
+/* ---- facts, at most 4096, kept in the order in which they were first set ---- */
 
 typedef enum gram_fact_kind { GRAM_FACT_NUMBER = 0, GRAM_FACT_INTEGER = 1, GRAM_FACT_TEXT = 2 } gram_fact_kind;
 
 typedef struct gram_fact {
     const char *name;
     gram_fact_kind kind;
-    double number; /* may be NaN: not known, null in the file */
-    int64_t integer;
-    const char *text;
+    double number;    /* may be NaN: not known, null in the file; that of an integer, NaN of a text */
+    int64_t integer;  /* 0 if it is not one */
+    const char *text; /* NULL if it is not one */
 } gram_fact;
 
+/* Setting a name again replaces the fact, in its place. What the last two return belongs to the model and is valid until
+ * that fact is set again. O(number of facts). */
 GRAM_API gram_status gram_model_set_number(gram_context *context, gram_model *model, const char *name, double value);
 GRAM_API gram_status gram_model_set_integer(gram_context *context, gram_model *model, const char *name, int64_t value);
 GRAM_API gram_status gram_model_set_text(gram_context *context, gram_model *model, const char *name, const char *value);
@@ -51,15 +57,21 @@ GRAM_API gram_fact gram_model_find(const gram_model *model, const char *name);
 
 /* ---- further arrays, rows x columns, row-major without gaps ---- */
 
-/* Copied; a name is 1 to 31 letters, digits and '_'. */
+/* Copied, at most 1024 arrays of 1 x 1 and more, any numbers; an array set again is replaced. A name is 1 to 31 letters,
+ * digits and '_', and none of centres, coefficients, constant, which the function has. */
 GRAM_API gram_status gram_model_set_array(gram_context *context, gram_model *model, const char *name, int64_t rows,
                                           int64_t columns, const double *data, int64_t ld);
-/* NULL if there is none of that name. */
+/* NULL, and 0 x 0, if there is none of that name; rows and columns may be NULL. */
 GRAM_API const double *gram_model_array(const gram_model *model, const char *name, int64_t *rows, int64_t *columns);
 
 /* ---- files ---- */
 
+/* Replaces the file in one step (a link is followed). GRAM_ERROR_FILE if that cannot be, also for a disk without room, found
+ * before anything is written; GRAM_ERROR_UNSUPPORTED for a kernel that exists in C only; GRAM_ERROR_CANCELLED. After a
+ * failure the old file is whole and nothing is left behind. O(bytes); memory for the JSON text only. */
 GRAM_API gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path);
+/* GRAM_ERROR_FILE if it cannot be opened or read, GRAM_ERROR_DATA if it is not a model, each with a message that begins with
+ * the path; GRAM_ERROR_CANCELLED. O(bytes), and memory in proportion to the size of the file whatever it says inside. */
 GRAM_API gram_status gram_model_read(gram_context *context, const char *path, gram_model **model);
 /* From memory; `name` is what messages call it. */
 GRAM_API gram_status gram_model_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,

@@ -14,12 +14,12 @@
 
 GRAM_BEGIN
 
+/* What a missing value in a needed column does. GRAM_MISSING_MEAN puts a feature's mean over the training rows in its
+ * place, or the most frequent level of a text column; a missing target or weight drops the row. */
 typedef enum gram_missing {
-    GRAM_MISSING_ERROR = 0, /* a missing value is an error */
+    GRAM_MISSING_ERROR = 0, /* it is an error */
     GRAM_MISSING_DROP = 1,  /* its row is left out */
-    GRAM_MISSING_MEAN =
-        2 /* a feature's mean over the training rows, the most frequent level of a text column; a missing
-                             * target or weight drops the row */
+    GRAM_MISSING_MEAN = 2
 } gram_missing;
 
 /* One column of the training table. */
@@ -29,7 +29,7 @@ typedef struct gram_column {
     int text;                  /* 1: categories; numbers otherwise */
     double mean, deviation;    /* numbers: (value - mean)/deviation is the feature; 0 and 1 when not scaled */
     double fill;               /* numbers: what a missing value becomes; text: the number of the level */
-    int64_t level_count;       /* text */
+    int64_t level_count;       /* text; 0 for numbers */
     const char *const *levels; /* in the order of strcmp */
 } gram_column;
 
@@ -48,7 +48,7 @@ typedef struct gram_preparation gram_preparation;
 
 typedef struct gram_preparation_options {
     size_t size;
-    const char *target;   /* LIST; NULL: the last column; "": none */
+    const char *target;   /* LIST; NULL: the last column that is neither ignored nor the weights; "": none */
     const char *features; /* LIST; NULL: all that have no other role */
     const char *ignore;   /* LIST; NULL: none */
     const char *weights;  /* one column; NULL: none */
@@ -59,11 +59,14 @@ typedef struct gram_preparation_options {
 
 GRAM_API void gram_preparation_options_init(gram_preparation_options *options, size_t size);
 
-/* Learns it from a table. Constant columns are only centred. O(n d). The caller releases the preparation. */
+/* Learns it from a table, which is best read with GRAM_TEXT_CATEGORIES and keep_missing: then columns without a role may
+ * hold anything. Levels, means and deviations are those of the rows that are not dropped; missing values do not count.
+ * Constant columns are only centred. The same bits for any number of threads. O(n d). The caller releases the
+ * preparation. */
 GRAM_API gram_status gram_preparation_learn(gram_context *context, const gram_table *table,
                                             const gram_preparation_options *options, gram_preparation **preparation);
 
-/* Makes it from a description, which is copied: what a model file held. Every field is checked. */
+/* Makes it from a description, which is copied: what a model file held. Every field is checked: GRAM_ERROR_ARGUMENT. */
 GRAM_API gram_status gram_preparation_create(gram_context *context, const gram_preparation_description *description,
                                              gram_preparation **preparation);
 GRAM_API const gram_preparation_description *gram_preparation_describe(const gram_preparation *preparation);
@@ -79,8 +82,9 @@ GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
 
-/* Table options that read what the preparation needs and no more: names the columns, says which are text, and allows the
- * targets (and weights) to be absent. The options borrow from the preparation. */
+/* Sets the options (initialised before; the format stays) so that they read what the preparation needs and no more: names
+ * the columns, says which are text, keeps missing values, and allows targets and weights to be absent. They borrow from the
+ * preparation. For gram_table_read and gram_reader_open alike. */
 GRAM_API void gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options);
 
 /* A table made ready; everything belongs to it. */
@@ -91,14 +95,14 @@ typedef struct gram_prepared {
     const int64_t *rows; /* which row of the table each one is, NULL: all of them in order */
     const double *x;     /* n x d, row-major without gaps */
     int64_t targets;     /* 0 if the table has not all of them */
-    const double
-        *y; /* n x targets; NULL if targets is 0. The level's number for text. NaN where the value is missing or a
-                          * level was not seen in training (gram_prepare with a target: dropped or an error instead) */
-    const double *weights; /* n; NULL: none */
+    const double *y;     /* n x targets; NULL if targets is 0. For text the number of the level. Without `training` NaN
+                          * where the value is missing or the level was not seen in training */
+    const double *weights; /* n; NULL: none. Without `training` NaN where the value is missing */
 } gram_prepared;
 
-/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0, not all 0). Otherwise
- * targets may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
+/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0, not all 0); rows whose
+ * target or weight is missing, or a level that was not learnt, are an error or dropped as `missing` says. Otherwise targets
+ * and weights may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
  * destroys the result (takes NULL). O(n d). */
 GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation,
                                             const gram_table *table, int training, gram_prepared **prepared);

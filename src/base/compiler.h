@@ -10,4 +10,7 @@
 /* The compiler forgets what it knows about a pointer, for a loop that is faster when it is not unrolled. */
 #define GRAM_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
+/* 128 bits, for products of two 64-bit numbers. */
+__extension__ typedef unsigned __int128 gram_uint128;
+
 #endif

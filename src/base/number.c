@@ -1,9 +1,14 @@
 /* Numbers as text, whatever the locale.
  *
- * Both directions go through a list of decimal digits and a power of ten without a decimal point, which is the only
- * thing in a number that a locale changes; snprintf and strtod do the arithmetic. A number with at most 15 digits and a
- * power of ten up to 22 needs no strtod: both are doubles without error, so that one multiplication or division
- * rounds correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
+ * Reading: the digits become a whole number w of up to 19 digits, eight at a time, and a power of ten q. If w and 10^|q|
+ * are doubles without error, one multiplication or division rounds correctly (Clinger, "How to read floating point
+ * numbers accurately", PLDI 1990). Otherwise w is multiplied by the leading 128 bits of 5^q from a table; the product is
+ * known to within two units of its 128th bit, and 53 bits of it are the double unless it lies just between two (the idea
+ * of Eisel and Lemire, "Number parsing at a gigabyte per second", 2021). What is left, one number in some 2^70 and those
+ * that are subnormal or huge, goes through a list of decimal digits and strtod, which is exact but slow.
+ *
+ * Writing goes through such a list too, which snprintf makes. The lists have no decimal point, the only thing in a number
+ * that a locale changes. */
 #include <gram/text.h>
 
 #include <float.h>
@@ -13,8 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler.h"
+#include "number.h"
+#include "powers_of_five.h"
+
 /* A double lies halfway between two numbers of at most 767 digits; what comes after them only says "more". */
-enum { MAX_DIGITS = 800, EXACT_DIGITS = 15, EXACT_POWER = 22 };
+enum { MAX_DIGITS = 800, EXACT_DIGITS = 15, EXACT_POWER = 22, WORD_DIGITS = 19 };
 
 /* 0.d1 d2 d3 ... * 10^exponent; no digits means 0. One place is for the digit that says "more". */
 typedef struct decimal {
@@ -86,8 +95,8 @@ static size_t read_digits(const char *text, size_t length, size_t at, decimal *n
     return seen > 0 ? at : start;
 }
 
-/* "e-12" from text[at]; returns where it ends, `at` if there is none. */
-static size_t read_exponent(const char *text, size_t length, size_t at, decimal *number)
+/* "e-12" from text[at] is added to *exponent; returns where it ends, `at` if there is none. */
+static size_t read_exponent(const char *text, size_t length, size_t at, int64_t *exponent)
 {
     const int64_t limit = INT64_MAX / 32;
     size_t i = at;
@@ -99,47 +108,186 @@ static size_t read_exponent(const char *text, size_t length, size_t at, decimal 
     if (i >= length || !is_digit(text[i])) return at;
     for (; i < length && is_digit(text[i]); i++)
         if (value < limit) value = 10 * value + (text[i] - '0');
-    number->exponent += negative ? -value : value;
+    *exponent += negative ? -value : value;
     return i;
 }
 
-/* At most 15 digits and a point, no exponent: what most files have. Returns 0 for all else, number or not. */
-static size_t parse_short(const char *text, size_t length, double *value)
+/* Any number without a sign, by the list of its digits. */
+static double parse_slowly(const char *text, size_t length)
 {
-    const size_t start = length > 0 && (text[0] == '-' || text[0] == '+');
-    size_t at = start, point = length;
-    int64_t whole = 0;
-    if (length > start + EXACT_DIGITS + 1) length = start + EXACT_DIGITS + 2;
-    for (; at < length; at++) {
-        if (is_digit(text[at]))
-            whole = 10 * whole + (text[at] - '0');
-        else if (text[at] == '.' && point >= length)
-            point = at;
-        else
-            break;
-    }
-    const size_t has_point = point < at, digits = at - start - has_point;
-    if (digits == 0 || digits > EXACT_DIGITS || (at < length && (text[at] == 'e' || text[at] == 'E'))) return 0;
-    const double size = (double)whole / tens[has_point ? at - point - 1 : 0];
-    *value = text[0] == '-' ? -size : size;
-    return at;
-}
-
-size_t gram_number_parse(const char *text, size_t length, double *value)
-{
-    const size_t taken = parse_short(text, length, value);
-    if (taken > 0) return taken;
     decimal number;
     number.negative = 0;
     number.exponent = 0;
     number.count = 0;
-    size_t start = 0;
-    if (length > 0 && (text[0] == '-' || text[0] == '+')) number.negative = text[start++] == '-';
-    const size_t digits_end = read_digits(text, length, start, &number);
-    if (digits_end == start) return 0;
-    const size_t end = read_exponent(text, length, digits_end, &number);
-    *value = decimal_value(&number);
+    const size_t digits_end = read_digits(text, length, 0, &number);
+    (void)read_exponent(text, length, digits_end, &number.exponent);
+    return decimal_value(&number);
+}
+
+/* The digits of |number| as a whole number, whole * 10^power. */
+typedef struct scanned {
+    uint64_t whole; /* the first 19 digits if there are more */
+    int64_t power;
+    int more; /* digits were left out */
+} scanned;
+
+/* Eight digits 0 .. 9, the first in the lowest byte: neighbours are joined to two, four, eight digits. */
+GRAM_INLINE uint64_t join_digits(uint64_t ones)
+{
+    const uint64_t twos = (ones * 10 + (ones >> 8)) & 0x00FF00FF00FF00FFu;
+    const uint64_t fours = (twos * 100 + (twos >> 16)) & 0x0000FFFF0000FFFFu;
+    return (fours * 10000 + (fours >> 32)) & 0xFFFFFFFFu;
+}
+
+/* Appends the digits at text[at] to *whole, modulo 2^64; returns where they end. Eight bytes at a time, also the last of
+ * them: how many digits a number has is hard to predict, and a wrong guess of the processor costs more than all else. */
+GRAM_INLINE size_t scan_digits(const char *text, size_t length, size_t at, uint64_t *whole)
+{
+    static const uint64_t tens_of[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    uint64_t value = *whole, bytes;
+    while (length - at >= 8) {
+        memcpy(&bytes, text + at, 8);
+        bytes ^= 0x3030303030303030u; /* digits become 0 .. 9; what is above gets its high bit from the sum */
+        const uint64_t others = ((bytes + 0x7676767676767676u) | bytes) & 0x8080808080808080u;
+        if (others) {
+            const int digits = __builtin_ctzll(others) / 8;
+            bytes = bytes << 1 << (63 - 8 * digits); /* to the end, zeros before them */
+            *whole = value * tens_of[digits] + join_digits(bytes);
+            return at + (size_t)digits;
+        }
+        value = value * 100000000 + join_digits(bytes);
+        at += 8;
+    }
+    for (; at < length && is_digit(text[at]); at++) value = 10 * value + (uint64_t)(text[at] - '0');
+    *whole = value;
+    return at;
+}
+
+/* More than 19 digits from text[start] to text[end]: keeps the first 19 that count. */
+static void shorten(const char *text, size_t start, size_t end, scanned *number)
+{
+    int kept = 0, past_point = 0;
+    number->whole = 0;
+    number->power = 0;
+    for (size_t i = start; i < end; i++) {
+        if (text[i] == '.') {
+            past_point = 1;
+            continue;
+        }
+        const uint64_t digit = (uint64_t)(text[i] - '0');
+        if (kept < WORD_DIGITS) {
+            number->whole = 10 * number->whole + digit;
+            kept += number->whole > 0;
+            number->power -= past_point;
+        } else {
+            number->more |= digit > 0;
+            number->power += !past_point;
+        }
+    }
+}
+
+static size_t leading_zeros(const char *text, size_t start, size_t end)
+{
+    size_t zeros = 0;
+    for (size_t i = start; i < end && (text[i] == '0' || text[i] == '.'); i++) zeros += text[i] == '0';
+    return zeros;
+}
+
+/* The number at text[start], without its sign; returns where it ends, `start` if there is none. */
+GRAM_INLINE size_t scan(const char *text, size_t length, size_t start, scanned *number)
+{
+    uint64_t whole = 0;
+    size_t at = start;
+    /* the digits before the point are few */
+    for (; at < length && is_digit(text[at]); at++) whole = 10 * whole + (uint64_t)(text[at] - '0');
+    size_t digits = at - start, fraction = 0;
+    if (at < length && text[at] == '.') {
+        const size_t point = at++;
+        at = scan_digits(text, length, at, &whole);
+        fraction = at - point - 1;
+        digits += fraction;
+    }
+    if (digits == 0) return start;
+    *number = (scanned){whole, -(int64_t)fraction, 0};
+    if (digits > WORD_DIGITS && digits - leading_zeros(text, start, at) > WORD_DIGITS) shorten(text, start, at, number);
+    return read_exponent(text, length, at, &number->power);
+}
+
+/* whole * 10^power, correctly rounded; 0 if this way does not tell it.
+ *
+ * With w normalised to 64 bits and F the first 128 bits of 5^power, x = floor(w F / 2^64) has 127 or 128 bits, and the
+ * number is t 2^k with x <= t < x + 2. Its 53 bits are those of x, rounded up if the rest r of x is above one half and
+ * down if r + 2 is at most one half. When r is one half itself it is a tie if nothing was cut off. */
+GRAM_INLINE int multiply(uint64_t whole, int64_t power, double *value)
+{
+    if (power < LEAST_POWER || power > GREATEST_POWER) return 0;
+    const int exact = power >= 0 && power <= 55; /* 5^55 < 2^128 */
+    const int zeros = __builtin_clzll(whole);
+    const uint64_t w = whole << zeros;
+    const gram_uint128 low = (gram_uint128)w * powers_of_five[power - LEAST_POWER].low;
+    const gram_uint128 x = (gram_uint128)w * powers_of_five[power - LEAST_POWER].high + (uint64_t)(low >> 64);
+    const uint64_t head = (uint64_t)(x >> 64), tail = (uint64_t)x;
+    const int top = (int)(head >> 63); /* x has 128 bits */
+    const int shift = 10 + top;
+    const uint64_t rest = head & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
+    uint64_t mantissa = head >> shift;
+    /* floor(log2(10^power)), kept positive while it is shifted */
+    const int64_t log2 = ((power * 217706 + (1 << 30)) >> 16) - (1 << 14);
+    const int64_t exponent = log2 + 63 + top - zeros;
+    if (exponent < -1021 || exponent > 1021) return 0;
+    const int is_half = rest == half && tail == 0;
+    if ((rest == half - 1 && tail == UINT64_MAX) || (is_half && !exact)) return 0;
+    const int tie = is_half && (uint64_t)low == 0;
+    mantissa += tie ? mantissa & 1 : rest >= half;
+    const uint64_t bits = ((uint64_t)(exponent + 1022) << 52) + mantissa; /* mantissa's first bit adds 1 to 1022 */
+    memcpy(value, &bits, sizeof bits);
+    return 1;
+}
+
+/* Digits were left out: the number lies between whole and whole + 1, and is told if both are the same double. */
+static int convert_long(const scanned *number, double *value)
+{
+    double above;
+    return multiply(number->whole, number->power, value) && multiply(number->whole + 1, number->power, &above) &&
+           above == *value;
+}
+
+/* Short numbers by one operation; a limit below 2^53 keeps long ones, of which some have zeros at the end, together. */
+GRAM_INLINE int convert(const scanned *number, double *value)
+{
+    const uint64_t limit = 1000000000000;
+    if (number->whole <= limit && number->power >= -EXACT_POWER && number->power <= EXACT_POWER) {
+        const double whole = (double)(int64_t)number->whole;
+        *value = number->power < 0 ? whole / tens[-number->power] : whole * tens[number->power];
+        return 1;
+    }
+    if (number->whole == 0) {
+        *value = 0;
+        return 1;
+    }
+    return number->more ? convert_long(number, value) : multiply(number->whole, number->power, value);
+}
+
+size_t gram_number_read(const char *text, size_t length, double *value)
+{
+    scanned number;
+    double size;
+    uint64_t bits;
+    if (length == 0) return 0;
+    /* signs are hard to predict too */
+    const unsigned negative = text[0] == '-', start = negative | (text[0] == '+');
+    const size_t end = scan(text, length, start, &number);
+    if (end == start) return 0;
+    if (!convert(&number, &size)) size = parse_slowly(text + start, end - start);
+    memcpy(&bits, &size, sizeof bits);
+    bits |= (uint64_t)negative << 63;
+    memcpy(value, &bits, sizeof bits);
     return end;
+}
+
+size_t gram_number_parse(const char *text, size_t length, double *value)
+{
+    return gram_number_read(text, length, value);
 }
 
 static void strip_zeros(decimal *number)

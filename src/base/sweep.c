@@ -2,7 +2,7 @@
 #include "sweep.h"
 
 #include <omp.h>
-#include <stdatomic.h>
+#include <sched.h>
 #include <time.h>
 
 /* Callbacks are made at most this often, so that tiny tasks do not pay for them. */
@@ -73,6 +73,7 @@ static void work_round(sweep_state *state, int thread, gram_worker *worker)
 static void work(sweep_state *state, int thread)
 {
     gram_worker worker = {.scratch = state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
+    omp_set_num_threads(1); /* for this region only: OpenBLAS on OpenMP would use more threads in a team of one */
     for (worker.round = 0; worker.round < state->rounds; worker.round++) {
         work_round(state, thread, &worker);
 #pragma omp barrier
@@ -108,4 +109,47 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
 done:
     gram_give(context, state.scratch, threads, state.scratch_stride);
     return status;
+}
+
+/* ---- flags ---- */
+
+gram_status gram_flags_create(gram_context *context, const char *what, int64_t count, gram_flags *flags)
+{
+    gram_status status = GRAM_OK;
+    *flags = (gram_flags){.count = count};
+    TRY(gram_take(context, what, count, sizeof *flags->set, (void **)&flags->set));
+    gram_flags_clear(flags);
+done:
+    return status;
+}
+
+void gram_flags_destroy(gram_context *context, gram_flags *flags)
+{
+    gram_give(context, flags->set, flags->count, sizeof *flags->set);
+    flags->set = NULL;
+}
+
+void gram_flags_clear(gram_flags *flags)
+{
+    for (int64_t i = 0; i < flags->count; i++) atomic_init(&flags->set[i], 0);
+    atomic_init(&flags->broken, 0);
+}
+
+void gram_flag_set(gram_flags *flags, int64_t number)
+{
+    atomic_store_explicit(&flags->set[number], 1, memory_order_release);
+}
+
+int gram_flag_wait(gram_flags *flags, int64_t number)
+{
+    while (!atomic_load_explicit(&flags->set[number], memory_order_acquire)) {
+        if (atomic_load_explicit(&flags->broken, memory_order_relaxed)) return 0;
+        (void)sched_yield();
+    }
+    return 1;
+}
+
+void gram_flags_break(gram_flags *flags)
+{
+    atomic_store(&flags->broken, 1);
 }

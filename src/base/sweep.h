@@ -5,6 +5,8 @@
 #ifndef GRAM_BASE_SWEEP_H
 #define GRAM_BASE_SWEEP_H
 
+#include <stdatomic.h>
+
 #include "context.h"
 
 typedef struct gram_worker {
@@ -29,6 +31,26 @@ typedef struct gram_sweep {
 /* Runs all tasks. Returns the failure of the lowest-numbered task that failed, GRAM_ERROR_CANCELLED if the caller's
  * cancel callback asked for it. Callbacks are called in the calling thread only, between its tasks. */
 gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep);
+
+/* Flags by which tasks of one sweep wait for each other where rounds would leave threads idle.
+ *
+ * A task may wait only for flags that tasks with lower numbers set. These were taken earlier, so the lowest of the tasks
+ * that still run never waits in vain, and a sweep of one thread never waits at all. */
+typedef struct gram_flags {
+    int64_t count;
+    atomic_uchar *set;
+    atomic_int broken;
+} gram_flags;
+
+gram_status gram_flags_create(gram_context *context, const char *what, int64_t count, gram_flags *flags);
+/* Takes flags that were never created, if zeroed. */
+void gram_flags_destroy(gram_context *context, gram_flags *flags);
+void gram_flags_clear(gram_flags *flags);
+void gram_flag_set(gram_flags *flags, int64_t number);
+/* 0 if the task that would have set the flag failed: then give up too. */
+int gram_flag_wait(gram_flags *flags, int64_t number);
+/* A task that fails says so, lest others wait for ever. */
+void gram_flags_break(gram_flags *flags);
 
 /* Keep BLAS single-threaded between these two, counted over the whole process. */
 void gram_blas_enter(void);

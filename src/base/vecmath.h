@@ -70,6 +70,9 @@ typedef struct gram_vecmath_f32 {
     void (*poly_exp_sqrt)(int n, float c, int degree, const float *coefficients, const float *x, float *out);
     /* in f64 inside, with the pieces of f64 */
     int (*exp2_pieces)(int n, const gram_pieces *pieces, double c, const float *x, float *out);
+    /* (base + scale x)^power, base + scale x >= 0, and tanh(a x + b), in f64 inside: 1 ulp. Powers below FLT_MIN are 0. */
+    void (*pow_affine)(int n, double base, double scale, double power, const float *x, float *out);
+    void (*tanh_affine)(int n, double a, double b, const float *x, float *out);
     void (*sqrt_scaled)(int n, float c, float cap, const float *x, float *out);
     void (*multiply_poly)(int n, int degree, const float *coefficients, const float *x, float *out);
     void (*power)(int n, int m, const float *x, float *out);

@@ -273,6 +273,89 @@ static int exp2_pieces_f32(int n, const gram_pieces *pieces, double c, const flo
     return below;
 }
 
+/* Minimax polynomial of log2((1 + s)/(1 - s))/s in s^2, |s| <= (sqrt(2) - 1)/(sqrt(2) + 1): relative error 2^-37.8. */
+static const double LOG2_RATIO[5] = {
+    0x1.71547652bede5p+1, 0x1.ec709d12e14cfp-1, 0x1.27777fda6d56ep-1, 0x1.a58d8fbde437dp-2, 0x1.5ce7cdc18db2dp-2,
+};
+
+/* log2 x for DBL_MIN <= x <= DBL_MAX to a relative 2^-37: x = 2^k m, sqrt(1/2) <= m < sqrt(2), and
+ * log2 m = log2((1 + s)/(1 - s)), s = (m - 1)/(m + 1). 1023 + k are the first bits of x over sqrt(1/2); as the last bits of
+ * 2^52 + 1023 + k they become a number. */
+GRAM_INLINE vector_f64 log2_vector(vector_f64 x)
+{
+    const uint64_t one = 0x3ff0000000000000ULL, half_root = 0x3fe6a09e667f3bcdULL, digits = 0x4330000000000000ULL;
+    const double *c = LOG2_RATIO;
+    const vector_u64 bits = (vector_u64)x, exponent = (bits + (one - half_root)) >> 52;
+    const vector_f64 k = (vector_f64)(exponent | digits) - (0x1p52 + 1023);
+    const vector_f64 m = (vector_f64)(bits - (exponent << 52) + one);
+    const vector_f64 s = (m - 1) / (m + 1), w = s * s;
+    return ((((c[4] * w + c[3]) * w + c[2]) * w + c[1]) * w + c[0]) * s + k;
+}
+
+/* 0 where y is below the smallest normal number of f32: subnormal ones are slow */
+GRAM_INLINE vector_f64 drop_below_f32(vector_f64 y)
+{
+    return (vector_f64)((vector_i64)y & (y >= 0x1p-126));
+}
+
+/* GRAM_LANES powers. Returns whether some bases are 0, infinite, NaN or too small: their powers are not right. */
+GRAM_INLINE int pow_group(double power, const vector_f64 x[GROUP_F64], vector_f64 out[GROUP_F64])
+{
+    vector_f64 t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
+    int special = 0;
+    for (int v = 0; v < GROUP_F64; v++) {
+        special |= !all_f64((x[v] >= 0x1p-1022) & (x[v] <= 0x1.fffffffffffffp1023));
+        split_f64(power * log2_vector(x[v]), &t[v], &f[v]);
+    }
+    polynomial_f64(f, q);
+    for (int v = 0; v < GROUP_F64; v++) out[v] = drop_below_f32(join_f64(t[v], f[v], q[v]));
+    return special;
+}
+
+static void pow_affine_block(int n, double base, double scale, double power, const float *x, float *out)
+{
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        _Alignas(VECTOR_BYTES) double wide[GRAM_LANES];
+        vector_f64 in[GROUP_F64], k[GROUP_F64];
+        for (int l = 0; l < GRAM_LANES; l++) wide[l] = (double)x[i + l];
+        for (int v = 0; v < GROUP_F64; v++) in[v] = load_f64(wide + (ptrdiff_t)v * LANES_F64) * scale + base;
+        const int some = pow_group(power, in, k);
+        for (int v = 0; v < GROUP_F64; v++) store_f64(wide + (ptrdiff_t)v * LANES_F64, k[v]);
+        for (int l = 0; l < GRAM_LANES && some; l++) {
+            const double sum = in[l / LANES_F64][l % LANES_F64];
+            if (!(sum >= 0x1p-1022 && sum <= 0x1.fffffffffffffp1023)) wide[l] = pow(sum, power);
+        }
+        for (int l = 0; l < GRAM_LANES; l++) out[i + l] = (float)wide[l];
+    }
+}
+
+/* tanh t = (1 - e)/(1 + e), e = exp(-2 |t|). 1 - e has an error of 2^-52, hence at t = 2^-26 one of 2^-27 of itself; below
+ * that tanh t is t. */
+GRAM_INLINE vector_f64 tanh_join(vector_f64 x, vector_f64 e)
+{
+    const vector_i64 sign = (vector_i64)spread_f64(-0.0);
+    const vector_f64 size = (1 - e) / (1 + e), size_x = (vector_f64)((vector_i64)x & ~sign);
+    const vector_f64 tangent = (vector_f64)((vector_i64)size | ((vector_i64)x & sign));
+    return select_f64(size_x >= 0x1p-26, tangent, x);
+}
+
+static void tanh_affine_block(int n, double a, double b, const float *x, float *out)
+{
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        _Alignas(VECTOR_BYTES) double wide[GRAM_LANES];
+        vector_f64 in[GROUP_F64], t[GROUP_F64], f[GROUP_F64], q[GROUP_F64];
+        for (int l = 0; l < GRAM_LANES; l++) wide[l] = (double)x[i + l];
+        for (int v = 0; v < GROUP_F64; v++) {
+            in[v] = load_f64(wide + (ptrdiff_t)v * LANES_F64) * a + b;
+            split_f64(-2 * LOG2_E * max_f64(in[v], -in[v]), &t[v], &f[v]);
+        }
+        polynomial_f64(f, q);
+        for (int v = 0; v < GROUP_F64; v++)
+            store_f64(wide + (ptrdiff_t)v * LANES_F64, tanh_join(in[v], join_f64(t[v], f[v], q[v])));
+        for (int l = 0; l < GRAM_LANES; l++) out[i + l] = (float)wide[l];
+    }
+}
+
 /* exp(-a) is 0 from here on */
 static const double EXP_SQRT_CAP_f64 = 760;
 static const float EXP_SQRT_CAP_f32 = 110;
@@ -341,6 +424,8 @@ const gram_vecmath LEVEL_TABLE = {
             .exp_scaled = exp_scaled_f32,
             .poly_exp_sqrt = poly_exp_sqrt_f32,
             .exp2_pieces = exp2_pieces_f32,
+            .pow_affine = pow_affine_block,
+            .tanh_affine = tanh_affine_block,
             .sqrt_scaled = sqrt_scaled_f32,
             .multiply_poly = multiply_poly_f32,
             .power = power_f32,

@@ -24,7 +24,10 @@ typedef struct cli_verb {
     int (*run)(int count, char **arguments);
 } cli_verb;
 
+int cli_fit(int count, char **arguments);
+int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
+int cli_predict(int count, char **arguments);
 int cli_test(int count, char **arguments);
 
 /* ---- messages, on standard error ---- */
@@ -102,8 +105,25 @@ int cli_aside_open(const char *path, cli_aside *aside);
 /* Brings the file to its name if `code` is CLI_DONE, else drops it; returns code, or that of a failure after a message. */
 int cli_aside_close(const char *path, cli_aside *aside, int code);
 
+/* Can a file be written there? To be asked before long work. Returns CLI_DONE, or the exit code after a message. */
+int cli_output_check(const char *path);
+
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
  * that went away early is no failure. */
 int cli_write(const cli_common *common, const cli_text *text);
+
+/* The same piece by piece, for results that are never held whole. */
+typedef struct cli_stream {
+    const char *path; /* NULL or "-": standard output */
+    cli_aside aside;  /* a regular file's */
+    int descriptor;
+    int is_aside;
+    int gone; /* the reader went away: the rest need not be made */
+} cli_stream;
+
+/* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
+int cli_stream_open(const char *path, cli_stream *stream);
+int cli_stream_put(cli_stream *stream, const cli_text *text);
+int cli_stream_close(cli_stream *stream, int code);
 
 #endif

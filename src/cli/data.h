@@ -7,15 +7,22 @@
 /* The file as messages call it: "-" is "standard input". */
 const char *cli_data_name(const char *path);
 
-/* A failure to read a table, with a line that helps. Returns the exit code. */
-int cli_data_unread(cli_session *session, gram_status status);
+/* A failure to read a table, with a line that helps; `contents` helps where it is about what the table holds, NULL: a
+ * general one. Returns the exit code. */
+int cli_data_unread(cli_session *session, gram_status status, const char *contents);
 
-/* The name of a column of the points, for messages. */
-typedef const char *(*cli_column_name)(const void *from, int64_t column);
+/* Where points come from. */
+typedef struct cli_origin {
+    const char *file;
+    int64_t first;                       /* row of the file, from 0, of the table's first */
+    const int64_t *rows;                 /* row of the table that each point is, NULL: the same */
+    const gram_table *table;             /* columns are its, */
+    const gram_preparation *preparation; /* or those that this makes */
+    const char *help;                    /* a line that helps, NULL: a general one */
+} cli_origin;
 
-/* A failure of a computation on points: one that is of a single number names its row of the file (from 1; `rows` tells
- * which row each point is, NULL: the same) and column instead of x[0][0]. Returns the exit code. */
-int cli_data_fail(cli_session *session, gram_status status, const char *file, const int64_t *rows,
-                  cli_column_name column_name, const void *from);
+/* A failure of a computation on points: one that is of a single number names its row of the file (from 1) and its column
+ * instead of x[0][0]. Returns the exit code. */
+int cli_data_fail(cli_session *session, gram_status status, const cli_origin *origin);
 
 #endif

@@ -22,17 +22,17 @@ typedef struct kernel_options {
 } kernel_options;
 
 static const cli_option own_options[] = {
-    {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0},
+    {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0, NULL},
     {"dimension", 0, CLI_INTEGER, offsetof(kernel_options, dimension), "D",
-     "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30},
+     "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30, NULL},
     {"check", 0, CLI_FLAG, offsetof(kernel_options, spectrum.check), NULL,
-     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0},
+     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0, NULL},
     {"spectrum", 0, CLI_INTEGER, offsetof(kernel_options, spectrum.count), "K", "the K largest eigenvalues of K", 1,
-     1 << 30},
+     1 << 30, NULL},
     {"lambda", 0, CLI_POSITIVE, offsetof(kernel_options, spectrum.lambda), "L",
-     "the effective dimension tr K (K + n L I)^-1", 0, 0},
+     "the effective dimension tr K (K + n L I)^-1", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, offsetof(kernel_options, plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)",
-     0, 0},
+     0, 0, NULL},
 };
 
 static void add_kernels(cli_text *text);
@@ -40,14 +40,18 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy; - is standard input), numbers\n"
-    "that the expression leaves free are set by the median heuristic, and the Gram matrix is described or written.\n",
+    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "standard\n"
+    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
+    "described\n"
+    "or written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
     1,
     2,
     add_kernels,
+    NULL,
 };
 
 /* At most so many rows are looked at for the range of the entries off the diagonal. */
@@ -106,14 +110,10 @@ static int find_dimension(cli_session *session, int64_t asked, kernel_report *re
                     "%s", gram_context_message(session->context));
 }
 
-static const char *column_name(const void *from, int64_t column)
-{
-    return gram_table_column_name(from, column);
-}
-
 static int data_fail(cli_session *session, gram_status status, const kernel_report *report)
 {
-    return cli_data_fail(session, status, report->file, NULL, column_name, report->table);
+    const cli_origin origin = {.file = report->file, .table = report->table};
+    return cli_data_fail(session, status, &origin);
 }
 
 static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
@@ -121,13 +121,13 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     gram_context *context = session->context;
     gram_table_options options;
     gram_table_options_init(&options, sizeof options);
-    options.format = data->format;
+    options.format = (gram_format)data->format.value;
     options.features = data->features;
     options.ignore = data->ignore;
     report->file = cli_data_name(path);
     gram_status status = gram_table_read(context, path, &options, &report->table);
     if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
-    if (status < 0) return cli_data_unread(session, status);
+    if (status < 0) return cli_data_unread(session, status, NULL);
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
@@ -465,7 +465,7 @@ static const char *needs_data(const kernel_options *own, const cli_data *data)
     } options[] = {
         {own->gram != NULL, "gram"},          {own->spectrum.check, "check"}, {own->spectrum.count > 0, "spectrum"},
         {own->spectrum.lambda > 0, "lambda"}, {own->plot != NULL, "plot"},    {data->features != NULL, "features"},
-        {data->ignore != NULL, "ignore"},     {data->scale, "scale"},         {data->format != 0, "format"},
+        {data->ignore != NULL, "ignore"},     {data->scale, "scale"},         {data->format.value != 0, "format"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given) return options[i].name;

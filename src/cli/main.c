@@ -6,6 +6,9 @@
 
 /* A new verb is a file and a row. */
 static const cli_verb verbs[] = {
+    {"fit", "learns a model from data", cli_fit},
+    {"predict", "predictions of a model for new data, and their scores", cli_predict},
+    {"info", "what a model is", cli_info},
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
     {"test", "hypothesis tests: two samples, independence", cli_test},
 };

@@ -9,10 +9,27 @@ typedef enum cli_type {
     CLI_TEXT,     /* const char * */
     CLI_INTEGER,  /* int64_t, from `least` to `most` */
     CLI_POSITIVE, /* double, above 0 */
+    CLI_NUMBER,   /* double, 0 or more */
     CLI_SEED,     /* uint64_t */
     CLI_SIZE,     /* uint64_t, in bytes: 8G */
-    CLI_FORMAT    /* gram_format */
+    CLI_CHOICE    /* cli_chosen: one of `choices` */
 } cli_type;
+
+/* Of a choice that is planned: it is refused by name. */
+enum { CLI_LATER = -1 };
+
+/* A word that an option may be. Tables end with a row whose name is NULL. */
+typedef struct cli_choice {
+    const char *name;
+    int value;
+    const char *number; /* what may follow, as M in "nystrom:M"; NULL: nothing may */
+    int64_t least, most;
+} cli_choice;
+
+typedef struct cli_chosen {
+    int value;
+    int64_t number; /* 0: not given */
+} cli_chosen;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */
@@ -20,8 +37,9 @@ typedef struct cli_option {
     cli_type type;
     size_t offset;        /* of its value in the group's struct */
     const char *argument; /* what help calls it; NULL for a flag */
-    const char *help;
+    const char *help;     /* NULL: known, but not listed */
     int64_t least, most;
+    const cli_choice *choices;
 } cli_option;
 
 /* A table and the struct that its values go to. */
@@ -39,15 +57,20 @@ typedef struct cli_usage {
     const char *examples;
     int least_operands, most_operands;
     void (*more)(cli_text *text); /* adds a section to --help, or NULL */
+    const char *out;              /* what --help says of --out; NULL: "write the result to FILE" */
 } cli_usage;
 
 /* The options that choose and prepare data. */
 typedef struct cli_data {
-    gram_format format;
+    cli_chosen format; /* gram_format */
     const char *features;
     const char *ignore;
     int scale;
 } cli_data;
+
+/* What --format and --missing may be, and what help says of the former. */
+extern const cli_choice cli_formats[], cli_missings[];
+#define CLI_FORMAT_HELP "csv, tsv, npy or libsvm (default: by the file's ending)"
 
 cli_group cli_common_group(cli_common *common);
 cli_group cli_data_group(cli_data *data);

@@ -87,6 +87,17 @@ int cli_aside_close(const char *path, cli_aside *aside, int code)
     return code == CLI_DONE ? cannot_write(path) : code;
 }
 
+/* By making the file aside and dropping it: what can go wrong then goes wrong now. */
+int cli_output_check(const char *path)
+{
+    cli_aside aside;
+    const int code = cli_aside_open(path, &aside);
+    if (code != CLI_DONE) return code;
+    (void)close(aside.descriptor);
+    (void)unlink(aside.path);
+    return CLI_DONE;
+}
+
 static int write_file(const char *path, const cli_text *text)
 {
     cli_aside aside;
@@ -104,4 +115,35 @@ int cli_write(const cli_common *common, const cli_text *text)
     if (!common->out || strcmp(common->out, "-") == 0) return write_to(STDOUT_FILENO, "standard output", text);
     if (stat(common->out, &facts) == 0 && !S_ISREG(facts.st_mode)) return write_device(common->out, text);
     return write_file(common->out, text);
+}
+
+int cli_stream_open(const char *path, cli_stream *stream)
+{
+    struct stat facts;
+    *stream = (cli_stream){.path = path, .descriptor = STDOUT_FILENO};
+    if (!path || strcmp(path, "-") == 0) return CLI_DONE;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
+        stream->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+        return stream->descriptor < 0 ? cannot_write(path) : CLI_DONE;
+    }
+    stream->is_aside = 1;
+    const int code = cli_aside_open(path, &stream->aside);
+    stream->descriptor = stream->aside.descriptor;
+    return code;
+}
+
+int cli_stream_put(cli_stream *stream, const cli_text *text)
+{
+    if (text->failed) return cli_no_memory();
+    if (stream->gone || text->length == 0) return CLI_DONE;
+    if (cli_write_fully(stream->descriptor, text->data, text->length) == 0) return CLI_DONE;
+    stream->gone = errno == EPIPE && !stream->is_aside;
+    return stream->gone ? CLI_DONE : cannot_write(stream->path ? stream->path : "standard output");
+}
+
+int cli_stream_close(cli_stream *stream, int code)
+{
+    if (stream->is_aside) return cli_aside_close(stream->path, &stream->aside, code);
+    if (stream->descriptor == STDOUT_FILENO) return code;
+    return close(stream->descriptor) != 0 && code == CLI_DONE ? cannot_write(stream->path) : code;
 }

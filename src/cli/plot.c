@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,12 +17,15 @@ extern char **environ;
 typedef struct picture {
     const char *ending;
     const char *terminal;
+    const char *unit; /* of its size */
+    double pixel;     /* in that unit */
+    const char *look;
 } picture;
 
 static const picture PICTURES[] = {
-    {".svg", "svg size 800,500 noenhanced font 'sans,14' background rgb 'white'"},
-    {".png", "pngcairo size 800,500 noenhanced font 'sans,12'"},
-    {".pdf", "pdfcairo size 16cm,10cm noenhanced font 'sans,12'"},
+    {".svg", "svg", "", 1, "font 'sans,14' background rgb 'white'"},
+    {".png", "pngcairo", "", 1, "font 'sans,12'"},
+    {".pdf", "pdfcairo", "cm", 0.02, "font 'sans,12'"},
 };
 
 static const picture *find_picture(const char *path)
@@ -34,10 +38,31 @@ static const picture *find_picture(const char *path)
     return NULL;
 }
 
+/* Is it in a folder of PATH? */
+static int is_installed(const char *program)
+{
+    char path[4096];
+    const char *folder = getenv("PATH");
+    while (folder && *folder) {
+        const size_t length = strcspn(folder, ":");
+        (void)snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, program);
+        if (length > 0 && access(path, X_OK) == 0) return 1;
+        folder += length + (folder[length] == ':');
+    }
+    return 0;
+}
+
+static int no_gnuplot(const char *path)
+{
+    return cli_fail(CLI_OVER_LIMIT, "Install gnuplot, or leave --plot out.",
+                    "%s: cannot be drawn: gnuplot was not found", path);
+}
+
 int cli_plot_check(const char *path)
 {
-    if (find_picture(path)) return CLI_DONE;
-    return cli_fail(CLI_WRONG_USE, "Pictures end in .svg, .png or .pdf.", "--plot cannot draw '%s'", path);
+    if (!find_picture(path))
+        return cli_fail(CLI_WRONG_USE, "Pictures end in .svg, .png or .pdf.", "--plot cannot draw '%s'", path);
+    return is_installed("gnuplot") ? cli_output_check(path) : no_gnuplot(path);
 }
 
 void cli_plot_quote(cli_text *script, const char *text)
@@ -101,9 +126,7 @@ static int draw(const char *path, const cli_text *script, int output)
     pid_t process;
     int input = -1;
     const int error = start(output, &input, &process);
-    if (error == ENOENT)
-        return cli_fail(CLI_OVER_LIMIT, "Install gnuplot, or leave --plot out.",
-                        "%s: cannot be drawn: gnuplot was not found", path);
+    if (error == ENOENT) return no_gnuplot(path);
     if (error != 0)
         return cli_fail(CLI_OVER_LIMIT, "Leave --plot out.", "%s: cannot be drawn: gnuplot does not start: %s", path,
                         strerror(error));
@@ -115,14 +138,15 @@ static int draw(const char *path, const cli_text *script, int output)
                     "%s: gnuplot could not draw it", path);
 }
 
-int cli_plot(cli_session *session, const char *path, const cli_text *script)
+int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script)
 {
     cli_text whole = {0};
     cli_aside aside;
     const picture *kind = find_picture(path);
     if (!kind) return cli_plot_check(path);
     cli_session_clear(session);
-    cli_text_add(&whole, "set terminal %s\n", kind->terminal);
+    cli_text_add(&whole, "set terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal, width * kind->pixel,
+                 kind->unit, height * kind->pixel, kind->unit, kind->look);
     if (script->length > 0) cli_text_put(&whole, script->data, script->length);
     cli_text_add(&whole, "unset output\n");
     int code = whole.failed || script->failed ? cli_no_memory() : cli_aside_open(path, &aside);

@@ -4,12 +4,13 @@
 
 #include "cli.h"
 
-/* Can it be drawn? By the ending of the name: .svg, .png, .pdf. Returns CLI_DONE or the exit code after a message. */
+/* Can it be drawn? To be asked before the work: the ending of the name is .svg, .png or .pdf, there is a gnuplot, and the
+ * file can be written. Returns CLI_DONE or the exit code after a message. */
 int cli_plot_check(const char *path);
 
-/* Draws what the script says, which sets neither terminal nor output, to the file: aside, then renamed. Returns the exit
- * code; without gnuplot the message says so. */
-int cli_plot(cli_session *session, const char *path, const cli_text *script);
+/* Draws what the script says, which sets neither terminal nor output, to the file of that many
+ * pixels: aside, then renamed. Returns the exit code; without gnuplot the message says so. */
+int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script);
 
 /* The text as a string of gnuplot's in which nothing is special. */
 void cli_plot_quote(cli_text *script, const char *text);

@@ -389,7 +389,7 @@ int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel
         cli_text_add(&script, ", %s with lines dt 2 lc rgb '#808080' title 'rounding'",
                      gram_number_format(spectrum->tolerance, number));
     cli_text_add(&script, "\n");
-    const int code = positive > 0 ? cli_plot(session, path, &script)
+    const int code = positive > 0 ? cli_plot(session, path, 800, 500, &script)
                                   : cli_fail(CLI_NUMERICAL, "Look at --spectrum without --plot.",
                                              "%s: no eigenvalue is positive, and the scale is logarithmic", path);
     cli_text_free(&script);

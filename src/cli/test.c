@@ -17,14 +17,16 @@ enum { TESTS = sizeof tests / sizeof *tests };
 
 static const cli_option test_options[] = {
     {"level", 0, CLI_POSITIVE, offsetof(cli_test_options, level), "A",
-     "probability of a false alarm that is accepted (default 0.05)", 0, 0},
-    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0},
+     "probability of a false alarm that is accepted (default 0.05)", 0, 0, NULL},
+    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0,
+     NULL},
     {"permutations", 0, CLI_INTEGER, offsetof(cli_test_options, permutations), "N",
-     "random permutations or bootstrap draws (default 999)", 1, 10000000},
-    {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0},
-    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0},
+     "random permutations or bootstrap draws (default 999)", 1, 10000000, NULL},
+    {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0, NULL},
+    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0,
+     NULL},
     {"plot", 0, CLI_TEXT, offsetof(cli_test_options, plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)",
-     0, 0},
+     0, 0, NULL},
 };
 
 void cli_test_defaults(cli_test_options *options)

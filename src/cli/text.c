@@ -51,6 +51,20 @@ void cli_text_add(cli_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void cli_text_add_field(cli_text *text, const char *value)
+{
+    if (value[strcspn(value, "\",;\t\r\n")] == '\0') {
+        cli_text_put(text, value, strlen(value));
+        return;
+    }
+    cli_text_put(text, "\"", 1);
+    for (; *value; value++) {
+        if (*value == '"') cli_text_put(text, "\"", 1);
+        cli_text_put(text, value, 1);
+    }
+    cli_text_put(text, "\"", 1);
+}
+
 size_t cli_text_width(const char *bytes, size_t length)
 {
     size_t width = 0;

@@ -15,6 +15,9 @@ void cli_text_free(cli_text *text);
 void cli_text_put(cli_text *text, const char *bytes, size_t length);
 void cli_text_add(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* As a field of CSV: quoted if need be. */
+void cli_text_add_field(cli_text *text, const char *value);
+
 /* Spaces up to `column`, counted in characters from the start of the line; at least one. */
 void cli_text_pad(cli_text *text, size_t column);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #include "source.h"
 #include <gram/text.h>
+
+_Static_assert(GRAM_ASIDE_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
 
 /* The folder of a path, as text before its last slash: its length, 0 if there is none. */
 static int folder_length(const char *path)
@@ -31,8 +34,10 @@ static gram_status find_target(gram_context *context, const char *who, const cha
     FAIL_IF(is_link && !realpath(path, aside->path), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
             gram_data_reason(errno, reason));
     if (!is_link) (void)strcpy(aside->path, path);
-    FAIL_IF(stat(aside->path, &facts) == 0 && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE,
-            "%s: cannot be written: %s", path, S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    const int is_there = stat(aside->path, &facts) == 0;
+    FAIL_IF(is_there && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
+            S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    aside->mode = is_there ? (int)(facts.st_mode & 0777) : -1;
 done:
     return status;
 }
@@ -65,6 +70,7 @@ gram_status gram_aside_open(gram_context *context, const char *who, const char *
     }
     if (aside->descriptor < 0) TRY(cannot_write(context, aside, errno));
     aside->exists = 1;
+    if (aside->mode >= 0) (void)fchmod(aside->descriptor, (mode_t)aside->mode); /* not every file system has them */
 done:
     return status;
 }
@@ -104,7 +110,7 @@ done:
 /* Best effort: some file systems cannot, and the file is in its place already. */
 static void sync_folder(const char *path)
 {
-    char folder[PATH_MAX];
+    char folder[GRAM_ASIDE_PATH];
     const int length = folder_length(path);
     (void)snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,7 @@
 /* A file that is written aside and put in its place in one step.
  *
- *   open aside     an older file stays whole until the end; a link is followed, only regular files are replaced
+ *   open aside     an older file stays whole until the end; a link is followed, only regular files are replaced, and
+ *                  the new one has the permissions of the old one
  *   fallocate      a full disk is an error now, not a failure (or a SIGBUS) in the middle
  *   fsync          the bytes are on the disk before the name is
  *   rename         old or new, never half of one
@@ -10,15 +11,16 @@
 #ifndef GRAM_DATA_ASIDE_H
 #define GRAM_DATA_ASIDE_H
 
-#include <limits.h>
-
 #include "base/context.h"
+
+enum { GRAM_ASIDE_PATH = 4096 }; /* PATH_MAX, which a strict C library does not tell */
 
 typedef struct gram_aside {
     int descriptor; /* -1 when closed */
     int exists;     /* the temporary file does */
-    char path[PATH_MAX];
-    char temporary[PATH_MAX];
+    int mode;       /* permissions of the file that is replaced, -1 if there is none */
+    char path[GRAM_ASIDE_PATH];
+    char temporary[GRAM_ASIDE_PATH];
 } gram_aside;
 
 /* Opens a temporary file in the folder of `path`; `who` begins messages that cannot begin with the path. After a failure

@@ -116,8 +116,9 @@ done:
     return status;
 }
 
-gram_status gram_table_choose(gram_context *context, const gram_table *table, const char *features, const char *ignore,
-                              int64_t *columns, int64_t *count)
+/* Those of the list `features` without those of the list `ignore`; NULL: all, none. */
+static gram_status choose_by_lists(gram_context *context, const gram_table *table, const char *features,
+                                   const char *ignore, int64_t *columns, int64_t *count)
 {
     gram_status status = GRAM_OK;
     const int64_t d = table->d;
@@ -141,16 +142,100 @@ done:
     return status;
 }
 
-gram_status gram_table_keep_names(gram_context *context, gram_table *table, const int64_t *columns, int64_t count)
+int64_t gram_table_column(const gram_table *table, const char *name)
+{
+    for (int64_t i = 0; i < table->d; i++)
+        if (strcmp(table->names[i], name) == 0) return i;
+    return -1;
+}
+
+gram_status gram_table_no_column(gram_context *context, const gram_table *table, const char *name)
+{
+    const span item = {name, strlen(name)};
+    char word[GRAM_EXCERPT_SIZE], names[120];
+    gram_data_excerpt(item.text, item.length, word);
+    if (!table->named)
+        return gram_fail(context, GRAM_ERROR_DATA,
+                         "%s: no column '%s'; the file has no header, and %" PRId64 " columns", table->file, word,
+                         table->d);
+    const char *near = gram_suggest(word, table->names, (size_t)table->d);
+    if (near)
+        return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; is it '%s'?", table->file,
+                         word, near);
+    return gram_fail(context, GRAM_ERROR_DATA, "%s: no column '%s', which is needed; there are %s", table->file, word,
+                     some_names(table, names, sizeof names));
+}
+
+static gram_status choose_wanted(gram_context *context, gram_table *table, const gram_table_options *options,
+                                 int64_t *columns, int64_t *count)
+{
+    gram_status status = GRAM_OK;
+    *count = 0;
+    for (int64_t i = 0; i < options->wanted_count; i++) {
+        const gram_wanted *wanted = &options->wanted[i];
+        const int64_t column = gram_table_column(table, wanted->name);
+        if (column < 0 && wanted->optional) continue;
+        if (column < 0) return gram_table_no_column(context, table, wanted->name);
+        for (int64_t j = 0; j < *count; j++)
+            FAIL_IF(columns[j] == column, context, GRAM_ERROR_ARGUMENT, "table_read: column '%s' is wanted twice",
+                    wanted->name);
+        columns[(*count)++] = column;
+        if (wanted->text) TRY(gram_table_make_text(context, table, column));
+    }
+    FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
+done:
+    return status;
+}
+
+gram_status gram_table_choose(gram_context *context, gram_table *table, const gram_table_options *options,
+                              int64_t *columns, int64_t *count)
+{
+    gram_status status = GRAM_OK;
+    if (options->wanted) return choose_wanted(context, table, options, columns, count);
+    if (options->categories) {
+        TRY(gram_table_find_columns(context, table, options->categories, columns, count));
+        for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_text(context, table, columns[i]));
+    }
+    TRY(choose_by_lists(context, table, options->features, options->ignore, columns, count));
+done:
+    return status;
+}
+
+/* Names and levels of the columns in the order `from`, those that are kept first. */
+static void reorder(gram_table *table, const int64_t *from, const char **names, gram_levels **levels)
+{
+    for (int64_t i = 0; i < table->d; i++) {
+        names[i] = table->names[from[i]];
+        levels[i] = table->levels[from[i]];
+    }
+    memcpy(table->names, names, (size_t)table->d * sizeof *names);
+    memcpy(table->levels, levels, (size_t)table->d * sizeof *levels);
+}
+
+gram_status gram_table_keep_columns(gram_context *context, gram_table *table, const int64_t *columns, int64_t count)
 {
     gram_status status = GRAM_OK;
     const char **names = NULL;
-    TRY(gram_take(context, "table: columns", count, sizeof *names, (void **)&names));
-    for (int64_t i = 0; i < count; i++) names[i] = table->names[columns[i]];
-    memcpy(table->names, names, (size_t)count * sizeof *names);
+    gram_levels **levels = NULL;
+    int64_t *from = NULL;
+    const int64_t d = table->d;
+    TRY(gram_take(context, "table: columns", d, sizeof *names, (void **)&names));
+    TRY(gram_take(context, "table: columns", d, sizeof *levels, (void **)&levels));
+    TRY(gram_take(context, "table: columns", 2 * d, sizeof *from, (void **)&from));
+    int64_t *kept = from + d, last = count;
+    memset(kept, 0, (size_t)d * sizeof *kept);
+    for (int64_t i = 0; i < count; i++) {
+        from[i] = columns[i];
+        kept[columns[i]] = 1;
+    }
+    for (int64_t i = 0; i < d; i++)
+        if (!kept[i]) from[last++] = i;
+    reorder(table, from, names, levels);
     table->d = count;
 done:
-    gram_give(context, names, count, sizeof *names);
+    gram_give(context, from, 2 * d, sizeof *from);
+    gram_give(context, levels, d, sizeof *levels);
+    gram_give(context, names, d, sizeof *names);
     return status;
 }
 
@@ -165,21 +250,30 @@ static void keep_numbers(gram_table *table, int64_t old_d, const int64_t *column
     }
 }
 
-gram_status gram_table_select(gram_context *context, gram_table *table, const char *features, const char *ignore)
+gram_status gram_table_apply_options(gram_context *context, gram_table *table, const gram_table_options *options)
 {
     gram_status status = GRAM_OK;
     int64_t *columns = NULL;
     double *row = NULL;
     const int64_t d = table->d;
     int64_t count;
-    if (!features && !ignore) return status;
     TRY(gram_take(context, "table_select", d, sizeof *columns, (void **)&columns));
     TRY(gram_take(context, "table_select", d, sizeof *row, (void **)&row));
-    TRY(gram_table_choose(context, table, features, ignore, columns, &count));
-    TRY(gram_table_keep_names(context, table, columns, count));
+    TRY(gram_table_choose(context, table, options, columns, &count));
+    TRY(gram_table_keep_columns(context, table, columns, count));
     keep_numbers(table, d, columns, row);
 done:
     gram_give(context, row, d, sizeof *row);
     gram_give(context, columns, d, sizeof *columns);
     return status;
+}
+
+gram_status gram_table_select(gram_context *context, gram_table *table, const char *features, const char *ignore)
+{
+    gram_table_options options;
+    if (!features && !ignore) return GRAM_OK;
+    gram_table_options_init(&options, sizeof options);
+    options.features = features;
+    options.ignore = ignore;
+    return gram_table_apply_options(context, table, &options);
 }

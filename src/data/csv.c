@@ -38,7 +38,8 @@ size_t gram_csv_record_length(const char *text, size_t length, char delimiter, i
     if (length == 0) return 0;
     const char *newline = memchr(text, '\n', length);
     const size_t line = newline ? (size_t)(newline - text) : length;
-    if (text[0] != '#' && memchr(text, '"', line)) return quoted_record_length(text, length, delimiter, open_quote);
+    if (delimiter && text[0] != '#' && memchr(text, '"', line))
+        return quoted_record_length(text, length, delimiter, open_quote);
     return newline ? line + 1 : 0;
 }
 

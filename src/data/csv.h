@@ -23,7 +23,7 @@ typedef struct gram_csv_cursor {
 typedef enum gram_csv_result { GRAM_CSV_END = 0, GRAM_CSV_FIELD = 1, GRAM_CSV_BAD_QUOTE = 2 } gram_csv_result;
 
 /* The length of the record that starts at text, with its line end; 0 if it does not end in text[0 .. length). A line
- * that starts with # ends where it ends. When a quote is still open at the end, *open_quote is 1. */
+ * that starts with # ends where it ends, and all lines do if the delimiter is 0. When a quote is still open at the end, *open_quote is 1. */
 size_t gram_csv_record_length(const char *text, size_t length, char delimiter, int *open_quote);
 
 /* The record without its line end. */

@@ -14,12 +14,18 @@ enum { MAX_HEADER = 64 << 10, PIECE_BYTES = 256 << 10 };
 #endif
 
 typedef struct npy_reader {
-    gram_context *context;
+    gram_context *context; /* of the present call */
     gram_source *source;
     gram_table *table;
     gram_npy_shape shape;
-    size_t item; /* bytes of a number */
-    char *piece; /* PIECE_BYTES of scratch */
+    size_t item;      /* bytes of a number */
+    int64_t n, d;     /* of the file */
+    int64_t *columns; /* of the file, for each column of the table; room for d */
+    int64_t next;     /* row to be read */
+    int64_t offset;   /* of the numbers in the file */
+    int keep_missing;
+    char *piece; /* scratch: at least PIECE_BYTES and a row */
+    int64_t piece_bytes;
 } npy_reader;
 
 static gram_status read_fully(npy_reader *reader, void *out, size_t size)
@@ -27,7 +33,7 @@ static gram_status read_fully(npy_reader *reader, void *out, size_t size)
     gram_status status = GRAM_OK;
     size_t got;
     TRY(gram_source_read(reader->context, reader->source, out, size, &got));
-    FAIL_IF(got < size, reader->context, GRAM_ERROR_DATA, "%s: the file is cut off", reader->source->name);
+    FAIL_IF(got < size, reader->context, GRAM_ERROR_DATA, "%s: the file is cut off", gram_source_name(reader->source));
 done:
     return status;
 }
@@ -36,7 +42,7 @@ done:
 static gram_status read_prelude(npy_reader *reader, size_t *length)
 {
     gram_status status = GRAM_OK;
-    const char *name = reader->source->name;
+    const char *name = gram_source_name(reader->source);
     unsigned char bytes[GRAM_NPY_PRELUDE];
     TRY(read_fully(reader, bytes, 10));
     FAIL_IF(memcmp(bytes, "\x93NUMPY", 6) != 0, reader->context, GRAM_ERROR_DATA, "%s: this is not an .npy file", name);
@@ -57,7 +63,7 @@ static gram_status check_shape(npy_reader *reader)
 {
     gram_status status = GRAM_OK;
     const gram_npy_shape *shape = &reader->shape;
-    const char *name = reader->source->name;
+    const char *name = gram_source_name(reader->source);
     char type[GRAM_EXCERPT_SIZE];
     if (strcmp(shape->type, "<f8") == 0) reader->item = 8;
     if (strcmp(shape->type, "<f4") == 0) reader->item = 4;
@@ -76,16 +82,18 @@ static gram_status check_size(npy_reader *reader, int64_t n, int64_t d)
 {
     gram_status status = GRAM_OK;
     const gram_source *source = reader->source;
+    const int known = gram_source_is_plain(source) && gram_source_size(source) >= 0;
+    const int64_t left = gram_source_size(source) - gram_source_position(source);
     int64_t numbers, bytes;
     FAIL_IF(!gram_size_multiply(n, d, &numbers) || !gram_size_multiply(numbers, 8, &bytes), reader->context,
-            GRAM_ERROR_OVERFLOW, "%s: %" PRId64 " x %" PRId64 " numbers are more than can be addressed", source->name,
-            n, d);
+            GRAM_ERROR_OVERFLOW, "%s: %" PRId64 " x %" PRId64 " numbers are more than can be addressed",
+            gram_source_name(source), n, d);
     bytes = numbers * (int64_t)reader->item;
-    FAIL_IF(source->size >= 0 && source->size - source->read < bytes, reader->context, GRAM_ERROR_DATA,
+    FAIL_IF(known && left < bytes, reader->context, GRAM_ERROR_DATA,
             "%s: the file is cut off: %" PRId64 " x %" PRId64 " numbers take %" PRId64 " bytes, %" PRId64 " are there",
-            source->name, n, d, bytes, source->size - source->read);
-    FAIL_IF(source->size >= 0 && source->size - source->read > bytes, reader->context, GRAM_ERROR_DATA,
-            "%s: %" PRId64 " bytes after the end of the array", source->name, source->size - source->read - bytes);
+            gram_source_name(source), n, d, bytes, left);
+    FAIL_IF(known && left > bytes, reader->context, GRAM_ERROR_DATA, "%s: %" PRId64 " bytes after the end of the array",
+            gram_source_name(source), left - bytes);
 done:
     return status;
 }
@@ -103,82 +111,178 @@ static double number_at(const npy_reader *reader, int64_t index)
     return narrow;
 }
 
-/* Number k of the file is (i, j): k = i d + j in C order, k = j n + i in Fortran order. */
-static gram_status read_by_pieces(npy_reader *reader)
+/* ---- rows: number k of the file is (i, j), k = i d + j in C order, k = j n + i in Fortran order ---- */
+
+static gram_status read_rows(npy_reader *reader, int64_t count, double *out)
 {
     gram_status status = GRAM_OK;
-    const gram_table *table = reader->table;
-    const int64_t n = table->n, d = table->d, total = n * d;
-    const int64_t most = PIECE_BYTES / (int64_t)reader->item;
-    TRY(gram_take(reader->context, "npy: buffer", PIECE_BYTES, 1, (void **)&reader->piece));
-    for (int64_t k = 0; k < total;) {
-        const int64_t count = total - k < most ? total - k : most;
-        TRY(read_fully(reader, reader->piece, (size_t)count * reader->item));
-        for (int64_t c = 0; c < count; c++, k++) {
-            const int64_t place = reader->shape.fortran_order ? k % n * d + k / n : k;
-            table->numbers[place] = number_at(reader, c);
+    const int64_t d = reader->table->d, most = reader->piece_bytes / (int64_t)(reader->item * (size_t)reader->d);
+    for (int64_t done_rows = 0; done_rows < count;) {
+        const int64_t rows = count - done_rows < most ? count - done_rows : most;
+        TRY(read_fully(reader, reader->piece, (size_t)(rows * reader->d) * reader->item));
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < d; j++)
+                out[(done_rows + i) * d + j] = number_at(reader, i * reader->d + reader->columns[j]);
+        done_rows += rows;
+    }
+done:
+    return status;
+}
+
+/* Rows next .. next + count of Fortran order, each column from its own place. */
+static gram_status read_columns_at(npy_reader *reader, int64_t count, double *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = reader->table->d, item = (int64_t)reader->item, most = reader->piece_bytes / item;
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t row = 0; row < count;) {
+            const int64_t rows = count - row < most ? count - row : most;
+            const int64_t place = reader->columns[j] * reader->n + reader->next + row;
+            TRY(gram_data_pulse(reader->context, "reading", (double)(j * count + row) / ((double)d * (double)count)));
+            FAIL_IF(!gram_source_read_at(reader->source, reader->offset + place * item, reader->piece,
+                                         (size_t)(rows * item)),
+                    reader->context, GRAM_ERROR_FILE, "%s: cannot be read", gram_source_name(reader->source));
+            for (int64_t i = 0; i < rows; i++) out[(row + i) * d + j] = number_at(reader, i);
+            row += rows;
+        }
+done:
+    return status;
+}
+
+/* All of Fortran order from the front; columns that are not wanted are passed over. */
+static gram_status read_columns(npy_reader *reader, double *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = reader->n, d = reader->table->d, most = reader->piece_bytes / (int64_t)reader->item;
+    for (int64_t column = 0; column < reader->d; column++) {
+        int64_t j = 0;
+        while (j < d && reader->columns[j] != column) j++;
+        for (int64_t row = 0; row < n;) {
+            const int64_t rows = n - row < most ? n - row : most;
+            TRY(read_fully(reader, reader->piece, (size_t)rows * reader->item));
+            for (int64_t i = 0; i < rows && j < d; i++) out[(row + i) * d + j] = number_at(reader, i);
+            row += rows;
         }
     }
 done:
-    gram_give(reader->context, reader->piece, PIECE_BYTES, 1);
     return status;
 }
 
-static gram_status check_finite(const npy_reader *reader)
+static gram_status check_end(npy_reader *reader)
 {
     gram_status status = GRAM_OK;
-    const gram_table *table = reader->table;
-    for (int64_t i = 0; i < table->n; i++)
-        for (int64_t j = 0; j < table->d; j++) {
-            const double x = table->numbers[i * table->d + j];
-            FAIL_IF(!isfinite(x), reader->context, GRAM_ERROR_DATA, "%s: row %" PRId64 ", column '%s': %s",
-                    reader->source->name, i + 1, table->names[j],
-                    isnan(x) ? "missing value: 'nan'"
-                    : x < 0  ? "not a finite number: '-inf'"
-                             : "not a finite number: 'inf'");
-        }
+    char more;
+    size_t got;
+    TRY(gram_source_read(reader->context, reader->source, &more, 1, &got));
+    FAIL_IF(got > 0, reader->context, GRAM_ERROR_DATA, "%s: bytes after the end of the array",
+            gram_source_name(reader->source));
 done:
     return status;
 }
 
-static gram_status read_numbers(npy_reader *reader, int64_t n, int64_t d)
+static gram_status read_some(npy_reader *reader, int64_t count, double *out)
+{
+    gram_status status = GRAM_OK;
+    const int whole = count == reader->n, fortran = reader->shape.fortran_order && reader->d > 1 && reader->n > 1;
+    int all = reader->d == reader->table->d; /* the file's columns, as they are */
+    for (int64_t j = 0; all && j < reader->d; j++) all = reader->columns[j] == j;
+    if (fortran && gram_source_is_random(reader->source)) return read_columns_at(reader, count, out);
+    FAIL_IF(fortran && !whole, reader->context, GRAM_ERROR_DATA,
+            "%s: its numbers are in Fortran order, which cannot be read by blocks from here; write them in C order",
+            gram_source_name(reader->source));
+    if (fortran)
+        TRY(read_columns(reader, out));
+    else if (reader->item == 8 && all)
+        TRY(read_fully(reader, out, (size_t)(count * reader->d) * sizeof(double)));
+    else
+        TRY(read_rows(reader, count, out));
+    if (reader->next + count == reader->n) TRY(check_end(reader));
+done:
+    return status;
+}
+
+static gram_status fill_npy(gram_context *context, void *state, int64_t most)
+{
+    gram_status status = GRAM_OK;
+    npy_reader *reader = state;
+    gram_table *table = reader->table;
+    const gram_table_options checks = {.keep_missing = reader->keep_missing};
+    const int64_t left = reader->n - reader->next, room = most - table->n, count = left < room ? left : room;
+    reader->context = context;
+    if (count == 0) return status;
+    TRY(gram_table_reserve(context, table, table->n + count));
+    TRY(read_some(reader, count, table->numbers + table->n * table->d));
+    reader->next += count;
+    table->n += count;
+    TRY(gram_table_check_finite(context, table, &checks));
+    TRY(gram_table_numbers_to_text(context, table));
+done:
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static gram_status read_header(npy_reader *reader)
+{
+    gram_status status = GRAM_OK;
+    char *text = NULL;
+    size_t length = 0;
+    TRY(read_prelude(reader, &length));
+    TRY(gram_take(reader->context, "npy: header", (int64_t)length, 1, (void **)&text));
+    TRY(read_fully(reader, text, length));
+    const char *wrong = length > 0 ? gram_npy_parse(text, length, &reader->shape) : "its header is empty";
+    FAIL_IF(wrong, reader->context, GRAM_ERROR_DATA, "%s: %s", gram_source_name(reader->source), wrong);
+    TRY(check_shape(reader));
+    reader->n = reader->shape.size[0];
+    reader->d = reader->shape.dimensions == 2 ? reader->shape.size[1] : 1;
+    reader->offset = gram_source_position(reader->source);
+    TRY(check_size(reader, reader->n, reader->d));
+done:
+    gram_give(reader->context, text, (int64_t)length, 1);
+    return status;
+}
+
+static gram_status choose_columns(npy_reader *reader, const gram_table_options *options)
 {
     gram_status status = GRAM_OK;
     gram_table *table = reader->table;
-    char more;
-    size_t got;
-    TRY(gram_table_set_names(reader->context, table, d, NULL, 0));
-    TRY(gram_table_reserve(reader->context, table, n));
-    table->n = n;
-    if (reader->item == 8 && (!reader->shape.fortran_order || n == 1 || d == 1))
-        TRY(read_fully(reader, table->numbers, (size_t)(n * d) * sizeof(double)));
-    else
-        TRY(read_by_pieces(reader));
-    TRY(gram_source_read(reader->context, reader->source, &more, 1, &got));
-    FAIL_IF(got > 0, reader->context, GRAM_ERROR_DATA, "%s: bytes after the end of the array", reader->source->name);
+    int64_t count, *columns = NULL;
+    TRY(gram_table_set_names(reader->context, table, reader->d, NULL, 0));
+    TRY(gram_take_from(reader->context, table->memory, "npy: columns", reader->d, sizeof *columns, (void **)&columns));
+    reader->columns = columns;
+    TRY(gram_table_choose(reader->context, table, options, columns, &count));
+    TRY(gram_table_keep_columns(reader->context, table, columns, count));
+    const int64_t row = reader->d * (int64_t)reader->item;
+    const int64_t bytes = row > PIECE_BYTES ? row : PIECE_BYTES;
+    TRY(gram_take_from(reader->context, table->memory, "npy: buffer", bytes, 1, (void **)&reader->piece));
+    reader->piece_bytes = bytes;
 done:
     return status;
 }
 
-gram_status gram_npy_read(gram_context *context, gram_source *source, const gram_table_options *options,
-                          gram_table *table)
+static void close_npy(void *state)
+{
+    npy_reader *reader = state;
+    if (!reader) return;
+    gram_memory *memory = reader->table->memory;
+    gram_memory_give(memory, reader->piece, (size_t)reader->piece_bytes);
+    gram_memory_give(memory, reader->columns, (size_t)reader->d * sizeof *reader->columns);
+    gram_memory_give(memory, reader, sizeof *reader);
+}
+
+static gram_status open_npy(gram_context *context, gram_source *source, const gram_table_options *options,
+                            gram_table *table, void **state)
 {
     gram_status status = GRAM_OK;
-    npy_reader reader = {.context = context, .source = source, .table = table};
-    char *text = NULL;
-    size_t length = 0;
-    TRY(read_prelude(&reader, &length));
-    TRY(gram_take(context, "npy: header", (int64_t)length, 1, (void **)&text));
-    TRY(read_fully(&reader, text, length));
-    const char *wrong = length > 0 ? gram_npy_parse(text, length, &reader.shape) : "its header is empty";
-    FAIL_IF(wrong, context, GRAM_ERROR_DATA, "%s: %s", source->name, wrong);
-    TRY(check_shape(&reader));
-    const int64_t n = reader.shape.size[0], d = reader.shape.dimensions == 2 ? reader.shape.size[1] : 1;
-    TRY(check_size(&reader, n, d));
-    TRY(read_numbers(&reader, n, d));
-    TRY(gram_table_select(context, table, options->features, options->ignore));
-    TRY(check_finite(&reader));
+    npy_reader *reader = NULL;
+    TRY(gram_take_from(context, table->memory, "npy: reading", 1, sizeof *reader, (void **)&reader));
+    *reader = (npy_reader){.context = context, .source = source, .table = table};
+    reader->keep_missing = options->keep_missing;
+    *state = reader;
+    TRY(read_header(reader));
+    TRY(choose_columns(reader, options));
 done:
-    gram_give(context, text, (int64_t)length, 1);
     return status;
 }
+
+const gram_format_type gram_npy_type = {open_npy, fill_npy, close_npy, NULL};

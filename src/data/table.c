@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gram/text.h>
+
 enum { DEFAULT_NAME_SIZE = 24 };
 
 gram_status gram_table_create(gram_context *context, const char *file, gram_table **table)
@@ -30,6 +32,9 @@ void gram_table_destroy(gram_table *table)
 {
     if (!table) return;
     gram_memory *memory = table->memory;
+    for (int64_t i = 0; table->levels && i < table->name_count; i++) gram_levels_destroy(table->levels[i]);
+    gram_memory_give(memory, table->levels, (size_t)table->name_count * sizeof *table->levels);
+    gram_memory_give(memory, table->lines, (size_t)table->line_capacity * sizeof *table->lines);
     gram_memory_give(memory, table->numbers, (size_t)table->capacity * sizeof(double));
     gram_memory_give(memory, table->names, (size_t)table->name_count * sizeof *table->names);
     gram_memory_give(memory, table->name_text, table->name_size);
@@ -51,6 +56,32 @@ int64_t gram_table_columns(const gram_table *table)
 const char *gram_table_column_name(const gram_table *table, int64_t column)
 {
     return table->names[column];
+}
+
+int gram_table_has_header(const gram_table *table)
+{
+    return table->named;
+}
+
+int64_t gram_table_line(const gram_table *table, int64_t row)
+{
+    if (table->first_line == 0) return 0;
+    return table->lines ? table->lines[row] : table->first_line + row;
+}
+
+int gram_table_column_is_text(const gram_table *table, int64_t column)
+{
+    return table->levels[column] != NULL;
+}
+
+int64_t gram_table_level_count(const gram_table *table, int64_t column)
+{
+    return table->levels[column] ? gram_levels_count(table->levels[column]) : 0;
+}
+
+const char *gram_table_level(const gram_table *table, int64_t column, int64_t level)
+{
+    return gram_levels_text(table->levels[column], level);
 }
 
 const double *gram_table_numbers(const gram_table *table)
@@ -104,13 +135,16 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
     gram_status status = GRAM_OK;
     void *block = NULL;
     const int64_t bytes = text ? (int64_t)size : d < INT64_MAX / DEFAULT_NAME_SIZE ? d * DEFAULT_NAME_SIZE : -1;
-    TRY(gram_take(context, "table: column names", bytes, 1, &block));
+    TRY(gram_take_from(context, table->memory, "table: column names", bytes, 1, &block));
     table->name_text = block;
     table->name_size = (size_t)bytes;
-    TRY(gram_take(context, "table: column names", d, sizeof *table->names, &block));
+    TRY(gram_take_from(context, table->memory, "table: column names", d, sizeof *table->names, &block));
     table->names = block;
     table->name_count = d;
     table->d = d;
+    TRY(gram_take_from(context, table->memory, "table: column names", d, sizeof *table->levels, &block));
+    table->levels = block;
+    for (int64_t i = 0; i < d; i++) table->levels[i] = NULL;
     if (!text) {
         write_default_names(table, d);
         return status;
@@ -130,12 +164,113 @@ gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t
     int64_t wanted;
     FAIL_IF(!gram_size_multiply(rows, table->d, &wanted), context, GRAM_ERROR_OVERFLOW,
             "%s: %" PRId64 " rows of %" PRId64 " columns are more than can be addressed", table->file, rows, table->d);
-    if (wanted <= table->capacity) return status;
-    TRY(gram_take(context, table->file, wanted, sizeof(double), (void **)&numbers));
+    if (wanted <= table->capacity) {
+        table->row_capacity = table->capacity / table->d;
+        return status;
+    }
+    TRY(gram_take_from(context, table->memory, table->file, wanted, sizeof(double), (void **)&numbers));
     if (table->n > 0) memcpy(numbers, table->numbers, (size_t)(table->n * table->d) * sizeof(double));
-    gram_give(context, table->numbers, table->capacity, sizeof(double));
+    gram_memory_give(table->memory, table->numbers, (size_t)table->capacity * sizeof(double));
     table->numbers = numbers;
     table->capacity = wanted;
+    table->row_capacity = rows;
+done:
+    return status;
+}
+
+gram_status gram_table_reserve_lines(gram_context *context, gram_table *table, int64_t rows)
+{
+    gram_status status = GRAM_OK;
+    int64_t *lines = NULL;
+    if (rows <= table->line_capacity) return status;
+    TRY(gram_take_from(context, table->memory, table->file, rows, sizeof *lines, (void **)&lines));
+    for (int64_t i = 0; i < table->n; i++) lines[i] = gram_table_line(table, i);
+    gram_memory_give(table->memory, table->lines, (size_t)table->line_capacity * sizeof *lines);
+    table->lines = lines;
+    table->line_capacity = rows;
+done:
+    return status;
+}
+
+gram_status gram_table_note_line(gram_context *context, gram_table *table, int64_t row, int64_t line)
+{
+    gram_status status = GRAM_OK;
+    if (row == 0) table->first_line = line;
+    if (!table->lines && line == table->first_line + row) return status;
+    if (row >= table->line_capacity) TRY(gram_table_reserve_lines(context, table, table->row_capacity));
+    table->lines[row] = line;
+done:
+    return status;
+}
+
+gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column)
+{
+    return table->levels[column] ? GRAM_OK : gram_levels_create(context, &table->levels[column]);
+}
+
+gram_status gram_table_sort_levels(gram_context *context, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t j = 0; j < table->d; j++) {
+        gram_levels *levels = table->levels[j];
+        if (!levels) continue;
+        TRY(gram_levels_sort(context, levels));
+        const int given_up = gram_levels_count(levels) < 0;
+        for (int64_t i = 0; i < table->n; i++) {
+            double *cell = &table->numbers[i * table->d + j];
+            if (isnan(*cell)) continue;
+            *cell = given_up ? NAN : (double)gram_levels_place(levels, (int64_t)*cell);
+        }
+    }
+done:
+    return status;
+}
+
+gram_status gram_table_numbers_to_text(gram_context *context, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    char digits[GRAM_NUMBER_SIZE];
+    int64_t slot;
+    for (int64_t j = 0; j < table->d; j++) {
+        if (!table->levels[j]) continue;
+        for (int64_t i = 0; i < table->n; i++) {
+            double *cell = &table->numbers[i * table->d + j];
+            if (isnan(*cell)) continue;
+            gram_number_format(*cell, digits);
+            status = gram_levels_insert(table->levels[j], digits, strlen(digits), &slot);
+            FAIL_IF(status < 0, context, status, "%s: no memory is left for the texts of its columns", table->file);
+            *cell = slot < 0 ? NAN : (double)slot;
+        }
+    }
+    TRY(gram_table_sort_levels(context, table));
+done:
+    return status;
+}
+
+char *gram_table_where(const gram_table *table, int64_t row, char out[GRAM_WHERE_SIZE])
+{
+    const int64_t line = gram_table_line(table, row);
+    if (line > 0)
+        (void)snprintf(out, GRAM_WHERE_SIZE, "%s:%" PRId64 ":", table->file, line);
+    else
+        (void)snprintf(out, GRAM_WHERE_SIZE, "%s: row %" PRId64 ",", table->file, table->first_row + row + 1);
+    return out;
+}
+
+gram_status gram_table_check_finite(gram_context *context, const gram_table *table, const gram_table_options *options)
+{
+    gram_status status = GRAM_OK;
+    char where[GRAM_WHERE_SIZE];
+    if (options->keep_missing) return status;
+    for (int64_t i = 0; i < table->n; i++)
+        for (int64_t j = 0; j < table->d; j++) {
+            const double x = table->numbers[i * table->d + j];
+            FAIL_IF(!isfinite(x), context, GRAM_ERROR_DATA, "%s column '%s': %s", gram_table_where(table, i, where),
+                    table->names[j],
+                    isnan(x) ? "missing value: 'nan'"
+                    : x < 0  ? "not a finite number: '-inf'"
+                             : "not a finite number: 'inf'");
+        }
 done:
     return status;
 }
@@ -180,7 +315,15 @@ gram_status gram_table_standardise(gram_context *context, gram_table *table, dou
 {
     gram_status status = GRAM_OK;
     double *moments = NULL;
+    char where[GRAM_WHERE_SIZE];
     const int64_t d = table->d;
+    for (int64_t l = 0; l < d; l++) {
+        FAIL_IF(table->levels[l], context, GRAM_ERROR_DATA, "%s: column '%s': text cannot be standardised", table->file,
+                table->names[l]);
+        for (int64_t i = 0; i < table->n; i++)
+            FAIL_IF(isnan(table->numbers[i * d + l]), context, GRAM_ERROR_DATA, "%s column '%s': missing value",
+                    gram_table_where(table, i, where), table->names[l]);
+    }
     TRY(gram_take(context, "table_standardise", 2 * d, sizeof(double), (void **)&moments));
     column_moments(table, moments, moments + d);
     for (int64_t l = 0; l < d; l++)

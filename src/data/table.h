@@ -5,19 +5,27 @@
 #include <gram/table.h>
 
 #include "base/context.h"
+#include "levels.h"
 #include "source.h"
 
 struct gram_table {
     gram_memory *memory;
     int64_t n, d;
-    int64_t capacity; /* numbers that the array holds */
+    int64_t capacity;     /* numbers that the array holds */
+    int64_t row_capacity; /* rows of d of them */
     double *numbers;
-    const char **names; /* d of them, which point into name_text */
-    int64_t name_count; /* that the array `names` holds */
+    const char **names;   /* d of them, which point into name_text */
+    gram_levels **levels; /* of the text columns, NULL for numbers; those of columns that were dropped come last */
+    int64_t name_count;   /* that the arrays `names` and `levels` hold */
     char *name_text;
     size_t name_size;
+    int named;  /* the names come from the file */
     char *file; /* what messages call it */
     size_t file_size;
+    int64_t first_row;     /* rows of the file before the first one here */
+    int64_t first_line;    /* of row 0, 0 if the file has no lines */
+    int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
+    int64_t line_capacity; /* that `lines` holds */
 };
 
 gram_status gram_table_create(gram_context *context, const char *file, gram_table **table);
@@ -29,18 +37,56 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
 
-/* The columns of the list `features` (NULL: all) without those of `ignore` (NULL: none), at least one. `columns` has
- * room for d of them. */
-gram_status gram_table_choose(gram_context *context, const gram_table *table, const char *features, const char *ignore,
+/* Row `row` starts on that line. Rows are told in order. */
+gram_status gram_table_note_line(gram_context *context, gram_table *table, int64_t row, int64_t line);
+
+/* Makes room for a line of each of `rows` rows. */
+gram_status gram_table_reserve_lines(gram_context *context, gram_table *table, int64_t rows);
+
+/* Makes a column one of text, if it is none yet. */
+gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column);
+
+/* When all rows are there: sorts the levels and writes their places into the rows, which hold their slots. */
+gram_status gram_table_sort_levels(gram_context *context, gram_table *table);
+
+/* The same for a table whose text columns hold numbers: the levels are these as text. */
+gram_status gram_table_numbers_to_text(gram_context *context, gram_table *table);
+
+/* Where row `row` stands, for a message: "data.csv:17:" or "data.npy: row 17,". */
+enum { GRAM_WHERE_SIZE = 320 };
+char *gram_table_where(const gram_table *table, int64_t row, char out[GRAM_WHERE_SIZE]);
+
+/* The column of that name, -1 if there is none. */
+int64_t gram_table_column(const gram_table *table, const char *name);
+
+/* What is to be said of a column that is needed and not there; names a near one. */
+gram_status gram_table_no_column(gram_context *context, const gram_table *table, const char *name);
+
+/* The columns that the options ask for, at least one; those that are to be text are made so. `columns` has room for d of
+ * them. */
+gram_status gram_table_choose(gram_context *context, gram_table *table, const gram_table_options *options,
                               int64_t *columns, int64_t *count);
 
-/* Keeps these names, in this order, and makes d their number. The numbers are not touched. */
-gram_status gram_table_keep_names(gram_context *context, gram_table *table, const int64_t *columns, int64_t count);
+/* Keeps these columns, in this order, and makes d their number. The numbers are not touched. */
+gram_status gram_table_keep_columns(gram_context *context, gram_table *table, const int64_t *columns, int64_t count);
 
-/* The readers: they fill a table that was just created, with the columns of the options. */
-gram_status gram_csv_read(gram_context *context, gram_source *source, const gram_table_options *options,
-                          gram_table *table);
-gram_status gram_npy_read(gram_context *context, gram_source *source, const gram_table_options *options,
-                          gram_table *table);
+/* Both at once, for a table that has its numbers. */
+gram_status gram_table_apply_options(gram_context *context, gram_table *table, const gram_table_options *options);
+
+/* Are there NaN or infinities, and are they errors? */
+gram_status gram_table_check_finite(gram_context *context, const gram_table *table, const gram_table_options *options);
+
+/* A format: open finds the columns of a table that was just created, fill adds rows to it until it has `most` or the
+ * source ends, close takes NULL. `read`, if not NULL, does all of it in a better way; the source can be rewound then. */
+typedef struct gram_format_type {
+    gram_status (*open)(gram_context *context, gram_source *source, const gram_table_options *options,
+                        gram_table *table, void **state);
+    gram_status (*fill)(gram_context *context, void *state, int64_t most);
+    void (*close)(void *state);
+    gram_status (*read)(gram_context *context, gram_source *source, const gram_table_options *options,
+                        gram_table *table);
+} gram_format_type;
+
+extern const gram_format_type gram_csv_type, gram_npy_type, gram_libsvm_type;
 
 #endif

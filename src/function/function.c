@@ -73,9 +73,10 @@ void gram_function_put_row(const gram_function *f, int64_t i, gram_function *to,
         for (int64_t l = 0; l < d; l++) to->f64[at * d + l] = (double)f->f32[i * d + l];
 }
 
-static gram_status check_set(gram_context *context, const gram_kernel *kernel)
+gram_status gram_function_check_kernel(gram_context *context, const gram_kernel *kernel, int64_t d)
 {
     gram_status status = GRAM_OK;
+    TRY(gram_kernel_check_dimension(context, kernel, d));
     const int64_t count = gram_kernel_parameter_count(kernel);
     for (int64_t p = 0; p < count; p++) {
         gram_parameter parameter;
@@ -101,8 +102,7 @@ static gram_status check_request(gram_context *context, const gram_kernel *kerne
             "function_create: lda = %" PRId64 " is less than outputs = %" PRId64, lda, outputs);
     FAIL_IF(!gram_size_multiply(centres->n, lda, &numbers), context, GRAM_ERROR_OVERFLOW,
             "function_create: %" PRId64 " rows of %" PRId64 " numbers are more than can be addressed", centres->n, lda);
-    TRY(gram_kernel_check_dimension(context, kernel, centres->d));
-    TRY(check_set(context, kernel));
+    TRY(gram_function_check_kernel(context, kernel, centres->d));
 done:
     return status;
 }

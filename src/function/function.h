@@ -45,6 +45,9 @@ static inline void *gram_function_row(const gram_function *f, int64_t i)
     return f->f64 ? (void *)(f->f64 + i * f->d) : (void *)(f->f32 + i * f->d);
 }
 
+/* Is the kernel complete, and does it take points of d columns? */
+gram_status gram_function_check_kernel(gram_context *context, const gram_kernel *kernel, int64_t d);
+
 /* Centre number `at` of `to` becomes centre i of f; f32 numbers may become f64. */
 void gram_function_put_row(const gram_function *f, int64_t i, gram_function *to, int64_t at);
 

@@ -18,36 +18,36 @@ static inline double ratio(double x, double y)
     return (x - y) / (sum > 0 ? sum : 1);
 }
 
-/* out = sum_l (x_l - y_l)^2/(x_l + y_l) */
-static void distances(const gram_vecmath_f64 *v, const gram_coords_block *block, double *out)
+/* out = sum_l (x_l - y_l)^2/(x_l + y_l) of row i */
+static void distances(const gram_coords_block *block, int i, double *out)
 {
-    v->fill(block->rows * block->columns, 0, out);
-    for (int i = 0; i < block->rows; i++) {
-        double *row = out + i * block->columns;
-        for (int64_t l = 0; l < block->d; l++) {
-            const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
-            for (int j = 0; j < block->columns; j++) row[j] += (x - y[j]) * ratio(x, y[j]);
-        }
+    for (int j = 0; j < block->columns; j++) out[j] = 0;
+    for (int64_t l = 0; l < block->d; l++) {
+        const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
+        for (int j = 0; j < block->columns; j++) out[j] += (x - y[j]) * ratio(x, y[j]);
     }
 }
 
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
-    distances(v, block, out);
+    for (int i = 0; i < block->rows; i++) distances(block, i, out + i * block->columns);
     v->exp_scaled(block->rows * block->columns, -rate(shape->par), out, out);
 }
 
 /* d/dx (x - y)^2/(x + y) = r (2 - r), r = (x - y)/(x + y). At x = y = 0 the mean of both sides of |x|: 0. */
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
+static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out)
 {
-    coords(v, shape, block, out);
-    for (int i = 0; i < block->rows; i++) {
+    _Alignas(64) double k[GRAM_BLOCK_COLUMNS];
+    const int n = block->columns;
+    distances(block, i, k);
+    v->exp_scaled(n, -rate(shape->par), k, k);
+    v->affine(n, -rate(shape->par), 0, k, k);
+    for (int64_t l = 0; l < block->d; l++) {
         const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
-        double *row = out + i * block->columns;
-        for (int j = 0; j < block->columns; j++) {
+        for (int j = 0; j < n; j++) {
             const double r = ratio(x, y[j]);
-            row[j] *= -rate(shape->par) * (r * (2 - r));
+            out[l * n + j] = k[j] * (r * (2 - r));
         }
     }
 }
@@ -57,13 +57,19 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
 {
     _Alignas(64) double k[GRAM_BLOCK_COLUMNS];
     (void)spec;
-    distances(v, block, out);
     for (int i = 0; i < block->rows; i++) {
         double *row = out + i * block->columns;
+        distances(block, i, row);
         v->exp_scaled(block->columns, -rate(shape->par), row, k);
         v->affine(block->columns, -1, 0, row, row);
         v->multiply(block->columns, k, row);
     }
+}
+
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "there is none where a coordinate of both points is 0";
 }
 
 static const char *domain_refuse(const double *par, double coordinate)
@@ -94,6 +100,7 @@ const gram_kernel_type gram_kernel_chi2 = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
     .coords_parameter_slope = coords_parameter_slope,
     .domain_refuse = domain_refuse,
 };

@@ -48,6 +48,22 @@ static inline void gram_coords_turns(int n, double x, double period, const doubl
     }
 }
 
+/* out[l * columns + j] = dk(x_i, y_j)/dx_l for all coordinates l: O(d) a pair, for products over coordinates too. `work` is
+ * scratch of d * columns numbers. */
+void gram_coords_slopes(const gram_vecmath_f64 *v, const gram_kernel_type *type, const gram_shape *shape,
+                        const gram_coords_block *block, int i, double *work, double *out);
+
+/* The factors of all coordinates of row i and their derivatives: arrays of d * columns numbers. */
+void gram_coords_factors(const gram_vecmath_f64 *v, const gram_kernel_type *type, const gram_shape *shape,
+                         const gram_coords_block *block, int i, const gram_coords_factor *all);
+
+/* out_l *= the product of all factors but number l; d rows of n numbers each */
+void gram_coords_multiply_others(const gram_vecmath_f64 *v, int64_t d, int n, const double *f, double *out);
+
+/* out[m * n + j] = d2k/dx_l dy_m for all m. all->f is changed meanwhile. */
+void gram_coords_mixed(const gram_vecmath_f64 *v, int64_t d, int n, const gram_coords_factor *all, int64_t l,
+                       double *out);
+
 /* The derivative of a product, one factor at a time: slope = slope f + product f', then product = product f. */
 static inline void gram_coords_product_rule(const gram_vecmath_f64 *v, int n, const double *factor,
                                             double *factor_slope, double *product, double *slope)

@@ -6,22 +6,24 @@ enum { P };
 
 static const double TWO_PI = 0x1.921fb54442d18p2;
 
-/* out = cos(2 pi t_l/p) of row i */
-static void factor(const gram_vecmath_f64 *v, double p, const gram_coords_block *block, int64_t l, int i, double *out)
+/* out = 2 pi (x - y)/p without whole turns */
+static void angles(const gram_vecmath_f64 *v, double p, int n, double x, const double *y, double *out)
 {
-    gram_coords_turns(block->columns, gram_coords_x(block, l, i), p, gram_coords_y(block, l), out);
-    v->affine(block->columns, TWO_PI, 0, out, out);
-    v->cos(block->columns, out, out);
+    gram_coords_turns(n, x, p, y, out);
+    v->affine(n, TWO_PI, 0, out, out);
 }
 
-/* out = -(2 pi/p) sin(2 pi t_l/p) of row i */
-static void factor_slope(const gram_vecmath_f64 *v, double p, const gram_coords_block *block, int64_t l, int i,
-                         double *out)
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
 {
-    gram_coords_turns(block->columns, gram_coords_x(block, l, i), p, gram_coords_y(block, l), out);
-    v->affine(block->columns, TWO_PI, 0, out, out);
-    v->sin(block->columns, out, out);
-    v->affine(block->columns, -TWO_PI / p, 0, out, out);
+    const double rate = TWO_PI / shape->par[P];
+    angles(v, shape->par[P], n, x, y, out->f);
+    v->sin(n, out->f, out->by_x);
+    v->cos(n, out->f, out->f);
+    v->affine(n, -rate, 0, out->by_x, out->by_x);
+    if (!out->by_y) return;
+    v->affine(n, -1, 0, out->by_x, out->by_y);
+    v->affine(n, rate * rate, 0, out->f, out->by_both);
 }
 
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
@@ -30,23 +32,10 @@ static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gra
     v->fill(block->rows * block->columns, 1, out);
     for (int i = 0; i < block->rows; i++)
         for (int64_t l = 0; l < block->d; l++) {
-            factor(v, shape->par[P], block, l, i, row);
+            angles(v, shape->par[P], block->columns, gram_coords_x(block, l, i), gram_coords_y(block, l), row);
+            v->cos(block->columns, row, row);
             v->multiply(block->columns, row, out + i * block->columns);
         }
-}
-
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
-{
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    for (int i = 0; i < block->rows; i++) {
-        factor_slope(v, shape->par[P], block, l, i, out + i * block->columns);
-        for (int64_t other = 0; other < block->d; other++) {
-            if (other == l) continue;
-            factor(v, shape->par[P], block, other, i, row);
-            v->multiply(block->columns, row, out + i * block->columns);
-        }
-    }
 }
 
 /* A factor's derivative by p is that by t_l, times -t_l/p. */
@@ -60,8 +49,7 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
         v->fill(block->columns, 1, product);
         for (int64_t l = 0; l < block->d; l++) {
             const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
-            factor(v, p, block, l, i, row);
-            factor_slope(v, p, block, l, i, slope);
+            coords_factor(v, shape, block->columns, x, y, &(gram_coords_factor){.f = row, .by_x = slope});
             for (int j = 0; j < block->columns; j++) slope[j] *= (y[j] - x) / p;
             gram_coords_product_rule(v, block->columns, row, slope, product, out + i * block->columns);
         }
@@ -92,6 +80,6 @@ const gram_kernel_type gram_kernel_cosine = {
     .specs = {GRAM_POSITIVE_SPEC("p", {"period", NULL})},
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
     .coords_parameter_slope = coords_parameter_slope,
 };

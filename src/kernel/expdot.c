@@ -35,6 +35,13 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, rate(shape), 0, k, out);
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)s, (void)slopes;
+    v->affine(n, rate(shape) * rate(shape), 0, k, out);
+}
+
 /* -2 x.y/s^3 k */
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
@@ -83,11 +90,25 @@ static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shap
     v->exp_scaled(n, -0.5 * rate(shape), s, out);
 }
 
+static void normalized_profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s,
+                                   float *out, float *work)
+{
+    (void)work;
+    v->exp_scaled(n, (float)fmax(-0.5 * rate(shape), -1e36), s, out);
+}
+
 static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
                              const double *k, double *out)
 {
     (void)s;
     v->affine(n, -0.5 * rate(shape), 0, k, out);
+}
+
+static void normalized_curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
+                                 const double *k, const double *slopes, double *out)
+{
+    (void)s, (void)slopes;
+    v->affine(n, 0.25 * rate(shape) * rate(shape), 0, k, out);
 }
 
 /* |x - y|^2/s^3 k */
@@ -105,7 +126,9 @@ static const gram_kernel_type NORMALIZED = {
     .spec_count = 1,
     .specs = {{.name = "s", .role = GRAM_ROLE_SHAPE}},
     .profile = normalized_profile,
+    .profile_f32 = normalized_profile_f32,
     .slope = normalized_slope,
+    .curvature = normalized_curvature,
     .parameter_slope = normalized_parameter_slope,
 };
 
@@ -127,6 +150,7 @@ const gram_kernel_type gram_kernel_expdot = {
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
     .form_upper = form_upper,
     .normalized = &NORMALIZED,

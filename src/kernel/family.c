@@ -65,3 +65,34 @@ void gram_profile_inverse_power(const gram_vecmath_f64 *v, const gram_inverse_po
         v->pow(n, -form->power, out, out);
     if (form->power > SMALL_POWER) v->multiply(n, work, out);
 }
+
+/* Up to this power what the sum lost in f64 is nothing in f32. Above it, where rq is all but rbf, pairs go one by one. */
+static const double MOST_POWER_F32 = 1e6;
+
+/* Is it far from the ends of f32, so that sums and products with it are too? */
+static int moderate(double x)
+{
+    return x > 1e-18 && x < 1e18;
+}
+
+void gram_profile_inverse_power_f32(const gram_vecmath_f32 *v, const gram_inverse_power *form, int n, const float *s,
+                                    float *out)
+{
+    const int simple = form->power == 1 || form->power == 0.5;
+    if (form->power > MOST_POWER_F32) {
+        for (int i = 0; i < n; i++) {
+            const double share = log(form->base) + log1p(form->scale / form->base * (double)s[i]);
+            out[i] = (float)exp(-form->power * share);
+        }
+        return;
+    }
+    if (!simple || !moderate(form->base) || !moderate(form->scale)) {
+        v->pow_affine(n, form->base, form->scale, -form->power, s, out);
+        return;
+    }
+    v->affine(n, (float)form->scale, (float)form->base, s, out);
+    if (form->power == 1)
+        for (int i = 0; i < n; i++) out[i] = 1 / out[i];
+    else
+        for (int i = 0; i < n; i++) out[i] = 1 / sqrtf(out[i]);
+}

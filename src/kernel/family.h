@@ -40,4 +40,8 @@ typedef struct gram_inverse_power {
 void gram_profile_inverse_power(const gram_vecmath_f64 *v, const gram_inverse_power *form, int n, const double *s,
                                 double *out, double *work);
 
+/* The same in f32; the sum is f64's, or for powers 1 and 1/2, which lose nothing by it, f32's. At most 3 roundings. */
+void gram_profile_inverse_power_f32(const gram_vecmath_f32 *v, const gram_inverse_power *form, int n, const float *s,
+                                    float *out);
+
 #endif

@@ -18,6 +18,15 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     gram_profile_inverse_power(v, &form, n, s, out, work);
 }
 
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
+                        float *work)
+{
+    const double square = shape->par[C] * shape->par[C];
+    const gram_inverse_power form = {.base = square, .scale = shape->scale, .power = shape->par[BETA]};
+    (void)work;
+    gram_profile_inverse_power_f32(v, &form, n, s, out);
+}
+
 static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA], most = pow(square, -beta);
@@ -31,6 +40,17 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     (void)v;
     const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA];
     for (int i = 0; i < n; i++) out[i] = -beta * (k[i] / (square + shape->scale * s[i]));
+}
+
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)v, (void)slopes;
+    const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA];
+    for (int i = 0; i < n; i++) {
+        const double base = square + shape->scale * s[i];
+        out[i] = beta * (beta + 1) * (k[i] / base / base);
+    }
 }
 
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
@@ -64,7 +84,9 @@ const gram_kernel_type gram_kernel_imq = {
          {.name = "beta", .role = GRAM_ROLE_STRUCTURE, .initial = 0.5, .lower = 0, .lower_open = 1, .upper = INFINITY}},
     .facts = facts,
     .profile = profile,
+    .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

@@ -14,13 +14,19 @@ static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gra
     }
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
+static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out)
 {
     (void)v, (void)shape;
-    for (int i = 0; i < block->rows; i++)
+    for (int64_t l = 0; l < block->d; l++)
         for (int j = 0; j < block->columns; j++)
-            out[i * block->columns + j] = gram_coords_step(gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
+            out[l * block->columns + j] = gram_coords_step(gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
+}
+
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "its slopes jump where coordinates are equal";
 }
 
 static const char *domain_refuse(const double *par, double coordinate)
@@ -54,5 +60,6 @@ const gram_kernel_type gram_kernel_intersection = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
     .domain_refuse = domain_refuse,
 };

@@ -19,6 +19,13 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, log(2.0), 0, k, out);
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)slopes;
+    v->affine(n, log(2.0) * log(2.0), 0, k, out);
+}
+
 static const char *domain_refuse(const double *par, double coordinate)
 {
     (void)par;
@@ -50,6 +57,13 @@ static void normalized_profile(const gram_vecmath_f64 *v, const gram_shape *shap
     v->exp_scaled(n, -0.5 * log(2.0) * shape->scale, s, out);
 }
 
+static void normalized_profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s,
+                                   float *out, float *work)
+{
+    (void)work;
+    v->exp_scaled(n, (float)(-0.5 * log(2.0) * shape->scale), s, out);
+}
+
 static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
                              const double *k, double *out)
 {
@@ -57,11 +71,20 @@ static void normalized_slope(const gram_vecmath_f64 *v, const gram_shape *shape,
     v->affine(n, -0.5 * log(2.0), 0, k, out);
 }
 
+static void normalized_curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s,
+                                 const double *k, const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)slopes;
+    v->affine(n, 0.25 * log(2.0) * log(2.0), 0, k, out);
+}
+
 static const gram_kernel_type NORMALIZED = {
     .name = "intpow",
     .form = GRAM_FORM_SQDIST,
     .profile = normalized_profile,
+    .profile_f32 = normalized_profile_f32,
     .slope = normalized_slope,
+    .curvature = normalized_curvature,
     .domain_refuse = domain_refuse,
 };
 
@@ -72,6 +95,7 @@ const gram_kernel_type gram_kernel_intpow = {
     .facts = facts,
     .profile = profile,
     .slope = slope,
+    .curvature = curvature,
     .domain_refuse = domain_refuse,
     .form_upper = form_upper,
     .normalized = &NORMALIZED,

@@ -66,6 +66,13 @@ typedef struct gram_coords_block {
     const double *y;
 } gram_coords_block;
 
+/* The factor f(x, y_j) of one coordinate in a product over them: arrays of one number for each y_j. f and by_x are always
+ * wanted; by_y and by_both, df/dy and d2f/dx dy, together or not at all (NULL). */
+typedef struct gram_coords_factor {
+    double *f, *by_x;
+    double *by_y, *by_both;
+} gram_coords_factor;
+
 /* What a kernel's functions see of the leaf that they work for. */
 typedef struct gram_shape {
     const double *par; /* one number per spec, in order; those of the form are NaN */
@@ -108,13 +115,24 @@ typedef struct gram_kernel_type {
     /* out = dk/dz at z = scale s; k is profile's result. Where k has a kink at z = 0: 0. */
     void (*slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                   double *out);
+    /* out = d2k/dz2 at z = scale s, `slopes` being slope's result. Where it is infinite at z = 0 (matern, 1 < nu <= 2): 0,
+     * because there it is multiplied by what vanishes faster. Without it the kernel has no second derivatives. */
+    void (*curvature)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out);
+    /* NULL, or why d2k/dx dy does not exist with these parameters, to follow "min has no second derivative by the inputs: ".
+     * Optional. */
+    const char *(*rough)(const double *par);
     /* out = dk/dpar[spec] for a spec of role SHAPE */
     void (*parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out);
 
-    /* GRAM_FORM_COORDS only: the kernel of a block, and its derivative by x_l */
+    /* GRAM_FORM_COORDS only: the kernel of a block */
     void (*coords)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out);
-    void (*coords_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
+    /* and for derivatives by the inputs, of a product over coordinates the factor of one of them: x against n numbers y */
+    void (*coords_factor)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out);
+    /* of any other the derivatives by all coordinates of row i: out[l * columns + j] = dk/dx_l */
+    void (*coords_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out);
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,

@@ -38,6 +38,12 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     }
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "its slope jumps where points meet";
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par;
@@ -57,4 +63,5 @@ const gram_kernel_type gram_kernel_laplace = {
     .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .rough = rough,
 };

@@ -30,6 +30,12 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, -1, 0, k, out);
 }
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "its slopes jump where coordinates are equal";
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par;
@@ -55,4 +61,5 @@ const gram_kernel_type gram_kernel_laplace1 = {
     .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .rough = rough,
 };

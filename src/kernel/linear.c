@@ -28,6 +28,13 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->fill(n, 1, out);
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)k, (void)slopes;
+    v->fill(n, 0, out);
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -64,5 +71,6 @@ const gram_kernel_type gram_kernel_linear = {
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

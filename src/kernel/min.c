@@ -1,8 +1,6 @@
 /* min(o): the product over coordinates of min(x_l, y_l) - o, for points at or above the origin o: the covariance of
  * Brownian motion started at o (the Brownian sheet in R^d). */
-#include <math.h>
-
-#include "kernel.h"
+#include "coords.h"
 
 enum { O };
 
@@ -15,24 +13,20 @@ static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gra
                             out + i * block->columns);
 }
 
-/* d/dx min(x, y): 1 below y, 0 above, 1/2 at y */
-static double step(double x, double y)
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
 {
-    return x < y ? 1 : x > y ? 0 : 0.5;
+    (void)v;
+    for (int j = 0; j < n; j++) {
+        out->f[j] = (x < y[j] ? x : y[j]) - shape->par[O];
+        out->by_x[j] = gram_coords_step(x, y[j]);
+    }
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
+static const char *rough(const double *par)
 {
-    for (int i = 0; i < block->rows; i++) {
-        double *row = out + i * block->columns;
-        for (int j = 0; j < block->columns; j++)
-            row[j] = step(block->x[l * block->ld + i], block->y[l * block->ld + j]);
-        for (int64_t other = 0; other < block->d; other++)
-            if (other != l)
-                v->multiply_min(block->columns, block->x[other * block->ld + i], shape->par[O],
-                                block->y + other * block->ld, row);
-    }
+    (void)par;
+    return "its slopes jump where coordinates are equal";
 }
 
 static double domain_lower(const double *par)
@@ -64,6 +58,7 @@ const gram_kernel_type gram_kernel_min = {
     .specs = {{.name = "o", .role = GRAM_ROLE_STRUCTURE, .initial = 0, .lower = -INFINITY, .upper = INFINITY}},
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
+    .rough = rough,
     .domain_lower = domain_lower,
 };

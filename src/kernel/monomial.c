@@ -39,6 +39,17 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->multiply_poly(n, (int)shape->par[M] - 1, coefficients, s, out);
 }
 
+/* 2 + 6 s + ... + m (m - 1) s^(m - 2) */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)k, (void)slopes;
+    double coefficients[MAX_DEGREE];
+    for (int i = 0; i < MAX_DEGREE; i++) coefficients[i] = (i + 1) * (i + 2);
+    v->fill(n, shape->par[M] > 1, out);
+    if (shape->par[M] > 1) v->multiply_poly(n, (int)shape->par[M] - 2, coefficients, s, out);
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     gram_facts_polynomial(facts, gram_monomial_count(d, par[M]), 1);
@@ -68,4 +79,5 @@ const gram_kernel_type gram_kernel_monomial = {
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
 };

@@ -41,18 +41,27 @@ static void double_sine(const gram_vecmath_f64 *v, double p, const gram_coords_b
     v->sin(block->columns, out, out);
 }
 
-/* -(2/ell^2) (pi/p) sin(2 pi t_l/p) k */
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
+/* f = exp(-r s), s = sin^2(pi t/p), r = 2/ell^2, with w = sin(2 pi t/p):
+ *
+ *   df/dx = -r (pi/p) w f = -df/dy      d2f/dx dy = r (pi/p)^2 (2 (1 - 2 s) - r w^2) f */
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
 {
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    coords(v, shape, block, out);
-    v->affine(block->rows * block->columns, -rate(shape->par), 0, out, out);
-    for (int i = 0; i < block->rows; i++) {
-        double_sine(v, shape->par[P], block, l, i, row);
-        v->affine(block->columns, PI / shape->par[P], 0, row, row);
-        v->multiply(block->columns, row, out + i * block->columns);
+    _Alignas(64) double square[GRAM_BLOCK_COLUMNS];
+    const double r = rate(shape->par), frequency = PI / shape->par[P];
+    gram_coords_turns(n, x, shape->par[P], y, square);
+    v->affine(n, 2 * PI, 0, square, out->by_x);
+    v->sin(n, out->by_x, out->by_x);
+    v->affine(n, PI, 0, square, square);
+    v->sin(n, square, square);
+    v->multiply(n, square, square);
+    v->exp_scaled(n, -r, square, out->f);
+    for (int j = 0; j < n && out->by_both; j++) {
+        const double wave = out->by_x[j], turn = 2 * (1 - 2 * square[j]) - r * wave * wave;
+        out->by_both[j] = out->f[j] > 0 ? r * frequency * frequency * turn * out->f[j] : 0;
     }
+    for (int j = 0; j < n; j++) out->by_x[j] *= -r * frequency * out->f[j];
+    if (out->by_y) v->affine(n, -1, 0, out->by_x, out->by_y);
 }
 
 /* (2/ell^2) (pi/p) sum_l sin(2 pi t_l/p) t_l/p k */
@@ -120,6 +129,6 @@ const gram_kernel_type gram_kernel_periodic = {
               GRAM_POSITIVE_SPEC("ell", {"length_scale", NULL})},
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
     .coords_parameter_slope = coords_parameter_slope,
 };

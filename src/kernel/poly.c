@@ -35,6 +35,21 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, shape->par[M], 0, out, out);
 }
 
+/* m (m - 1) (s + c)^(m - 2) */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    const double m = shape->par[M];
+    (void)k, (void)slopes;
+    if (m <= 2) {
+        v->fill(n, m * (m - 1), out);
+        return;
+    }
+    v->affine(n, 1, shape->par[C], s, out);
+    v->power(n, (int)m - 2, out, out);
+    v->affine(n, m * (m - 1), 0, out, out);
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -80,5 +95,6 @@ const gram_kernel_type gram_kernel_poly = {
     .profile = profile,
     .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

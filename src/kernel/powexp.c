@@ -33,6 +33,21 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     }
 }
 
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
+                        float *work)
+{
+    static const float ONE[] = {1};
+    (void)work;
+    if (shape->par[P] == 2) {
+        v->exp_scaled(n, (float)-shape->scale, s, out);
+    } else if (shape->par[P] == 1) {
+        v->poly_exp_sqrt(n, (float)shape->scale, 0, ONE, s, out);
+    } else {
+        v->pow_affine(n, 0, shape->scale, 0.5 * shape->par[P], s, out);
+        v->exp_scaled(n, -1, out, out);
+    }
+}
+
 static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     for (int i = 0; i < n; i++) out[i] = -expm1(-pow(shape->scale * s[i], 0.5 * shape->par[P]));
@@ -55,6 +70,19 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     }
 }
 
+/* for p = 2 */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)slopes;
+    v->affine(n, 1, 0, k, out);
+}
+
+static const char *rough(const double *par)
+{
+    return par[P] < 2 ? "it needs p = 2" : NULL;
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     gram_facts_smooth_stationary(facts);
@@ -72,6 +100,9 @@ const gram_kernel_type gram_kernel_powexp = {
     .refuse = refuse,
     .facts = facts,
     .profile = profile,
+    .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
+    .rough = rough,
 };

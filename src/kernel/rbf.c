@@ -30,6 +30,13 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     v->affine(n, -0.5, 0, k, out);
 }
 
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)shape, (void)s, (void)slopes;
+    v->affine(n, 0.25, 0, k, out);
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par, (void)d;
@@ -59,4 +66,5 @@ const gram_kernel_type gram_kernel_rbf = {
     .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
 };

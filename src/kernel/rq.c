@@ -21,6 +21,14 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     gram_profile_inverse_power(v, &form, n, s, out, work);
 }
 
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
+                        float *work)
+{
+    const gram_inverse_power form = {.base = 1, .scale = rate(shape), .power = shape->par[ALPHA]};
+    (void)work;
+    gram_profile_inverse_power_f32(v, &form, n, s, out);
+}
+
 static int deficit(const gram_shape *shape, int n, const double *s, double *out)
 {
     const double c = rate(shape);
@@ -34,6 +42,15 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     (void)v;
     const double c = rate(shape);
     for (int i = 0; i < n; i++) out[i] = -0.5 * k[i] / (1 + c * s[i]);
+}
+
+/* (alpha + 1)/(4 alpha) k/(1 + u)^2 */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)v, (void)slopes;
+    const double c = rate(shape), front = fmin(0.25 + 0.25 / shape->par[ALPHA], 1e300);
+    for (int i = 0; i < n; i++) out[i] = front * (k[i] / (1 + c * s[i]) / (1 + c * s[i]));
 }
 
 /* g(u); for small u, where both terms are nearly u, by its series u^2/2 - 2/3 u^3 + 3/4 u^4 - ... */
@@ -76,7 +93,9 @@ const gram_kernel_type gram_kernel_rq = {
               GRAM_LENGTH_SPEC({NULL, NULL})},
     .facts = facts,
     .profile = profile,
+    .profile_f32 = profile_f32,
     .deficit = deficit,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

@@ -15,6 +15,13 @@ static void profile(const gram_vecmath_f64 *v, const gram_shape *shape, int n, c
     for (int i = 0; i < n; i++) out[i] = tanh(out[i]);
 }
 
+static void profile_f32(const gram_vecmath_f32 *v, const gram_shape *shape, int n, const float *s, float *out,
+                        float *work)
+{
+    (void)work;
+    v->tanh_affine(n, shape->par[A] * shape->scale, shape->par[C], s, out);
+}
+
 /* 1 - tanh(t)^2 = 4 e/(1 + e)^2, e = exp(-2 |t|) */
 static void slope_of_tanh(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out)
 {
@@ -30,6 +37,15 @@ static void slope(const gram_vecmath_f64 *v, const gram_shape *shape, int n, con
     (void)k;
     slope_of_tanh(v, shape, n, s, out);
     v->affine(n, shape->par[A], 0, out, out);
+}
+
+/* tanh'' = -2 tanh tanh' */
+static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
+                      const double *slopes, double *out)
+{
+    (void)s;
+    v->affine(n, -2 * shape->par[A], 0, k, out);
+    v->multiply(n, slopes, out);
 }
 
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
@@ -94,6 +110,8 @@ const gram_kernel_type gram_kernel_sigmoid = {
                .aliases = {{"coef0", NULL}}}},
     .facts = facts,
     .profile = profile,
+    .profile_f32 = profile_f32,
     .slope = slope,
+    .curvature = curvature,
     .parameter_slope = parameter_slope,
 };

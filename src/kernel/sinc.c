@@ -29,15 +29,12 @@ static void phases(int n, double b, double x, const double *y, double *a)
     }
 }
 
-/* out = 2 B sin(a)/a of coordinate l of row i */
-static void factor(const gram_vecmath_f64 *v, double b, const gram_coords_block *block, int64_t l, int i, double *out)
+/* out = 2 B sin(a)/a; out may be a or the sines */
+static void factor(int n, double b, const double *a, const double *sine, double *out)
 {
-    _Alignas(64) double a[GRAM_BLOCK_COLUMNS];
-    phases(block->columns, b, gram_coords_x(block, l, i), gram_coords_y(block, l), a);
-    v->sin(block->columns, a, out);
-    for (int j = 0; j < block->columns; j++) {
+    for (int j = 0; j < n; j++) {
         const int apart = a[j] > 0;
-        out[j] = 2 * b * ((apart ? out[j] : 1) / (apart ? a[j] : 1));
+        out[j] = 2 * b * ((apart ? sine[j] : 1) / (apart ? a[j] : 1));
     }
 }
 
@@ -49,44 +46,45 @@ static double slope_at(double a, double sine, double cosine)
     return a * sum;
 }
 
-/* out = the factor's derivative by x_l */
-static void factor_slope(const gram_vecmath_f64 *v, double b, const gram_coords_block *block, int64_t l, int i,
-                         double *out)
+/* (sin(a)/a)'' = -sin(a)/a - 2 g(a)/a, of which near 0 a third of the first term is left. d2f/dx dy is 2 B^3 times its
+ * negative; at a = 0 that is 2 B^3/3. */
+static double both_at(double a, double sine, double cosine)
 {
-    _Alignas(64) double a[GRAM_BLOCK_COLUMNS], sine[GRAM_BLOCK_COLUMNS], cosine[GRAM_BLOCK_COLUMNS];
-    const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
-    phases(block->columns, b, x, y, a);
-    v->sin(block->columns, a, sine);
-    v->cos(block->columns, a, cosine);
-    for (int j = 0; j < block->columns; j++) {
+    return a > 0 ? (sine + 2 * slope_at(a, sine, cosine)) / a : 1.0 / 3;
+}
+
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
+{
+    _Alignas(64) double sine[GRAM_BLOCK_COLUMNS], cosine[GRAM_BLOCK_COLUMNS];
+    const double b = shape->par[B];
+    double *a = out->f;
+    phases(n, b, x, y, a);
+    v->sin(n, a, sine);
+    v->cos(n, a, cosine);
+    for (int j = 0; j < n; j++) {
         const double magnitude = 2 * b * (b * slope_at(a[j], sine[j], cosine[j]));
-        out[j] = x < y[j] ? -magnitude : magnitude;
+        out->by_x[j] = x < y[j] ? -magnitude : magnitude;
     }
+    for (int j = 0; j < n && out->by_y; j++) {
+        out->by_y[j] = -out->by_x[j];
+        out->by_both[j] = 2 * b * (b * (b * both_at(a[j], sine[j], cosine[j])));
+    }
+    factor(n, b, a, sine, out->f);
 }
 
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    v->fill(block->rows * block->columns, 1, out);
+    _Alignas(64) double a[GRAM_BLOCK_COLUMNS], row[GRAM_BLOCK_COLUMNS];
+    const int n = block->columns;
+    v->fill(block->rows * n, 1, out);
     for (int i = 0; i < block->rows; i++)
         for (int64_t l = 0; l < block->d; l++) {
-            factor(v, shape->par[B], block, l, i, row);
-            v->multiply(block->columns, row, out + i * block->columns);
+            phases(n, shape->par[B], gram_coords_x(block, l, i), gram_coords_y(block, l), a);
+            v->sin(n, a, row);
+            factor(n, shape->par[B], a, row, row);
+            v->multiply(n, row, out + i * n);
         }
-}
-
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
-{
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    for (int i = 0; i < block->rows; i++) {
-        factor_slope(v, shape->par[B], block, l, i, out + i * block->columns);
-        for (int64_t other = 0; other < block->d; other++) {
-            if (other == l) continue;
-            factor(v, shape->par[B], block, other, i, row);
-            v->multiply(block->columns, row, out + i * block->columns);
-        }
-    }
 }
 
 /* A factor's derivative by B is 2 cos(a). */
@@ -100,8 +98,9 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
     for (int i = 0; i < block->rows; i++) {
         v->fill(n, 1, product);
         for (int64_t l = 0; l < block->d; l++) {
-            factor(v, b, block, l, i, row);
             phases(n, b, gram_coords_x(block, l, i), gram_coords_y(block, l), slope);
+            v->sin(n, slope, row);
+            factor(n, b, slope, row, row);
             v->cos(n, slope, slope);
             v->affine(n, 2, 0, slope, slope);
             gram_coords_product_rule(v, n, row, slope, product, out + i * n);
@@ -133,6 +132,6 @@ const gram_kernel_type gram_kernel_sinc = {
     .specs = {GRAM_POSITIVE_SPEC("B", {NULL, NULL})},
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
     .coords_parameter_slope = coords_parameter_slope,
 };

@@ -10,7 +10,8 @@
  *   int_0^s w^p (w + h)^q dw = s^(p+1) sum_i binom(q, i) h^(q-i) s^i/(p + i + 1),
  *
  * a sum of positive terms, so nothing is cancelled: p = q = a - 1 for G; for dG/dx, where (x - z)^(a-1)/(a-1)! becomes
- * (x - z)^(a-2)/(a-2)!, p = a - 2, q = a - 1 if x is the smaller one and the other way round if it is the larger. */
+ * (x - z)^(a-2)/(a-2)!, p = a - 2, q = a - 1 if x is the smaller one and the other way round if it is the larger;
+ * p = q = a - 2 for d2G/dx dy, which is the G of a - 1. */
 #include "coords.h"
 
 enum { A, NULL_SPACE, MOST = 8 };
@@ -23,8 +24,10 @@ typedef struct integral {
 
 typedef struct tables {
     integral value, below, above; /* G; dG/dx for x below y, above y */
+    integral both;                /* d2G/dx dy */
     double null[MOST];            /* 1/(j!)^2, or 0 */
     double null_slope[MOST];      /* j/(j!)^2: of x^(j-1) y^j */
+    double null_both[MOST];       /* j^2/(j!)^2: of (x y)^(j-1) */
 } tables;
 
 static double factorial(int n)
@@ -53,10 +56,12 @@ static void prepare(const double *par, void *data)
     if (a > 1) {
         t->below = make_integral(a - 2, a - 1, f * factorial(a - 2));
         t->above = make_integral(a - 1, a - 2, f * factorial(a - 2));
+        t->both = make_integral(a - 2, a - 2, factorial(a - 2) * factorial(a - 2));
     }
     for (int j = 0; j < a && par[NULL_SPACE] == 1; j++) {
         t->null[j] = 1 / (factorial(j) * factorial(j));
         t->null_slope[j] = j * t->null[j];
+        t->null_both[j] = j * t->null_slope[j];
     }
 }
 
@@ -91,15 +96,14 @@ static void evaluate_row(int n, const integral *g, double x, const double *y, do
         for (int j = 0; j < n; j++) out[j] *= s[j];
 }
 
-/* out = the factor of coordinate l of row i */
-static void factor(const gram_shape *shape, const gram_coords_block *block, int64_t l, int i, double *out)
+/* out = the factor of x and n numbers y */
+static void factor(const gram_shape *shape, int n, double x, const double *y, double *out)
 {
     const tables *t = shape->data;
-    const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
     const int a = (int)shape->par[A];
-    evaluate_row(block->columns, &t->value, x, y, out);
+    evaluate_row(n, &t->value, x, y, out);
     if (shape->par[NULL_SPACE] == 0) return;
-    for (int j = 0; j < block->columns; j++) {
+    for (int j = 0; j < n; j++) {
         double sum = t->null[a - 1];
         for (int q = a - 2; q >= 0; q--) sum = sum * (x * y[j]) + t->null[q];
         out[j] += sum;
@@ -115,32 +119,41 @@ static double factor_slope(const tables *t, int a, double x, double y)
     return sum + (x < y ? evaluate(&t->below, x, y - x) : evaluate(&t->above, y, x - y));
 }
 
+/* a > 1 */
+static double factor_both(const tables *t, int a, double x, double y)
+{
+    double sum = 0;
+    for (int q = a - 1; q >= 1; q--) sum = sum * (x * y) + t->null_both[q];
+    return sum + evaluate(&t->both, x < y ? x : y, fabs(x - y));
+}
+
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
     _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
     v->fill(block->rows * block->columns, 1, out);
     for (int i = 0; i < block->rows; i++)
         for (int64_t l = 0; l < block->d; l++) {
-            factor(shape, block, l, i, row);
+            factor(shape, block->columns, gram_coords_x(block, l, i), gram_coords_y(block, l), row);
             v->multiply(block->columns, row, out + i * block->columns);
         }
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
-                         double *out)
+static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
+                          const gram_coords_factor *out)
 {
-    _Alignas(64) double row[GRAM_BLOCK_COLUMNS];
-    for (int i = 0; i < block->rows; i++) {
-        double *slopes = out + i * block->columns;
-        for (int j = 0; j < block->columns; j++)
-            slopes[j] =
-                factor_slope(shape->data, (int)shape->par[A], gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
-        for (int64_t other = 0; other < block->d; other++) {
-            if (other == l) continue;
-            factor(shape, block, other, i, row);
-            v->multiply(block->columns, row, slopes);
-        }
+    const int a = (int)shape->par[A];
+    (void)v;
+    factor(shape, n, x, y, out->f);
+    for (int j = 0; j < n; j++) out->by_x[j] = factor_slope(shape->data, a, x, y[j]);
+    for (int j = 0; j < n && out->by_y; j++) {
+        out->by_y[j] = factor_slope(shape->data, a, y[j], x);
+        out->by_both[j] = factor_both(shape->data, a, x, y[j]);
     }
+}
+
+static const char *rough(const double *par)
+{
+    return par[A] < 2 ? "it needs a > 1" : NULL;
 }
 
 static double domain_lower(const double *par)
@@ -179,6 +192,7 @@ const gram_kernel_type gram_kernel_sobolev = {
     .prepare = prepare,
     .facts = facts,
     .coords = coords,
-    .coords_slope = coords_slope,
+    .coords_factor = coords_factor,
+    .rough = rough,
     .domain_lower = domain_lower,
 };

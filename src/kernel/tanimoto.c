@@ -98,21 +98,25 @@ static double slope_at(const sums *s, double x, double y)
     return (y / s->unit * s->squares - 2 * s->dot * (x / s->unit)) / below / below / s->unit;
 }
 
-static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int64_t l,
+static void coords_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out)
 {
-    _Alignas(64) double norms[GRAM_BLOCK_COLUMNS], squares[GRAM_BLOCK_COLUMNS];
-    (void)shape;
-    y_squares(block, norms);
-    for (int i = 0; i < block->rows; i++) {
-        double *row = out + i * block->columns;
-        v->affine(block->columns, 1, 0, norms, squares);
-        row_sums(block, i, squares, row);
-        for (int j = 0; j < block->columns; j++) {
-            const sums s = in_range(squares[j]) ? (sums){squares[j], row[j], 1} : careful_sums(block, i, j);
-            row[j] = slope_at(&s, gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
-        }
+    _Alignas(64) double squares[GRAM_BLOCK_COLUMNS], dots[GRAM_BLOCK_COLUMNS];
+    const int n = block->columns;
+    (void)v, (void)shape;
+    y_squares(block, squares);
+    row_sums(block, i, squares, dots);
+    for (int j = 0; j < n; j++) {
+        const sums s = in_range(squares[j]) ? (sums){squares[j], dots[j], 1} : careful_sums(block, i, j);
+        for (int64_t l = 0; l < block->d; l++)
+            out[l * n + j] = slope_at(&s, gram_coords_x(block, l, i), gram_coords_y(block, l)[j]);
     }
+}
+
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "there is none where a point is 0";
 }
 
 static void facts(const double *par, int64_t d, gram_facts *facts)
@@ -136,4 +140,5 @@ const gram_kernel_type gram_kernel_tanimoto = {
     .facts = facts,
     .coords = coords,
     .coords_slope = coords_slope,
+    .rough = rough,
 };

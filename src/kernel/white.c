@@ -4,6 +4,12 @@
 
 #include "kernel.h"
 
+static const char *rough(const double *par)
+{
+    (void)par;
+    return "it is not continuous";
+}
+
 static void facts(const double *par, int64_t d, gram_facts *facts)
 {
     (void)par, (void)d;
@@ -25,4 +31,5 @@ const gram_kernel_type gram_kernel_white = {
     .formula = "1 if x and y are the same observation, else 0",
     .form = GRAM_FORM_SAME,
     .facts = facts,
+    .rough = rough,
 };

@@ -155,6 +155,9 @@ gram_status gram_engine_compile(gram_context *context, gram_engine *engine, cons
 /* Computes the numbers of the points that normalize, scale and centre need (terms.c). */
 gram_status gram_engine_make_terms(gram_context *context, gram_engine *engine, const gram_engine_request *request);
 
+/* The node's entry of points i and j, k being the child's. */
+double gram_terms_combine(const gram_point_terms *terms, int64_t i, int64_t j, double k);
+
 /* The child's entries of a strip become the node's, in place. For normalize and scale this is a factor for each pair, so it
  * maps weights backwards too. */
 void gram_terms_apply_f64(const gram_point_terms *terms, const gram_strip *strip, double *out);

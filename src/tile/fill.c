@@ -42,6 +42,29 @@ void gram_fill_tile(const gram_engine *engine, void *scratch, int64_t row_panel,
     }
 }
 
+static const float *strip_in_single(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
+                                    int64_t column_panel)
+{
+    if (engine->single) return gram_engine_strip_f32(engine, scratch, row_panel, row, column_panel);
+    const double *wide = gram_engine_strip_f64(engine, scratch, row_panel, row, column_panel);
+    float *narrow = (float *)(void *)((gram_strip *)scratch)->work;
+    engine->vecmath->f32.narrow(GRAM_STRIP_SIZE, wide, narrow);
+    return narrow;
+}
+
+void gram_fill_tile_f32(const gram_engine *engine, void *scratch, int64_t row_panel, int64_t column_panel, float *out,
+                        int64_t ld)
+{
+    const int64_t columns = least(GRAM_PANEL, engine->m - column_panel * GRAM_PANEL);
+    for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
+        const int64_t rows = least(GRAM_STRIP, engine->n - row_panel * GRAM_PANEL - row);
+        if (rows <= 0) break;
+        const float *k = strip_in_single(engine, scratch, row_panel, row, column_panel);
+        for (int64_t i = 0; i < rows; i++)
+            memcpy(out + (row + i) * ld, k + i * GRAM_PANEL, (size_t)columns * sizeof *out);
+    }
+}
+
 void gram_fill_mirror(const gram_engine *engine, int64_t panel, double *out, int64_t ld)
 {
     const int64_t size = least(GRAM_PANEL, engine->n - panel * GRAM_PANEL);

@@ -9,6 +9,10 @@
 void gram_fill_tile(const gram_engine *engine, void *scratch, int64_t row_panel, int64_t column_panel, double *out,
                     int64_t ld, double *mirror, int64_t ld_mirror);
 
+/* The same in f32: entries are computed in the engine's type and narrowed. */
+void gram_fill_tile_f32(const gram_engine *engine, void *scratch, int64_t row_panel, int64_t column_panel, float *out,
+                        int64_t ld);
+
 /* Makes a diagonal tile symmetric bit for bit: its lower triangle is copied to the upper one. */
 void gram_fill_mirror(const gram_engine *engine, int64_t panel, double *out, int64_t ld);
 

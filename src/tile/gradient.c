@@ -95,8 +95,9 @@ static gram_status check_inputs(gram_context *context, const char *function, con
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *node = &engine->nodes[i];
         const int leaf = node->node == GRAM_NODE_LEAF;
-        const int given = leaf && (node->type->form == GRAM_FORM_INDEX ||
-                                   (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope));
+        const int given =
+            leaf && (node->type->form == GRAM_FORM_INDEX ||
+                     (node->type->form == GRAM_FORM_COORDS && !node->type->coords_slope && !node->type->coords_factor));
         FAIL_IF(given || node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
                 "%s: %s has no known derivative by the inputs", function, leaf ? node->type->name : "scale");
     }
@@ -118,6 +119,12 @@ static gram_status prepare(gram_context *context, const char *function, const gr
         const gram_mapping *mapping = &(*engine)->metrics[i].mapping;
         if (mapping->d > g->widest) g->widest = mapping->d;
         if (mapping->factor && mapping->d > g->widest_covariance) g->widest_covariance = mapping->d;
+    }
+    for (int i = 0; g->inputs && i < (*engine)->form_count; i++) {
+        const gram_form_entry *form = &(*engine)->forms[i];
+        if (form->kind != GRAM_FORM_COORDS) continue;
+        const int64_t d = (*engine)->metrics[form->metric].mapping.d;
+        if (d > g->widest_coords) g->widest_coords = d;
     }
 done:
     return status;
@@ -171,14 +178,12 @@ typedef struct term_job {
 
 static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
                                   double *out);
-static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
-                                 double *out, int64_t ld);
 
 static gram_status add_child(const term_job *job, const gram_points *x, const gram_points *y, const gram_gradient *how)
 {
     const gram_engine_request request = {
         .kernel = job->terms->child, .x = x, .y = y, .space = job->terms->space, .always_double = 1};
-    if (job->inputs) return add_inputs_of(job->context, &request, how, job->out, job->ld);
+    if (job->inputs) return gram_gradient_add_inputs(job->context, &request, how, job->out, job->ld);
     return add_parameters(job->context, &request, how, job->out + job->terms->parameter);
 }
 
@@ -292,8 +297,8 @@ done:
     return status;
 }
 
-static gram_status add_inputs_of(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
-                                 double *out, int64_t ld)
+gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
+                                     const gram_gradient *how, double *out, int64_t ld)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
@@ -342,7 +347,7 @@ gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel 
             (long long)ld, (long long)x->d);
     count = x->n * x->d;
     TRY(take_zeroed(context, "matrix_input_gradient", count, &sums));
-    TRY(add_inputs_of(context, &request, &how, sums, x->d));
+    TRY(gram_gradient_add_inputs(context, &request, &how, sums, x->d));
     for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ld, sums + i * x->d, (size_t)x->d * sizeof *out);
 done:
     gram_give(context, sums, count, sizeof(double));

@@ -11,7 +11,8 @@ typedef struct gram_gradient {
     int depth;      /* of the program */
     int64_t widest; /* largest number of columns of a metric, and of one with a covariance */
     int64_t widest_covariance;
-    double *out; /* inputs: n x d, ld; parameters: one row for each task */
+    int64_t widest_coords; /* of a form of coordinates, by the inputs only */
+    double *out;           /* inputs: n x d, ld; parameters: one row for each task */
     int64_t ld;
     size_t engine_scratch;  /* the tape lies behind it */
     const double *diagonal; /* instead of weights: of the pairs of a point with itself */
@@ -29,10 +30,16 @@ typedef struct gram_tape {
     double *weighted;    /* M u_a */
     double *moments;     /* GRAM_STRIP x widest */
     double *sums;        /* widest_covariance^2 */
+    double *factors;     /* widest_coords x GRAM_PANEL: factors of a row, and */
+    double *slopes;      /* derivatives by all its coordinates */
     double *parameter;   /* this task's sums over the parameters */
     double *rows;        /* GRAM_STRIP x d: this strip's derivatives by the inputs */
     double *column_sums; /* this task's */
 } gram_tape;
+
+/* out[i * ld + l] += sum_j W_ij dk(x, y_j)/dx_l at x_i; how says the weights, or a diagonal instead, and no more. */
+gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
+                                     const gram_gradient *how, double *out, int64_t ld);
 
 /* Lays a thread's tape out behind the engine's scratch at `base` and returns the size of both. */
 size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t);

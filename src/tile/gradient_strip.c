@@ -13,6 +13,7 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "../kernel/coords.h"
 #include "gradient.h"
 
 static double *strip_of(double *strips, int index)
@@ -172,12 +173,13 @@ static void coords_inputs(const gram_gradient *g, gram_tape *t, const gram_progr
     const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
     const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
     const gram_mapping *mapping = &g->engine->metrics[g->engine->forms[leaf->form].metric].mapping;
-    for (int64_t l = 0; l < block.d; l++) {
-        leaf->type->coords_slope(v, &leaf->shape, &block, l, t->slope);
-        for (int i = 0; i < GRAM_STRIP; i++)
-            t->moments[i * block.d + l] = v->dot(GRAM_PANEL, adjoint + i * GRAM_PANEL, t->slope + i * GRAM_PANEL);
+    for (int i = 0; i < GRAM_STRIP; i++) {
+        double *sums = t->moments + i * block.d;
+        gram_coords_slopes(v, leaf->type, &leaf->shape, &block, i, t->factors, t->slopes);
+        for (int64_t l = 0; l < block.d; l++)
+            sums[l] = v->dot(GRAM_PANEL, adjoint + i * GRAM_PANEL, t->slopes + l * GRAM_PANEL);
+        add_inputs(g, t, mapping, i, sums);
     }
-    for (int i = 0; i < GRAM_STRIP; i++) add_inputs(g, t, mapping, i, t->moments + i * block.d);
 }
 
 static void coords_parameters(const gram_gradient *g, gram_tape *t, const gram_program_node *leaf,
@@ -337,6 +339,10 @@ size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t)
     at += GRAM_STRIP_SIZE;
     t->weighted = at;
     at += GRAM_STRIP_SIZE;
+    t->factors = at;
+    at += g->widest_coords * GRAM_PANEL;
+    t->slopes = at;
+    at += g->widest_coords * GRAM_PANEL;
     t->moments = at;
     at += GRAM_STRIP * g->widest;
     t->rows = at;

@@ -152,7 +152,7 @@ done:
 /* ---- on a strip ---- */
 
 /* Rounded alike for (i, j) and (j, i). The division comes last: k(x, x)/sqrt(k(x, x)^2) is exactly 1. */
-static double combine(const gram_point_terms *terms, int64_t i, int64_t j, double k)
+double gram_terms_combine(const gram_point_terms *terms, int64_t i, int64_t j, double k)
 {
     if (terms->node == GRAM_NODE_CENTRE) return k - (terms->row[i] + terms->column[j]) + terms->offset;
     return k * (terms->row_power[i] * terms->column_power[j]) / sqrt(terms->row[i] * terms->column[j]);
@@ -163,7 +163,7 @@ void gram_terms_apply_f64(const gram_point_terms *terms, const gram_strip *strip
     const int64_t row = strip->row_panel * GRAM_PANEL + strip->row, column = strip->column_panel * GRAM_PANEL;
     for (int i = 0; i < GRAM_STRIP; i++)
         for (int j = 0; j < GRAM_PANEL; j++)
-            out[i * GRAM_PANEL + j] = combine(terms, row + i, column + j, out[i * GRAM_PANEL + j]);
+            out[i * GRAM_PANEL + j] = gram_terms_combine(terms, row + i, column + j, out[i * GRAM_PANEL + j]);
 }
 
 void gram_terms_apply_f32(const gram_point_terms *terms, const gram_strip *strip, float *out)
@@ -171,5 +171,6 @@ void gram_terms_apply_f32(const gram_point_terms *terms, const gram_strip *strip
     const int64_t row = strip->row_panel * GRAM_PANEL + strip->row, column = strip->column_panel * GRAM_PANEL;
     for (int i = 0; i < GRAM_STRIP; i++)
         for (int j = 0; j < GRAM_PANEL; j++)
-            out[i * GRAM_PANEL + j] = (float)combine(terms, row + i, column + j, (double)out[i * GRAM_PANEL + j]);
+            out[i * GRAM_PANEL + j] =
+                (float)gram_terms_combine(terms, row + i, column + j, (double)out[i * GRAM_PANEL + j]);
 }

@@ -55,3 +55,24 @@ bad 3 "gram: data.csv: row 2, column 'beta': min: -4 is below the kernel's origi
 run kernel 'on(2, min)' data.csv --gram K.npy
 bad 3 "gram: data.csv: row 2, column 'beta': min: -4 is below"
 [ ! -e K.npy ] || wrong 'should leave no file'
+
+# other formats, and a first row that is data
+printf '+1 1:0.5 3:2\n-1 2:1\n' >data.libsvm
+run kernel 'rbf(ell=1)' data.libsvm
+good
+prints 'data.libsvm, 2 rows, 4 columns'
+gzip -c data.csv >data.csv.gz
+run kernel 'rbf(ell=1)' data.csv.gz
+good
+prints 'data.csv.gz, 2 rows, 2 columns'
+run kernel 'rbf(ell=1)' - --format libsvm <data.libsvm
+good
+prints 'standard input, 2 rows, 4 columns'
+printf '+1 1:0.5 1:2\n' >data.libsvm
+run kernel rbf data.libsvm
+bad 3 "gram: data.libsvm:1: the indices do not ascend: '1:2'"
+refuse 'red,1\nblue,2\n' "gram: data.csv:1: column 'x1': not a number: 'red'"
+printf 'red,1\nblue,2\n' >data.csv
+run kernel 'rbf(ell=1)' data.csv --ignore 1
+good
+prints 'data.csv, 2 rows, 1 column'

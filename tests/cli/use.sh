@@ -61,7 +61,7 @@ bad 2 "--seed cannot be '-3'"
 run kernel rbf --seed 18446744073709551615
 good
 run kernel rbf --format xls
-bad 2 "--format cannot be 'xls'" 'csv, tsv and npy'
+bad 2 "--format cannot be 'xls'" 'csv, tsv, npy'
 run kernel
 bad 2 'too few arguments' 'Usage: gram kernel EXPRESSION [DATA]'
 run kernel rbf a.csv b.csv

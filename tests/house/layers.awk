@@ -1,10 +1,9 @@
-# The dependency law. A folder of src/ may use folders with a smaller number and itself; data and model have the same
-# number: siblings, which do not use each other. mode=include reads "FILE:LINE INCLUDED", mode=symbol reads the lines of
-# `nm -A -g`, "PATH/src/FOLDER/FILE.c.o:ADDRESS TYPE NAME". Prints a line for each breach.
+# The dependency law. A folder of src/ may use folders with a smaller number and itself. mode=include reads "FILE:LINE
+# INCLUDED", mode=symbol reads the lines of `nm -A -g`, "PATH/src/FOLDER/FILE.c.o:ADDRESS TYPE NAME". Prints a line for
+# each breach.
 BEGIN {
-    count = split("base points kernel tile operator plan solve function method data cli", name, " ")
+    count = split("base points kernel tile operator plan solve function method data model cli", name, " ")
     for (i = 1; i <= count; i++) rank[name[i]] = i
-    rank["model"] = rank["data"]
 }
 
 function folder_of(path) {

@@ -704,6 +704,41 @@ static void extremes(void **state)
     gram_context_destroy(context);
 }
 
+/* Numbers of the kernel that f32 cannot hold, or where it would lose digits: between f32 points as between the same points
+ * in f64, to 4e-6 of the largest value. */
+static void extremes_f32(void **state)
+{
+    (void)state;
+    enum { N = 40, D = 3 };
+    static const char *const TEXTS[] = {
+        "rq(alpha=1e12, ell=1)",   "rq(alpha=1e300, ell=0.5)", "rq(alpha=1e-200, ell=1)", "rq(alpha=900, ell=0.1)",
+        "imq(c=1e25, beta=0.1)",   "imq(c=1e-25, beta=0.1)",   "imq(c=1e-18, beta=1)",    "imq(c=1e20, beta=0.5)",
+        "imq(c=1.001, beta=5000)", "sigmoid(a=1e200, c=0)",    "sigmoid(a=1e-6, c=0)",    "sigmoid(a=-3, c=1e-9)",
+        "powexp(p=0.01, ell=1)",   "powexp(p=1.9, ell=1e-3)",  "rq(alpha=1, ell=1e-15)",  "normalize(expdot(s=0.3))",
+    };
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    double *data = test_random(3, N * D, -1, 1);
+    float narrow[N * D];
+    for (int i = 0; i < N * D; i++) data[i] = (double)(narrow[i] = (float)data[i]);
+    gram_points *x = test_points(context, N, D, data), *x32 = NULL;
+    OK(context, gram_points_create_f32(context, N, D, narrow, D, &x32));
+    for (size_t e = 0; e < sizeof TEXTS / sizeof *TEXTS; e++) {
+        static double k[N * N], k32[N * N];
+        double largest = 0;
+        gram_kernel *kernel = test_kernel(context, TEXTS[e]);
+        OK(context, gram_matrix(context, kernel, x, NULL, k, N));
+        OK(context, gram_matrix(context, kernel, x32, NULL, k32, N));
+        for (int i = 0; i < N * N; i++) largest = fmax(largest, fabs(k[i]));
+        const double distance = test_distance(N, N, k, N, k32, N);
+        if (!(distance <= 4e-6 * largest)) FAIL_TEST("%s: f32 is off by %g of %g", TEXTS[e], distance, largest);
+        gram_kernel_release(kernel);
+    }
+    gram_points_destroy(x);
+    gram_points_destroy(x32);
+    free(data);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -711,7 +746,7 @@ int main(void)
         cmocka_unit_test(larger),           cmocka_unit_test(threads),
         cmocka_unit_test(single_precision), cmocka_unit_test(semidefinite),
         cmocka_unit_test(near_duplicates),  cmocka_unit_test(near_duplicates_covariance),
-        cmocka_unit_test(extremes),
+        cmocka_unit_test(extremes),         cmocka_unit_test(extremes_f32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,80 @@ static void test_pow(void **state)
     }
 }
 
+static double ulps_f32(float value, long double exact)
+{
+    if (isnan(value) || isinf(value)) return INFINITY;
+    int exponent;
+    (void)frexpl(exact, &exponent);
+    if (exponent < FLT_MIN_EXP) exponent = FLT_MIN_EXP;
+    return (double)fabsl(ldexpl((long double)value - exact, FLT_MANT_DIG - exponent));
+}
+
+static void test_pow_affine(void **state)
+{
+    (void)state;
+    static const struct {
+        double base, scale, power, most;
+    } CASES[] = {{1, 0.7, -0.3, 1e6}, {1, 1e-3, -4000, 5},      {0, 1, 0.35, 100},       {0, 1e-300, 0.01, 1e9},
+                 {4, 1, -9, 40},      {1e-30, 1, -1.5, 1e-9},   {1e150, 1e149, -0.1, 8}, {0.5, 0.1, 17.3, 100},
+                 {1, 1e-7, -1e6, 10}, {0.70710678, 1e-8, 1, 1}, {1, 1, -1e-3, 1e30},     {0, 3, 2, 1e-6}};
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        double most = 0;
+        for (int round = 0; round < 12 * ROUNDS; round++) {
+            const double base = CASES[round % 12].base, scale = CASES[round % 12].scale;
+            const double power = CASES[round % 12].power;
+            fill_uniform((uint64_t)round, 0, CASES[round % 12].most);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)X[i];
+            math->f32.pow_affine(BLOCK, base, scale, power, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const long double right = powl((long double)base + (long double)scale * (long double)XF[i], power);
+                if (right > 1.001L * (long double)FLT_MIN) most = fmax(most, ulps_f32(OUTF[i], right));
+                assert_true(right >= 0.999L * (long double)FLT_MIN || OUTF[i] == 0);
+            }
+        }
+        check_bound(math, "pow_affine f32", most, 1);
+        const float x[] = {0, 1, INFINITY, NAN, 1e-45F, FLT_MAX};
+        const double powers[] = {0.02, 1, -0.02, -1, -300, 300};
+        for (int i = 0; i < BLOCK; i++) XF[i] = x[i % 6];
+        for (int p = 0; p < 6; p++) {
+            math->f32.pow_affine(BLOCK, 0, 1, powers[p], XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                const double right = pow((double)x[i % 6], powers[p]);
+                if (isnan(right) || isinf(right) || right == 0 || right == 1)
+                    assert_true(isnan(right) ? isnan(OUTF[i]) : OUTF[i] == (float)right);
+            }
+        }
+    }
+}
+
+static void test_tanh_affine(void **state)
+{
+    (void)state;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        if (!math) continue;
+        double most = 0;
+        for (int round = 0; round < 8 * ROUNDS; round++) {
+            const double size = pow(10, 2 - round % 32), b = round % 3 ? 0 : 0.3;
+            fill_uniform((uint64_t)round, -size, size);
+            for (int i = 0; i < BLOCK; i++) XF[i] = (float)X[i];
+            math->f32.tanh_affine(BLOCK, 0.7, b, XF, OUTF);
+            for (int i = 0; i < BLOCK; i++) {
+                /* the argument in f64, as it is computed: near its zero it has no digits in common with the exact one */
+                const double t = fma((double)XF[i], 0.7, b);
+                if (fabs(t) > 1e-9 * b) most = fmax(most, ulps_f32(OUTF[i], tanhl((long double)t)));
+            }
+        }
+        check_bound(math, "tanh_affine f32", most, 1);
+        const float x[] = {0, -0.0F, 1e-45F, INFINITY, -INFINITY, NAN, 1e30F, -50};
+        for (int i = 0; i < 16; i++) XF[i] = x[i % 8];
+        math->f32.tanh_affine(16, 1, 0, XF, OUTF);
+        for (int i = 0; i < 16; i++) assert_true(isnan(XF[i]) ? isnan(OUTF[i]) : OUTF[i] == (float)tanh((double)XF[i]));
+    }
+}
+
 static void test_exp_scaled(void **state)
 {
     (void)state;
@@ -462,7 +536,7 @@ static void test_position(void **state)
         const block_fn functions[] = {math->f64.exp, math->f64.log, math->f64.sin, math->f64.cos};
         fill_uniform(3, -9, 9);
         X[5] = NAN, X[17] = 1e10, X[30] = -INFINITY, X[41] = INFINITY, X[50] = 0, X[51] = 1e300;
-        for (int f = 0; f < 7; f++) {
+        for (int f = 0; f < 9; f++) {
             for (int turn = 0; turn < 17; turn++) {
                 for (int i = 0; i < 64; i++) turned[i] = X[(i + turn) % 64], turned_f32[i] = (float)turned[i];
                 memcpy(result, turned, sizeof result);
@@ -473,8 +547,12 @@ static void test_position(void **state)
                     math->f64.pow(64, 1.7, result, result);
                 else if (f == 5)
                     math->f64.exp_scaled(64, -0.7, result, result);
-                else
+                else if (f == 6)
                     math->f32.exp_scaled(64, -0.7F, result_f32, result_f32);
+                else if (f == 7)
+                    math->f32.pow_affine(64, 9, 1, -0.7, result_f32, result_f32);
+                else
+                    math->f32.tanh_affine(64, 0.3, 0.1, result_f32, result_f32);
                 if (turn == 0) memcpy(OUT, result, sizeof result), memcpy(OUTF, result_f32, sizeof result_f32);
                 for (int i = 0; i < 64; i++) {
                     assert_memory_equal(&result[i], &OUT[(i + turn) % 64], sizeof(double));
@@ -602,11 +680,12 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
-        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
-        cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
-        cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
-        cmocka_unit_test(test_choice),       cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
+        cmocka_unit_test(test_error_bounds),  cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
+        cmocka_unit_test(test_pow_affine),    cmocka_unit_test(test_tanh_affine),   cmocka_unit_test(test_exp_edges),
+        cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32), cmocka_unit_test(test_exp_ends),
+        cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),      cmocka_unit_test(test_simple_f64),
+        cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),    cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

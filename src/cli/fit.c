@@ -1,0 +1,269 @@
+/* gram fit: learns a model from data. */
+#define _POSIX_C_SOURCE 200809L
+#include "fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json.h"
+#include "memory.h"
+#include "model_report.h"
+#include "picture.h"
+#include "plot.h"
+#include "report.h"
+
+static const cli_choice METHODS[] = {
+    {"auto", FIT_METHOD_AUTO, NULL, 0, 0},
+    {"krr", FIT_METHOD_KRR, NULL, 0, 0},
+    {"gp", CLI_LATER, NULL, 0, 0},
+    {"svm", CLI_LATER, NULL, 0, 0},
+    {"logistic", CLI_LATER, NULL, 0, 0},
+    {"spline", CLI_LATER, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_choice TASKS[] = {
+    {"regression", FIT_TASK_REGRESSION, NULL, 0, 0},
+    {"classification", CLI_LATER, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_choice TUNES[] = {
+    {"loo", FIT_TUNE_LOO, NULL, 0, 0}, {"gcv", FIT_TUNE_GCV, NULL, 0, 0},   {"cv", FIT_TUNE_CV, "K", 2, 1000},
+    {"ml", FIT_TUNE_ML, NULL, 0, 0},   {"none", FIT_TUNE_NONE, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_choice SOLVERS[] = {
+    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0}, {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},     {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
+    {"inducing", CLI_LATER, "M", 0, 0},     {"fourier", CLI_LATER, "D", 0, 0},
+    {"binning", CLI_LATER, "P", 0, 0},      {"markov", CLI_LATER, NULL, 0, 0},
+    {"cells", CLI_LATER, NULL, 0, 0},       {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_choice PRECISIONS[] = {
+    {"f64", GRAM_PRECISION_F64, NULL, 0, 0},
+    {"mixed", GRAM_PRECISION_MIXED, NULL, 0, 0},
+    {"f32", GRAM_PRECISION_F32, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+#define PLACE(field) offsetof(fit_options, field)
+
+static const cli_option own_options[] = {
+    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "auto or krr: kernel ridge regression", 0, 0, METHODS},
+    {"task", 0, CLI_CHOICE, PLACE(task), "TASK", "regression (default: by the target)", 0, 0, TASKS},
+    {"kernel", 0, CLI_TEXT, PLACE(kernel), "E", "an expression (default rbf, one length-scale per feature)", 0, 0,
+     NULL},
+    {"lambda", 0, CLI_NUMBER, PLACE(lambda), "L", "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", 0, 0,
+     NULL},
+    {"noise", 0, CLI_NUMBER, PLACE(noise), "S", "the same as a variance of noise: S = n L", 0, 0, NULL},
+    {"alpha", 0, CLI_NUMBER, PLACE(alpha), "A", "the same in scikit-learn's words: A = n L", 0, 0, NULL},
+    {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW", "loo, gcv, cv:K, ml or none (default loo, none if all is given)", 0, 0,
+     TUNES},
+    {"grid", 0, CLI_INTEGER, PLACE(grid), "N", "tune by a grid of N values each, not by gradients", 2, 1000, NULL},
+    {"ard", 0, CLI_FLAG, PLACE(ard), NULL, "try one length-scale per feature for --kernel too", 0, 0, NULL},
+    {"no-ard", 0, CLI_FLAG, PLACE(no_ard), NULL, "one length-scale for all features", 0, 0, NULL},
+    {"no-intercept", 0, CLI_FLAG, PLACE(no_intercept), NULL, "no unpenalised constant", 0, 0, NULL},
+    {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
+    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME", "auto, exact, cg or nystrom:M (M landmarks)", 0, 0, SOLVERS},
+    {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
+    {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the backward error (default 1e-14)", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+};
+
+static const cli_option data_options[] = {
+    {"target", 0, CLI_TEXT, PLACE(target), "LIST", "the columns to learn (default: the last)", 0, 0, NULL},
+    {"features", 0, CLI_TEXT, PLACE(features), "LIST",
+     "the columns to learn from, e.g. x1,x3:x5,7 (default: the others)", 0, 0, NULL},
+    {"ignore", 0, CLI_TEXT, PLACE(ignore), "LIST", "the columns to leave out", 0, 0, NULL},
+    {"weights", 0, CLI_TEXT, PLACE(weights), "COL", "a column with the weights of the rows", 0, 0, NULL},
+    {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW", "drop rows with missing values, or take the mean", 0, 0,
+     cli_missings},
+    {"no-scale", 0, CLI_FLAG, PLACE(no_scale), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
+    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+};
+
+static const cli_usage usage = {
+    "fit",
+    "DATA",
+    "Learns a model from a table (.csv, .tsv, .npy; - is standard input) and writes it with -o. Text columns become\n"
+    "categories and numbers are standardised; numbers of the kernel that are left out, and the ridge, are chosen by "
+    "the\n"
+    "leave-one-out error. A number that is given is where the choice starts; with a ! behind it, it is kept.\n",
+    "  gram fit data.csv -o model.gram\n"
+    "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
+    "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n",
+    1,
+    1,
+    NULL,
+    "write the model to FILE",
+};
+
+/* ---- the report ---- */
+
+static void add_assumptions(cli_text *text, const fit_state *fit)
+{
+    char rows[CLI_SHORT_SIZE];
+    const gram_preparation_description *known = gram_preparation_describe(fit->preparation);
+    const int64_t dropped = fit->prepared->table_rows - fit->n;
+    if (fit->classes > 0)
+        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ",
+                     known->targets[0].name, fit->classes);
+    else
+        cli_text_add(text, "Regression: ");
+    cli_add_targets(text, known);
+    cli_text_add(text, " on ");
+    cli_add_features(text, known);
+    cli_text_add(text, "; %s row%s", cli_count(fit->n, rows), cli_plural(fit->n));
+    if (dropped > 0) cli_text_add(text, ", %s dropped", cli_count(dropped, rows));
+    cli_text_add(text, fit->own->no_scale ? "; not scaled.\n\n" : "; numbers are standardised.\n\n");
+}
+
+static void add_place(cli_session *session, cli_text *text, const fit_state *fit)
+{
+    char size[GRAM_BYTES_SIZE];
+    struct stat facts;
+    cli_text_add(text, "\n");
+    cli_add_label(text, "time, memory");
+    cli_text_add(text, "%.2f s, %s\n", cli_session_seconds(session), gram_bytes_format(cli_memory_peak(), size));
+    if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
+    if (fit->own->model && stat(fit->own->model, &facts) == 0) {
+        cli_add_label(text, "model");
+        cli_text_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+    }
+    if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
+}
+
+static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+{
+    add_assumptions(text, fit);
+    cli_model_report_print(session, text, report);
+    add_place(session, text, fit);
+}
+
+static void json_path(cli_json *json, const char *key, const char *path)
+{
+    if (path)
+        cli_json_string(json, key, path);
+    else
+        cli_json_null(json, key);
+}
+
+static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_model_report_json(&json, report);
+    cli_json_string(&json, "data", fit->file);
+    cli_json_truth(&json, "looks_like_classes", fit->classes > 0);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    json_path(&json, "model", fit->own->model);
+    if (fit->own->plot) cli_json_string(&json, "plot", fit->own->plot);
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+/* ---- the picture ---- */
+
+/* Predictions with the row itself left out, where they were computed: they do not flatter. */
+static void fill_sample(const fit_state *fit, cli_sample *sample)
+{
+    const gram_prepared *data = fit->prepared;
+    const gram_column *feature = gram_preparation_describe(fit->preparation)->features;
+    const double *fitted = gram_krr_fitted(fit->krr), *residuals = gram_krr_loo_residuals(fit->krr);
+    for (int64_t i = 0; i < data->n; i++) {
+        const int64_t at = i * data->targets;
+        const double y = data->y[at], f = residuals ? y - residuals[at] : fitted[at];
+        cli_sample_add(sample, data->x[i * data->d] * feature->deviation + feature->mean, y, f);
+    }
+}
+
+static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
+{
+    cli_sample sample;
+    const char *kind = gram_krr_loo_residuals(fit->krr) ? "leave-one-out prediction" : "fitted value";
+    const cli_picture picture = {fit->model, fit->file, kind, &sample, &report->relevance};
+    int code = cli_sample_begin(session, &sample);
+    if (code == CLI_DONE) {
+        fill_sample(fit, &sample);
+        code = cli_picture_draw(session, fit->own->plot, &picture);
+    }
+    cli_sample_free(&sample);
+    return code;
+}
+
+/* ---- the verb ---- */
+
+static int check_use(const fit_options *own)
+{
+    const int ridges = !isnan(own->lambda) + !isnan(own->noise) + !isnan(own->alpha);
+    if (ridges > 1)
+        return cli_fail(CLI_WRONG_USE, "They are one number: noise = alpha = n lambda.",
+                        "fit: give one of --lambda, --noise and --alpha");
+    if (own->ard && own->no_ard)
+        return cli_fail(CLI_WRONG_USE, "Leave one out.", "fit: --ard and --no-ard contradict each other");
+    if (own->grid > 0 && own->tune.value == FIT_TUNE_NONE)
+        return cli_fail(CLI_WRONG_USE, "Leave one out.", "fit: --grid tunes, and --tune none does not");
+    if (own->model && strcmp(own->model, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
+    const int code = own->model ? cli_output_check(own->model) : CLI_DONE;
+    return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
+}
+
+static int write_model(cli_session *session, const fit_state *fit)
+{
+    if (!fit->own->model) return CLI_DONE;
+    const gram_status status = gram_model_write(session->context, fit->model, fit->own->model);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+/* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
+static int finish(cli_session *session, const fit_state *fit)
+{
+    cli_text text = {0};
+    cli_model_report report = {0};
+    int drawn = CLI_DONE;
+    int code = cli_model_report_find(session, fit->model, &report);
+    if (code == CLI_DONE) code = write_model(session, fit);
+    if (code == CLI_DONE) {
+        if (fit->own->plot) drawn = draw(session, fit, &report);
+        if (session->common->json)
+            write_json(session, fit, &report, &text);
+        else
+            write_table(session, fit, &report, &text);
+        code = cli_report_write(session, &text);
+    }
+    cli_model_report_free(&report);
+    return code == CLI_DONE ? drawn : code;
+}
+
+int cli_fit(int count, char **arguments)
+{
+    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN};
+    cli_common common = {0};
+    cli_session session = {0};
+    fit_state fit = {.own = &own};
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        {"Data", data_options, sizeof data_options / sizeof *data_options, &own},
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 3, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    own.model = common.out; /* the report goes to standard output all the same */
+    common.out = NULL;
+    code = check_use(&own);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = cli_fit_prepare(&session, operands[0], &fit);
+    if (code == CLI_DONE) code = cli_fit_work(&session, &fit);
+    if (code == CLI_DONE) code = finish(&session, &fit);
+    cli_fit_free(&fit);
+    cli_session_end(&session);
+    return code;
+}

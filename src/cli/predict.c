@@ -1,0 +1,389 @@
+/* gram predict: the values of a model on new data, piece by piece, and scores where the target is known.
+ *
+ * The reader gives some thousand rows at a time; each piece is prepared, evaluated, scored and written before the next is
+ * read, so memory does not grow with the number of rows. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "json.h"
+#include "memory.h"
+#include "model_read.h"
+#include "model_report.h"
+#include "options.h"
+#include "picture.h"
+#include "plot.h"
+#include "report.h"
+#include "score.h"
+
+typedef struct predict_options {
+    const char *out, *plot;
+    cli_chosen missing, format;
+    int std, prob;
+    double interval;
+} predict_options;
+
+/* "not given" must be told from the first choice. */
+enum { AS_FITTED = -2 };
+
+#define PLACE(field) offsetof(predict_options, field)
+
+static const cli_option own_options[] = {
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
+     0, NULL},
+    {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
+     "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
+    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    {"std", 0, CLI_FLAG, PLACE(std), NULL, NULL, 0, 0, NULL},
+    {"prob", 0, CLI_FLAG, PLACE(prob), NULL, NULL, 0, 0, NULL},
+    {"interval", 0, CLI_POSITIVE, PLACE(interval), "P", NULL, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "predict",
+    "M.gram DATA",
+    "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
+    "`mean`\n"
+    "(`mean_NAME` for several targets). A row that is dropped for a missing value gives an empty field. Columns are "
+    "found\n"
+    "by name; those that the model does not know are ignored. Where DATA has the target, scores are told: beside the\n"
+    "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
+    "scores\n"
+    "are one JSON object on standard output, and predictions are written only to -o.\n",
+    "  gram predict model.gram new.csv > predictions.csv\n"
+    "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
+    "  gram predict model.gram test.csv --json\n",
+    2,
+    2,
+    NULL,
+    "write the predictions to FILE",
+};
+
+typedef struct predict_state {
+    const predict_options *own;
+    const char *model_file, *file;
+    gram_model *model;
+    gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
+    int64_t outputs;
+    gram_reader *reader;
+    cli_stream stream;
+    int streaming; /* the stream is open */
+    int64_t rows;  /* of DATA, so far */
+    int64_t predicted;
+    int with_target;
+    cli_score score;
+    cli_sample sample;
+} predict_state;
+
+/* ---- the model ---- */
+
+/* What only other methods have. */
+static int check_method(const predict_state *state)
+{
+    const char *method = gram_model_method(state->model);
+    const char *asked = state->own->std            ? "std"
+                        : state->own->interval > 0 ? "interval"
+                        : state->own->prob         ? "prob"
+                                                   : NULL;
+    if (!asked) return CLI_DONE;
+    return cli_fail(CLI_WRONG_USE,
+                    strcmp(asked, "prob") == 0 ? "It predicts means, not classes." : "It predicts means only.",
+                    "predict: --%s is not for a model of the method %s", asked, method);
+}
+
+/* --missing overrides what the model was fitted with. */
+static gram_status choose_preparation(cli_session *session, predict_state *state)
+{
+    gram_preparation *own = gram_model_preparation(state->model);
+    gram_preparation_description changed = *gram_preparation_describe(own);
+    if (state->own->missing.value == AS_FITTED) {
+        state->preparation = gram_preparation_retain(own);
+        return GRAM_OK;
+    }
+    changed.missing = (gram_missing)state->own->missing.value;
+    return gram_preparation_create(session->context, &changed, &state->preparation);
+}
+
+static int open_model(cli_session *session, predict_state *state)
+{
+    int code = cli_model_read(session, state->model_file, &state->model);
+    if (code == CLI_DONE) code = check_method(state);
+    if (code != CLI_DONE) return code;
+    if (!gram_model_preparation(state->model))
+        return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
+                        "%s: this model has no description of the columns that it takes", state->model_file);
+    const gram_status status = choose_preparation(session, state);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    state->outputs = gram_function_outputs(gram_model_function(state->model));
+    code = cli_score_begin(state->outputs, &state->score);
+    return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
+}
+
+static int unread(cli_session *session, gram_status status)
+{
+    return cli_data_unread(session, status,
+                           "`gram info M.gram` lists the columns that the model needs; see --missing, --format.");
+}
+
+static int open_data(cli_session *session, const char *path, predict_state *state)
+{
+    gram_table_options options;
+    gram_table_options_init(&options, sizeof options);
+    gram_preparation_reading(state->preparation, &options);
+    options.format = (gram_format)state->own->format.value;
+    state->file = cli_data_name(path);
+    const gram_status status = gram_reader_open(session->context, path, &options, &state->reader);
+    return status < 0 ? unread(session, status) : CLI_DONE;
+}
+
+/* ---- one piece ---- */
+
+/* Rows at a time: some megabytes of them, less if the budget is small. */
+static int64_t piece_rows(const cli_session *session, const predict_state *state)
+{
+    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->outputs + 4);
+    const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
+    const int64_t rows = (share < most ? share : most) / row;
+    return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
+}
+
+static void add_header(const predict_state *state, cli_text *text)
+{
+    const gram_preparation_description *known = gram_preparation_describe(state->preparation);
+    if (state->outputs == 1) cli_text_add(text, "mean\n");
+    for (int64_t o = 0; o < state->outputs && state->outputs > 1; o++) {
+        cli_text name = {0};
+        cli_text_add(&name, "mean_%s", o < known->target_count ? known->targets[o].name : "");
+        cli_text_add_field(text, name.data ? name.data : "");
+        cli_text_add(text, o + 1 < state->outputs ? "," : "\n");
+        cli_text_free(&name);
+    }
+}
+
+/* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
+static void add_values(const predict_state *state, cli_text *text, const double *f)
+{
+    char number[GRAM_NUMBER_SIZE];
+    if (!f && state->outputs == 1) cli_text_add(text, "\"\"");
+    for (int64_t o = 0; o < state->outputs; o++)
+        cli_text_add(text, "%s%s", o > 0 ? "," : "", f ? gram_number_format(f[o], number) : "");
+    cli_text_add(text, "\n");
+}
+
+static void add_rows(const predict_state *state, const gram_prepared *data, const double *f, cli_text *text)
+{
+    int64_t i = 0;
+    for (int64_t row = 0; row < data->table_rows; row++) {
+        const int kept = i < data->n && (!data->rows || data->rows[i] == row);
+        add_values(state, text, kept ? f + i * state->outputs : NULL);
+        i += kept;
+    }
+}
+
+static void add_scores(predict_state *state, const gram_prepared *data, const double *f)
+{
+    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
+    if (!data->y || data->targets != state->outputs) return;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double *y = data->y + i * state->outputs, *at = f + i * state->outputs;
+        cli_score_add(&state->score, y, at);
+        cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
+    }
+}
+
+static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *f)
+{
+    gram_points *points = NULL;
+    if (data->n == 0) return GRAM_OK;
+    gram_status status = gram_points_create_f64(session->context, data->n, data->d, data->x, data->d, &points);
+    if (status >= 0)
+        status = gram_function_evaluate(session->context, gram_model_function(state->model), points, f, state->outputs);
+    gram_points_destroy(points);
+    return status;
+}
+
+static int evaluate_fail(cli_session *session, gram_status status, const predict_state *state,
+                         const gram_prepared *data)
+{
+    const cli_origin origin = {
+        .file = state->file, .first = state->rows, .rows = data->rows, .preparation = state->preparation};
+    return cli_data_fail(session, status, &origin);
+}
+
+static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
+{
+    cli_text text = {0};
+    if (!state->streaming) return CLI_DONE;
+    if (state->rows == 0) add_header(state, &text);
+    add_rows(state, data, f, &text);
+    const int code = cli_stream_put(&state->stream, &text);
+    cli_text_free(&text);
+    return code;
+}
+
+static int predict_piece(cli_session *session, predict_state *state, const gram_table *table)
+{
+    gram_prepared *data = NULL;
+    gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
+    if (status < 0) return unread(session, status);
+    double *f = calloc((size_t)(data->n * state->outputs + 1), sizeof *f);
+    status = f ? evaluate(session, state, data, f) : GRAM_OK;
+    int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
+    if (code == CLI_DONE) code = write_piece(state, data, f);
+    if (code == CLI_DONE) add_scores(state, data, f);
+    state->rows += data->table_rows;
+    state->predicted += data->n;
+    free(f);
+    gram_prepared_destroy(data);
+    return code;
+}
+
+static int predict_all(cli_session *session, predict_state *state)
+{
+    const int64_t most = piece_rows(session, state);
+    const gram_table *table = NULL;
+    int code = CLI_DONE;
+    while (code == CLI_DONE && !state->stream.gone) {
+        const gram_status status = gram_reader_next(session->context, state->reader, most, &table);
+        if (status < 0) return unread(session, status);
+        if (!table) break;
+        code = predict_piece(session, state, table);
+    }
+    return code;
+}
+
+/* ---- the report ---- */
+
+static int draw(cli_session *session, predict_state *state)
+{
+    cli_model_report report = {0};
+    if (!state->with_target || state->sample.count == 0)
+        return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
+                        "%s: --plot needs the target, which is not there", state->file);
+    int code = cli_model_report_find(session, state->model, &report);
+    const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
+    if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
+    cli_model_report_free(&report);
+    return code;
+}
+
+static void write_json(cli_session *session, const predict_state *state, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "method", gram_model_method(state->model));
+    cli_json_string(&json, "data", state->file);
+    cli_json_integer(&json, "rows", state->rows);
+    cli_json_integer(&json, "n", state->predicted);
+    if (state->with_target) {
+        cli_json_integer(&json, "scored", cli_score_count(&state->score));
+        cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
+        cli_json_number(&json, "mae", cli_score_mae(&state->score));
+        cli_json_number(&json, "r2", cli_score_r2(&state->score));
+    }
+    if (state->own->out) cli_json_string(&json, "predictions", state->own->out);
+    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+static void write_table(const predict_state *state, cli_text *text)
+{
+    char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE], number[CLI_SHORT_SIZE];
+    cli_add_label(text, "rows");
+    cli_text_add(text, "%s", cli_count(state->rows, rows));
+    if (state->predicted < state->rows)
+        cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
+    cli_text_add(text, "\n");
+    if (state->with_target) {
+        cli_add_label(text, "scores");
+        cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));
+        cli_text_add(text, ", mae %s", cli_short_number(cli_score_mae(&state->score), number));
+        cli_text_add(text, ", R2 %s\n", cli_short_number(cli_score_r2(&state->score), number));
+    }
+    if (state->own->out) cli_add_row(text, "predictions", state->own->out);
+    if (state->own->plot) cli_add_row(text, "plot", state->own->plot);
+}
+
+/* Beside predictions on standard output, the scores go to standard error. */
+static int print_report(cli_session *session, const predict_state *state)
+{
+    cli_text text = {0};
+    if (session->common->json) {
+        write_json(session, state, &text);
+        return cli_report_write(session, &text);
+    }
+    write_table(state, &text);
+    if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
+    cli_session_clear(session);
+    if (state->with_target && !session->common->quiet && text.data) (void)fprintf(stderr, "%s", text.data);
+    cli_text_free(&text);
+    return CLI_DONE;
+}
+
+/* ---- the verb ---- */
+
+static int check_use(const predict_options *own, const cli_common *common, char **operands)
+{
+    if (strcmp(operands[0], "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give a file's name; DATA may be -.",
+                        "predict: a model cannot come from standard input");
+    if (common->json && own->out && strcmp(own->out, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give -o a file's name.",
+                        "predict: --json and predictions both on standard output");
+    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+}
+
+/* The stream closes before the report: a report of predictions that could not be written would mislead. */
+static int run(cli_session *session, char **operands, predict_state *state)
+{
+    int drawn = CLI_DONE;
+    state->streaming = !session->common->json || state->own->out;
+    int code = open_model(session, state);
+    if (code == CLI_DONE) code = open_data(session, operands[1], state);
+    if (code == CLI_DONE && state->streaming) {
+        code = cli_stream_open(state->own->out, &state->stream);
+        if (code != CLI_DONE) return code;
+    }
+    if (code != CLI_DONE) return code;
+    code = predict_all(session, state);
+    if (state->streaming) code = cli_stream_close(&state->stream, code);
+    if (code == CLI_DONE && state->own->plot) drawn = draw(session, state);
+    if (code == CLI_DONE) code = print_report(session, state);
+    return code == CLI_DONE ? drawn : code;
+}
+
+int cli_predict(int count, char **arguments)
+{
+    predict_options own = {.missing = {AS_FITTED, 0}};
+    cli_common common = {0};
+    cli_session session = {0};
+    predict_state state = {.own = &own};
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 2, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    own.out = common.out;
+    common.out = NULL;
+    state.model_file = operands[0];
+    code = check_use(&own, &common, operands);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = run(&session, operands, &state);
+    cli_sample_free(&state.sample);
+    cli_score_free(&state.score);
+    gram_reader_close(state.reader);
+    gram_preparation_release(state.preparation);
+    gram_model_destroy(state.model);
+    cli_session_end(&session);
+    return code;
+}

@@ -1,0 +1,70 @@
+#include "score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int cli_score_begin(int64_t outputs, cli_score *score)
+{
+    score->outputs = outputs;
+    score->sums = calloc((size_t)outputs, sizeof *score->sums);
+    return score->sums ? CLI_DONE : cli_no_memory();
+}
+
+void cli_score_free(cli_score *score)
+{
+    free(score->sums);
+    *score = (cli_score){0};
+}
+
+/* Welford's update: the sum of squares about the mean without cancellation. */
+void cli_score_add(cli_score *score, const double *y, const double *f)
+{
+    for (int64_t o = 0; o < score->outputs; o++) {
+        cli_score_sums *sums = &score->sums[o];
+        if (isnan(y[o]) || isnan(f[o])) continue;
+        const double from_mean = y[o] - sums->mean, error = y[o] - f[o];
+        sums->count++;
+        sums->mean += from_mean / (double)sums->count;
+        sums->squares += from_mean * (y[o] - sums->mean);
+        sums->squared += error * error;
+        sums->absolute += fabs(error);
+    }
+}
+
+static cli_score_sums total(const cli_score *score)
+{
+    cli_score_sums all = {0};
+    for (int64_t o = 0; o < score->outputs; o++) {
+        all.count += score->sums[o].count;
+        all.squares += score->sums[o].squares;
+        all.squared += score->sums[o].squared;
+        all.absolute += score->sums[o].absolute;
+    }
+    return all;
+}
+
+int64_t cli_score_count(const cli_score *score)
+{
+    int64_t most = 0;
+    for (int64_t o = 0; o < score->outputs; o++)
+        if (score->sums[o].count > most) most = score->sums[o].count;
+    return most;
+}
+
+double cli_score_rmse(const cli_score *score)
+{
+    const cli_score_sums all = total(score);
+    return all.count > 0 ? sqrt(all.squared / (double)all.count) : NAN;
+}
+
+double cli_score_mae(const cli_score *score)
+{
+    const cli_score_sums all = total(score);
+    return all.count > 0 ? all.absolute / (double)all.count : NAN;
+}
+
+double cli_score_r2(const cli_score *score)
+{
+    const cli_score_sums all = total(score);
+    return all.squares > 0 ? 1 - all.squared / all.squares : NAN;
+}

@@ -1,0 +1,269 @@
+/* The object: made from a description of which nothing is believed, copied as a whole. */
+#include "preparation.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checking ---- */
+
+static gram_status check_levels(gram_context *context, const char *role, int64_t index, const gram_column *column)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(column->level_count < 1 || column->level_count > GRAM_MOST_LEVELS || !column->levels, context,
+            GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 " has %" PRId64 " levels", role, index + 1,
+            column->level_count);
+    for (int64_t k = 0; k < column->level_count; k++) {
+        FAIL_IF(!column->levels[k] || strlen(column->levels[k]) > GRAM_LONGEST_LEVEL, context, GRAM_ERROR_ARGUMENT,
+                "preparation: %s %" PRId64 ": level %" PRId64 " is missing or too long", role, index + 1, k + 1);
+        FAIL_IF(k > 0 && strcmp(column->levels[k - 1], column->levels[k]) >= 0, context, GRAM_ERROR_ARGUMENT,
+                "preparation: %s %" PRId64 ": its levels are not in order", role, index + 1);
+    }
+    FAIL_IF(!(column->fill >= 0 && column->fill < (double)column->level_count && floor(column->fill) == column->fill),
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its fill is none of its levels", role,
+            index + 1);
+done:
+    return status;
+}
+
+static gram_status check_column(gram_context *context, const char *role, int64_t index, const gram_column *column,
+                                int scaled)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(!column->name || column->name[0] == '\0', context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 " has no name", role, index + 1);
+    FAIL_IF(column->place < 0, context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its place is %" PRId64, role,
+            index + 1, column->place);
+    FAIL_IF(column->text != 0 && column->text != 1, context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 ": its text flag is %d", role, index + 1, column->text);
+    FAIL_IF(!isfinite(column->mean) || !isfinite(column->deviation) || !(column->deviation > 0) ||
+                !isfinite(column->fill),
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its mean, deviation or fill is no good number",
+            role, index + 1);
+    FAIL_IF((!scaled || column->text) && (column->mean != 0 || column->deviation != 1), context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 " has a scale and should have none", role, index + 1);
+    FAIL_IF(!column->text && column->level_count != 0, context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 " has levels and is no text", role, index + 1);
+    if (column->text) TRY(check_levels(context, role, index, column));
+done:
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Every column has one role only. */
+static gram_status check_names(gram_context *context, const gram_preparation_description *description)
+{
+    gram_status status = GRAM_OK;
+    const char **names = NULL;
+    const int64_t features = description->feature_count, targets = description->target_count;
+    const int64_t count = features + targets + (description->weights != NULL);
+    TRY(gram_take(context, "preparation", count, sizeof *names, (void **)&names));
+    for (int64_t i = 0; i < features; i++) names[i] = description->features[i].name;
+    for (int64_t i = 0; i < targets; i++) names[features + i] = description->targets[i].name;
+    if (description->weights) names[count - 1] = description->weights->name;
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int64_t i = 1; i < count; i++)
+        FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
+                "preparation: column '%.200s' is there twice", names[i]);
+done:
+    gram_give(context, names, count, sizeof *names);
+    return status;
+}
+
+static gram_status check(gram_context *context, const gram_preparation_description *description)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(description->feature_count < 1 || !description->features, context, GRAM_ERROR_ARGUMENT,
+            "preparation: %" PRId64 " features", description->feature_count);
+    FAIL_IF(description->target_count < 0 || (description->target_count > 0 && !description->targets), context,
+            GRAM_ERROR_ARGUMENT, "preparation: %" PRId64 " targets", description->target_count);
+    FAIL_IF((unsigned)description->missing > GRAM_MISSING_MEAN, context, GRAM_ERROR_ARGUMENT,
+            "preparation: missing = %d", (int)description->missing);
+    FAIL_IF((description->scaled | 1) != 1 || (description->named | 1) != 1, context, GRAM_ERROR_ARGUMENT,
+            "preparation: scaled = %d, named = %d", description->scaled, description->named);
+    for (int64_t i = 0; i < description->feature_count; i++)
+        TRY(check_column(context, "feature", i, &description->features[i], description->scaled));
+    for (int64_t i = 0; i < description->target_count; i++)
+        TRY(check_column(context, "target", i, &description->targets[i], 0));
+    if (description->weights) {
+        TRY(check_column(context, "weights", 0, description->weights, 0));
+        FAIL_IF(description->weights->text, context, GRAM_ERROR_ARGUMENT, "preparation: weights are text");
+    }
+    TRY(check_names(context, description));
+done:
+    return status;
+}
+
+/* ---- copying ---- */
+
+static gram_status copy_text(gram_context *context, gram_arena *arena, const char *text, const char **out)
+{
+    gram_status status = GRAM_OK;
+    void *copy;
+    const size_t size = strlen(text) + 1;
+    TRY(gram_arena_take(context, arena, "preparation", (int64_t)size, 1, &copy));
+    *out = memcpy(copy, text, size);
+done:
+    return status;
+}
+
+static gram_status copy_column(gram_context *context, gram_arena *arena, const gram_column *from, gram_column *to)
+{
+    gram_status status = GRAM_OK;
+    const char **levels = NULL;
+    *to = *from;
+    to->levels = NULL;
+    TRY(copy_text(context, arena, from->name, &to->name));
+    if (from->level_count == 0) return status;
+    TRY(gram_arena_take(context, arena, "preparation", from->level_count, sizeof *levels, (void **)&levels));
+    for (int64_t k = 0; k < from->level_count; k++) TRY(copy_text(context, arena, from->levels[k], &levels[k]));
+    to->levels = levels;
+done:
+    return status;
+}
+
+static gram_status copy_columns(gram_context *context, gram_arena *arena, int64_t count, const gram_column *from,
+                                const gram_column **to)
+{
+    gram_status status = GRAM_OK;
+    gram_column *copy = NULL;
+    *to = NULL;
+    if (count == 0) return status;
+    TRY(gram_arena_take(context, arena, "preparation", count, sizeof *copy, (void **)&copy));
+    for (int64_t i = 0; i < count; i++) TRY(copy_column(context, arena, &from[i], &copy[i]));
+    *to = copy;
+done:
+    return status;
+}
+
+static gram_status place_columns(gram_context *context, gram_preparation *made)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation_description *own = &made->description;
+    TRY(gram_arena_take(context, &made->arena, "preparation", own->feature_count + 1, sizeof *made->first,
+                        (void **)&made->first));
+    for (int64_t i = 0; i < own->feature_count; i++) {
+        made->first[i] = made->dimension;
+        made->dimension += own->features[i].text ? own->features[i].level_count : 1;
+    }
+    made->first[own->feature_count] = made->dimension;
+done:
+    return status;
+}
+
+static gram_status list_wanted(gram_context *context, gram_preparation *made)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation_description *own = &made->description;
+    const int64_t count = own->feature_count + own->target_count + (own->weights != NULL);
+    gram_wanted *wanted = NULL;
+    TRY(gram_arena_take(context, &made->arena, "preparation", count, sizeof *wanted, (void **)&wanted));
+    made->wanted = wanted;
+    made->wanted_count = count;
+    for (int64_t i = 0; i < own->feature_count; i++)
+        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0};
+    for (int64_t i = 0; i < own->target_count; i++)
+        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1};
+    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1};
+done:
+    return status;
+}
+
+gram_status gram_preparation_create(gram_context *context, const gram_preparation_description *description,
+                                    gram_preparation **preparation)
+{
+    gram_status status = GRAM_OK;
+    gram_preparation *made = NULL;
+    if (!context || !description || !preparation) return GRAM_ERROR_ARGUMENT;
+    *preparation = NULL;
+    TRY(check(context, description));
+    TRY(gram_take(context, "preparation", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    atomic_init(&made->references, 1);
+    gram_arena_init(&made->arena, made->memory);
+    gram_preparation_description *own = &made->description;
+    *own = *description;
+    TRY(copy_columns(context, &made->arena, own->feature_count, description->features, &own->features));
+    TRY(copy_columns(context, &made->arena, own->target_count, description->targets, &own->targets));
+    TRY(copy_columns(context, &made->arena, own->weights != NULL, description->weights, &own->weights));
+    TRY(place_columns(context, made));
+    TRY(list_wanted(context, made));
+    *preparation = made;
+    made = NULL;
+done:
+    gram_preparation_release(made);
+    return status;
+}
+
+gram_preparation *gram_preparation_retain(gram_preparation *preparation)
+{
+    if (preparation) atomic_fetch_add(&preparation->references, 1);
+    return preparation;
+}
+
+void gram_preparation_release(gram_preparation *preparation)
+{
+    if (!preparation || atomic_fetch_sub(&preparation->references, 1) != 1) return;
+    gram_memory *memory = preparation->memory;
+    gram_arena_release(&preparation->arena);
+    gram_memory_give(memory, preparation, sizeof *preparation);
+    gram_memory_release(memory);
+}
+
+/* ---- asking ---- */
+
+const gram_preparation_description *gram_preparation_describe(const gram_preparation *preparation)
+{
+    return &preparation->description;
+}
+
+int64_t gram_preparation_dimension(const gram_preparation *preparation)
+{
+    return preparation->dimension;
+}
+
+int64_t gram_preparation_feature_of(const gram_preparation *preparation, int64_t column)
+{
+    int64_t low = 0, high = preparation->description.feature_count - 1;
+    while (low < high) { /* first[low] <= column < first[high + 1] */
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (preparation->first[middle] <= column)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text, size_t size)
+{
+    const int64_t index = gram_preparation_feature_of(preparation, column);
+    const gram_column *feature = &preparation->description.features[index];
+    const char *level = feature->text ? feature->levels[column - preparation->first[index]] : "";
+    return (size_t)snprintf(text, size, "%s%s%s", feature->name, feature->text ? "=" : "", level);
+}
+
+void gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)
+{
+    options->features = options->ignore = options->categories = NULL;
+    options->text = GRAM_TEXT_ERROR;
+    options->header = preparation->description.named ? GRAM_HEADER_YES : GRAM_HEADER_AUTO;
+    options->keep_missing = 1;
+    options->wanted = preparation->wanted;
+    options->wanted_count = preparation->wanted_count;
+}
+
+void gram_preparation_options_init(gram_preparation_options *options, size_t size)
+{
+    const gram_preparation_options defaults = {.size = size, .scale = 1, .most_levels = 50};
+    if (!options) return;
+    memset(options, 0, size);
+    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}

@@ -1,0 +1,330 @@
+/* Applying a preparation: columns found by name, rows chosen, features written.
+ *
+ * Texts are looked up once for each level of the table, not once for each row. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "base/sweep.h"
+#include "preparation.h"
+
+enum { BLOCK_ROWS = 1024 };
+
+typedef struct prepared_object {
+    gram_prepared view; /* first: what the caller sees */
+    gram_memory *memory;
+    int64_t *rows;
+    double *x, *y, *weights;
+} prepared_object;
+
+/* A column of the preparation in this table. */
+typedef struct binding {
+    const gram_column *column;
+    int64_t place;      /* in the table */
+    const int64_t *map; /* text: the preparation's level for each level of the table, -1 if it has none */
+} binding;
+
+typedef struct applier {
+    gram_context *context;
+    const gram_preparation *preparation;
+    const gram_table *table;
+    int training;
+    gram_arena arena; /* scratch */
+    gram_roles roles;
+    binding *features, *targets;
+    gram_row_choice choice;
+    prepared_object *made;
+} applier;
+
+/* ---- columns ---- */
+
+static int compare_level(const void *text, const void *level)
+{
+    return strcmp(text, *(const char *const *)level);
+}
+
+static int64_t find_level(const gram_column *column, const char *text)
+{
+    const char *const *found =
+        bsearch(text, column->levels, (size_t)column->level_count, sizeof *column->levels, compare_level);
+    return found ? found - column->levels : -1;
+}
+
+/* The table has text where numbers are needed: says where. */
+static gram_status not_numbers(const applier *a, int64_t column)
+{
+    const gram_table *table = a->table;
+    char where[GRAM_WHERE_SIZE], excerpt[GRAM_EXCERPT_SIZE];
+    for (int64_t i = 0; i < table->n && gram_table_level_count(table, column) > 0; i++) {
+        const double x = table->numbers[i * table->d + column];
+        double value;
+        if (isnan(x)) continue;
+        const char *text = gram_table_level(table, column, (int64_t)x);
+        const size_t length = strlen(text);
+        if (length > 0 && gram_number_parse(text, length, &value) == length) continue;
+        return gram_fail(a->context, GRAM_ERROR_DATA, "%s column '%s': not a number: '%s'",
+                         gram_table_where(table, i, where), table->names[column],
+                         gram_data_excerpt(text, length, excerpt));
+    }
+    return gram_fail(a->context, GRAM_ERROR_DATA, "%s: column '%s': text, where numbers are needed", table->file,
+                     table->names[column]);
+}
+
+static gram_status map_levels(applier *a, binding *b)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = gram_table_level_count(a->table, b->place);
+    int64_t *map = NULL;
+    FAIL_IF(count < 0, a->context, GRAM_ERROR_DATA,
+            "%s: column '%s': text with more than %d levels, or one of more than %d bytes", a->table->file,
+            b->column->name, (int)GRAM_MOST_LEVELS, (int)GRAM_LONGEST_LEVEL);
+    if (count == 0) return status;
+    TRY(gram_arena_take(a->context, &a->arena, "preparation", count, sizeof *map, (void **)&map));
+    for (int64_t k = 0; k < count; k++) map[k] = find_level(b->column, gram_table_level(a->table, b->place, k));
+    b->map = map;
+done:
+    return status;
+}
+
+/* Looks first where it should be: after the column that was found before. */
+static int64_t find_place(const gram_table *table, const char *name, int64_t guess)
+{
+    if (guess < table->d && strcmp(table->names[guess], name) == 0) return guess;
+    return gram_table_column(table, name);
+}
+
+static gram_status bind(applier *a, const gram_column *column, int64_t place, binding *b)
+{
+    *b = (binding){column, place, NULL};
+    if (column->text && a->table->levels[place]) return map_levels(a, b);
+    if (!column->text && a->table->levels[place]) return not_numbers(a, place);
+    return GRAM_OK;
+}
+
+/* Binds all columns of a role; *present is 0 if one of them is not in the table, which only `needed` makes a failure. */
+static gram_status bind_all(applier *a, int64_t count, const gram_column *columns, int needed, binding *bindings,
+                            int64_t *places, int *present)
+{
+    gram_status status = GRAM_OK;
+    int64_t guess = 0;
+    *present = 1;
+    for (int64_t i = 0; i < count; i++) {
+        places[i] = find_place(a->table, columns[i].name, guess);
+        if (places[i] < 0 && needed) return gram_table_no_column(a->context, a->table, columns[i].name);
+        if (places[i] < 0) {
+            *present = 0;
+            return status;
+        }
+        guess = places[i] + 1;
+    }
+    for (int64_t i = 0; i < count; i++) TRY(bind(a, &columns[i], places[i], &bindings[i]));
+done:
+    return status;
+}
+
+static gram_status bind_roles(applier *a)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation_description *own = &a->preparation->description;
+    const int64_t features = own->feature_count, targets = own->target_count;
+    gram_roles *roles = &a->roles;
+    binding weights;
+    int present;
+    TRY(gram_arena_take(a->context, &a->arena, "preparation", features, sizeof(binding), (void **)&a->features));
+    TRY(gram_arena_take(a->context, &a->arena, "preparation", targets, sizeof(binding), (void **)&a->targets));
+    TRY(gram_arena_take(a->context, &a->arena, "preparation", features, sizeof(int64_t), (void **)&roles->features));
+    TRY(gram_arena_take(a->context, &a->arena, "preparation", targets, sizeof(int64_t), (void **)&roles->targets));
+    TRY(bind_all(a, features, own->features, 1, a->features, roles->features, &present));
+    TRY(bind_all(a, targets, own->targets, a->training, a->targets, roles->targets, &present));
+    roles->feature_count = features;
+    roles->target_count = present ? targets : 0;
+    present = 0;
+    if (own->weights) TRY(bind_all(a, 1, own->weights, a->training, &weights, &roles->weights, &present));
+    if (!present) roles->weights = -1;
+done:
+    return status;
+}
+
+/* ---- values ---- */
+
+/* The level of a text column, -1 if it was not seen in training, -2 if it is missing. */
+static int64_t level_of(const binding *b, double x)
+{
+    char digits[GRAM_NUMBER_SIZE];
+    if (isnan(x)) return -2;
+    return b->map ? b->map[(int64_t)x] : find_level(b->column, gram_number_format(x, digits));
+}
+
+static int64_t row_of(const applier *a, int64_t i)
+{
+    return a->choice.rows ? a->choice.rows[i] : i;
+}
+
+static void write_features(const applier *a, const double *row, double *x)
+{
+    const gram_preparation *preparation = a->preparation;
+    for (int64_t f = 0; f < a->roles.feature_count; f++) {
+        const binding *b = &a->features[f];
+        const gram_column *column = b->column;
+        double *out = x + preparation->first[f];
+        const double value = row[b->place];
+        if (!column->text) {
+            out[0] = ((isnan(value) ? column->fill : value) - column->mean) / column->deviation;
+            continue;
+        }
+        const int64_t level = level_of(b, value);
+        for (int64_t k = 0; k < column->level_count; k++) out[k] = 0;
+        if (level != -1) out[level == -2 ? (int64_t)column->fill : level] = 1;
+    }
+}
+
+static gram_status write_block(void *argument, const gram_worker *worker)
+{
+    const applier *a = argument;
+    const int64_t start = worker->task * BLOCK_ROWS, d = a->made->view.d, m = a->roles.target_count;
+    const int64_t end = start + BLOCK_ROWS < a->choice.count ? start + BLOCK_ROWS : a->choice.count;
+    for (int64_t i = start; i < end; i++) {
+        const double *row = a->table->numbers + row_of(a, i) * a->table->d;
+        write_features(a, row, a->made->x + i * d);
+        for (int64_t j = 0; j < m; j++) {
+            const binding *b = &a->targets[j];
+            const int64_t level = b->column->text ? level_of(b, row[b->place]) : 0;
+            a->made->y[i * m + j] = !b->column->text ? row[b->place] : level < 0 ? NAN : (double)level;
+        }
+        if (a->made->weights) a->made->weights[i] = row[a->roles.weights];
+    }
+    return GRAM_OK;
+}
+
+/* ---- rows ---- */
+
+/* In training: rows whose target is a text that was not seen are left out, or a failure. */
+static gram_status check_targets(applier *a)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = a->table;
+    char where[GRAM_WHERE_SIZE], excerpt[GRAM_EXCERPT_SIZE];
+    int64_t kept = 0;
+    for (int64_t i = 0; i < a->choice.count; i++) {
+        const int64_t row = row_of(a, i);
+        int unseen = 0;
+        for (int64_t j = 0; j < a->roles.target_count; j++) {
+            const binding *b = &a->targets[j];
+            const double x = table->numbers[row * table->d + b->place];
+            if (!b->column->text || level_of(b, x) >= 0) continue;
+            const char *text = b->map ? gram_table_level(table, b->place, (int64_t)x) : "a number";
+            FAIL_IF(a->preparation->description.missing == GRAM_MISSING_ERROR, a->context, GRAM_ERROR_DATA,
+                    "%s column '%s': not a level of the target: '%s'", gram_table_where(table, row, where),
+                    table->names[b->place], gram_data_excerpt(text, strlen(text), excerpt));
+            unseen = 1;
+        }
+        if (unseen && !a->choice.rows) {
+            TRY(gram_take(a->context, "preparation: rows", table->n, sizeof(int64_t), (void **)&a->choice.rows));
+            for (int64_t k = 0; k < table->n; k++) a->choice.rows[k] = k;
+        }
+        if (!unseen && a->choice.rows) a->choice.rows[kept] = row;
+        kept += !unseen;
+    }
+    a->choice.count = kept;
+    FAIL_IF(kept == 0, a->context, GRAM_ERROR_DATA, "%s: no row is left: each of them misses a value", table->file);
+done:
+    return status;
+}
+
+static gram_status check_weights(const applier *a)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = a->table;
+    if (a->roles.weights < 0 || !a->training) return status;
+    for (int64_t i = 0; i < a->choice.count; i++)
+        if (table->numbers[row_of(a, i) * table->d + a->roles.weights] > 0) return status;
+    FAIL(a->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
+         table->names[a->roles.weights]);
+done:
+    return status;
+}
+
+/* ---- the result ---- */
+
+void gram_prepared_destroy(gram_prepared *prepared)
+{
+    if (!prepared) return;
+    prepared_object *made = (prepared_object *)prepared;
+    gram_memory *memory = made->memory;
+    const size_t n = (size_t)prepared->n, number = sizeof(double);
+    gram_memory_give(memory, made->rows, n * sizeof *made->rows);
+    gram_memory_give(memory, made->x, n * (size_t)prepared->d * number);
+    gram_memory_give(memory, made->y, n * (size_t)prepared->targets * number);
+    gram_memory_give(memory, made->weights, n * number);
+    gram_memory_give(memory, made, sizeof *made);
+    gram_memory_release(memory);
+}
+
+static gram_status take_result(applier *a)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = a->context;
+    const int64_t n = a->choice.count, d = a->preparation->dimension, m = a->roles.target_count;
+    int64_t numbers;
+    prepared_object *made = NULL;
+    TRY(gram_take(context, "preparation", 1, sizeof *made, (void **)&made));
+    *made = (prepared_object){.memory = gram_memory_retain(context->memory)};
+    made->view = (gram_prepared){.n = n, .d = d, .table_rows = a->table->n, .targets = m};
+    a->made = made;
+    FAIL_IF(!gram_size_multiply(n, d, &numbers), context, GRAM_ERROR_OVERFLOW,
+            "%s: %" PRId64 " rows of %" PRId64 " features are more than can be addressed", a->table->file, n, d);
+    TRY(gram_take(context, "preparation: features", numbers, sizeof(double), (void **)&made->x));
+    TRY(gram_take(context, "preparation: targets", n * m, sizeof(double), (void **)&made->y));
+    if (a->roles.weights >= 0)
+        TRY(gram_take(context, "preparation: weights", n, sizeof(double), (void **)&made->weights));
+    if (a->choice.rows) {
+        TRY(gram_take(context, "preparation: rows", n, sizeof(int64_t), (void **)&made->rows));
+        memcpy(made->rows, a->choice.rows, (size_t)n * sizeof(int64_t));
+    }
+done:
+    return status;
+}
+
+static gram_status apply(applier *a)
+{
+    gram_status status = GRAM_OK;
+    TRY(bind_roles(a));
+    TRY(gram_rows_choose(a->context, a->table, &a->roles, a->preparation->description.missing, a->training,
+                         &a->choice));
+    if (a->training) TRY(check_targets(a));
+    TRY(check_weights(a));
+    TRY(take_result(a));
+    const gram_sweep sweep = {.what = "preparing",
+                              .tasks = (a->choice.count + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                              .run = write_block,
+                              .argument = a};
+    TRY(gram_sweep_run(a->context, &sweep));
+    prepared_object *made = a->made;
+    made->view.rows = made->rows;
+    made->view.x = made->x;
+    made->view.y = made->y;
+    made->view.weights = made->weights;
+done:
+    gram_give(a->context, a->choice.rows, a->table->n, sizeof(int64_t));
+    return status;
+}
+
+gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation, const gram_table *table,
+                                   int training, gram_prepared **prepared)
+{
+    gram_status status = GRAM_OK;
+    applier a = {.context = context, .preparation = preparation, .table = table, .training = training != 0};
+    if (!context || !preparation || !table || !prepared) return GRAM_ERROR_ARGUMENT;
+    *prepared = NULL;
+    gram_arena_init(&a.arena, context->memory);
+    TRY(apply(&a));
+    *prepared = &a.made->view;
+    a.made = NULL;
+done:
+    gram_prepared_destroy(a.made ? &a.made->view : NULL);
+    gram_arena_release(&a.arena);
+    return status;
+}

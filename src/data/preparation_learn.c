@@ -1,0 +1,379 @@
+/* Learning a preparation: roles of the columns, then what the rows say about each.
+ *
+ * Means and deviations come from two passes over blocks of rows. The first finds each column's range and its mean m, the
+ * second sums z = (x - m)/s and z^2, where s is the power of two at the range, so that squares neither overflow nor
+ * vanish: mean = m + s S1/c, deviation = s sqrt((S2 - S1^2/c)/c) for c values. What S1 corrects is the rounding of m
+ * (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983). Blocks are added in order: the same
+ * bits for any number of threads. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sweep.h"
+#include "preparation.h"
+
+/* ---- roles ---- */
+
+enum { NO_ROLE = 0, FEATURE, TARGET, WEIGHTS, IGNORED };
+
+static const char *const role_names[] = {"", "a feature", "a target", "the weights", "ignored"};
+
+static gram_status give_role(gram_context *context, const gram_table *table, char *role_of, int64_t column, int role)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(role_of[column] != NO_ROLE, context, GRAM_ERROR_SYNTAX, "%s: column '%s' is both %s and %s", table->file,
+            table->names[column], role_names[(int)role_of[column]], role_names[role]);
+    role_of[column] = (char)role;
+done:
+    return status;
+}
+
+/* The columns of a list get the role. */
+static gram_status give_roles(gram_context *context, const gram_table *table, const char *list, char *role_of, int role,
+                              int64_t *columns, int64_t *count)
+{
+    gram_status status = GRAM_OK;
+    *count = 0;
+    if (!list || list[0] == '\0') return status;
+    TRY(gram_table_find_columns(context, table, list, columns, count));
+    for (int64_t i = 0; i < *count; i++) TRY(give_role(context, table, role_of, columns[i], role));
+done:
+    return status;
+}
+
+/* The last column that has no other role. */
+static gram_status default_target(gram_context *context, const gram_table *table, char *role_of, gram_roles *roles)
+{
+    gram_status status = GRAM_OK;
+    int64_t last = table->d - 1;
+    while (last >= 0 && (role_of[last] == IGNORED || role_of[last] == WEIGHTS)) last--;
+    FAIL_IF(last < 0, context, GRAM_ERROR_DATA, "%s: no column is left for the target", table->file);
+    TRY(give_role(context, table, role_of, last, TARGET));
+    roles->targets[0] = last;
+    roles->target_count = 1;
+done:
+    return status;
+}
+
+/* `scratch` has room for d columns. A column may be both in the list of features and ignored: then it is ignored. */
+static gram_status find_roles(gram_context *context, const gram_table *table, const gram_preparation_options *options,
+                              char *role_of, int64_t *scratch, gram_roles *roles)
+{
+    gram_status status = GRAM_OK;
+    int64_t count;
+    TRY(give_roles(context, table, options->ignore, role_of, IGNORED, scratch, &count));
+    TRY(give_roles(context, table, options->weights, role_of, WEIGHTS, scratch, &count));
+    FAIL_IF(count > 1, context, GRAM_ERROR_SYNTAX, "weights '%s': one column is needed", options->weights);
+    roles->weights = count == 1 ? scratch[0] : -1;
+    TRY(give_roles(context, table, options->target, role_of, TARGET, roles->targets, &roles->target_count));
+    if (!options->target) TRY(default_target(context, table, role_of, roles));
+    count = 0;
+    if (options->features) TRY(gram_table_find_columns(context, table, options->features, scratch, &count));
+    for (int64_t i = 0; !options->features && i < table->d; i++)
+        if (role_of[i] == NO_ROLE) scratch[count++] = i;
+    for (int64_t i = 0; i < count; i++) {
+        if (role_of[scratch[i]] == IGNORED) continue;
+        TRY(give_role(context, table, role_of, scratch[i], FEATURE));
+        roles->features[roles->feature_count++] = scratch[i];
+    }
+    FAIL_IF(roles->feature_count == 0, context, GRAM_ERROR_DATA, "%s: no column is left for the features", table->file);
+done:
+    return status;
+}
+
+/* Text that cannot serve its role. */
+static gram_status check_text(gram_context *context, const gram_table *table, const gram_roles *roles,
+                              int64_t most_levels)
+{
+    gram_status status = GRAM_OK;
+    const int64_t features = roles->feature_count, both = features + roles->target_count;
+    for (int64_t i = 0; i < both; i++) {
+        const int64_t column = i < features ? roles->features[i] : roles->targets[i - features];
+        const int64_t count = gram_table_level_count(table, column);
+        FAIL_IF(count < 0, context, GRAM_ERROR_DATA,
+                "%s: column '%s': text with more than %d levels, or one of more than %d bytes; leave it out (--ignore)",
+                table->file, table->names[column], (int)GRAM_MOST_LEVELS, (int)GRAM_LONGEST_LEVEL);
+        FAIL_IF(i < features && count > most_levels, context, GRAM_ERROR_DATA,
+                "%s: column '%s': text with %" PRId64 " levels, at most %" PRId64 " can be categories; leave it out "
+                "(--ignore)",
+                table->file, table->names[column], count, most_levels);
+    }
+    FAIL_IF(roles->weights >= 0 && table->levels[roles->weights], context, GRAM_ERROR_DATA,
+            "%s: column '%s': weights cannot be text", table->file, table->names[roles->weights]);
+done:
+    return status;
+}
+
+/* ---- numbers ---- */
+
+enum { BLOCK_ROWS = 4096 };
+
+/* What one block knows of one column. */
+typedef struct part {
+    double count, sum, square; /* pass 1: sum of x / n; pass 2: of z and z^2 */
+    double least, greatest;
+} part;
+
+typedef struct moments {
+    const gram_table *table;
+    const gram_row_choice *choice;
+    const int64_t *columns;
+    int64_t count; /* of columns */
+    int scaled;    /* are deviations wanted? */
+    int pass;
+    double *mean, *scale; /* of each column */
+    part *parts;          /* blocks x count */
+} moments;
+
+static int64_t row_of(const gram_row_choice *choice, int64_t i)
+{
+    return choice->rows ? choice->rows[i] : i;
+}
+
+static gram_status add_block(void *argument, const gram_worker *worker)
+{
+    const moments *m = argument;
+    part *parts = m->parts + worker->task * m->count;
+    const int64_t start = worker->task * BLOCK_ROWS, n = m->choice->count;
+    const int64_t end = start + BLOCK_ROWS < n ? start + BLOCK_ROWS : n;
+    for (int64_t j = 0; j < m->count; j++) parts[j] = (part){.least = INFINITY, .greatest = -INFINITY};
+    for (int64_t i = start; i < end; i++) {
+        const double *row = m->table->numbers + row_of(m->choice, i) * m->table->d;
+        for (int64_t j = 0; j < m->count; j++) {
+            const double x = row[m->columns[j]];
+            if (isnan(x)) continue;
+            const double z = m->pass == 1 ? x / (double)n : (x - m->mean[j]) / m->scale[j];
+            parts[j].count++;
+            parts[j].sum += z;
+            parts[j].square += z * z;
+            parts[j].least = x < parts[j].least ? x : parts[j].least;
+            parts[j].greatest = x > parts[j].greatest ? x : parts[j].greatest;
+        }
+    }
+    return GRAM_OK;
+}
+
+static part add_parts(const moments *m, int64_t blocks, int64_t column)
+{
+    part all = {.least = INFINITY, .greatest = -INFINITY};
+    for (int64_t b = 0; b < blocks; b++) {
+        const part *one = &m->parts[b * m->count + column];
+        all.count += one->count;
+        all.sum += one->sum;
+        all.square += one->square;
+        all.least = fmin(all.least, one->least);
+        all.greatest = fmax(all.greatest, one->greatest);
+    }
+    return all;
+}
+
+static gram_status first_pass(gram_context *context, const moments *m, int64_t blocks)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t j = 0; j < m->count; j++) {
+        const part all = add_parts(m, blocks, j);
+        const char *name = m->table->names[m->columns[j]];
+        FAIL_IF(all.count == 0, context, GRAM_ERROR_DATA, "%s: column '%s': all values are missing", m->table->file,
+                name);
+        const double range = all.greatest - all.least;
+        FAIL_IF(m->scaled && !isfinite(range), context, GRAM_ERROR_DATA,
+                "%s: column '%s': its numbers are too large to be scaled", m->table->file, name);
+        int exponent = 1;
+        if (range > 0 && isfinite(range)) (void)frexp(range, &exponent);
+        m->scale[j] = ldexp(1, exponent < -1000 ? -1000 : exponent - 1);
+        m->mean[j] = range > 0 ? all.sum * ((double)m->choice->count / all.count) : all.least;
+    }
+done:
+    return status;
+}
+
+/* Leaves mean and deviation in m->mean and m->scale. */
+static void second_pass(const moments *m, int64_t blocks)
+{
+    for (int64_t j = 0; j < m->count; j++) {
+        const part all = add_parts(m, blocks, j);
+        const double s = m->scale[j], c = all.count;
+        if (all.least < all.greatest) m->mean[j] += s * (all.sum / c);
+        const double deviation = s * sqrt((all.square - all.sum * all.sum / c) / c);
+        m->scale[j] = all.least < all.greatest && deviation > 0 ? deviation : 1;
+    }
+}
+
+static gram_status find_moments(gram_context *context, moments *m)
+{
+    gram_status status = GRAM_OK;
+    const int64_t blocks = (m->choice->count + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const gram_sweep sweep = {.what = "scaling", .tasks = blocks, .run = add_block, .argument = m};
+    if (m->count == 0) return status;
+    TRY(gram_take(context, "preparation: moments", blocks * m->count, sizeof *m->parts, (void **)&m->parts));
+    m->pass = 1;
+    TRY(gram_sweep_run(context, &sweep));
+    TRY(first_pass(context, m, blocks));
+    m->pass = 2;
+    if (m->scaled) TRY(gram_sweep_run(context, &sweep));
+    if (m->scaled) second_pass(m, blocks);
+done:
+    gram_give(context, m->parts, blocks * m->count, sizeof *m->parts);
+    m->parts = NULL;
+    return status;
+}
+
+/* ---- describing ---- */
+
+typedef struct learner {
+    gram_context *context;
+    const gram_table *table;
+    const gram_preparation_options *options;
+    gram_arena arena; /* all scratch */
+    gram_roles roles;
+    gram_row_choice choice;
+} learner;
+
+/* The levels that the chosen rows have, and the most frequent one. */
+static gram_status describe_text(learner *l, int64_t column, gram_column *out)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = l->table;
+    const int64_t count = gram_table_level_count(table, column);
+    int64_t *seen = NULL, most = 0;
+    const char **levels = NULL;
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *seen, (void **)&seen));
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *levels, (void **)&levels));
+    for (int64_t i = 0; i < l->choice.count; i++) {
+        const double x = table->numbers[row_of(&l->choice, i) * table->d + column];
+        if (!isnan(x)) seen[(int64_t)x]++;
+    }
+    out->text = 1;
+    out->levels = levels;
+    for (int64_t k = 0; k < count; k++) {
+        if (seen[k] == 0) continue;
+        if (seen[k] > most) {
+            most = seen[k];
+            out->fill = (double)out->level_count;
+        }
+        levels[out->level_count++] = gram_table_level(table, column, k);
+    }
+    FAIL_IF(out->level_count == 0, l->context, GRAM_ERROR_DATA, "%s: column '%s': all values are missing", table->file,
+            table->names[column]);
+done:
+    return status;
+}
+
+static gram_status describe_columns(learner *l, int64_t count, const int64_t *columns, gram_column **out)
+{
+    gram_status status = GRAM_OK;
+    *out = NULL;
+    if (count == 0) return status;
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof **out, (void **)out));
+    for (int64_t i = 0; i < count; i++) {
+        (*out)[i] = (gram_column){.name = l->table->names[columns[i]], .place = columns[i], .deviation = 1};
+        if (l->table->levels[columns[i]]) TRY(describe_text(l, columns[i], &(*out)[i]));
+    }
+done:
+    return status;
+}
+
+/* Mean and deviation of the features that are numbers. */
+static gram_status measure_features(learner *l, gram_column *features)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = l->roles.feature_count;
+    moments m = {.table = l->table, .choice = &l->choice, .scaled = l->options->scale};
+    int64_t *columns = NULL;
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *columns, (void **)&columns));
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *m.mean, (void **)&m.mean));
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *m.scale, (void **)&m.scale));
+    m.columns = columns;
+    for (int64_t i = 0; i < count; i++)
+        if (!features[i].text) columns[m.count++] = l->roles.features[i];
+    TRY(find_moments(l->context, &m));
+    for (int64_t i = 0, j = 0; i < count; i++) {
+        if (features[i].text) continue;
+        features[i].fill = m.mean[j];
+        if (l->options->scale) {
+            features[i].mean = m.mean[j];
+            features[i].deviation = m.scale[j];
+        }
+        j++;
+    }
+done:
+    return status;
+}
+
+static gram_status check_weights(const learner *l)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = l->table;
+    if (l->roles.weights < 0) return status;
+    for (int64_t i = 0; i < l->choice.count; i++)
+        if (table->numbers[row_of(&l->choice, i) * table->d + l->roles.weights] > 0) return status;
+    FAIL(l->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
+         table->names[l->roles.weights]);
+done:
+    return status;
+}
+
+static gram_status find_columns(learner *l)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = l->table->d;
+    char *role_of = NULL;
+    int64_t *scratch = NULL;
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", d, 1, (void **)&role_of));
+    TRY(gram_arena_take(l->context, &l->arena, "preparation", 3 * d, sizeof *scratch, (void **)&scratch));
+    l->roles.features = scratch + d;
+    l->roles.targets = scratch + 2 * d;
+    TRY(find_roles(l->context, l->table, l->options, role_of, scratch, &l->roles));
+    TRY(check_text(l->context, l->table, &l->roles, l->options->most_levels));
+done:
+    return status;
+}
+
+static gram_status learn(learner *l, gram_preparation **preparation)
+{
+    gram_status status = GRAM_OK;
+    gram_column *features, *targets, *weights = NULL;
+    TRY(find_columns(l));
+    TRY(gram_rows_choose(l->context, l->table, &l->roles, l->options->missing, 1, &l->choice));
+    TRY(check_weights(l));
+    TRY(describe_columns(l, l->roles.feature_count, l->roles.features, &features));
+    TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
+    TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
+    TRY(measure_features(l, features));
+    const gram_preparation_description description = {.feature_count = l->roles.feature_count,
+                                                      .features = features,
+                                                      .target_count = l->roles.target_count,
+                                                      .targets = targets,
+                                                      .weights = weights,
+                                                      .missing = l->options->missing,
+                                                      .scaled = l->options->scale,
+                                                      .named = l->table->named};
+    TRY(gram_preparation_create(l->context, &description, preparation));
+done:
+    gram_give(l->context, l->choice.rows, l->table->n, sizeof *l->choice.rows);
+    return status;
+}
+
+gram_status gram_preparation_learn(gram_context *context, const gram_table *table,
+                                   const gram_preparation_options *options, gram_preparation **preparation)
+{
+    gram_status status = GRAM_OK;
+    gram_preparation_options defaults;
+    learner l = {.context = context, .table = table};
+    if (!context || !table || !preparation) return GRAM_ERROR_ARGUMENT;
+    *preparation = NULL;
+    gram_preparation_options_init(&defaults, sizeof defaults);
+    l.options = options ? options : &defaults;
+    FAIL_IF(l.options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
+            "preparation_learn: options.size = %zu, gram_preparation_options_init was not called", l.options->size);
+    FAIL_IF((unsigned)l.options->missing > GRAM_MISSING_MEAN || (l.options->scale | 1) != 1 ||
+                l.options->most_levels < 1,
+            context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
+            (int)l.options->missing, l.options->scale, l.options->most_levels);
+    gram_arena_init(&l.arena, context->memory);
+    TRY(learn(&l, preparation));
+done:
+    gram_arena_release(&l.arena);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Models from inside. */
+#ifndef GRAM_MODEL_MODEL_H
+#define GRAM_MODEL_MODEL_H
+
+#include <gram/model.h>
+
+#include "../base/context.h"
+
+enum {
+    GRAM_MODEL_VERSION = 1, /* of the format: what this gram writes, and the latest that it reads */
+    GRAM_MODEL_NAME = 32,   /* bytes of an array's name with its final 0 */
+    GRAM_MODEL_MOST_FACTS = 4096,
+    GRAM_MODEL_MOST_ARRAYS = 1024,
+    GRAM_MODEL_MOST_JSON = 64 << 20, /* bytes of model.json */
+    GRAM_MODEL_MOST_DEPTH = 16       /* brackets inside of brackets */
+};
+
+/* Facts and arrays are chains in the order of their setting; each link is one block. */
+typedef struct gram_model_fact_link {
+    struct gram_model_fact_link *next;
+    size_t bytes;
+    gram_fact fact; /* name and text lie behind it */
+} gram_model_fact_link;
+
+typedef struct gram_model_array_link {
+    struct gram_model_array_link *next;
+    size_t bytes;
+    char name[GRAM_MODEL_NAME];
+    int64_t rows, columns;
+    double *data; /* behind it */
+} gram_model_array_link;
+
+struct gram_model {
+    gram_memory *memory;
+    size_t bytes; /* of this block, the texts with it */
+    const char *method, *task, *version;
+    gram_preparation *preparation; /* or NULL */
+    gram_function *function;
+    gram_model_fact_link *facts;
+    gram_model_array_link *arrays;
+    int64_t fact_count, array_count;
+};
+
+/* gram_model_create for a model that another version wrote. */
+gram_status gram_model_make(gram_context *context, const char *method, const char *task, const char *version,
+                            gram_preparation *preparation, gram_function *function, gram_model **model);
+
+/* Room for an array of a name that is checked; replaces an older one of that name. */
+gram_status gram_model_add_array(gram_context *context, gram_model *model, const char *name, int64_t rows,
+                                 int64_t columns, double **data);
+
+/* 1 to 31 letters, digits and '_'? And is it the name of an array that the function has? */
+int gram_model_is_name(const char *name);
+int gram_model_is_taken(const char *name);
+
+#endif
