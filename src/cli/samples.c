@@ -8,39 +8,33 @@
 #include "data.h"
 
 static const cli_option sample_options[] = {
-    {"format", 0, CLI_FORMAT, offsetof(cli_sample_options, format), "FORMAT",
-     "csv, tsv or npy (default: by the file's ending)", 0, 0},
-    {"features", 0, CLI_TEXT, offsetof(cli_sample_options, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0,
-     0},
-    {"ignore", 0, CLI_TEXT, offsetof(cli_sample_options, ignore), "LIST", "the columns to leave out", 0, 0},
-    {"no-scale", 0, CLI_FLAG, offsetof(cli_sample_options, no_scale), NULL, "do not standardise the columns", 0, 0},
+    {"format", 0, CLI_CHOICE, offsetof(cli_rows_options, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    {"features", 0, CLI_TEXT, offsetof(cli_rows_options, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0,
+     NULL},
+    {"ignore", 0, CLI_TEXT, offsetof(cli_rows_options, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
+    {"no-scale", 0, CLI_FLAG, offsetof(cli_rows_options, no_scale), NULL, "do not standardise the columns", 0, 0, NULL},
 };
 
-cli_group cli_sample_group(cli_sample_options *options)
+cli_group cli_rows_group(cli_rows_options *options)
 {
     return (cli_group){"Data", sample_options, sizeof sample_options / sizeof *sample_options, options};
 }
 
-const char *cli_sample_column(const void *table, int64_t column)
-{
-    return gram_table_column_name(table, column);
-}
-
-int cli_sample_read(cli_session *session, const char *path, const cli_sample_options *options, cli_sample *sample)
+int cli_rows_read(cli_session *session, const char *path, const cli_rows_options *options, cli_rows *sample)
 {
     gram_table_options read;
     gram_table_options_init(&read, sizeof read);
-    read.format = options->format;
+    read.format = (gram_format)options->format.value;
     read.features = options->features;
     read.ignore = options->ignore;
     sample->file = cli_data_name(path);
     const gram_status status = gram_table_read(session->context, path, &read, &sample->table);
-    if (status < 0) return cli_data_unread(session, status);
+    if (status < 0) return cli_data_unread(session, status, NULL);
     sample->n = gram_table_rows(sample->table);
     return CLI_DONE;
 }
 
-int cli_sample_take(cli_sample *sample, int64_t count, const int64_t *columns)
+int cli_rows_take(cli_rows *sample, int64_t count, const int64_t *columns)
 {
     const int64_t stride = gram_table_stride(sample->table);
     const double *numbers = gram_table_numbers(sample->table);
@@ -60,7 +54,7 @@ static int64_t find_name(const gram_table *table, const char *name)
     return -1;
 }
 
-int cli_sample_match(const cli_sample *a, cli_sample *b)
+int cli_rows_match(const cli_rows *a, cli_rows *b)
 {
     const int64_t d = gram_table_columns(a->table), other = gram_table_columns(b->table);
     const char *help = "Both samples need the same columns; --features and --ignore choose them.";
@@ -74,15 +68,15 @@ int cli_sample_match(const cli_sample *a, cli_sample *b)
         if (columns[l] < 0)
             code = cli_fail(CLI_BAD_DATA, help, "%s has no column '%s', which %s has", b->file, name, a->file);
     }
-    if (code == CLI_DONE) code = cli_sample_take(b, d, columns);
+    if (code == CLI_DONE) code = cli_rows_take(b, d, columns);
     free(columns);
     return code;
 }
 
 /* Mean and deviation of column l over both samples, two passes: nothing cancels. */
-static void moments(const cli_sample *a, const cli_sample *b, int64_t l, double *mean, double *deviation)
+static void moments(const cli_rows *a, const cli_rows *b, int64_t l, double *mean, double *deviation)
 {
-    const cli_sample *samples[] = {a, b};
+    const cli_rows *samples[] = {a, b};
     double sum = 0, squares = 0, least = INFINITY, most = -INFINITY, count = 0;
     for (int s = 0; s < 2 && samples[s]; s++)
         for (int64_t i = 0; i < samples[s]->n; i++) {
@@ -104,21 +98,22 @@ static void moments(const cli_sample *a, const cli_sample *b, int64_t l, double 
     *deviation = scale * sqrt(squares / count);
 }
 
-static void apply(cli_sample *sample, const cli_scaling *scaling)
+static void apply(cli_rows *sample, const cli_scaling *scaling)
 {
     for (int64_t at = 0; at < sample->n * sample->d; at++)
         sample->x[at] = (sample->x[at] - scaling->mean[at % sample->d]) / scaling->deviation[at % sample->d];
 }
 
-static int make_points(cli_session *session, cli_sample *sample)
+static int make_points(cli_session *session, cli_rows *sample)
 {
     const gram_status status =
         gram_points_create_f64(session->context, sample->n, sample->d, sample->x, sample->d, &sample->points);
     if (status >= 0) return CLI_DONE;
-    return cli_data_fail(session, status, sample->file, NULL, cli_sample_column, sample->table);
+    const cli_origin origin = {.file = sample->file, .table = sample->table};
+    return cli_data_fail(session, status, &origin);
 }
 
-int cli_sample_scale(cli_session *session, cli_sample *a, cli_sample *b, int no_scale, cli_scaling *scaling)
+int cli_rows_scale(cli_session *session, cli_rows *a, cli_rows *b, int no_scale, cli_scaling *scaling)
 {
     scaling->scaled = !no_scale;
     scaling->mean = calloc((size_t)a->d, sizeof *scaling->mean);
@@ -134,7 +129,7 @@ int cli_sample_scale(cli_session *session, cli_sample *a, cli_sample *b, int no_
     return code == CLI_DONE && b ? make_points(session, b) : code;
 }
 
-void cli_sample_free(cli_sample *sample)
+void cli_rows_free(cli_rows *sample)
 {
     gram_points_destroy(sample->points);
     gram_table_destroy(sample->table);

@@ -19,14 +19,14 @@ typedef struct own_options {
 } own_options;
 
 static const cli_option own_table[] = {
-    {"x", 0, CLI_TEXT, offsetof(own_options, x), "LIST", "the first group of columns, e.g. x1,x3:x5,7", 0, 0},
-    {"y", 0, CLI_TEXT, offsetof(own_options, y), "LIST", "the second group", 0, 0},
+    {"x", 0, CLI_TEXT, offsetof(own_options, x), "LIST", "the first group of columns, e.g. x1,x3:x5,7", 0, 0, NULL},
+    {"y", 0, CLI_TEXT, offsetof(own_options, y), "LIST", "the second group", 0, 0, NULL},
     {"mutual", 0, CLI_TEXT, offsetof(own_options, mutual), "LIST",
-     "instead: are all these columns (3 to 16) mutually independent? (dHSIC)", 0, 0},
+     "instead: are all these columns (3 to 16) mutually independent? (dHSIC)", 0, 0, NULL},
     {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "for all groups (default: rbf; open numbers by the median heuristic)", 0, 0},
-    {"kernel-x", 0, CLI_TEXT, offsetof(own_options, kernel_x), "E", "for the first group only", 0, 0},
-    {"kernel-y", 0, CLI_TEXT, offsetof(own_options, kernel_y), "E", "for the second group only", 0, 0},
+     "for all groups (default: rbf; open numbers by the median heuristic)", 0, 0, NULL},
+    {"kernel-x", 0, CLI_TEXT, offsetof(own_options, kernel_x), "E", "for the first group only", 0, 0, NULL},
+    {"kernel-y", 0, CLI_TEXT, offsetof(own_options, kernel_y), "E", "for the second group only", 0, 0, NULL},
 };
 
 static const cli_usage usage = {
@@ -44,6 +44,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
+    NULL,
 };
 
 /* Everything that is printed. */
@@ -51,8 +52,8 @@ typedef struct report {
     const own_options *own;
     const cli_test_options *options;
     int groups;
-    cli_sample all;                            /* the table */
-    cli_sample group[GRAM_HSIC_MAX_VARIABLES]; /* their tables are NULL */
+    cli_rows all;                            /* the table */
+    cli_rows group[GRAM_HSIC_MAX_VARIABLES]; /* their tables are NULL */
     cli_scaling scaling[GRAM_HSIC_MAX_VARIABLES];
     int64_t *columns[GRAM_HSIC_MAX_VARIABLES]; /* places in the table */
     gram_kernel *kernels[GRAM_HSIC_MAX_VARIABLES];
@@ -105,9 +106,9 @@ static int find_columns(cli_session *session, const report *r, const char *list,
 /* Group number r->groups is made of r->columns[r->groups]. */
 static int take_group(report *r, int64_t count)
 {
-    cli_sample *group = &r->group[r->groups];
+    cli_rows *group = &r->group[r->groups];
     *group = r->all;
-    const int code = cli_sample_take(group, count, r->columns[r->groups++]);
+    const int code = cli_rows_take(group, count, r->columns[r->groups++]);
     group->table = NULL; /* the table has one owner */
     return code;
 }
@@ -150,15 +151,15 @@ static int check_groups(const report *r)
                     "%s has %" PRId64 " row%s", r->all.file, r->all.n, cli_plural(r->all.n));
 }
 
-static int read_groups(cli_session *session, const char *path, const cli_sample_options *data, report *r)
+static int read_groups(cli_session *session, const char *path, const cli_rows_options *data, report *r)
 {
-    int code = cli_sample_read(session, path, data, &r->all);
+    int code = cli_rows_read(session, path, data, &r->all);
     if (code == CLI_DONE && r->own->mutual) code = add_mutual(session, r);
     if (code == CLI_DONE && !r->own->mutual) code = add_group(session, r, r->own->x);
     if (code == CLI_DONE && !r->own->mutual) code = add_group(session, r, r->own->y);
     if (code == CLI_DONE) code = check_groups(r);
     for (int g = 0; g < r->groups && code == CLI_DONE; g++)
-        code = cli_sample_scale(session, &r->group[g], NULL, data->no_scale, &r->scaling[g]);
+        code = cli_rows_scale(session, &r->group[g], NULL, data->no_scale, &r->scaling[g]);
     return code;
 }
 
@@ -204,7 +205,7 @@ static int run_test(cli_session *session, const gram_hsic_options *options, repo
 static int strongest_pair(cli_session *session, const report *r, int64_t *x, int64_t *y)
 {
     enum { MOST_PAIRS = 100 };
-    const cli_sample *a = &r->group[0], *b = &r->group[1];
+    const cli_rows *a = &r->group[0], *b = &r->group[1];
     double best = -INFINITY;
     *x = *y = 0;
     if (a->d * b->d == 1 || a->d * b->d > MOST_PAIRS) return CLI_DONE;
@@ -370,7 +371,7 @@ static int print(cli_session *session, const report *r)
     return cli_report_write(session, &text);
 }
 
-static int find_all(cli_session *session, const char *path, const cli_sample_options *data, report *r)
+static int find_all(cli_session *session, const char *path, const cli_rows_options *data, report *r)
 {
     gram_hsic_options options;
     int code = choose(r, &options);
@@ -384,14 +385,14 @@ static int find_all(cli_session *session, const char *path, const cli_sample_opt
 static void free_report(report *r)
 {
     for (int g = 0; g < r->groups; g++) {
-        cli_sample_free(&r->group[g]);
+        cli_rows_free(&r->group[g]);
         cli_scaling_free(&r->scaling[g]);
     }
     for (int g = 0; g < GRAM_HSIC_MAX_VARIABLES; g++) {
         gram_kernel_release(r->kernels[g]);
         free(r->columns[g]);
     }
-    cli_sample_free(&r->all);
+    cli_rows_free(&r->all);
     cli_text_free(&r->kernel_text);
     gram_hsic_result_clear(&r->result);
 }
@@ -400,14 +401,14 @@ int cli_test_independence(int count, char **arguments)
 {
     own_options own = {0};
     cli_test_options options;
-    cli_sample_options data = {0};
+    cli_rows_options data = {0};
     cli_common common = {0};
     cli_session session = {0};
     report r = {.own = &own, .options = &options};
     const cli_group groups[] = {
         {"Options", own_table, sizeof own_table / sizeof *own_table, &own},
         cli_test_group(&options),
-        cli_sample_group(&data),
+        cli_rows_group(&data),
         cli_common_group(&common),
     };
     char **operands;

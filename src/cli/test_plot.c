@@ -43,7 +43,7 @@ static double own_unit(const cli_test_picture *p, int64_t l, double value)
 /* The range of column l over both samples, and a margin. */
 static void range_of(const cli_test_picture *p, int64_t l, double *low, double *high)
 {
-    const cli_sample *samples[] = {p->a, p->b};
+    const cli_rows *samples[] = {p->a, p->b};
     *low = INFINITY;
     *high = -INFINITY;
     for (int s = 0; s < 2; s++)
@@ -72,7 +72,7 @@ static int witness_at(cli_session *session, const cli_test_picture *p, int64_t c
 /* ---- one column ---- */
 
 /* A Gaussian kernel density of the sample, Silverman's width, at one place. */
-static double density(const cli_sample *sample, double width, double at)
+static double density(const cli_rows *sample, double width, double at)
 {
     double sum = 0;
     for (int64_t i = 0; i < sample->n; i++) {
@@ -82,7 +82,7 @@ static double density(const cli_sample *sample, double width, double at)
     return sum / ((double)sample->n * width * 2.5066282746310002);
 }
 
-static double silverman(const cli_sample *sample)
+static double silverman(const cli_rows *sample)
 {
     double mean = 0, squares = 0;
     for (int64_t i = 0; i < sample->n; i++) mean += sample->x[i] / (double)sample->n;
@@ -146,7 +146,7 @@ static int draw_line(cli_session *session, const cli_test_picture *p, cli_text *
 
 /* ---- two columns ---- */
 
-static void add_points(cli_text *script, const char *name, const cli_test_picture *p, const cli_sample *sample)
+static void add_points(cli_text *script, const char *name, const cli_test_picture *p, const cli_rows *sample)
 {
     const int64_t step = (sample->n + MOST_POINTS - 1) / MOST_POINTS;
     cli_text_add(script, "$%s << EOD\n", name);
@@ -250,7 +250,7 @@ static void draw_columns(const cli_test_picture *p, cli_text *script)
 
 static int finish(cli_session *session, const char *path, cli_text *script, int code)
 {
-    if (code == CLI_DONE) code = cli_plot(session, path, script);
+    if (code == CLI_DONE) code = cli_plot(session, path, 800, 500, script);
     cli_text_free(script);
     return code;
 }

@@ -5,7 +5,7 @@
 #include "samples.h"
 
 typedef struct cli_test_picture {
-    const cli_sample *a, *b;
+    const cli_rows *a, *b;
     const cli_scaling *scaling;
     gram_kernel *kernel;
     const char *kernel_text;

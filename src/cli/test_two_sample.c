@@ -22,13 +22,13 @@ typedef struct own_options {
 
 static const cli_option own_table[] = {
     {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "the kernel (default: rbf; open numbers by the median heuristic)", 0, 0},
+     "the kernel (default: rbf; open numbers by the median heuristic)", 0, 0, NULL},
     {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
-     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0},
+     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0, NULL},
     {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
-     1 << 30},
-    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2,
-     1 << 30},
+     1 << 30, NULL},
+    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2, 1 << 30,
+     NULL},
 };
 
 static const cli_usage usage = {
@@ -51,6 +51,7 @@ static const cli_usage usage = {
     "  gram test two-sample reference.csv today.csv --gate --level 0.01 || echo drift\n",
     2,
     2,
+    NULL,
     NULL,
 };
 
@@ -81,7 +82,7 @@ enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 typedef struct report {
     const own_options *own;
     const cli_test_options *options;
-    cli_sample a, b;
+    cli_rows a, b;
     cli_scaling scaling;
     gram_kernel *kernel; /* given, or NULL */
     char *kernel_text;
@@ -125,22 +126,22 @@ static int choose(const report *r, gram_mmd_options *options)
     return CLI_DONE;
 }
 
-static int read_samples(cli_session *session, char **operands, const cli_sample_options *data, report *r)
+static int read_samples(cli_session *session, char **operands, const cli_rows_options *data, report *r)
 {
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give one of the samples as a file.",
                         "test two-sample: both samples from standard input");
-    int code = cli_sample_read(session, operands[0], data, &r->a);
-    if (code == CLI_DONE) code = cli_sample_read(session, operands[1], data, &r->b);
-    if (code == CLI_DONE) code = cli_sample_take(&r->a, 0, NULL);
-    if (code == CLI_DONE) code = cli_sample_match(&r->a, &r->b);
+    int code = cli_rows_read(session, operands[0], data, &r->a);
+    if (code == CLI_DONE) code = cli_rows_read(session, operands[1], data, &r->b);
+    if (code == CLI_DONE) code = cli_rows_take(&r->a, 0, NULL);
+    if (code == CLI_DONE) code = cli_rows_match(&r->a, &r->b);
     for (int s = 0; s < 2 && code == CLI_DONE; s++) {
-        const cli_sample *sample = s ? &r->b : &r->a;
+        const cli_rows *sample = s ? &r->b : &r->a;
         if (sample->n < 2)
             code = cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
                             "%s has a single row", sample->file);
     }
-    return code == CLI_DONE ? cli_sample_scale(session, &r->a, &r->b, data->no_scale, &r->scaling) : code;
+    return code == CLI_DONE ? cli_rows_scale(session, &r->a, &r->b, data->no_scale, &r->scaling) : code;
 }
 
 static int fail(cli_session *session, const report *r, gram_status status)
@@ -342,7 +343,7 @@ static int print(cli_session *session, const report *r)
     return cli_report_write(session, &text);
 }
 
-static int find_all(cli_session *session, char **operands, const cli_sample_options *data, report *r)
+static int find_all(cli_session *session, char **operands, const cli_rows_options *data, report *r)
 {
     gram_mmd_options options;
     int code = choose(r, &options);
@@ -358,14 +359,14 @@ int cli_test_two_sample(int count, char **arguments)
 {
     own_options own = {0};
     cli_test_options options;
-    cli_sample_options data = {0};
+    cli_rows_options data = {0};
     cli_common common = {0};
     cli_session session = {0};
     report r = {.own = &own, .options = &options};
     const cli_group groups[] = {
         {"Options", own_table, sizeof own_table / sizeof *own_table, &own},
         cli_test_group(&options),
-        cli_sample_group(&data),
+        cli_rows_group(&data),
         cli_common_group(&common),
     };
     char **operands;
@@ -380,8 +381,8 @@ int cli_test_two_sample(int count, char **arguments)
     if (code == CLI_DONE) code = print(&session, &r);
     if (code == CLI_DONE) code = cli_test_code(&options, r.result.reject);
     gram_mmd_result_clear(&r.result);
-    cli_sample_free(&r.a);
-    cli_sample_free(&r.b);
+    cli_rows_free(&r.a);
+    cli_rows_free(&r.b);
     cli_scaling_free(&r.scaling);
     gram_kernel_release(r.kernel);
     free(r.kernel_text);
