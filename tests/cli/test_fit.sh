@@ -78,8 +78,8 @@ bad 3 'nothere.csv'
 head -n 2 points.csv >one.csv
 run test fit one.csv --density gaussian
 bad 3 'one row'
-run test fit points.csv --density gaussian --kernel 'min()'
-bad 2 'min'
+run test fit points.csv --density gaussian --kernel 'laplace1(ell=1)'
+bad 2 'laplace1'
 printf 'a,y\n1,2\n' >labels.csv
 cut -d, -f1 points.csv >first.csv
 run test fit first.csv --density logistic --density-data labels.csv
