@@ -5,6 +5,9 @@
  *     bench_gram whole   KERNEL N D                matrix, on points of whole numbers >= 0, which every kernel takes
  *     bench_gram packed  KERNEL N D
  *     bench_gram product KERNEL N M D f64|f32      M = 0: a set with itself
+ *     bench_gram factor  KERNEL N D f64|f32        fills and factors K + 0.1 I and solves for one right-hand side: with
+ *                                                  the f64 factor, or by CG with the f32 factor to the default tolerance
+ *     bench_gram invert  KERNEL N D                fills, factors and inverts K + 0.1 I; the second of two calls
  *     bench_gram tune    N D                       rbf and lambda for Friedman's function, default options
  *
  * Prints one line of JSON: seconds of the call, its processor seconds, bytes by which the call raised the
@@ -23,6 +26,8 @@ enum { SEED_X = 1, SEED_Y = 2, SEED_V = 3 };
 
 /* Odd, so that a check of a matrix meets every column. */
 enum { CHECK_STRIDE = 997 };
+
+static const double RIDGE = 0.1;
 
 static gram_context *context;
 
@@ -172,6 +177,80 @@ static void product(const char *text, int64_t n, int64_t m, int64_t d, int singl
     gram_kernel_release(kernel);
 }
 
+static double *constant(int64_t n, double value)
+{
+    double *out = random_numbers(SEED_V, n);
+    for (int64_t i = 0; i < n; i++) out[i] = value;
+    return out;
+}
+
+static void refine(const gram_kernel *kernel, const gram_points *points, gram_cholesky *factor, const double *b,
+                   double *x, gram_cg_report *report)
+{
+    gram_operator *lazy, *shifted;
+    gram_cg_options cg;
+    gram_cg_options_init(&cg, sizeof cg);
+    cg.precondition = gram_cg_precondition_factor;
+    cg.user = factor;
+    must(gram_operator_create_free(context, (gram_kernel *)kernel, (gram_points *)points, &lazy));
+    must(gram_operator_create_shifted(context, lazy, RIDGE, &shifted));
+    must(gram_cg_solve(context, shifted, 1, b, 1, x, 1, &cg, report));
+    gram_operator_release(shifted);
+    gram_operator_release(lazy);
+}
+
+static void factor(const char *text, int64_t n, int64_t d, int single)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0);
+    double *shift = constant(n, RIDGE), *b = random_numbers(SEED_V, n), *solution = constant(n, 0);
+    gram_cholesky *made;
+    gram_cg_report report = {0};
+    if (!single) memcpy(solution, b, (size_t)n * sizeof *b);
+
+    const meter before = start_meter();
+    must(gram_cholesky_create(context, kernel, x.points, shift, single ? GRAM_STORAGE_F32 : GRAM_STORAGE_F64, NULL,
+                              &made));
+    const double factored = clock_seconds() - before.start;
+    if (single)
+        refine(kernel, x.points, made, b, solution, &report);
+    else
+        must(gram_cholesky_solve(context, made, 1, solution, 1));
+    print_cost(before);
+
+    printf("\"factor_seconds\": %.6f, \"iterations\": %lld, ", factored, (long long)report.iterations);
+    print_check(solution, n, 1);
+    printf("}\n");
+    gram_cholesky_destroy(made);
+    free(solution);
+    free(b);
+    free(shift);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
+static void invert(const char *text, int64_t n, int64_t d)
+{
+    gram_kernel *kernel = make_kernel(text);
+    data x = make_points(SEED_X, n, d, 0);
+    double *shift = constant(n, RIDGE), *diagonal = constant(n, 0);
+    for (int run = 0; run < 2; run++) {
+        gram_cholesky *made;
+        const meter before = start_meter();
+        must(gram_cholesky_create(context, kernel, x.points, shift, GRAM_STORAGE_F64, NULL, &made));
+        must(gram_cholesky_invert(context, made));
+        if (run == 1) print_cost(before);
+        must(gram_cholesky_inverse_diagonal(context, made, diagonal));
+        gram_cholesky_destroy(made);
+    }
+    print_check(diagonal, n, 1);
+    printf("}\n");
+    free(diagonal);
+    free(shift);
+    free_points(x);
+    gram_kernel_release(kernel);
+}
+
 /* 10 sin(pi u_1 u_2) + 20 (u_3 - 1/2)^2 + 10 u_4 + 5 u_5 with noise of variance 1, u the points in the unit cube */
 static double *friedman(const double *x, int64_t n, int64_t d)
 {
@@ -228,11 +307,15 @@ int main(int argc, char **argv)
         packed(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 7 && !strcmp(argv[1], "product"))
         product(argv[2], parse_count(argv[3]), parse_count(argv[4]), parse_count(argv[5]), !strcmp(argv[6], "f32"));
+    else if (argc == 6 && !strcmp(argv[1], "factor"))
+        factor(argv[2], parse_count(argv[3]), parse_count(argv[4]), !strcmp(argv[5], "f32"));
+    else if (argc == 5 && !strcmp(argv[1], "invert"))
+        invert(argv[2], parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 4 && !strcmp(argv[1], "tune"))
         tune(parse_count(argv[2]), parse_count(argv[3]));
     else
         fail("bench_gram about | matrix KERNEL N D | whole KERNEL N D | packed KERNEL N D | product KERNEL N M D "
-             "f64|f32 | tune N D");
+             "f64|f32 | factor KERNEL N D f64|f32 | invert KERNEL N D | tune N D");
     gram_context_destroy(context);
     return 0;
 }

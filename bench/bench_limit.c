@@ -14,6 +14,10 @@
  *     bench_limit touch BYTES
  *         Writes to that much fresh memory. In a virtual machine the host may have taken back memory that was idle, and
  *         whoever touches it first then waits for the host; after this nobody does.
+ *     bench_limit potrf f64|f32 N
+ *         LAPACK's Cholesky factorisation alone, of a matrix that is in memory already.
+ *     bench_limit potri N
+ *         dpotrf and dpotri, the second of two calls.
  *
  * Prints one line of JSON. */
 #include <cblas.h>
@@ -26,6 +30,10 @@
 #include "measure.h"
 
 enum { BLOCK = 1536 }; /* doubles; two blocks fill three quarters of a first-level cache of 32 KiB */
+
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
+void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t uplo_length);
+void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 typedef struct problem {
     int64_t n, m, d;
@@ -175,6 +183,52 @@ static void gemm(int argc, char **argv)
     free_problem(&p);
 }
 
+/* A matrix with 1/(1 + |i - j|) and a large diagonal, f64 or f32. */
+static void fill_definite(int n, int single, void *matrix)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const double value = i == j ? 20 : 1 / (1 + (double)(i < j ? j - i : i - j));
+            if (single)
+                ((float *)matrix)[i * n + j] = (float)value;
+            else
+                ((double *)matrix)[i * n + j] = value;
+        }
+}
+
+static void potrf(int single, int n)
+{
+    const size_t bytes = (size_t)n * (size_t)n * (single ? sizeof(float) : sizeof(double));
+    void *matrix = fresh_memory(bytes);
+    int info = 0;
+    fill_definite(n, single, matrix);
+    const double start = clock_seconds();
+    if (single)
+        spotrf_("U", &n, matrix, &n, &info, 1);
+    else
+        dpotrf_("U", &n, matrix, &n, &info, 1);
+    if (info) fail("potrf failed");
+    printf("{\"seconds\": %.6f}\n", clock_seconds() - start);
+    fresh_memory_free(matrix, bytes);
+}
+
+static void potri(int n)
+{
+    const size_t bytes = (size_t)n * (size_t)n * sizeof(double);
+    double *matrix = fresh_memory(bytes), taken = 0;
+    int info = 0;
+    for (int run = 0; run < 2; run++) {
+        fill_definite(n, 0, matrix);
+        const double start = clock_seconds();
+        dpotrf_("U", &n, matrix, &n, &info, 1);
+        if (!info) dpotri_("U", &n, matrix, &n, &info, 1);
+        taken = clock_seconds() - start;
+        if (info) fail("potri failed");
+    }
+    printf("{\"seconds\": %.6f}\n", taken);
+    fresh_memory_free(matrix, bytes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "matrix"))
@@ -183,8 +237,13 @@ int main(int argc, char **argv)
         printf("{\"seconds\": %.6f}\n", time_write(parse_count(argv[2]) / (int64_t)sizeof(double)));
     else if ((argc == 7 && !strcmp(argv[1], "tune")) || (argc == 9 && !strcmp(argv[1], "gemm")))
         gemm(argc, argv);
+    else if (argc == 4 && !strcmp(argv[1], "potrf"))
+        potrf(!strcmp(argv[2], "f32"), (int)parse_count(argv[3]));
+    else if (argc == 3 && !strcmp(argv[1], "potri"))
+        potri((int)parse_count(argv[2]));
     else
-        fail("bench_limit matrix N D | touch BYTES | gemm f64|f32 N M D blas|pool ROWS COLUMNS | tune f64|f32 N M D "
+        fail("bench_limit matrix N D | touch BYTES | potrf f64|f32 N | potri N | gemm f64|f32 N M D blas|pool ROWS "
+             "COLUMNS | tune f64|f32 N M D "
              "blas|pool");
     return 0;
 }

@@ -16,6 +16,7 @@
 #include <gram/matrix.h>
 #include <gram/model.h>
 #include <gram/npy.h>
+#include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/plan.h>
 #include <gram/points.h>

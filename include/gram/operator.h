@@ -33,6 +33,10 @@ GRAM_API gram_status gram_operator_create_free(gram_context *context, gram_kerne
 GRAM_API gram_status gram_operator_create_shifted(gram_context *context, gram_operator *a, double shift,
                                                   gram_operator **op);
 
+/* A + diag(diagonal), n finite numbers, copied. Costs what A costs. */
+GRAM_API gram_status gram_operator_create_shifted_by(gram_context *context, gram_operator *a, const double *diagonal,
+                                                     gram_operator **op);
+
 /* sum_i weights[i] terms[i]: 1 to 4096 terms of one size (else GRAM_ERROR_DIMENSION), finite weights. A product costs
  * those of all terms and memory for one more result. */
 GRAM_API gram_status gram_operator_create_sum(gram_context *context, int64_t count, gram_operator *const *terms,

@@ -34,8 +34,8 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep);
 
 /* Flags by which tasks of one sweep wait for each other where rounds would leave threads idle.
  *
- * A task may wait only for flags that tasks with lower numbers set. These were taken earlier, so the lowest of the tasks
- * that still run never waits in vain, and a sweep of one thread never waits at all. */
+ * A task may wait only for flags that tasks with lower numbers set. These were taken earlier, so the lowest of the
+ * tasks that still run never waits in vain, and a sweep of one thread never waits at all. */
 typedef struct gram_flags {
     int64_t count;
     atomic_uchar *set;

@@ -7,7 +7,8 @@ static REAL *NAME(tile)(const gram_cholesky *factor, int64_t i, int64_t j)
 
 /* ---- factoring ---- */
 
-/* K of the tile from the engine's panels that it covers; on the diagonal the lower panels only, and what is added there. */
+/* K of the tile from the engine's panels that it covers; on the diagonal the lower panels only, and what is added
+ * there. */
 static void NAME(fill_tile)(const gram_factoring *job, void *scratch, int64_t i, int64_t j)
 {
     const gram_tiled *tiles = &job->factor->tiles;
@@ -57,6 +58,19 @@ static int NAME(subtract_products)(gram_factoring *job, int64_t i, int64_t j, RE
     return 1;
 }
 
+/* X = X L^-T, band by band: BLAS's own trsm was measured at two thirds of gemm's speed. */
+static void NAME(solve_right)(int rows, int size, const REAL *l, REAL *x)
+{
+    for (int q = 0; q < size; q += GRAM_PANEL) {
+        const int width = (int)least(GRAM_PANEL, size - q);
+        if (q > 0)
+            GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, rows, width, q, -1, x, size, l + (int64_t)q * size, size, 1,
+                 x + q, size);
+        TRSM(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, width, 1,
+             l + (int64_t)q * (size + 1), size, x + q, size);
+    }
+}
+
 gram_status NAME(gram_cholesky_factor_task)(void *argument, const gram_worker *worker)
 {
     gram_factoring *job = argument;
@@ -72,8 +86,7 @@ gram_status NAME(gram_cholesky_factor_task)(void *argument, const gram_worker *w
         status = NAME(factor_diagonal)(job, i, tile);
     } else {
         if (!gram_flag_wait(&job->done, gram_cholesky_flag(j, j))) return GRAM_OK;
-        TRSM(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, columns, 1,
-             NAME(tile)(job->factor, j, j), columns, tile, columns);
+        NAME(solve_right)(rows, columns, NAME(tile)(job->factor, j, j), tile);
     }
     if (status < 0)
         gram_flags_break(&job->done);

@@ -1,9 +1,9 @@
 /* The condition number of A in the 1-norm, estimated from its Cholesky factor.
  *
- * Norms of A^-1 and of A = L L' come from the estimator of Hager (1984) and Higham (1988), LAPACK's dlacn2: it climbs |B x|_1
- * over the corners of the unit ball with two products by B in each of at most five steps. The result is a lower bound,
- * seldom below a third of the norm. A itself was overwritten by its factor, so its norm is estimated the same way:
- * O(n^2) altogether. */
+ * Norms of A^-1 and of A = L L' come from the estimator of Hager (1984) and Higham (1988), LAPACK's dlacn2: it
+ * climbs |B x|_1 over the corners of the unit ball with two products by B in each of at most five steps. The result
+ * is a lower bound, seldom below a third of the norm. A itself was overwritten by its factor, so its norm is
+ * estimated the same way: O(n^2) altogether. */
 #include "cholesky.h"
 
 /* LAPACK; kase says what is wanted next: 0 nothing, 1 B x, 2 B' x. */

@@ -7,17 +7,18 @@
  *     L_ij   =  A_ij L_jj^-T                trsm
  *
  * A tile is written by one task only, from its first entries out of the engine to its last: it stays in the cache while
- * finished tiles stream by, and fresh memory is touched once. Tasks are numbered column by column, each from the diagonal
- * down, and wait for the tiles that they read (base/sweep.h). When a column begins, the tiles that its first task reads
- * have long been finished by the column before, so that threads hardly ever wait; a barrier after each panel, as when
- * going right, cost up to a tile's time per thread and panel.
+ * finished tiles stream by, and fresh memory is touched once. Tasks are numbered column by column, each from the
+ * diagonal down, and wait for the tiles that they read (base/sweep.h). When a column begins, the tiles that its
+ * first task reads have long been finished by the column before, so that threads hardly ever wait; a barrier after
+ * each panel, as when going right, would cost up to a tile's time per thread and panel.
  *
  * Substitution has one task for each row of tiles and block of right-hand sides:
  *
  *     y_i  =  L_ii^-1 (b_i - sum_k<i L_ik y_k)          backwards with L' likewise
  *
- * With many right-hand sides their blocks keep all threads busy. With few, row i + 1 is summed up to y_(i-1) while row i is
- * being solved, so that two threads stream different rows of the factor: what counts then is the speed of memory.
+ * With many right-hand sides their blocks keep all threads busy. With few, row i + 1 is summed up to y_(i-1) while
+ * row i is being solved, so that two threads stream different rows of the factor: what counts then is the speed of
+ * memory.
  *
  * Tiles are row-major, which LAPACK reads as transposed: hence "U" for potrf. */
 #include <cblas.h>

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gram/cg.h>
+#include <gram/nystrom.h>
+
 #include "support.h"
 
 /* ---- an allocator that counts, and fails once ---- */
@@ -47,17 +50,19 @@ static void give_back(void *user, void *block, size_t bytes)
 
 /* ---- the script ---- */
 
-enum { N = 40, M = 30, D = 3, OPERATORS = 5 };
+enum { N = 40, M = 30, D = 3, OPERATORS = 6 };
 
 /* What the script makes; whatever was made is destroyed at its end, wherever that is. */
 typedef struct play {
     gram_context *context;
-    gram_points *x, *y, *narrow;
+    gram_points *x, *y, *narrow, *twice;
     gram_kernel *kernel, *parts[8];
     gram_operator *ops[OPERATORS];
+    gram_cholesky *factors[2];
+    gram_nystrom *nystrom;
 } play;
 
-static double data[N * D], v[N * 2], out[N * N], dense[N * N];
+static double data[N * D], doubled[N * D], v[N * 2], out[N * N], dense[N * N];
 static float data32[N * D];
 
 #define STEP(call)                                                                                                     \
@@ -132,6 +137,7 @@ static gram_status play_operators(play *p)
     STEP(gram_operator_create_free(c, p->parts[6], p->x, &p->ops[2]));
     STEP(gram_operator_create_shifted(c, p->ops[1], 0.5, &p->ops[3]));
     STEP(gram_operator_create_sum(c, 4, p->ops, weights, &p->ops[4]));
+    STEP(gram_operator_create_shifted_by(c, p->ops[2], data, &p->ops[5]));
     for (int i = 0; i < OPERATORS; i++) {
         STEP(gram_operator_apply(c, p->ops[i], 2, v, 2, out, 2));
         STEP(gram_operator_diagonal(c, p->ops[i], out));
@@ -153,6 +159,36 @@ static gram_status play_eigen(const play *p)
     return GRAM_OK;
 }
 
+static gram_status play_solve(play *p)
+{
+    gram_status status;
+    gram_context *c = p->context;
+    static double shift[N], b[N * 2], x[N * 2];
+    double jitter, estimate;
+    gram_cg_options options;
+    memcpy(b, v, sizeof b);
+    for (int i = 0; i < N; i++) shift[i] = -1e-6; /* indefinite, so that a jitter is searched for */
+    STEP(gram_cholesky_create(c, p->parts[6], p->twice, shift, GRAM_STORAGE_F64, &jitter, &p->factors[0]));
+    STEP(gram_cholesky_create(c, p->parts[6], p->x, data, GRAM_STORAGE_F32, NULL, &p->factors[1]));
+    for (int i = 0; i < 2; i++) {
+        STEP(gram_cholesky_solve(c, p->factors[i], 2, b, 2));
+        STEP(gram_cholesky_half_solve(c, p->factors[i], 1, b, 2));
+        STEP(gram_cholesky_condition(c, p->factors[i], &estimate));
+    }
+    gram_cg_options_init(&options, sizeof options);
+    options.precondition = gram_cg_precondition_factor;
+    options.user = p->factors[1];
+    memset(x, 0, sizeof x);
+    STEP(gram_cg_solve(c, p->ops[5], 2, v, 2, x, 2, &options, NULL));
+    STEP(gram_nystrom_create(c, p->parts[6], p->x, data, 7, &p->nystrom));
+    STEP(gram_nystrom_solve(c, p->nystrom, 2, b, 2));
+    STEP(gram_cholesky_invert(c, p->factors[0]));
+    STEP(gram_cholesky_inverse_diagonal(c, p->factors[0], out));
+    STEP(gram_cholesky_inverse_matrix(c, p->factors[0], out, N));
+    STEP(gram_cholesky_inverse_apply(c, p->factors[0], 2, v, 2, out, 2));
+    return GRAM_OK;
+}
+
 static gram_status play_all(const gram_context_options *options, play *p)
 {
     gram_status status;
@@ -160,10 +196,12 @@ static gram_status play_all(const gram_context_options *options, play *p)
     STEP(gram_points_create_f64(p->context, N, D, data, D, &p->x));
     STEP(gram_points_create_f64(p->context, M, D, data, D, &p->y));
     STEP(gram_points_create_f32(p->context, N, D, data32, D, &p->narrow));
+    STEP(gram_points_create_f64(p->context, N, D, doubled, D, &p->twice));
     STEP(play_kernels(p));
     STEP(play_matrices(p));
     STEP(play_operators(p));
     STEP(play_eigen(p));
+    STEP(play_solve(p));
     return GRAM_OK;
 }
 
@@ -172,9 +210,12 @@ static void play_end(play *p)
     gram_points_destroy(p->x);
     gram_points_destroy(p->y);
     gram_points_destroy(p->narrow);
+    gram_points_destroy(p->twice);
     gram_kernel_release(p->kernel);
     for (int i = 0; i < 8; i++) gram_kernel_release(p->parts[i]);
     for (int i = 0; i < OPERATORS; i++) gram_operator_release(p->ops[i]);
+    for (int i = 0; i < 2; i++) gram_cholesky_destroy(p->factors[i]);
+    gram_nystrom_destroy(p->nystrom);
     gram_context_destroy(p->context);
     *p = (play){.context = NULL};
 }
@@ -184,6 +225,7 @@ static int set_up(void **state)
     (void)state;
     test_uniform(1, N * D, 0.1, 1.5, data);
     test_uniform(2, N * 2, -1, 1, v);
+    for (int i = 0; i < N * D; i++) doubled[i] = data[i / (2 * D) * D + i % D]; /* each point twice */
     for (int i = 0; i < N * D; i++) data32[i] = (float)data[i];
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) dense[i * N + j] = i == j ? 2 : 1.0 / (1 + abs(i - j));

@@ -7,7 +7,7 @@
 #include "support.h"
 
 static const int64_t SIZES[] = {1, 2, 95, 96, 97, 481, 700};
-enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, D = 3 };
+enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, D = 3, SHIFTS = 7 };
 
 static const char KERNEL[] = "1.5*rbf(ell=0.6) + 0.2*matern(nu=1.5, ell=[1,2,0.5]) + 0.3*white()";
 static const double SHIFT = 0.75, WEIGHTS[3] = {2, -0.5, 1};
@@ -49,7 +49,8 @@ static void world_free(world *w)
 typedef struct operator_case {
     const char *kind;
     gram_operator *(*make)(const world *w);
-    double factor, shift; /* the operator is factor K + shift I */
+    double factor, shift; /* the operator is factor K + shift I ... */
+    double more;          /* ... + more diag(0, 1, 2, ..., SHIFTS - 1, 0, 1, ...) */
 } operator_case;
 
 static gram_operator *make_dense(const world *w)
@@ -81,6 +82,17 @@ static gram_operator *make_shifted(const world *w)
     return op;
 }
 
+static gram_operator *make_shifted_by(const world *w)
+{
+    gram_operator *op = NULL, *inner = make_free(w);
+    double *diagonal = test_numbers(w->n);
+    for (int64_t i = 0; i < w->n; i++) diagonal[i] = SHIFT + 0.01 * (double)(i % SHIFTS);
+    OK(w->context, gram_operator_create_shifted_by(w->context, inner, diagonal, &op));
+    free(diagonal); /* it was copied */
+    gram_operator_release(inner);
+    return op;
+}
+
 static gram_operator *make_sum(const world *w)
 {
     gram_operator *op = NULL, *terms[3] = {make_dense(w), make_free(w), make_shifted(w)};
@@ -98,8 +110,13 @@ static gram_operator *make_nested(const world *w)
 }
 
 static const operator_case CASES[] = {
-    {"dense", make_dense, 1, 0},        {"packed", make_packed, 1, 0}, {"free", make_free, 1, 0},
-    {"shifted", make_shifted, 1, 0.75}, {"sum", make_sum, 2.5, 0.75},  {"shifted", make_nested, 2.5, 0.5},
+    {"dense", make_dense, 1, 0, 0},
+    {"packed", make_packed, 1, 0, 0},
+    {"free", make_free, 1, 0, 0},
+    {"shifted", make_shifted, 1, 0.75, 0},
+    {"sum", make_sum, 2.5, 0.75, 0},
+    {"shifted", make_nested, 2.5, 0.5, 0},
+    {"shifted", make_shifted_by, 1, 0.75, 0.01},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -107,7 +124,7 @@ enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
 static double entry(const world *w, const operator_case *c, int64_t i, int64_t j)
 {
-    return c->factor * w->k[i * w->n + j] + (i == j ? c->shift : 0);
+    return c->factor * w->k[i * w->n + j] + (i == j ? c->shift + c->more * (double)(i % SHIFTS) : 0);
 }
 
 /* ---- the contract ---- */
@@ -304,6 +321,11 @@ static void bad_arguments(void **state)
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_dense(w.context, 20, w.k, 19, &op));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_dense(w.context, 20, NULL, 20, &op));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted(w.context, a, NAN, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, NULL, w.k, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, a, NULL, &op));
+    w.k[7] = INFINITY;
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, a, w.k, &op));
+    assert_non_null(strstr(gram_context_message(w.context), "diagonal[7]"));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_sum(w.context, 0, terms, weights, &op));
     REFUSES(GRAM_ERROR_DIMENSION, gram_operator_create_sum(w.context, 2, terms, weights, &op));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_sum(w.context, 1, terms, bad_weights + 1, &op));

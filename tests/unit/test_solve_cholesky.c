@@ -9,7 +9,7 @@
 #include "operator/tiled.h"
 #include "support.h"
 
-/* One tile and the sizes around it, several tiles, a ragged last one; tiles are 96 wide below 1920 points, then 192. */
+/* One tile and the sizes around it, several tiles, a ragged last one; tiles are 96 wide below 1500 points. */
 static const int64_t SIZES[] = {1, 2, 95, 96, 97, 191, 193, 300};
 enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, D = 3 };
 
@@ -296,7 +296,7 @@ static double *everything(int64_t n, int threads, gram_storage storage, int64_t 
 static void threads(void **state)
 {
     (void)state;
-    static const int64_t FEW[] = {2, 97, 700, 1000};
+    static const int64_t FEW[] = {2, 97, 700, 1600};
     for (size_t s = 0; s < sizeof FEW / sizeof *FEW; s++)
         for (int narrow = 0; narrow < 2; narrow++) {
             const gram_storage storage = narrow ? GRAM_STORAGE_F32 : GRAM_STORAGE_F64;

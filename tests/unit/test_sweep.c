@@ -1,5 +1,6 @@
 /* The parallel sweep, with one thread and with several. */
 #define _POSIX_C_SOURCE 200809L
+#include <omp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -280,6 +281,77 @@ static void test_no_room_for_scratch(void **state)
     gram_context_destroy(context);
 }
 
+/* Each task waits for the two before it, as far as they exist, and adds up their numbers: Fibonacci's, modulo 2^64. */
+typedef struct chain {
+    gram_flags flags;
+    uint64_t value[TASKS];
+    int64_t failing; /* this task fails; -1: none */
+} chain;
+
+static gram_status chain_task(void *argument, const gram_worker *worker)
+{
+    chain *test = argument;
+    const int64_t task = worker->task;
+    for (int64_t before = task < 2 ? 0 : task - 2; before < task; before++)
+        if (!gram_flag_wait(&test->flags, before)) return GRAM_OK;
+    if (task == test->failing) {
+        gram_flags_break(&test->flags);
+        return GRAM_ERROR_DATA;
+    }
+    test->value[task] = task < 2 ? 1 : test->value[task - 1] + test->value[task - 2];
+    gram_flag_set(&test->flags, task);
+    return GRAM_OK;
+}
+
+static void test_flags(void **state)
+{
+    (void)state;
+    static chain test;
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        assert_int_equal(gram_flags_create(context, "flags", TASKS, &test.flags), GRAM_OK);
+        const gram_sweep sweep = {.what = "chain", .tasks = TASKS, .run = chain_task, .argument = &test};
+        for (int run = 0; run < 3; run++) {
+            test.failing = run == 1 ? TASKS / 2 : -1;
+            memset(test.value, 0, sizeof test.value);
+            gram_flags_clear(&test.flags);
+            assert_int_equal(gram_sweep_run(context, &sweep), run == 1 ? GRAM_ERROR_DATA : GRAM_OK);
+            const int64_t last = run == 1 ? TASKS / 2 : TASKS;
+            uint64_t one = 0, two = 1;
+            for (int64_t i = 0; i < last; i++) {
+                const uint64_t next = one + two;
+                one = two, two = next;
+                assert_true(test.value[i] == one);
+            }
+        }
+        gram_flags_destroy(context, &test.flags);
+        gram_context_destroy(context);
+    }
+}
+
+/* OpenMP would use one thread only for whatever starts inside a task, in a team of one too, and as before after it. */
+static gram_status openmp_task(void *argument, const gram_worker *worker)
+{
+    (void)worker;
+    if (omp_get_max_threads() != 1) atomic_fetch_add((atomic_int *)argument, 1);
+    return GRAM_OK;
+}
+
+static void test_serial_inside(void **state)
+{
+    (void)state;
+    omp_set_num_threads(3);
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        atomic_int faults = 0;
+        const gram_sweep sweep = {.what = "serial", .tasks = 8, .run = openmp_task, .argument = &faults};
+        assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
+        assert_int_equal(faults, 0);
+        assert_int_equal(omp_get_max_threads(), 3);
+        gram_context_destroy(context);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +362,8 @@ int main(void)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_two_contexts),
         cmocka_unit_test(test_no_room_for_scratch),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_serial_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
