@@ -60,8 +60,8 @@ static void fit(const char *text, int64_t n, int64_t d, double noise, const char
     const double seconds = clock_seconds() - start;
 
     const gram_krr_report *report = gram_krr_get_report(krr);
-    printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld, ", seconds, processor_seconds() - processor,
-           (long long)(memory_peak() - memory));
+    printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld, ", seconds,
+           processor_seconds() - processor, (long long)(memory_peak() - memory));
     printf("\"backward_error\": %.3e, \"residual\": %.3e, \"iterations\": %lld, \"precision\": \"%s\", ",
            report->backward_error, report->residual, (long long)report->iterations,
            gram_precision_name(report->precision));

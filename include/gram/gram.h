@@ -11,6 +11,7 @@
 #include <gram/context.h>
 #include <gram/eigen.h>
 #include <gram/function.h>
+#include <gram/gp.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/matrix.h>

@@ -52,17 +52,17 @@ struct gram_criterion_work {
     int64_t n, m, rank;
     double *numbers; /* all of the following vectors */
     int64_t number_count;
-    double *shift;        /* n */
-    double *rhs;          /* n x (m + 1): A^-1 [y, 1] */
-    double *a;            /* n x m */
-    double *c;            /* n; 0 without intercept */
-    double c_sum;         /* 1'c; 1 without intercept */
-    double *diagonal;     /* n: of P */
-    double *u, *v;        /* n x m, n */
-    double *left, *right; /* n x rank: the thin part of W */
-    double *e, *g;        /* CV: n x m, residuals and P_BB^-1 of them */
-    double *spread;       /* CV: n x rank, e or g of each fold in a column of its own */
-    double *p, *w;        /* n x n: P (or A^-1), and W */
+    double *shift;                             /* n */
+    double *rhs;                               /* n x (m + 1): A^-1 [y, 1] */
+    double *a;                                 /* n x m */
+    double *c;                                 /* n; 0 without intercept */
+    double c_sum;                              /* 1'c; 1 without intercept */
+    double *diagonal;                          /* n: of P */
+    double *u, *v;                             /* n x m, n */
+    double *left, *right;                      /* n x rank: the thin part of W */
+    double *e, *g;                             /* CV: n x m, residuals and P_BB^-1 of them */
+    double *spread;                            /* CV: n x rank, e or g of each fold in a column of its own */
+    double *p, *w;                             /* n x n: P (or A^-1), and W */
     int64_t *fold_rows, *fold_start, *fold_of; /* CV: rows fold by fold; where each begins; the fold of a row */
     int64_t largest_fold;
 };
@@ -323,9 +323,7 @@ static gram_status contract(gram_context *context, const work_t *k, const gram_k
 {
     gram_weights weights = {.dense = dense, .ld = k->n};
     if (!gradient || gram_kernel_parameter_count(kernel) == 0) return GRAM_OK;
-    if (!dense)
-        weights = (gram_weights){
-            .rank = k->rank, .a = k->left, .lda = k->rank, .b = k->right, .ldb = k->rank};
+    if (!dense) weights = (gram_weights){.rank = k->rank, .a = k->left, .lda = k->rank, .b = k->right, .ldb = k->rank};
     return gram_matrix_parameter_gradient(context, kernel, k->sample->points, NULL, &weights, gradient);
 }
 

@@ -19,12 +19,13 @@ typedef struct problem {
     double lambda;
 } problem;
 
-static const char *const KERNELS[] = {"rbf(ell=0.8)",
-                                      "rbf(ell=[0.6,1.1,2])",
-                                      "2*matern(nu=2.5, ell=[0.6,1.1,2]) + 0.2*white() + 0.3*linear(c=0.5)",
-                                      "on(1:2, rbf(ell=0.9))*on(3, periodic(p=2, ell=1.2)) + 0.5*rq(alpha=1.5, ell=0.7)",
-                                      "rbf(S=[1,0.1,0;0.1,1,0;0,0,0.5])",
-                                      "poly(m=2, c=1)"};
+static const char *const KERNELS[] = {
+    "rbf(ell=0.8)",
+    "rbf(ell=[0.6,1.1,2])",
+    "2*matern(nu=2.5, ell=[0.6,1.1,2]) + 0.2*white() + 0.3*linear(c=0.5)",
+    "on(1:2, rbf(ell=0.9))*on(3, periodic(p=2, ell=1.2)) + 0.5*rq(alpha=1.5, ell=0.7)",
+    "rbf(S=[1,0.1,0;0.1,1,0;0,0,0.5])",
+    "poly(m=2, c=1)"};
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };
 static const gram_criterion KINDS[] = {GRAM_CRITERION_LOO, GRAM_CRITERION_GCV, GRAM_CRITERION_CV, GRAM_CRITERION_ML};
 static const char *const KIND_NAMES[] = {"loo", "gcv", "cv", "ml"};
@@ -70,7 +71,8 @@ static double evaluate(const problem *p, gram_kernel *kernel, gram_criterion kin
 {
     const gram_tune_options o = options_of(p, kind);
     double value = NAN;
-    OK(p->context, gram_krr_criterion(p->context, kernel, p->points, p->outputs, p->y, M, &o, lambda, &value, gradient));
+    OK(p->context,
+       gram_krr_criterion(p->context, kernel, p->points, p->outputs, p->y, M, &o, lambda, &value, gradient));
     return value;
 }
 
@@ -538,7 +540,8 @@ static void bad_arguments(void **state)
                      GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_krr_criterion(p.context, kernel, p.points, 3, p.y, M, &o, 1, &value, NULL),
                      GRAM_ERROR_ARGUMENT);
-    assert_int_equal(gram_krr_criterion(p.context, kernel, p.points, 1, p.y, M, &o, 1, NULL, NULL), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_krr_criterion(p.context, kernel, p.points, 1, p.y, M, &o, 1, NULL, NULL),
+                     GRAM_ERROR_ARGUMENT);
     refuses(&p, NULL, &o, 1, GRAM_ERROR_ARGUMENT, "kernel is NULL");
     refuses(&p, open, &o, 1, GRAM_ERROR_UNSET, "");
     refuses(&p, kernel, &o, -1, GRAM_ERROR_ARGUMENT, "lambda = -1");

@@ -348,7 +348,8 @@ static void ridgeless_limit(void **state)
 {
     (void)state;
     gram_context *c = test_context(2, GRAM_ISA_AUTO);
-    static const char *const kernels[] = {"matern(nu=0.5, ell=1)", "matern(nu=0.5, ell=1)", "poly(m=2,c=1)", "linear(c=0)"};
+    static const char *const kernels[] = {"matern(nu=0.5, ell=1)", "matern(nu=0.5, ell=1)", "poly(m=2,c=1)",
+                                          "linear(c=0)"};
     static const double near_zero[] = {1e-12, 1e-10, 1e-9, 1e-9}; /* rounding costs more the smaller it is */
     for (int k = 0; k < 4; k++)
         for (int intercept = 0; intercept < 2; intercept++) {
@@ -487,7 +488,8 @@ static void smallest_sets(void **state)
                 o.lambda = 0.1 * ridge;
                 gram_krr *krr = fit(c, "rbf(ell=1)", n, 1, 1, x, y, &o);
                 if (n == 1 && intercept) assert_true(fabs(gram_krr_fitted(krr)[0] - 3) < 1e-12);
-                if (n == 1 && intercept && gram_krr_loo_residuals(krr)) assert_true(isnan(gram_krr_loo_residuals(krr)[0]));
+                if (n == 1 && intercept && gram_krr_loo_residuals(krr))
+                    assert_true(isnan(gram_krr_loo_residuals(krr)[0]));
                 if (n == 1 && !intercept) assert_true(fabs(gram_krr_fitted(krr)[0] - 3 / (1 + o.lambda)) < 1e-12);
                 if (!ridge) near("interpolant", n, gram_krr_fitted(krr), y, 1e-12);
                 gram_krr_destroy(krr);
@@ -574,13 +576,20 @@ static void norm_facts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_the_system),        cmocka_unit_test(leaves_one_out),
-        cmocka_unit_test(leaves_folds_out),         cmocka_unit_test(path_is_separate_fits),
-        cmocka_unit_test(gcv_is_that_of_the_smoother), cmocka_unit_test(push_through),
-        cmocka_unit_test(weights_count_rows),       cmocka_unit_test(ridgeless_limit),
-        cmocka_unit_test(mixed_is_exact),           cmocka_unit_test(landmarks_approach_the_fit),
-        cmocka_unit_test(same_bits_for_any_threads), cmocka_unit_test(smallest_sets),
-        cmocka_unit_test(refuses),                  cmocka_unit_test(norm_facts),
+        cmocka_unit_test(solves_the_system),
+        cmocka_unit_test(leaves_one_out),
+        cmocka_unit_test(leaves_folds_out),
+        cmocka_unit_test(path_is_separate_fits),
+        cmocka_unit_test(gcv_is_that_of_the_smoother),
+        cmocka_unit_test(push_through),
+        cmocka_unit_test(weights_count_rows),
+        cmocka_unit_test(ridgeless_limit),
+        cmocka_unit_test(mixed_is_exact),
+        cmocka_unit_test(landmarks_approach_the_fit),
+        cmocka_unit_test(same_bits_for_any_threads),
+        cmocka_unit_test(smallest_sets),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(norm_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
