@@ -14,6 +14,7 @@
 #include <gram/gp.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
+#include <gram/markov.h>
 #include <gram/matrix.h>
 #include <gram/model.h>
 #include <gram/npy.h>

@@ -51,8 +51,8 @@ done:
     return status;
 }
 
-static gram_status check(gram_context *context, const char *name, const gram_kernel *kernel, const gram_points *x,
-                         const double *y, const gram_gp_options *o)
+gram_status gram_gp_check(gram_context *context, const char *name, const gram_kernel *kernel, const gram_points *x,
+                          const double *y, const gram_gp_options *o)
 {
     gram_status status = GRAM_OK;
     char shown[GRAM_NUMBER_SIZE];
@@ -208,7 +208,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_gp_options_init(&s->options, sizeof s->options);
     if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     const gram_gp_options *o = &s->options;
-    TRY(check(context, name, kernel, x, y, o));
+    TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;
     s->d = x->d;
     s->y = y;

@@ -24,6 +24,10 @@ typedef struct gram_gp_system {
     double log_determinant, log_small; /* of A and of T'A^-1 T */
 } gram_gp_system;
 
+/* Checks the arguments of a regression (`name` for messages). */
+gram_status gram_gp_check(gram_context *context, const char *name, const gram_kernel *kernel, const gram_points *x,
+                          const double *y, const gram_gp_options *options);
+
 /* Checks the arguments (`name` for messages), factors and solves. gram_gp_system_free is due after a failure, too. */
 gram_status gram_gp_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
                                 const double *y, const gram_gp_options *options, gram_gp_system *system);
