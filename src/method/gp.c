@@ -70,7 +70,7 @@ static gram_status leave_one_out(gram_context *context, const double *y, gram_gp
     for (int64_t i = 0; i < s->n; i++) mean += y[i] / (double)s->n;
     for (int64_t i = 0; i < s->n; i++) {
         double p = gp->loo_variance[i];
-        memcpy(row, s->h + i * s->q, (size_t)s->q * sizeof *row);
+        if (s->q > 0) memcpy(row, s->h + i * s->q, (size_t)s->q * sizeof *row);
         gram_gp_small_solve(s, row);
         for (int64_t k = 0; k < s->q; k++) p -= row[k] * row[k];
         const int known = p > 1e-14 * gp->loo_variance[i]; /* one row and a constant: nothing is left to predict from */

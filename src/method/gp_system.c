@@ -143,8 +143,8 @@ static void small_solve_back(const gram_gp_system *s, double *v)
 static void combine(gram_gp_system *s, const double *u)
 {
     const int64_t n = s->n, q = s->q, columns = q + 1;
-    for (int64_t i = 0; i < n; i++) memcpy(s->h + i * q, u + i * columns + 1, (size_t)q * sizeof *u);
-    memset(s->small, 0, (size_t)(q * q) * sizeof *u);
+    for (int64_t i = 0; i < n && q > 0; i++) memcpy(s->h + i * q, u + i * columns + 1, (size_t)q * sizeof *u);
+    if (q > 0) memset(s->small, 0, (size_t)(q * q) * sizeof *u);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < q; j++)
             for (int64_t k = 0; k <= j; k++) s->small[j * q + k] += s->t[i * q + j] * s->h[i * q + k];
