@@ -312,7 +312,7 @@ done:
 
 /* ---- other columns ---- */
 
-/* x (rows x c, `ld` numbers apart) times matrix, in place with rows `ldo` apart */
+/* x (rows x c) times matrix, in place: rows of the result are shorter, or as long */
 static void combine_rows(int64_t rows, int c, int fewer, const double *matrix, double *x, double *row)
 {
     for (int64_t i = 0; i < rows; i++) {

@@ -27,7 +27,6 @@ typedef struct sum {
 typedef struct compiler {
     gram_context *context;
     const char *name; /* of the caller, for messages */
-    int structure;
     gram_markov_model *model;
     int parameter; /* the next one's number */
 } compiler;
@@ -383,7 +382,7 @@ gram_status gram_markov_model_make(gram_context *context, const char *name, cons
                                    gram_markov_model *model)
 {
     gram_status status = GRAM_OK;
-    compiler c = {.context = context, .name = name, .structure = structure, .model = model};
+    compiler c = {.context = context, .name = name, .model = model};
     sum whole = {0};
     memset(model, 0, sizeof *model);
     gram_arena_init(&model->arena, context->memory);

@@ -371,11 +371,39 @@ static void same_bits(void **state)
     free(x), free(y);
 }
 
+static int stop_at_third(void *user)
+{
+    return ++*(int *)user == 3;
+}
+
+static void cancelled(void **state)
+{
+    (void)state;
+    enum { MANY = 60000 };
+    gram_context_options options;
+    gram_context *c = NULL;
+    int calls = 0;
+    double *x = test_random(5, MANY, 0, 30), *y = test_random(6, MANY, -1, 1), value, gradient[3];
+    gram_context_options_init(&options, sizeof options);
+    options.cancel = stop_at_third;
+    options.cancel_user = &calls;
+    assert_int_equal(gram_context_create(&options, &c), GRAM_OK);
+    gram_kernel *kernel = test_kernel(c, "2*laplace(ell=1)");
+    gram_points *points = test_points(c, MANY, 1, x);
+    assert_int_equal(gram_markov_likelihood(c, kernel, points, y, NULL, &value, gradient), GRAM_ERROR_CANCELLED);
+    assert_int_equal(calls, 3);
+    gram_points_destroy(points);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+    free(x), free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_matrices), cmocka_unit_test(gradients), cmocka_unit_test(few_far_and_near),
         cmocka_unit_test(interpolates),     cmocka_unit_test(refusals),  cmocka_unit_test(same_bits),
+        cmocka_unit_test(cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
