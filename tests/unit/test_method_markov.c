@@ -1,6 +1,7 @@
 /* Regression on the line by filtering against the same by matrices (gp.h), against differences, and against laws that draws
  * must follow. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,48 @@ static void same_bits(void **state)
     free(x), free(y);
 }
 
+/* Small noise, where matrices in double precision lose digits: a table made with 60 digits (reference/make_markov.py). */
+static void small_noise(void **state)
+{
+    (void)state;
+    enum { ROWS = 64 };
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    FILE *file = fopen(GRAM_TEST_SOURCE "/reference/markov.txt", "r");
+    char text[256];
+    int blocks = 0;
+    assert_non_null(file);
+    for (; fgets(text, sizeof text, file); blocks++) {
+        int n, count;
+        double x[ROWS], y[ROWS], expected[MOST], found[MOST], z;
+        gram_gp_options o;
+        gram_markov *fit = NULL;
+        gram_gp_options_init(&o, sizeof o);
+        o.mean = GRAM_MEAN_ZERO;
+        text[strcspn(text, "\n")] = 0;
+        assert_int_equal(fscanf(file, "%lf %d", &o.noise, &n), 2);
+        for (int i = 0; i < n; i++) assert_int_equal(fscanf(file, "%lf", &x[i]), 1);
+        for (int i = 0; i < n; i++) assert_int_equal(fscanf(file, "%lf", &y[i]), 1);
+        assert_int_equal(fscanf(file, "%d", &count), 1);
+        for (int i = 0; i <= count; i++) assert_int_equal(fscanf(file, "%lf", &expected[i]), 1);
+        assert_int_equal(fscanf(file, "%lf %lf %lf ", &z, &expected[count + 1], &expected[count + 2]), 3);
+        gram_kernel *kernel = test_kernel(c, text);
+        gram_points *points = test_points(c, n, 1, x), *other = test_points(c, 1, 1, &z);
+        OK(c, gram_markov_likelihood(c, kernel, points, y, &o, found, found + 1));
+        OK(c, gram_markov_fit(c, kernel, points, y, &o, &fit));
+        OK(c, gram_markov_predict(c, fit, other, NULL, 0, &found[count + 1], &found[count + 2]));
+        for (int i = 0; i <= count + 2; i++)
+            if (!(fabs(found[i] - expected[i]) <= 1e-8 * fabs(expected[i])))
+                FAIL_TEST("%s, noise %g: [%d] is %.17g instead of %.17g", text, o.noise, i, found[i], expected[i]);
+        gram_markov_destroy(fit);
+        gram_points_destroy(points);
+        gram_points_destroy(other);
+        gram_kernel_release(kernel);
+    }
+    assert_int_equal(blocks, 9);
+    (void)fclose(file);
+    gram_context_destroy(c);
+}
+
 static int stop_at_third(void *user)
 {
     return ++*(int *)user == 3;
@@ -401,9 +444,9 @@ static void cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_matrices), cmocka_unit_test(gradients), cmocka_unit_test(few_far_and_near),
-        cmocka_unit_test(interpolates),     cmocka_unit_test(refusals),  cmocka_unit_test(same_bits),
-        cmocka_unit_test(cancelled),
+        cmocka_unit_test(same_as_matrices), cmocka_unit_test(gradients),   cmocka_unit_test(few_far_and_near),
+        cmocka_unit_test(interpolates),     cmocka_unit_test(refusals),    cmocka_unit_test(same_bits),
+        cmocka_unit_test(cancelled),        cmocka_unit_test(small_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
