@@ -14,9 +14,11 @@
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/function.h>
+#include <gram/gp.h>
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
+#include <gram/markov.h>
 #include <gram/matrix.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
