@@ -140,12 +140,12 @@ static void noise_is_not_fitted(void **state)
 static void climbs(void **state)
 {
     (void)state;
-    problem p = make(2, 1700);
+    problem p = make(2, 1510);
     gram_tune_options o = defaults();
     const result all = tune(&p, "rbf", NULL);
     o.rows = 700;
     const result some = tune(&p, "rbf", &o);
-    assert_true(all.report.rows == 1700 && some.report.rows == 700);
+    assert_true(all.report.rows == 1510 && some.report.rows == 700);
     assert_true(all.report.evaluations < 25);
     /* the noise is carried over from the sample to all rows */
     assert_true(fabs(log(some.lambda / all.lambda)) < 3);
@@ -160,7 +160,7 @@ static void same_bits(void **state)
     for (int kind = 0; kind < 4; kind++) {
         result first = {.lambda = 0};
         for (int threads = 1; threads <= 3; threads++) {
-            problem p = make(threads, kind == 0 ? 650 : 130);
+            problem p = make(threads, kind == 0 ? 610 : 130);
             gram_tune_options o = defaults();
             o.criterion = (gram_criterion)kind;
             o.ard = kind < 2;
@@ -569,9 +569,9 @@ static void failing_allocations(void **state)
     (void)state;
     double *x = test_random(41, OOM_N * D, -1, 1), *y = test_random(42, OOM_N, -1, 1);
     for (int kind = 0; kind < 4; kind++) {
-        /* allocations repeat with every evaluation: all of the first ones, then every 7th */
+        /* allocations repeat with every evaluation: all of the first ones, then every 11th */
         long long k = 0;
-        for (;; k += k < 300 ? 1 : 7) {
+        for (;; k += k < 200 ? 1 : 11) {
             book b = {.fail_at = k};
             gram_context_options options;
             gram_context_options_init(&options, sizeof options);
