@@ -365,6 +365,68 @@ static void refusals(void **state)
     gram_context_destroy(context);
 }
 
+/* The score of a standard normal; user counts how often the kernel was let go. */
+static void normal_score(void *user, int64_t d, const double *x, double *score)
+{
+    (void)user;
+    for (int64_t l = 0; l < d; l++) score[l] = -x[l];
+}
+
+static void count_release(void *user)
+{
+    ++*(int *)user;
+}
+
+/* The kernel of a score function gives the operator's matrix, and composes like others. */
+static void kernel_like_others(void **state)
+{
+    (void)state;
+    enum { MANY = 130 };
+    static const char *const bases[] = {"imq(c=1.3, beta=0.5)", "rbf(ell=[0.8,1.2,2])", "rbf(ell=1) + poly(m=2, c=1)"};
+    static double by_operator[MANY * MANY], by_kernel[MANY * MANY], scores[MANY * D];
+    double *x = test_random(77, MANY * D, -1.5, 1.5);
+    for (int i = 0; i < MANY * D; i++) scores[i] = -x[i];
+    for (int k = 0; k < 3; k++) {
+        int released = 0;
+        gram_context *context = test_context(2, GRAM_ISA_AUTO);
+        gram_kernel *base = test_kernel(context, bases[k]), *stein = NULL, *twice = NULL;
+        gram_points *points = test_points(context, MANY, D, x);
+        gram_operator *op = NULL;
+        OK(context, gram_operator_create_stein(context, base, points, scores, D, &op));
+        OK(context, gram_operator_matrix(context, op, by_operator, MANY));
+        OK(context, gram_kernel_stein(context, "normal", base, normal_score, &released, count_release, &stein));
+        OK(context, gram_matrix(context, stein, points, NULL, by_kernel, MANY));
+        assert_true(test_distance(MANY, MANY, by_kernel, MANY, by_operator, MANY) < 1e-11);
+        OK(context, gram_kernel_sum(context, stein, stein, &twice));
+        OK(context, gram_matrix(context, twice, points, NULL, by_kernel, MANY));
+        for (int i = 0; i < MANY * MANY; i++) by_operator[i] *= 2;
+        assert_true(test_distance(MANY, MANY, by_kernel, MANY, by_operator, MANY) < 1e-11);
+        gram_kernel_release(twice);
+        gram_kernel_release(stein);
+        assert_int_equal(released, 1);
+        gram_operator_release(op);
+        gram_points_destroy(points);
+        gram_kernel_release(base);
+        gram_context_destroy(context);
+    }
+    free(x);
+}
+
+static void kernel_of_rough_base(void **state)
+{
+    (void)state;
+    int released = 0;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *base = test_kernel(context, "laplace(ell=1)"), *stein = NULL;
+    assert_int_equal(gram_kernel_stein(context, "rough", base, normal_score, &released, count_release, &stein),
+                     GRAM_ERROR_UNSUPPORTED);
+    assert_int_equal(gram_kernel_stein(context, "none", base, NULL, &released, count_release, &stein),
+                     GRAM_ERROR_ARGUMENT);
+    assert_true(released == 2 && !stein);
+    gram_kernel_release(base);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +437,8 @@ int main(void)
         cmocka_unit_test(test_is_reproducible),
         cmocka_unit_test(preconditioners),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(kernel_like_others),
+        cmocka_unit_test(kernel_of_rough_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
