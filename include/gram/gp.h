@@ -1,4 +1,4 @@
-/* Gaussian-process regression: y_i = m(x_i) + f(x_i) + e_i, f ~ GP(0, k), e_i ~ N(0, noise + row_noise_i).
+/* Gaussian-process regression: y_i = m(x_i) + f(x_i) + e_i, f ~ GP(0, k), e_i ~ N(0, noise/w_i + row_noise_i).
  *
  * A = K + diag(noise). The mean m = T beta is zero, a constant, or linear in x, plus columns that the caller gives; beta is
  * estimated by generalised least squares, beta = (T'A^-1 T)^-1 T'A^-1 y, so that the posterior mean is kernel ridge
@@ -28,6 +28,8 @@ typedef struct gram_gp_options {
     int64_t columns;         /* further columns of the mean, besides `mean` */
     const double *basis;     /* n x columns, row-major, ld */
     int64_t ld;
+    const double
+        *weights; /* n numbers > 0: row i has the noise noise/w_i, as a mean of w_i observations; NULL: all 1 */
 } gram_gp_options;
 
 GRAM_API void gram_gp_options_init(gram_gp_options *options, size_t size);

@@ -168,7 +168,7 @@ gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_p
     TRY(gram_cholesky_condition(context, s->factor, &r->condition));
     TRY(report_residual(context, y, made));
     if (s->n <= MOST_FOR_LOO) TRY(leave_one_out(context, y, made));
-    s->y = s->options.basis = s->options.row_noise = NULL; /* the caller's */
+    s->y = s->options.basis = s->options.row_noise = s->options.weights = NULL; /* the caller's */
     *gp = made;
     made = NULL;
 done:

@@ -61,7 +61,7 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
     const gram_weights weights = {.dense = w, .ld = n};
     TRY(gram_matrix_parameter_gradient(context, kernel, x, NULL, &weights, gradient));
     gradient[parameters] = 0;
-    for (int64_t i = 0; i < n; i++) gradient[parameters] += w[i * n + i];
+    for (int64_t i = 0; i < n; i++) gradient[parameters] += gram_gp_noise_share(&s->options, i) * w[i * n + i];
 done:
     gram_give(context, g, s->n * s->q, sizeof(double));
     gram_give(context, w, n * n, sizeof(double));
