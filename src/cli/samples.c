@@ -1,5 +1,7 @@
 #include "samples.h"
 
+#include <stdlib.h>
+
 #include "data.h"
 
 static const cli_option sample_options[] = {
@@ -17,12 +19,6 @@ cli_group cli_rows_group(cli_rows_options *options)
     return (cli_group){"Data", sample_options, sizeof sample_options / sizeof *sample_options, options};
 }
 
-static int unread(cli_session *session, gram_status status)
-{
-    return cli_data_unread(session, status,
-                           "--ignore LIST leaves columns out; --missing drop or mean helps with missing values.");
-}
-
 int cli_rows_read(cli_session *session, const char *path, const cli_rows_options *options, cli_rows *sample)
 {
     gram_table_options read;
@@ -34,9 +30,16 @@ int cli_rows_read(cli_session *session, const char *path, const cli_rows_options
     read.keep_missing = 1; /* what to do with them is the preparation's matter */
     sample->file = cli_data_name(path);
     const gram_status status = gram_table_read(session->context, path, &read, &sample->table);
-    if (status < 0) return unread(session, status);
+    if (status < 0) return cli_data_unread(session, status, NULL);
     sample->n = gram_table_rows(sample->table);
     return CLI_DONE;
+}
+
+/* A failure that is about what columns hold. */
+static int unprepared(cli_session *session, gram_status status)
+{
+    return cli_data_unread(session, status,
+                           "--ignore LIST leaves columns out; --missing drop or mean helps with missing values.");
 }
 
 int cli_rows_learn(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample)
@@ -48,14 +51,14 @@ int cli_rows_learn(cli_session *session, const cli_rows_options *options, const 
     how.scale = !options->no_scale;
     how.missing = (gram_missing)options->missing.value;
     const gram_status status = gram_preparation_learn(session->context, sample->table, &how, &sample->columns);
-    return status < 0 ? unread(session, status) : CLI_DONE;
+    return status < 0 ? unprepared(session, status) : CLI_DONE;
 }
 
 int cli_rows_apply(cli_session *session, cli_rows *sample)
 {
     const gram_status status =
         gram_preparation_apply(session->context, sample->columns, sample->table, 1, &sample->prepared);
-    if (status < 0) return unread(session, status);
+    if (status < 0) return unprepared(session, status);
     gram_table_destroy(sample->table);
     sample->table = NULL;
     sample->n = sample->prepared->n;
@@ -75,6 +78,29 @@ int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first,
     const gram_status status =
         gram_points_create_f64(session->context, sample->n, count, sample->x + first, sample->d, points);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+}
+
+int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, const gram_points *points,
+                   const gram_kernel *kernel)
+{
+    int64_t row, column;
+    gram_kernel *resolved = NULL;
+    const cli_origin origin = {.file = sample->file,
+                               .rows = sample->prepared->rows,
+                               .preparation = sample->columns,
+                               .first_column = first,
+                               .help =
+                                   cli_rows_scaled(sample)
+                                       ? "Standardised columns have negative values; --no-scale takes them as they are."
+                                       : NULL};
+    double *diagonal = calloc((size_t)sample->n, sizeof *diagonal);
+    if (!diagonal) return cli_no_memory();
+    gram_status status = gram_kernel_resolve(session->context, kernel, points, &resolved);
+    if (status >= 0) status = gram_matrix_diagonal(session->context, resolved, points, diagonal);
+    gram_kernel_release(resolved);
+    free(diagonal);
+    if (status >= 0 || !gram_context_place(session->context, &row, &column)) return CLI_DONE;
+    return cli_data_fail(session, status, &origin);
 }
 
 const char *cli_rows_name(const cli_rows *sample, int64_t column, char name[CLI_COLUMN_NAME_SIZE])

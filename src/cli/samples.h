@@ -43,6 +43,11 @@ int cli_rows_apply(cli_session *session, cli_rows *sample);
 /* Makes the points of `count` prepared columns from `first` on. */
 int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first, int64_t count, gram_points **points);
 
+/* After a kernel failed on several sets of points: is it for a single number of these, whose columns start at prepared column
+ * `first`? Then a message that names file, row and column, and the exit code; otherwise CLI_DONE. */
+int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, const gram_points *points,
+                   const gram_kernel *kernel);
+
 /* The name of a prepared column, "age" or "colour=red", cut to the buffer's size. */
 enum { CLI_COLUMN_NAME_SIZE = 256 };
 const char *cli_rows_name(const cli_rows *sample, int64_t column, char name[CLI_COLUMN_NAME_SIZE]);

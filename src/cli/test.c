@@ -1,6 +1,7 @@
 /* gram test: hypothesis tests. Finds the test and runs it; holds what the tests share. */
 #include "test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,8 +92,13 @@ void cli_test_print(cli_text *text, const cli_test_outcome *outcome)
     cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));
     cli_add_row(text, "p-value", cli_short_number(outcome->p_value, number));
     cli_add_label(text, "result");
-    cli_text_add(text, "%s at level %s\n", outcome->reject ? "rejected" : "not rejected",
+    cli_text_add(text, "%s at level %s", outcome->reject ? "rejected" : "not rejected",
                  cli_short_number(outcome->level, level));
+    const double least = 1 / (1 + (double)outcome->draws);
+    if (outcome->draws > 0 && least > outcome->level) /* the user should know that no data would have been rejected */
+        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, take more --permutations",
+                     outcome->draws, cli_short_number(least, number));
+    cli_text_add(text, "\n");
 }
 
 void cli_test_print_dropped(cli_text *text, int64_t dropped)

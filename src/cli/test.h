@@ -33,9 +33,14 @@ typedef struct cli_test_outcome {
     const char *method;
     const char *kernel;
     double statistic, p_value, level;
+    int64_t draws; /* permutations or bootstrap draws; 0: the p-value is a formula's */
     int reject;
     int64_t n, m; /* m = 0: there is no second sample */
 } cli_test_outcome;
+
+/* A line that helps when sums overflow. */
+#define CLI_TEST_TOO_LARGE                                                                                             \
+    "Numbers of very different size need another kernel, other units or, with --no-scale, standardising."
 
 /* The rows that every test has; and one for rows that were dropped, if any were. */
 void cli_test_print(cli_text *text, const cli_test_outcome *outcome);

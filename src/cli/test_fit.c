@@ -154,6 +154,7 @@ static int run(cli_session *session, char **operands, void *report)
                                                               : r->result.statistic.u_statistic,
                                     .p_value = r->result.p_value,
                                     .level = test->level,
+                                    .draws = test->permutations,
                                     .reject = r->result.reject,
                                     .n = r->scored.n};
     return test->plot ? draw(session, test->plot, r, options.draws) : CLI_DONE;

@@ -219,10 +219,12 @@ static int run_test(cli_session *session, report *r)
     for (int g = 0; g < r->groups; g++) points[g] = r->group[g].points;
     const gram_status status = gram_hsic_test(session->context, r->groups, r->kernels, points, &r->how, &r->result);
     if (status >= 0) return write_kernels(r);
-    const char *help = NULL;
-    if (status == GRAM_ERROR_DOMAIN && cli_rows_scaled(&r->rows))
-        help = "Standardised columns have negative values; --no-scale takes them as they are.";
-    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
+    int code = CLI_DONE;
+    for (int g = 0; g < r->groups && status == GRAM_ERROR_DOMAIN && code == CLI_DONE; g++)
+        if (r->kernels[g]) code = cli_rows_blame(session, &r->rows, r->group[g].first, points[g], r->kernels[g]);
+    if (code != CLI_DONE) return code;
+    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN,
+                            status == GRAM_ERROR_NUMERICAL ? CLI_TEST_TOO_LARGE : NULL);
 }
 
 /* ---- the picture: one column against another ---- */
@@ -294,6 +296,7 @@ static cli_test_outcome outcome_of(const void *report_)
                               .statistic = r->result.statistic,
                               .p_value = r->result.p_value,
                               .level = r->options->level,
+                              .draws = r->result.used == GRAM_HSIC_GAMMA ? 0 : r->options->permutations,
                               .reject = r->result.reject,
                               .n = r->result.n};
 }

@@ -108,6 +108,12 @@ static int check(void *report_)
     const int code = cli_test_method(usage.verb, r->options, names, METHOD_COUNT, &place);
     if (code != CLI_DONE) return code;
     if (r->options->method) r->how.method = METHODS[place].id;
+    if (r->own->block && r->how.method != GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_WRONG_USE, "Say --method block, or leave it out.",
+                        "test two-sample: --block is for --method block");
+    if (r->own->lag && !r->own->dependent && r->how.method != GRAM_MMD_TEST_WILD)
+        return cli_fail(CLI_WRONG_USE, "Say --dependent, or leave it out.",
+                        "test two-sample: --lag is for --dependent");
     if (!r->own->dependent) return CLI_DONE;
     if (r->options->method && r->how.method != GRAM_MMD_TEST_WILD)
         return cli_fail(CLI_WRONG_USE, "Leave one of them out.",
@@ -116,11 +122,19 @@ static int check(void *report_)
     return CLI_DONE;
 }
 
-static int check_rows(const cli_rows *sample)
+static int check_rows(const report *r, const cli_rows *sample)
 {
-    if (sample->n >= 2) return CLI_DONE;
-    return cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
-                    "%s has a single row%s", sample->file, cli_rows_dropped(sample) ? " without missing values" : "");
+    const char *kept = cli_rows_dropped(sample) ? " without missing values" : "";
+    if (sample->n < 2)
+        return cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
+                        "%s has a single row%s", sample->file, kept);
+    if (sample->n >= 4) return CLI_DONE;
+    if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
+        r->how.method == GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_BAD_DATA, "Other methods do with two rows; more are needed to show anything.",
+                        "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, sample->n, kept,
+                        r->options->method);
+    return CLI_DONE;
 }
 
 static int read_samples(cli_session *session, char **operands, report *r)
@@ -131,8 +145,8 @@ static int read_samples(cli_session *session, char **operands, report *r)
     int code = cli_rows_read(session, operands[0], r->data, &r->a);
     if (code == CLI_DONE) code = cli_rows_read(session, operands[1], r->data, &r->b);
     if (code == CLI_DONE) code = cli_rows_prepare_both(session, r->data, &r->a, &r->b);
-    if (code == CLI_DONE) code = check_rows(&r->a);
-    if (code == CLI_DONE) code = check_rows(&r->b);
+    if (code == CLI_DONE) code = check_rows(r, &r->a);
+    if (code == CLI_DONE) code = check_rows(r, &r->b);
     if (code == CLI_DONE) code = cli_rows_points(session, &r->a, 0, r->a.d, &r->a.points);
     if (code == CLI_DONE) code = cli_rows_points(session, &r->b, 0, r->b.d, &r->b.points);
     return code;
@@ -140,13 +154,16 @@ static int read_samples(cli_session *session, char **operands, report *r)
 
 static int fail(cli_session *session, const report *r, gram_status status)
 {
-    int64_t row, column;
     const char *help = NULL;
-    if (status == GRAM_ERROR_DOMAIN && cli_rows_scaled(&r->a))
-        help = "Standardised columns have negative values; --no-scale takes them as they are.";
+    int code = CLI_DONE;
+    if (status == GRAM_ERROR_DOMAIN && r->kernel) {
+        code = cli_rows_blame(session, &r->a, 0, r->a.points, r->kernel);
+        if (code == CLI_DONE) code = cli_rows_blame(session, &r->b, 0, r->b.points, r->kernel);
+        if (code != CLI_DONE) return code;
+    }
+    if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
     if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
-    if (gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, help);
-    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION, help);
+    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
 }
 
 static int run_test(cli_session *session, report *r)
@@ -208,6 +225,7 @@ static cli_test_outcome outcome_of(const void *report_)
                               .statistic = result->statistic,
                               .p_value = result->p_value,
                               .level = r->options->level,
+                              .draws = with_permutations(r) ? r->options->permutations : 0,
                               .reject = result->reject,
                               .n = result->n,
                               .m = result->m};

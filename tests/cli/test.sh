@@ -223,6 +223,38 @@ run test independence constant.csv --x a --y b --json
 good
 prints '"statistic": 0,' '"p_value": 1,'
 
+# options without effect, hopeless numbers of permutations, too few rows
+run test two-sample one.csv same.csv --block 5
+bad 2 '--block is for --method block'
+run test two-sample one.csv same.csv --lag 5
+bad 2 '--lag is for --dependent'
+run test two-sample one.csv same.csv --permutations 5
+good
+prints 'not rejected at level 0.05, nor could it be: 5 draws give p >= 0.166667'
+run test two-sample one.csv same.csv --permutations 19
+good
+prints 'at level 0.05'
+if grep -q 'nor could' out; then wrong '19 permutations can reject at 0.05'; fi
+printf 'a,b\n1,2\n3,4\n5,1\n' >three.csv
+run test two-sample three.csv one.csv --method split
+bad 3 'three.csv has 3 rows, --method split needs four'
+
+# a number that the kernel cannot take is named where it is
+printf 'a,b\n1,2\n3,4\n5,1\n-1,2\n2,2\n' >negative.csv
+printf 'a,b\n1,2\n3,4\n5,1\n1,2\n' >positive.csv
+run test two-sample positive.csv negative.csv --kernel min --no-scale
+bad 3 "negative.csv: row 4, column 'a': min: -1"
+run test independence negative.csv --x b --y a --kernel-y min --no-scale
+bad 3 "negative.csv: row 4, column 'a': min: -1"
+printf 'a,b\n1e200,2\n-3e200,4\n5e199,1\n2e200,3\n' >huge.csv
+run test two-sample huge.csv huge.csv --json
+good
+run test two-sample huge.csv three.csv --no-scale
+bad 4 'too large'
+printf 'a,b\n1,2\n3,inf\n' >infinite.csv
+run test two-sample one.csv infinite.csv --missing drop
+bad 3 'infinite.csv:3' "column 'b'" "'inf'"
+
 # pictures, where gnuplot is
 command -v gnuplot >/dev/null || exit 0
 run test two-sample one.csv moved.csv --plot two.svg
