@@ -44,6 +44,6 @@ int cli_data_fail(cli_session *session, gram_status status, const cli_origin *or
     row = origin->first + (origin->rows ? origin->rows[row] : row);
     return cli_fail(cli_exit_code(status, 1), origin->help ? origin->help : cli_help(status),
                     "%s: row %" PRId64 ", column '%s': %.*s%s", origin->file, row + 1,
-                    column_name(origin, column, name), (int)(rest ? rest - message : 0), message,
+                    column_name(origin, origin->first_column + column, name), (int)(rest ? rest - message : 0), message,
                     rest ? rest + strlen(place) : message);
 }

@@ -18,6 +18,7 @@ typedef struct cli_origin {
     const int64_t *rows;                 /* row of the table that each point is, NULL: the same */
     const gram_table *table;             /* columns are its, */
     const gram_preparation *preparation; /* or those that this makes */
+    int64_t first_column;                /* which of them is the points' first */
     const char *help;                    /* a line that helps, NULL: a general one */
 } cli_origin;
 

@@ -1,4 +1,4 @@
-/* Samples for tests: columns of tables as arrays, standardised together. */
+/* Samples for tests: tables made ready as `fit` makes them, one or two of them together. */
 #ifndef GRAM_CLI_SAMPLES_H
 #define GRAM_CLI_SAMPLES_H
 
@@ -9,40 +9,61 @@ typedef struct cli_rows_options {
     cli_chosen format; /* gram_format */
     const char *features;
     const char *ignore;
+    cli_chosen missing; /* gram_missing */
     int no_scale;
 } cli_rows_options;
 
 cli_group cli_rows_group(cli_rows_options *options);
 
-/* n rows of d columns; value = mean + deviation * x. */
+/* n prepared rows of d prepared columns. */
 typedef struct cli_rows {
     const char *file;
-    gram_table *table;
+    gram_table *table;         /* until it is prepared */
+    gram_preparation *columns; /* what they are; two samples share one */
+    gram_prepared *prepared;
     int64_t n, d;
-    double *x;
-    gram_points *points;
+    const double *x;     /* of `prepared` */
+    gram_points *points; /* if the verb makes them */
 } cli_rows;
-
-/* What was subtracted and divided by, for each column; the columns' names are those of the first table. */
-typedef struct cli_scaling {
-    int scaled;
-    double *mean, *deviation;
-} cli_scaling;
 
 /* Reads a table. Returns the exit code, after a message if it is not CLI_DONE; so do the others. */
 int cli_rows_read(cli_session *session, const char *path, const cli_rows_options *options, cli_rows *sample);
 
-/* Takes the columns (count places of the table, NULL: all) as numbers. */
-int cli_rows_take(cli_rows *sample, int64_t count, const int64_t *columns);
+/* Prepares the columns of the list, in its order. */
+int cli_rows_prepare(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample);
 
-/* Takes the columns of b in the order of a's, by their names, as many of each. */
-int cli_rows_match(const cli_rows *a, cli_rows *b);
+/* Prepares two samples together: columns matched by name, levels of text, means and deviations over both. A column that is
+ * text in one of them is text in both. */
+int cli_rows_prepare_both(cli_session *session, const cli_rows_options *options, cli_rows *a, cli_rows *b);
 
-/* Standardises one or two samples together (population deviation; a constant column is only centred) unless no_scale, and makes their
- * points. */
-int cli_rows_scale(cli_session *session, cli_rows *a, cli_rows *b, int no_scale, cli_scaling *scaling);
+/* What these are made of. Learns sample->columns from the table; applies them to it, and gives the table back. */
+int cli_rows_learn(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample);
+int cli_rows_apply(cli_session *session, cli_rows *sample);
+
+/* Makes the points of `count` prepared columns from `first` on. */
+int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first, int64_t count, gram_points **points);
+
+/* After a kernel failed on several sets of points: is it for a single number of these, whose columns start at prepared column
+ * `first`? Then a message that names file, row and column, and the exit code; otherwise CLI_DONE. */
+int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, const gram_points *points,
+                   const gram_kernel *kernel);
+
+/* The name of a prepared column, "age" or "colour=red", cut to the buffer's size. */
+enum { CLI_COLUMN_NAME_SIZE = 256 };
+const char *cli_rows_name(const cli_rows *sample, int64_t column, char name[CLI_COLUMN_NAME_SIZE]);
+
+/* The feature that a prepared column is of. */
+const gram_column *cli_rows_feature(const cli_rows *sample, int64_t column);
+
+/* A prepared value in the file's unit. */
+double cli_rows_unit(const cli_rows *sample, int64_t column, double value);
+
+/* Were columns standardised? */
+int cli_rows_scaled(const cli_rows *sample);
+
+/* How many rows of the file were dropped. */
+int64_t cli_rows_dropped(const cli_rows *sample);
 
 void cli_rows_free(cli_rows *sample);
-void cli_scaling_free(cli_scaling *scaling);
 
 #endif

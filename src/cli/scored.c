@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report.h"
 #include "words.h"
 
 static const cli_choice preconditions[] = {
@@ -73,7 +74,9 @@ int cli_scored_check(const char *verb, const cli_scored_options *options, int ne
 
 int cli_scored_fail(cli_session *session, gram_status status, const cli_scored *scored)
 {
-    const cli_origin origin = {.file = scored->file, .table = scored->table};
+    cli_origin origin = {.file = scored->file, .table = scored->table};
+    if (status == GRAM_ERROR_NUMERICAL)
+        origin.help = "Numbers of very different size need another kernel or other units; `gram thin` has --scale.";
     return cli_data_fail(session, status, &origin);
 }
 
@@ -81,7 +84,8 @@ int cli_scored_fail(cli_session *session, gram_status status, const cli_scored *
 
 static int is_file(const char *path)
 {
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    if (strcmp(path, "-") == 0) return 1;
+    FILE *file = fopen(path, "rb");
     if (file) (void)fclose(file);
     return file != NULL;
 }
@@ -167,8 +171,9 @@ static int read_score_file(cli_session *session, const char *verb, const char *p
     if (rows != s->n || columns != s->d)
         code =
             cli_fail(CLI_BAD_DATA, "The file has one row for each row of DATA and one column for each of its columns.",
-                     "%s: %s: %" PRId64 " rows of %" PRId64 " scores for %" PRId64 " rows of %" PRId64 " columns", verb,
-                     path, rows, columns, s->n, s->d);
+                     "%s: %s: %" PRId64 " row%s of %" PRId64 " score%s for %" PRId64 " row%s of %" PRId64 " column%s",
+                     verb, cli_data_name(path), rows, cli_plural(rows), columns, cli_plural(columns), s->n,
+                     cli_plural(s->n), s->d, cli_plural(s->d));
     if (code == CLI_DONE) {
         s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
         if (!s->scores) code = cli_no_memory();
@@ -256,6 +261,10 @@ static int choose_kernel(cli_session *session, const cli_scored_options *options
         status = gram_stein_kernel(session->context, s->points, how, m, &s->kernel);
         if (status == GRAM_ERROR_NUMERICAL)
             return cli_session_fail(session, status, 1, "Use --precondition med, or leave a column out.");
+        if (status ==
+            GRAM_ERROR_ARGUMENT) /* distances beyond what a parameter may be: no fault of the user's options */
+            return cli_fail(CLI_NUMERICAL, "Take other units, or say a --kernel.",
+                            "%s: no kernel for these distances: %s", s->file, gram_context_message(session->context));
     } else {
         gram_kernel *open = NULL;
         const int code = cli_kernel_read(session, options->kernel ? options->kernel : "rbf", &open);
@@ -271,14 +280,30 @@ static int choose_kernel(cli_session *session, const cli_scored_options *options
 
 /* ---- all of it ---- */
 
+/* Mean and deviation of a column, by two passes that cannot overflow; a constant column is only centred. */
+static void measure(const cli_scored *s, int64_t l, double *mean, double *deviation)
+{
+    double sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < s->n; i++) {
+        const double value = s->numbers[i * s->d + l];
+        sum += value / (double)s->n;
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    *mean = least == most ? least : sum;
+    *deviation = 1;
+    const double scale = fmax(most - *mean, *mean - least);
+    if (!(scale > 0)) return;
+    for (int64_t i = 0; i < s->n; i++) squares += pow((s->numbers[i * s->d + l] - *mean) / scale, 2);
+    *deviation = scale * sqrt(squares / (double)s->n);
+}
+
 /* Subtract the means, divide by the deviations; scores of x/a are a times those of x. */
 static void standardise(cli_scored *s)
 {
     for (int64_t l = 0; l < s->d; l++) {
-        double mean = 0, square = 0;
-        for (int64_t i = 0; i < s->n; i++) mean += s->numbers[i * s->d + l] / (double)s->n;
-        for (int64_t i = 0; i < s->n; i++) square += pow(s->numbers[i * s->d + l] - mean, 2) / (double)s->n;
-        const double deviation = square > 0 ? sqrt(square) : 1;
+        double mean, deviation;
+        measure(s, l, &mean, &deviation);
         for (int64_t i = 0; i < s->n; i++) {
             s->numbers[i * s->d + l] = (s->numbers[i * s->d + l] - mean) / deviation;
             if (s->scores) s->scores[i * s->d + l] *= deviation;
@@ -312,6 +337,9 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
 {
     const int by_columns = options->scores && !is_file(options->scores);
     const char *score_columns = by_columns ? options->scores : NULL;
+    if (options->scores && strcmp(options->scores, "-") == 0 && strcmp(path, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give one of them as a file, or the scores as columns of DATA.",
+                        "%s: both points and scores from standard input", verb);
     int code = read_table(session, path, data, score_columns, s);
     if (code != CLI_DONE) return code;
     s->n = gram_table_rows(s->table);

@@ -1,9 +1,11 @@
 /* gram test: hypothesis tests. Finds the test and runs it; holds what the tests share. */
 #include "test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
 #include "plot.h"
 #include "report.h"
 
@@ -41,16 +43,34 @@ cli_group cli_test_group(cli_test_options *options)
     return (cli_group){"Options of tests", test_options, sizeof test_options / sizeof *test_options, options};
 }
 
-int cli_test_check(const char *test, const cli_test_options *options)
+static int check_level(const char *verb, const cli_test_options *options)
 {
     char number[GRAM_NUMBER_SIZE];
     if (!(options->level < 1))
-        return cli_fail(CLI_WRONG_USE, "A level is a probability such as 0.05.", "test %s: --level %s is not below 1",
-                        test, gram_number_format(options->level, number));
+        return cli_fail(CLI_WRONG_USE, "A level is a probability such as 0.05.", "%s: --level %s is not below 1", verb,
+                        gram_number_format(options->level, number));
     return options->plot ? cli_plot_check(options->plot) : CLI_DONE;
 }
 
-void cli_test_json(cli_json *json, const cli_test_outcome *outcome)
+int cli_test_method(const char *verb, const cli_test_options *options, const char *const *names, int count, int *place)
+{
+    cli_text help = {0};
+    *place = 0;
+    if (!options->method) return CLI_DONE;
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], options->method) == 0) {
+            *place = i;
+            return CLI_DONE;
+        }
+    for (int i = 0; i < count; i++) cli_text_add(&help, "%s%s", i ? ", " : "Methods: ", names[i]);
+    const char *near = gram_suggest(options->method, names, (size_t)count);
+    const int code = cli_fail(CLI_WRONG_USE, help.data, "%s: no method '%s'%s%s%s", verb, options->method,
+                              near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_text_free(&help);
+    return code;
+}
+
+static void start_json(cli_json *json, const cli_test_outcome *outcome)
 {
     cli_json_string(json, "test", outcome->test);
     cli_json_string(json, "method", outcome->method);
@@ -72,13 +92,64 @@ void cli_test_print(cli_text *text, const cli_test_outcome *outcome)
     cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));
     cli_add_row(text, "p-value", cli_short_number(outcome->p_value, number));
     cli_add_label(text, "result");
-    cli_text_add(text, "%s at level %s\n", outcome->reject ? "rejected" : "not rejected",
+    cli_text_add(text, "%s at level %s", outcome->reject ? "rejected" : "not rejected",
                  cli_short_number(outcome->level, level));
+    const double least = 1 / (1 + (double)outcome->draws);
+    if (outcome->draws > 0 && least > outcome->level) /* the user should know that no data would have been rejected */
+        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, take more --permutations",
+                     outcome->draws, cli_short_number(least, number));
+    cli_text_add(text, "\n");
 }
 
-int cli_test_code(const cli_test_options *options, int reject)
+void cli_test_print_dropped(cli_text *text, int64_t dropped)
 {
-    return options->gate && reject ? CLI_REJECTED : CLI_DONE;
+    char count[CLI_SHORT_SIZE];
+    if (dropped == 0) return;
+    cli_add_label(text, "missing values");
+    cli_text_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
+}
+
+static void end_json(cli_session *session, cli_json *json, const cli_test_options *options)
+{
+    if (options->plot) cli_json_string(json, "plot", options->plot);
+    cli_json_number(json, "seconds", cli_session_seconds(session));
+    cli_json_integer(json, "peak_bytes", (int64_t)cli_memory_peak());
+}
+
+static int write_report(cli_session *session, const cli_test_plan *plan)
+{
+    cli_text text = {0};
+    const cli_test_outcome outcome = plan->outcome(plan->report);
+    if (!plan->common->json) {
+        plan->print(session, plan->report, &text);
+        return cli_report_write(session, &text);
+    }
+    cli_json json = {&text, 0};
+    cli_json_open(&json, NULL, '{');
+    start_json(&json, &outcome);
+    plan->json(session, plan->report, &json);
+    end_json(session, &json, plan->options);
+    cli_json_close(&json, '{');
+    cli_text_add(&text, "\n");
+    return cli_report_write(session, &text);
+}
+
+int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
+{
+    char **operands;
+    int operand_count;
+    cli_session session = {0};
+    int code = cli_parse(plan->usage, plan->groups, plan->group_count, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code; /* the report holds nothing yet */
+    code = check_level(plan->usage->verb, plan->options);
+    if (code == CLI_DONE) code = plan->check(plan->report);
+    if (code == CLI_DONE) code = cli_session_begin(&session, plan->common);
+    if (code == CLI_DONE) code = plan->find(&session, operands, plan->report);
+    if (code == CLI_DONE) code = write_report(&session, plan);
+    if (code == CLI_DONE && plan->options->gate && plan->outcome(plan->report).reject) code = CLI_REJECTED;
+    plan->release(plan->report);
+    cli_session_end(&session);
+    return code;
 }
 
 static int print_tests(void)

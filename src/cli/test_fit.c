@@ -5,18 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
 #include "plot.h"
 #include "report.h"
 #include "scored.h"
 #include "test.h"
 
-typedef struct fit_options {
-    double flip;
-} fit_options;
+typedef struct fit_report {
+    const cli_data *data;
+    const cli_scored_options *choice;
+    const cli_test_options *test;
+    double flip; /* how often signs change */
+    cli_scored scored;
+    cli_test_outcome outcome;
+    gram_stein_test_result result;
+    double *bootstrap; /* the draws, if they are to be drawn */
+} fit_report;
 
 static const cli_option own_options[] = {
-    {"flip", 0, CLI_POSITIVE, offsetof(fit_options, flip), "P",
+    {"flip", 0, CLI_POSITIVE, offsetof(fit_report, flip), "P",
      "of --method chain: how often signs change (default 0.05)", 0, 0, NULL},
 };
 
@@ -37,13 +43,6 @@ static const cli_usage usage = {
     cli_scored_help,
     NULL,
 };
-
-typedef struct fit_report {
-    cli_scored scored;
-    cli_test_outcome outcome;
-    gram_stein_test_result result;
-    double *bootstrap; /* the draws, if they are to be drawn */
-} fit_report;
 
 /* ---- the picture ---- */
 
@@ -90,30 +89,24 @@ static int draw(cli_session *session, const char *path, const fit_report *r, int
 
 /* ---- the report ---- */
 
-static void write_json(cli_session *session, const fit_report *r, const cli_test_options *test, double flip,
-                       cli_text *text)
+static void write_json(cli_session *session, const void *report, cli_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_test_json(&json, &r->outcome);
-    cli_json_integer(&json, "d", r->scored.d);
-    cli_json_number(&json, "discrepancy", r->result.statistic.discrepancy);
-    cli_json_number(&json, "v_statistic", r->result.statistic.v_statistic);
-    cli_json_number(&json, "u_statistic", r->result.statistic.u_statistic);
-    cli_json_number(&json, "threshold", r->result.threshold);
-    cli_json_integer(&json, "permutations", test->permutations);
-    cli_json_number(&json, "flip", flip);
-    cli_json_string(&json, "density", r->scored.source);
-    cli_json_string(&json, "data", r->scored.file);
-    if (test->plot) cli_json_string(&json, "plot", test->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    const fit_report *r = report;
+    (void)session;
+    cli_json_integer(json, "d", r->scored.d);
+    cli_json_number(json, "discrepancy", r->result.statistic.discrepancy);
+    cli_json_number(json, "v_statistic", r->result.statistic.v_statistic);
+    cli_json_number(json, "u_statistic", r->result.statistic.u_statistic);
+    cli_json_number(json, "threshold", r->result.threshold);
+    cli_json_integer(json, "permutations", r->test->permutations);
+    cli_json_number(json, "flip", r->flip);
+    cli_json_string(json, "density", r->scored.source);
+    cli_json_string(json, "data", r->scored.file);
 }
 
-static void write_table(cli_session *session, const fit_report *r, const cli_test_options *test, cli_text *text)
+static void write_table(cli_session *session, const void *report, cli_text *text)
 {
+    const fit_report *r = report;
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
     cli_text_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
                  cli_plain(session->common));
@@ -125,16 +118,17 @@ static void write_table(cli_session *session, const fit_report *r, const cli_tes
     cli_add_label(text, "method");
     cli_text_add(text, "%s, %s draws\n",
                  strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs" : "wild bootstrap",
-                 cli_count(test->permutations, rows));
+                 cli_count(r->test->permutations, rows));
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
 }
 
-static int run(cli_session *session, const char *path, const cli_data *data, const cli_scored_options *scored,
-               const cli_test_options *test, double flip, fit_report *r)
+static int run(cli_session *session, char **operands, void *report)
 {
+    fit_report *r = report;
+    const cli_test_options *test = r->test;
     gram_stein_test_options options;
-    int code = cli_scored_read(session, "test fit", path, data, scored, 0, &r->scored);
+    const int code = cli_scored_read(session, usage.verb, operands[0], r->data, r->choice, 0, &r->scored);
     if (code != CLI_DONE) return code;
     if (r->scored.n < 2)
         return cli_fail(CLI_BAD_DATA, "A test needs a sample.", "test fit: %s: one row, need at least two",
@@ -142,7 +136,7 @@ static int run(cli_session *session, const char *path, const cli_data *data, con
     gram_stein_test_options_init(&options, sizeof options);
     options.level = test->level;
     options.draws = test->permutations;
-    options.flip = flip;
+    options.flip = r->flip;
     if (test->plot) {
         r->bootstrap = calloc((size_t)options.draws, sizeof *r->bootstrap);
         if (!r->bootstrap) return cli_no_memory();
@@ -154,76 +148,73 @@ static int run(cli_session *session, const char *path, const cli_data *data, con
         return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
     if (status < 0) return cli_scored_fail(session, status, &r->scored);
     r->outcome = (cli_test_outcome){.test = "fit",
-                                    .method = flip < 0.5 ? "chain" : "wild",
+                                    .method = r->flip < 0.5 ? "chain" : "wild",
                                     .kernel = r->scored.kernel_text,
                                     .statistic = test->biased ? r->result.statistic.v_statistic
                                                               : r->result.statistic.u_statistic,
                                     .p_value = r->result.p_value,
                                     .level = test->level,
+                                    .draws = test->permutations,
                                     .reject = r->result.reject,
                                     .n = r->scored.n};
     return test->plot ? draw(session, test->plot, r, options.draws) : CLI_DONE;
 }
 
 /* The probability that signs change, by --method and --flip. */
-static int find_flip(const cli_test_options *test, const cli_data *data, double *flip)
+static int find_flip(fit_report *r)
 {
-    const char *const names[] = {"wild", "chain"}, *method = test->method ? test->method : "wild";
-    const int chain = strcmp(method, "chain") == 0;
-    if (data->scale)
-        return cli_fail(CLI_WRONG_USE, "The scores belong to the points as they are.", "test fit: takes no --scale");
-    if (!chain && strcmp(method, "wild") != 0) {
-        const char *near = gram_suggest(method, names, 2);
-        return cli_fail(CLI_WRONG_USE, "Methods are wild and chain.", "test fit: no method '%s'%s%s%s", method,
-                        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
-    if (*flip > 0 && !chain)
+    static const char *const names[] = {"wild", "chain"};
+    int chain;
+    const int code = cli_test_method(usage.verb, r->test, names, 2, &chain);
+    if (code != CLI_DONE) return code;
+    if (r->flip > 0 && !chain)
         return cli_fail(CLI_WRONG_USE, "Say --method chain.", "test fit: --flip is for --method chain");
-    if (*flip > 0.5)
+    if (r->flip > 0.5)
         return cli_fail(CLI_WRONG_USE, "0.5 is independent signs; a chain takes less.",
                         "test fit: --flip is above 0.5");
     if (!chain)
-        *flip = 0.5;
-    else if (*flip == 0)
-        *flip = 0.05;
+        r->flip = 0.5;
+    else if (r->flip == 0)
+        r->flip = 0.05;
     return CLI_DONE;
+}
+
+static int check(void *report)
+{
+    fit_report *r = report;
+    const int code = cli_scored_check(usage.verb, r->choice, 1);
+    if (code != CLI_DONE) return code;
+    if (r->data->scale)
+        return cli_fail(CLI_WRONG_USE, "The scores belong to the points as they are.", "test fit: takes no --scale");
+    return find_flip(r);
+}
+
+static cli_test_outcome outcome_of(const void *report)
+{
+    return ((const fit_report *)report)->outcome;
+}
+
+static void release(void *report)
+{
+    fit_report *r = report;
+    free(r->bootstrap);
+    cli_scored_free(&r->scored);
 }
 
 int cli_test_fit(int count, char **arguments)
 {
-    fit_options own = {0};
     cli_test_options test;
     cli_scored_options scored = {0};
     cli_data data = {0};
     cli_common common = {0};
-    cli_session session = {0};
-    fit_report report = {0};
-    cli_text text = {0};
-    char **operands;
-    int operand_count;
+    fit_report report = {.data = &data, .choice = &scored, .test = &test};
     cli_test_defaults(&test);
     const cli_group groups[] = {
-        cli_scored_group(&scored), {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_scored_group(&scored), {"Options", own_options, sizeof own_options / sizeof *own_options, &report},
         cli_test_group(&test),     cli_data_group(&data),
         cli_common_group(&common),
     };
-    int code = cli_parse(&usage, groups, 5, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = cli_test_check("fit", &test);
-    if (code == CLI_DONE) code = cli_scored_check("test fit", &scored, 1);
-    if (code == CLI_DONE) code = find_flip(&test, &data, &own.flip);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = run(&session, operands[0], &data, &scored, &test, own.flip, &report);
-    if (code == CLI_DONE) {
-        if (common.json)
-            write_json(&session, &report, &test, own.flip, &text);
-        else
-            write_table(&session, &report, &test, &text);
-        code = cli_report_write(&session, &text);
-    }
-    if (code == CLI_DONE) code = cli_test_code(&test, report.outcome.reject);
-    free(report.bootstrap);
-    cli_scored_free(&report.scored);
-    cli_session_end(&session);
-    return code;
+    const cli_test_plan plan = {&usage, groups, 5,          &test,       &common,    &report,
+                                check,  run,    write_json, write_table, outcome_of, release};
+    return cli_test_run(&plan, count, arguments);
 }

@@ -37,7 +37,7 @@ static void add_title(cli_text *script, const cli_test_picture *p)
 
 static double own_unit(const cli_test_picture *p, int64_t l, double value)
 {
-    return p->scaling->mean[l] + p->scaling->deviation[l] * value;
+    return cli_rows_unit(p->a, l, value);
 }
 
 /* The range of column l over both samples, and a margin. */
@@ -93,7 +93,7 @@ static double silverman(const cli_rows *sample)
 
 static void add_lines(cli_text *script, const cli_test_picture *p, const double *at, const double *witness)
 {
-    const double wa = silverman(p->a), wb = silverman(p->b), unit = p->scaling->deviation[0];
+    const double wa = silverman(p->a), wb = silverman(p->b), unit = cli_rows_feature(p->a, 0)->deviation;
     cli_text_add(script, "$lines << EOD\n");
     for (int i = 0; i < LINE_STEPS; i++) {
         add_number(script, own_unit(p, 0, at[i]));
@@ -107,6 +107,7 @@ static void add_lines(cli_text *script, const cli_test_picture *p, const double 
 
 static void add_panels(cli_text *script, const cli_test_picture *p)
 {
+    char name[CLI_COLUMN_NAME_SIZE];
     cli_text_add(script,
                  "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
                  "set tics nomirror\nset format y '%%g'\n"
@@ -123,7 +124,7 @@ static void add_panels(cli_text *script, const cli_test_picture *p)
     cli_plot_quote(script, short_name(p->b->file));
     cli_text_add(script, "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
                          "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\nset xlabel ");
-    cli_plot_quote(script, gram_table_column_name(p->a->table, 0));
+    cli_plot_quote(script, cli_rows_name(p->a, 0, name));
     cli_text_add(script,
                  "\nset xzeroaxis lc '#555555'\n"
                  "plot $lines using 1:($4>0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
@@ -178,15 +179,16 @@ static void add_grid(cli_text *script, const cli_test_picture *p, const double *
 
 static void add_map(cli_text *script, const cli_test_picture *p)
 {
+    char name[CLI_COLUMN_NAME_SIZE];
     add_title(script, p);
     cli_text_add(script, "set palette defined (-1 '#d1495b', -0.5 '#eeb4bb', 0 '#ffffff', 0.5 '#a9c9e4', 1 '#1f6fb4')\n"
                          "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
                          "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
                          "set tmargin at screen 0.83\nset key above center horizontal\n"
                          "set autoscale xfix\nset autoscale yfix\nset xlabel ");
-    cli_plot_quote(script, gram_table_column_name(p->a->table, 0));
+    cli_plot_quote(script, cli_rows_name(p->a, 0, name));
     cli_text_add(script, "\nset ylabel ");
-    cli_plot_quote(script, gram_table_column_name(p->a->table, 1));
+    cli_plot_quote(script, cli_rows_name(p->a, 1, name));
     cli_text_add(script, "\nplot $grid using 1:2:3 with image notitle, "
                          "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
     cli_plot_quote(script, short_name(p->a->file));
@@ -222,6 +224,7 @@ static int draw_plane(cli_session *session, const cli_test_picture *p, cli_text 
 static void draw_columns(const cli_test_picture *p, cli_text *script)
 {
     enum { MOST = 12 };
+    char name[CLI_COLUMN_NAME_SIZE];
     const int64_t shown = p->a->d < MOST ? p->a->d : MOST;
     cli_text_add(script, "$bars << EOD\n");
     for (int64_t i = 0; i < shown; i++) {
@@ -232,7 +235,7 @@ static void draw_columns(const cli_test_picture *p, cli_text *script)
     cli_text_add(script, "EOD\nset ytics (");
     for (int64_t i = 0; i < shown; i++) {
         cli_text_add(script, "%s", i ? ", " : "");
-        cli_plot_quote(script, gram_table_column_name(p->a->table, p->order[i]));
+        cli_plot_quote(script, cli_rows_name(p->a, p->order[i], name));
         cli_text_add(script, " %" PRId64, i);
     }
     cli_text_add(script, ") nomirror\n");

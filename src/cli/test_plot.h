@@ -6,7 +6,6 @@
 
 typedef struct cli_test_picture {
     const cli_rows *a, *b;
-    const cli_scaling *scaling;
     gram_kernel *kernel;
     const char *kernel_text;
     double p_value;

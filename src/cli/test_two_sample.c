@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
-#include "memory.h"
 #include "report.h"
 #include "samples.h"
 #include "test.h"
@@ -36,7 +34,7 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\n"
-    "by name and standardised together. The statistic is the squared MMD.\n"
+    "by name and standardised together; text columns become categories. The statistic is the squared MMD.\n"
     "\n"
     "Methods:\n"
     "  aggregated   permutations over 7 widths of the kernel at once, exact level (default without --kernel)\n"
@@ -82,8 +80,9 @@ enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 typedef struct report {
     const own_options *own;
     const cli_test_options *options;
+    const cli_rows_options *data;
+    gram_mmd_options how;
     cli_rows a, b;
-    cli_scaling scaling;
     gram_kernel *kernel; /* given, or NULL */
     char *kernel_text;
     gram_mmd_result result;
@@ -94,71 +93,83 @@ typedef struct report {
 
 /* ---- finding out ---- */
 
-static int find_method(const char *name, gram_mmd_method *id)
+static int check(void *report_)
 {
+    report *r = report_;
     const char *names[METHOD_COUNT];
-    for (int i = 0; i < METHOD_COUNT; i++) {
-        names[i] = METHODS[i].name;
-        if (strcmp(METHODS[i].name, name) != 0) continue;
-        *id = METHODS[i].id;
-        return CLI_DONE;
-    }
-    const char *help = "Methods: aggregated, permutation, split, gamma, normal, linear, block, wild.";
-    const char *near = gram_suggest(name, names, METHOD_COUNT);
-    if (near) return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s', did you mean '%s'?", name, near);
-    return cli_fail(CLI_WRONG_USE, help, "test two-sample: no method '%s'", name);
-}
-
-static int choose(const report *r, gram_mmd_options *options)
-{
-    gram_mmd_options_init(options, sizeof *options);
-    options->level = r->options->level;
-    options->permutations = r->options->permutations;
-    options->biased = r->options->biased;
-    options->block = r->own->block;
-    options->memory = (double)r->own->lag;
-    int code = r->options->method ? find_method(r->options->method, &options->method) : CLI_DONE;
-    if (code != CLI_DONE || !r->own->dependent) return code;
-    if (r->options->method && options->method != GRAM_MMD_TEST_WILD)
+    int place;
+    for (int i = 0; i < METHOD_COUNT; i++) names[i] = METHODS[i].name;
+    gram_mmd_options_init(&r->how, sizeof r->how);
+    r->how.level = r->options->level;
+    r->how.permutations = r->options->permutations;
+    r->how.biased = r->options->biased;
+    r->how.block = r->own->block;
+    r->how.memory = (double)r->own->lag;
+    const int code = cli_test_method(usage.verb, r->options, names, METHOD_COUNT, &place);
+    if (code != CLI_DONE) return code;
+    if (r->options->method) r->how.method = METHODS[place].id;
+    if (r->own->block && r->how.method != GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_WRONG_USE, "Say --method block, or leave it out.",
+                        "test two-sample: --block is for --method block");
+    if (r->own->lag && !r->own->dependent && r->how.method != GRAM_MMD_TEST_WILD)
+        return cli_fail(CLI_WRONG_USE, "Say --dependent, or leave it out.",
+                        "test two-sample: --lag is for --dependent");
+    if (!r->own->dependent) return CLI_DONE;
+    if (r->options->method && r->how.method != GRAM_MMD_TEST_WILD)
         return cli_fail(CLI_WRONG_USE, "Leave one of them out.",
                         "test two-sample: --dependent means --method wild, not %s", r->options->method);
-    options->method = GRAM_MMD_TEST_WILD;
+    r->how.method = GRAM_MMD_TEST_WILD;
     return CLI_DONE;
 }
 
-static int read_samples(cli_session *session, char **operands, const cli_rows_options *data, report *r)
+static int check_rows(const report *r, const cli_rows *sample)
+{
+    const char *kept = cli_rows_dropped(sample) ? " without missing values" : "";
+    if (sample->n < 2)
+        return cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
+                        "%s has a single row%s", sample->file, kept);
+    if (sample->n >= 4) return CLI_DONE;
+    if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
+        r->how.method == GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_BAD_DATA, "Other methods do with two rows; more are needed to show anything.",
+                        "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, sample->n, kept,
+                        r->options->method);
+    return CLI_DONE;
+}
+
+static int read_samples(cli_session *session, char **operands, report *r)
 {
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give one of the samples as a file.",
                         "test two-sample: both samples from standard input");
-    int code = cli_rows_read(session, operands[0], data, &r->a);
-    if (code == CLI_DONE) code = cli_rows_read(session, operands[1], data, &r->b);
-    if (code == CLI_DONE) code = cli_rows_take(&r->a, 0, NULL);
-    if (code == CLI_DONE) code = cli_rows_match(&r->a, &r->b);
-    for (int s = 0; s < 2 && code == CLI_DONE; s++) {
-        const cli_rows *sample = s ? &r->b : &r->a;
-        if (sample->n < 2)
-            code = cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
-                            "%s has a single row", sample->file);
-    }
-    return code == CLI_DONE ? cli_rows_scale(session, &r->a, &r->b, data->no_scale, &r->scaling) : code;
+    int code = cli_rows_read(session, operands[0], r->data, &r->a);
+    if (code == CLI_DONE) code = cli_rows_read(session, operands[1], r->data, &r->b);
+    if (code == CLI_DONE) code = cli_rows_prepare_both(session, r->data, &r->a, &r->b);
+    if (code == CLI_DONE) code = check_rows(r, &r->a);
+    if (code == CLI_DONE) code = check_rows(r, &r->b);
+    if (code == CLI_DONE) code = cli_rows_points(session, &r->a, 0, r->a.d, &r->a.points);
+    if (code == CLI_DONE) code = cli_rows_points(session, &r->b, 0, r->b.d, &r->b.points);
+    return code;
 }
 
 static int fail(cli_session *session, const report *r, gram_status status)
 {
-    int64_t row, column;
     const char *help = NULL;
-    if (status == GRAM_ERROR_DOMAIN && r->scaling.scaled)
-        help = "Standardised columns have negative values; --no-scale takes them as they are.";
+    int code = CLI_DONE;
+    if (status == GRAM_ERROR_DOMAIN && r->kernel) {
+        code = cli_rows_blame(session, &r->a, 0, r->a.points, r->kernel);
+        if (code == CLI_DONE) code = cli_rows_blame(session, &r->b, 0, r->b.points, r->kernel);
+        if (code != CLI_DONE) return code;
+    }
+    if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
     if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
-    if (gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, help);
-    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION, help);
+    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
 }
 
-static int run_test(cli_session *session, const gram_mmd_options *options, report *r)
+static int run_test(cli_session *session, report *r)
 {
     const gram_status status =
-        gram_mmd_test(session->context, r->kernel, r->a.points, r->b.points, options, &r->result);
+        gram_mmd_test(session->context, r->kernel, r->a.points, r->b.points, &r->how, &r->result);
     if (status < 0) return fail(session, r, status);
     for (int i = 0; i < METHOD_COUNT; i++)
         if (METHODS[i].id == r->result.used) r->used = &METHODS[i];
@@ -187,7 +198,6 @@ static int draw(cli_session *session, const report *r)
 {
     const cli_test_picture picture = {.a = &r->a,
                                       .b = &r->b,
-                                      .scaling = &r->scaling,
                                       .kernel = r->result.kernel,
                                       .kernel_text = r->kernel_text,
                                       .p_value = r->result.p_value,
@@ -205,8 +215,9 @@ static int with_permutations(const report *r)
            used == GRAM_MMD_TEST_WILD;
 }
 
-static cli_test_outcome outcome_of(const report *r)
+static cli_test_outcome outcome_of(const void *report_)
 {
+    const report *r = report_;
     const gram_mmd_result *result = &r->result;
     return (cli_test_outcome){.test = "two-sample",
                               .method = r->used->name,
@@ -214,6 +225,7 @@ static cli_test_outcome outcome_of(const report *r)
                               .statistic = result->statistic,
                               .p_value = result->p_value,
                               .level = r->options->level,
+                              .draws = with_permutations(r) ? r->options->permutations : 0,
                               .reject = result->reject,
                               .n = result->n,
                               .m = result->m};
@@ -233,47 +245,45 @@ static void json_widths(cli_json *json, const report *r)
 
 static void json_columns(cli_json *json, const report *r)
 {
+    char name[CLI_COLUMN_NAME_SIZE];
     cli_json_open(json, "columns", '[');
     for (int64_t i = 0; i < r->a.d; i++) {
         cli_json_open(json, NULL, '{');
-        cli_json_string(json, "name", gram_table_column_name(r->a.table, r->order[i]));
+        cli_json_string(json, "name", cli_rows_name(&r->a, r->order[i], name));
         cli_json_number(json, "score", r->score[r->order[i]]);
         cli_json_close(json, '{');
     }
     cli_json_close(json, '[');
 }
 
-static void write_json(cli_session *session, const report *r, cli_text *text)
+static void write_json(cli_session *session, const void *report_, cli_json *json)
 {
-    cli_json json = {text, 0};
-    const cli_test_outcome outcome = outcome_of(r);
-    cli_json_open(&json, NULL, '{');
-    cli_test_json(&json, &outcome);
-    cli_json_integer(&json, "d", r->a.d);
-    cli_json_truth(&json, "scaled", r->scaling.scaled);
-    cli_json_string(&json, "assumes", r->used->assumes);
+    const report *r = report_;
+    (void)session;
+    cli_json_integer(json, "d", r->a.d);
+    cli_json_truth(json, "scaled", cli_rows_scaled(&r->a));
+    cli_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
+    cli_json_string(json, "assumes", r->used->assumes);
     if (with_permutations(r))
-        cli_json_integer(&json, "permutations", r->options->permutations);
+        cli_json_integer(json, "permutations", r->options->permutations);
     else
-        cli_json_null(&json, "permutations");
-    cli_json_number(&json, "null_mean", r->result.null_mean);
-    cli_json_number(&json, "null_deviation", r->result.null_deviation);
-    if (r->result.width_count > 0) json_widths(&json, r);
-    json_columns(&json, r);
-    if (r->options->plot) cli_json_string(&json, "plot", r->options->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+        cli_json_null(json, "permutations");
+    cli_json_number(json, "null_mean", r->result.null_mean);
+    cli_json_number(json, "null_deviation", r->result.null_deviation);
+    if (r->result.width_count > 0) json_widths(json, r);
+    json_columns(json, r);
 }
 
 static void add_data(cli_text *text, const report *r)
 {
     char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
+    const int64_t features = gram_preparation_describe(r->a.columns)->feature_count;
     cli_add_label(text, "samples");
-    cli_text_add(text, "%s (%s rows), %s (%s rows); %s column%s%s\n", r->a.file, cli_count(r->a.n, n), r->b.file,
-                 cli_count(r->b.n, m), cli_count(r->a.d, d), cli_plural(r->a.d),
-                 r->scaling.scaled ? ", standardised together" : "");
+    cli_text_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, cli_count(r->a.n, n), r->b.file,
+                 cli_count(r->b.n, m), cli_count(features, d), cli_plural(features));
+    if (r->a.d != features) cli_text_add(text, " (%s with categories)", cli_count(r->a.d, d));
+    cli_text_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
+    cli_test_print_dropped(text, cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
     if (r->result.n == r->a.n && r->result.m == r->b.n) return;
     cli_add_label(text, "rows tested");
     cli_text_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
@@ -310,18 +320,19 @@ static void add_widths(cli_session *session, cli_text *text, const report *r)
 static void add_columns(cli_session *session, cli_text *text, const report *r)
 {
     enum { MOST = 10 };
-    char number[CLI_SHORT_SIZE];
+    char number[CLI_SHORT_SIZE], name[CLI_COLUMN_NAME_SIZE];
     cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
     for (int64_t i = 0; i < r->a.d && i < MOST; i++) {
-        cli_text_add(text, "%s", gram_table_column_name(r->a.table, r->order[i]));
+        cli_text_add(text, "%s", cli_rows_name(&r->a, r->order[i], name));
         cli_text_pad(text, CLI_VALUE_COLUMN);
         cli_text_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
     }
     if (r->a.d > MOST) cli_text_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
 }
 
-static void write_table(cli_session *session, const report *r, cli_text *text)
+static void write_table(cli_session *session, const void *report_, cli_text *text)
 {
+    const report *r = report_;
     const cli_test_outcome outcome = outcome_of(r);
     add_data(text, r);
     add_method(text, r);
@@ -333,26 +344,27 @@ static void write_table(cli_session *session, const report *r, cli_text *text)
     cli_add_row(text, "plot", r->options->plot);
 }
 
-static int print(cli_session *session, const report *r)
+static int find_all(cli_session *session, char **operands, void *report_)
 {
-    cli_text text = {0};
-    if (session->common->json)
-        write_json(session, r, &text);
-    else
-        write_table(session, r, &text);
-    return cli_report_write(session, &text);
-}
-
-static int find_all(cli_session *session, char **operands, const cli_rows_options *data, report *r)
-{
-    gram_mmd_options options;
-    int code = choose(r, &options);
-    if (code == CLI_DONE && r->own->kernel) code = cli_kernel_read(session, r->own->kernel, &r->kernel);
-    if (code == CLI_DONE) code = read_samples(session, operands, data, r);
-    if (code == CLI_DONE) code = run_test(session, &options, r);
+    report *r = report_;
+    int code = r->own->kernel ? cli_kernel_read(session, r->own->kernel, &r->kernel) : CLI_DONE;
+    if (code == CLI_DONE) code = read_samples(session, operands, r);
+    if (code == CLI_DONE) code = run_test(session, r);
     if (code == CLI_DONE) code = score_columns(session, r);
     if (code == CLI_DONE && r->options->plot) code = draw(session, r);
     return code;
+}
+
+static void release(void *report_)
+{
+    report *r = report_;
+    gram_mmd_result_clear(&r->result);
+    cli_rows_free(&r->a);
+    cli_rows_free(&r->b);
+    gram_kernel_release(r->kernel);
+    free(r->kernel_text);
+    free(r->score);
+    free(r->order);
 }
 
 int cli_test_two_sample(int count, char **arguments)
@@ -361,33 +373,16 @@ int cli_test_two_sample(int count, char **arguments)
     cli_test_options options;
     cli_rows_options data = {0};
     cli_common common = {0};
-    cli_session session = {0};
-    report r = {.own = &own, .options = &options};
+    report r = {.own = &own, .options = &options, .data = &data};
     const cli_group groups[] = {
         {"Options", own_table, sizeof own_table / sizeof *own_table, &own},
         cli_test_group(&options),
         cli_rows_group(&data),
         cli_common_group(&common),
     };
-    char **operands;
-    int operand_count;
+    const cli_test_plan plan = {&usage, groups,   4,          &options,    &common,    &r,
+                                check,  find_all, write_json, write_table, outcome_of, release};
     cli_test_defaults(&options);
     gram_mmd_result_init(&r.result, sizeof r.result);
-    int code = cli_parse(&usage, groups, 4, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = cli_test_check("two-sample", &options);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = find_all(&session, operands, &data, &r);
-    if (code == CLI_DONE) code = print(&session, &r);
-    if (code == CLI_DONE) code = cli_test_code(&options, r.result.reject);
-    gram_mmd_result_clear(&r.result);
-    cli_rows_free(&r.a);
-    cli_rows_free(&r.b);
-    cli_scaling_free(&r.scaling);
-    gram_kernel_release(r.kernel);
-    free(r.kernel_text);
-    free(r.score);
-    free(r.order);
-    cli_session_end(&session);
-    return code;
+    return cli_test_run(&plan, count, arguments);
 }

@@ -112,6 +112,77 @@ run test two-sample one_c.csv moved_c.csv --json
 good
 prints '"reject": true' '{"name": "c", "score": 0}'
 
+# ---- text columns and missing values ----
+# kinds are r, g, b in the first file and g, b, y in the second; every ninth number misses
+random='function random() { s = s * 16807 % 2147483647; return s / 2147483647 }'
+LC_ALL=C awk "$random"' BEGIN { s = 3; print "kind,x"; for (i = 1; i <= 60; i++) { k = substr("rrgb", 1 + int(4 * random()), 1)
+    v = random(); printf "%s,%s\n", k, i % 9 ? sprintf("%.4f", 5 + 3 * v) : "" } }' >kinds.csv
+LC_ALL=C awk "$random"' BEGIN { s = 5; print "x,kind"; for (i = 1; i <= 50; i++) { k = substr("rgby", 1 + int(4 * random()), 1)
+    v = random(); printf "%s,%s\n", i % 9 ? sprintf("%.4f", 5 + 3 * v) : "NA", k } }' >other_kinds.csv
+run test two-sample kinds.csv other_kinds.csv
+bad 3 'kinds.csv:10' "'x'" 'missing value' '--missing'
+run test two-sample kinds.csv other_kinds.csv --missing drop
+good
+prints '2 columns (5 with categories)' '11 rows dropped' 'kind=y'
+
+# the same made by hand: a column of 0 and 1 for each kind of both files, x standardised over the rows of both
+by_hand() # HOW: drop or mean
+{
+    LC_ALL=C awk -F, -v how="$1" '
+        FNR == 1 { file++; next }
+        { k = file == 1 ? $1 : $2; v = file == 1 ? $2 : $1; miss = v == "" || v == "NA"; if (miss && how == "drop") next
+          n++; of[n] = file; kind[n] = k; value[n] = v; missing[n] = miss; if (!miss) { count++; sum += v } }
+        END { mean = sum / count; for (i = 1; i <= n; i++) if (!missing[i]) squares += (value[i] - mean) ^ 2
+              deviation = sqrt(squares / count)
+              for (file = 1; file <= 2; file++) { out = "hand" file ".csv"; print "b,g,r,y,x" >out; for (i = 1; i <= n; i++) if (of[i] == file)
+                  printf "%d,%d,%d,%d,%.17g\n", kind[i] == "b", kind[i] == "g", kind[i] == "r", kind[i] == "y", missing[i] ? 0 : (value[i] - mean) / deviation >out } }' \
+        kinds.csv other_kinds.csv
+}
+# rounding may differ in the last digits
+figures() { sed 's/.*"statistic": \([-0-9.]\{12\}\).*"p_value": \([^,]*\).*rbf(ell=\([0-9.]\{12\}\).*"n": \([0-9]*\), "m": \([0-9]*\).*/\1 \2 \3 \4 \5/' out; }
+for how in drop mean; do
+    by_hand $how
+    run test two-sample kinds.csv other_kinds.csv --missing $how --features kind,x --json
+    good
+    mine=$(figures)
+    run test two-sample hand1.csv hand2.csv --no-scale --json
+    good
+    [ "$mine" = "$(figures)" ] || wrong "should be the same as by hand with --missing $how: $mine"
+done
+
+# text in one file and numbers in the other: both are text, and the levels are of both
+printf 'k\n1\n2\n2\n1\n' >digits.csv
+printf 'k\n1\nx\nx\n2\n' >letters.csv
+run test two-sample digits.csv letters.csv --json
+good
+prints '"d": 3,' '"name": "k=x"' '"name": "k=1"'
+# many levels: of one file, or only of both
+for f in 1 2; do LC_ALL=C awk -v f=$f 'BEGIN { print "id"; for (i = 0; i < 40; i++) print "id" f "_" i }' >ids$f.csv; done
+LC_ALL=C awk 'BEGIN { print "id"; for (i = 0; i < 60; i++) print "id" i }' >ids.csv
+run test two-sample ids1.csv ids2.csv
+bad 3 "column 'id'" 'more than 50 levels' '--ignore'
+run test two-sample ids1.csv ids.csv
+bad 3 'ids.csv' "column 'id'" '60 levels' '--ignore'
+printf 'kind,x\nr,1\nr,NA\ng,\n' >single_kept.csv
+run test two-sample kinds.csv single_kept.csv --missing drop
+bad 3 'single_kept.csv has a single row without missing values'
+
+run test independence kinds.csv --x kind --y x
+bad 3 'kinds.csv:10' "'x'" 'missing value' '--missing'
+run test independence kinds.csv --x kind --y x --missing drop --json
+good
+prints '"n": 54,' '"dropped": 6,' '"x": ["kind"]'
+mine=$(sed 's/.*"statistic": \([^,]*\), "p_value": \([^,]*\).*/\1 \2/' out)
+grep -v ',$' kinds.csv | LC_ALL=C awk -F, 'NR == 1 { print "b,g,r,x"; next } { printf "%d,%d,%d,%s\n", $1 == "b", $1 == "g", $1 == "r", $2 }' >hand.csv
+# one-hot columns keep their unit; x has one length-scale of its own, so its unit does not matter
+run test independence hand.csv --x b:r --y x --no-scale --json
+good
+theirs=$(sed 's/.*"statistic": \([^,]*\), "p_value": \([^,]*\).*/\1 \2/' out)
+[ "$(printf %.12s "$mine")" = "$(printf %.12s "$theirs")" ] && [ "${mine#* }" = "${theirs#* }" ] || wrong "should be the same as by hand: $mine"
+run test independence kinds.csv --mutual kind,x --missing mean --json
+good
+prints '"n": 60,' '"dropped": 0,' '"mutual": ["kind", "x"]'
+
 # standard input
 "$GRAM" test two-sample - moved.csv <one.csv >out 2>err || wrong 'should read standard input'
 prints 'standard input (120 rows)'
@@ -151,6 +222,38 @@ printf 'a,b\n1,2\n1,3\n1,5\n1,8\n' >constant.csv
 run test independence constant.csv --x a --y b --json
 good
 prints '"statistic": 0,' '"p_value": 1,'
+
+# options without effect, hopeless numbers of permutations, too few rows
+run test two-sample one.csv same.csv --block 5
+bad 2 '--block is for --method block'
+run test two-sample one.csv same.csv --lag 5
+bad 2 '--lag is for --dependent'
+run test two-sample one.csv same.csv --permutations 5
+good
+prints 'not rejected at level 0.05, nor could it be: 5 draws give p >= 0.166667'
+run test two-sample one.csv same.csv --permutations 19
+good
+prints 'at level 0.05'
+if grep -q 'nor could' out; then wrong '19 permutations can reject at 0.05'; fi
+printf 'a,b\n1,2\n3,4\n5,1\n' >three.csv
+run test two-sample three.csv one.csv --method split
+bad 3 'three.csv has 3 rows, --method split needs four'
+
+# a number that the kernel cannot take is named where it is
+printf 'a,b\n1,2\n3,4\n5,1\n-1,2\n2,2\n' >negative.csv
+printf 'a,b\n1,2\n3,4\n5,1\n1,2\n' >positive.csv
+run test two-sample positive.csv negative.csv --kernel min --no-scale
+bad 3 "negative.csv: row 4, column 'a': min: -1"
+run test independence negative.csv --x b --y a --kernel-y min --no-scale
+bad 3 "negative.csv: row 4, column 'a': min: -1"
+printf 'a,b\n1e200,2\n-3e200,4\n5e199,1\n2e200,3\n' >huge.csv
+run test two-sample huge.csv huge.csv --json
+good
+run test two-sample huge.csv three.csv --no-scale
+bad 4 'too large'
+printf 'a,b\n1,2\n3,inf\n' >infinite.csv
+run test two-sample one.csv infinite.csv --missing drop
+bad 3 'infinite.csv:3' "column 'b'" "'inf'"
 
 # pictures, where gnuplot is
 command -v gnuplot >/dev/null || exit 0

@@ -124,3 +124,38 @@ run thin points.csv -m 5 --method gredy
 bad 2 'gredy'
 run thin points.csv -m 5 --density logistic
 bad 2 '--density-data'
+
+# numbers that squares would overflow, and a constant column whose mean is rounded
+printf 'a,b\n1e200,1\n-3e200,1\n5e199,1\n2e200,1\n' >huge.csv
+LC_ALL=C awk -F, 'NR > 1 { $1 = $1 / 1e200; print $1; next } { print "a" }' huge.csv >small.csv
+run thin small.csv -m 2 --scale --json
+good
+chosen=$(sed 's/.*"indices": \(\[[^]]*\]\).*/\1/' out)
+run thin huge.csv -m 2 --scale --ignore b --json
+good
+prints "\"indices\": $chosen"
+run thin huge.csv -m 2
+bad 4 'overflows' '--scale'
+run thin huge.csv -m 2 --density gaussian
+bad 4 'huge.csv'
+figures() { sed 's/.*\("kernel": "[^"]*"\).*\("indices": \[[^]]*\], "discrepancy": [^,]*\).*/\1 \2/' out; }
+printf 'a,c\n1,0.1\n5,0.1\n2,0.1\n' >constant.csv
+printf 'a\n1\n5\n2\n' >alone.csv
+run thin alone.csv -m 2 --scale --json
+good
+alone=$(figures)
+run thin constant.csv -m 2 --scale --json
+good
+[ "$alone" = "$(figures)" ] || wrong "a constant column should not matter: $alone"
+
+# scores from standard input
+printf 'x\n0.5\n-1\n2\n' >points.csv
+printf 's\n-0.5\n1\n-2\n' >scores.csv
+"$GRAM" thin points.csv -m 2 --scores scores.csv >first 2>err || wrong 'should read the scores'
+"$GRAM" thin points.csv -m 2 --scores - <scores.csv >out 2>err || wrong 'should read the scores from standard input'
+cmp -s out first || wrong 'should read the scores from standard input'
+run thin - -m 2 --scores -
+bad 2 'standard input'
+printf 's\n1\n' >short.csv
+run thin points.csv -m 2 --scores short.csv
+bad 3 'short.csv: 1 row of 1 score for 3 rows of 1 column'
