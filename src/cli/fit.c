@@ -39,7 +39,7 @@ static const cli_choice TUNES[] = {
 static const cli_choice SOLVERS[] = {
     {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0}, {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
     {"cg", GRAM_SOLVER_CG, NULL, 0, 0},     {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
-    {"inducing", CLI_LATER, "M", 0, 0},     {"fourier", CLI_LATER, "D", 0, 0},
+    {"inducing", FIT_SOLVER_INDUCING, "M", 1, 1 << 20},     {"fourier", CLI_LATER, "D", 0, 0},
     {"binning", CLI_LATER, "P", 0, 0},      {"markov", FIT_SOLVER_MARKOV, NULL, 0, 0},
     {"cells", CLI_LATER, NULL, 0, 0},       {NULL, 0, NULL, 0, 0},
 };
@@ -81,7 +81,7 @@ static const cli_option own_options[] = {
      MEANS},
     {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
     {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME",
-     "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov", 0, 0, SOLVERS},
+     "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov, cg, inducing:M", 0, 0, SOLVERS},
     {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
     {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the backward error (default 1e-14)", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
@@ -191,11 +191,12 @@ static int draw(cli_session *session, const fit_state *fit, const cli_model_repo
     const gram_prepared *data = fit->prepared;
     const gram_column *feature = gram_preparation_describe(fit->preparation)->features;
     double *f = calloc((size_t)data->n, sizeof *f);
-    cli_sample sample;
+    cli_sample sample = {0};
     if (!f) return cli_no_memory();
-    const char *kind = fit->kind->fitted(fit, f);
+    const char *kind = fit->kind->fitted(session, fit, f);
     const cli_picture picture = {fit->model, fit->file, kind, &sample, &report->relevance};
-    int code = cli_sample_begin(session, &sample);
+    int code = kind ? CLI_DONE : cli_session_fail(session, GRAM_ERROR_BUDGET, 0, NULL);
+    if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
         for (int64_t i = 0; i < data->n; i++)
             cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean,

@@ -13,7 +13,7 @@ typedef enum fit_tune { FIT_TUNE_AUTO, FIT_TUNE_NONE, FIT_TUNE_LOO, FIT_TUNE_GCV
 
 typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_MEAN_FLAT } fit_mean;
 /* Beyond gram_solver: what only some methods have. */
-enum { FIT_SOLVER_MARKOV = 100 };
+enum { FIT_SOLVER_MARKOV = 100, FIT_SOLVER_INDUCING };
 
 typedef struct fit_options {
     cli_chosen method, task, tune, solver, precision, missing, format, mean;
@@ -56,8 +56,9 @@ struct fit_kind {
     int (*plan)(cli_session *session, fit_state *fit);
     /* Chooses what is free, fits, and makes the model with its facts. */
     int (*work)(cli_session *session, fit_state *fit);
-    /* Predictions of the first target for the rows that it was fitted on; returns what they are: "fitted value". */
-    const char *(*fitted)(const fit_state *fit, double *f);
+    /* Predictions of the first target for the rows that it was fitted on; returns what they are ("fitted value"), or NULL after
+     * a failure that the context tells of. */
+    const char *(*fitted)(cli_session *session, const fit_state *fit, double *f);
     void (*free)(fit_state *fit);
 };
 

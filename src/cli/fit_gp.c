@@ -20,6 +20,8 @@ static void free_state(fit_state *fit)
     if (!state) return;
     gram_gp_destroy(state->exact);
     gram_markov_destroy(state->markov);
+    gram_gp_cg_destroy(state->cg);
+    gram_gp_inducing_destroy(state->inducing);
     free(state->y);
     free(state);
 }
@@ -100,45 +102,6 @@ static int check_data(const fit_state *fit)
     return CLI_DONE;
 }
 
-/* One column, a kernel with a finite state, and enough rows that it matters. */
-static int markov_is_better(cli_session *session, const fit_state *fit)
-{
-    enum { ENOUGH_ROWS = 1000 };
-    return fit->n > ENOUGH_ROWS && fit->prepared->d == 1 && gram_markov_supports(session->context, fit->given, NULL);
-}
-
-static int plan_markov(cli_session *session, fit_state *fit)
-{
-    const char *why = NULL;
-    if (fit->prepared->d != 1)
-        return cli_fail(CLI_WRONG_USE, "Choose one with --features, or take --solver exact.",
-                        "fit: --solver markov is for one column, here are %" PRId64, fit->prepared->d);
-    if (!gram_markov_supports(session->context, fit->given, &why))
-        return cli_fail(CLI_WRONG_USE,
-                        "Take matern(nu=1.5), min, cosine or sums and products of them; or --solver exact.",
-                        "fit: --solver markov: %s", why);
-    cli_fit_say_plan(session, fit, "markov, f64", (size_t)fit->n * 800, (double)fit->n * 1e-6,
-                     "one column and a kernel with a finite state: exact in O(n)");
-    return CLI_DONE;
-}
-
-static int plan_exact(cli_session *session, fit_state *fit)
-{
-    gram_plan plan;
-    gram_plan_request request;
-    gram_plan_request_init(&request, sizeof request);
-    request.n = fit->n;
-    request.d = fit->prepared->d;
-    request.outputs = 1;
-    request.kernel = fit->given;
-    request.solver = GRAM_SOLVER_EXACT;
-    request.precision = GRAM_PRECISION_F64;
-    const gram_status status = gram_plan_fit(session->context, &request, &plan);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    cli_fit_say_plan(session, fit, "exact, f64", plan.bytes, plan.seconds, "it fits in the memory");
-    return CLI_DONE;
-}
-
 static int make_plan(cli_session *session, fit_state *fit)
 {
     gp_state *state = fit->result = calloc(1, sizeof *state);
@@ -147,42 +110,92 @@ static int make_plan(cli_session *session, fit_state *fit)
     if (code == CLI_DONE) code = prepare_target(fit);
     if (code != CLI_DONE) return code;
     find_options(fit);
-    const int solver = fit->own->solver.value;
-    state->solver = solver == FIT_SOLVER_MARKOV || (solver == GRAM_SOLVER_AUTO && markov_is_better(session, fit))
-                        ? GP_MARKOV
-                        : GP_EXACT;
-    if (solver == GRAM_SOLVER_CG || solver == GRAM_SOLVER_NYSTROM)
-        return cli_fail(CLI_WRONG_USE, "Take auto, exact or markov.", "fit: --solver %s is of --method krr",
-                        gram_solver_name((gram_solver)solver));
-    return state->solver == GP_MARKOV ? plan_markov(session, fit) : plan_exact(session, fit);
+    return cli_fit_gp_plan(session, fit);
 }
 
 /* ---- the fit ---- */
 
+static gram_status solve_cg(cli_session *session, fit_state *fit)
+{
+    gp_state *state = own_of(fit);
+    gram_gp_cg_options options;
+    gram_gp_cg_options_init(&options, sizeof options);
+    options.gp = &state->options;
+    if (fit->own->tolerance > 0) options.tolerance = fit->own->tolerance;
+    return gram_gp_cg_fit(session->context, fit->kernel, fit->points, state->y, &options, &state->cg);
+}
+
+/* What was tuned on a sample of the rows is where the bound's own search starts, within about two minutes of work. */
+static gram_status solve_inducing(cli_session *session, fit_state *fit)
+{
+    enum { MOST_EVALUATIONS = 100, LEAST_EVALUATIONS = 5 };
+    const double OPERATIONS = 5e12;
+    gp_state *state = own_of(fit);
+    gram_gp_inducing_options options;
+    gram_gp_inducing_options_init(&options, sizeof options);
+    options.gp = &state->options;
+    options.count = fit->own->solver.number;
+    if (fit->tune != FIT_TUNE_NONE) {
+        const double m = options.count > 0 ? (double)options.count : 16 * sqrt((double)fit->n);
+        const double affordable = OPERATIONS / (6 * (double)fit->n * m * m);
+        options.learn_parameters = options.learn_positions = 1;
+        options.learn_noise = !state->noise_given;
+        options.evaluations = (int64_t)fmin(MOST_EVALUATIONS, fmax(LEAST_EVALUATIONS, affordable));
+    }
+    const gram_status status =
+        gram_gp_inducing_fit(session->context, fit->kernel, fit->points, state->y, &options, &state->inducing);
+    if (status < 0) return status;
+    gram_kernel_release(fit->kernel);
+    fit->kernel = gram_kernel_retain(gram_gp_inducing_kernel(state->inducing));
+    state->options.noise = gram_gp_inducing_get_report(state->inducing)->noise;
+    return GRAM_OK; /* a search that was cut short has its best result */
+}
+
 static gram_status solve(cli_session *session, fit_state *fit)
 {
     gp_state *state = own_of(fit);
-    if (state->solver == GP_MARKOV)
+    switch (state->solver) {
+    case GP_MARKOV:
         return gram_markov_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->markov);
-    return gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->exact);
+    case GP_CG: return solve_cg(session, fit);
+    case GP_INDUCING: return solve_inducing(session, fit);
+    default: return gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->exact);
+    }
+}
+
+static int not_converged(cli_session *session, const fit_state *fit)
+{
+    const gram_gp_cg_report *report = gram_gp_cg_get_report(own_of(fit)->cg);
+    char residual[CLI_SHORT_SIZE];
+    cli_session_clear(session);
+    return cli_fail(CLI_NUMERICAL, "Raise --noise, ask for less with --tolerance T, or take --solver inducing:M.",
+                    "fit: no convergence: after %" PRId64 " iterations the relative residual is %s",
+                    report->value.iterations, cli_short_number(report->value.residual, residual));
 }
 
 static int work(cli_session *session, fit_state *fit)
 {
     gram_status status = cli_fit_gp_choose(session, fit);
     if (status >= 0) status = solve(session, fit);
+    if (status == GRAM_NOT_CONVERGED) return not_converged(session, fit);
     if (status >= 0) status = cli_fit_gp_model(session, fit);
     return status < 0 ? cli_fit_fail(session, status, fit) : CLI_DONE;
 }
 
-static const char *fitted(const fit_state *fit, double *f)
+/* Where nothing was left out, the model's own values: they were computed for this picture only. */
+static const char *fitted(cli_session *session, const fit_state *fit, double *f)
 {
     const gp_state *state = own_of(fit);
-    const double *left_out = state->exact ? gram_gp_loo_mean(state->exact) : gram_markov_loo_mean(state->markov);
-    const double *values = state->exact ? NULL : gram_markov_fitted(state->markov);
-    for (int64_t i = 0; i < fit->prepared->n; i++)
-        f[i] = left_out ? left_out[i] + state->offset : values ? values[i] + state->offset : NAN;
-    return left_out ? "leave-one-out prediction" : "fitted value";
+    const double *left_out = state->exact    ? gram_gp_loo_mean(state->exact)
+                             : state->markov ? gram_markov_loo_mean(state->markov)
+                                             : NULL;
+    for (int64_t i = 0; i < fit->prepared->n && left_out; i++) f[i] = left_out[i] + state->offset;
+    if (left_out) return "leave-one-out prediction";
+    if (gram_function_evaluate(session->context, gram_model_function(fit->model), fit->points, f, 1) < 0) return NULL;
+    const double *slopes = gram_model_array(fit->model, "slopes", NULL, NULL);
+    for (int64_t i = 0; i < fit->prepared->n && slopes; i++)
+        for (int64_t l = 0; l < fit->prepared->d; l++) f[i] += slopes[l] * fit->prepared->x[i * fit->prepared->d + l];
+    return "fitted value";
 }
 
 const fit_kind cli_fit_gp = {"gp", "const*rbf", FIT_TUNE_ML, check_use, make_plan, work, fitted, free_state};

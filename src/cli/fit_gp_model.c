@@ -30,6 +30,21 @@ static const cli_fact_place MARKOV[] = {
     {"log_marginal_likelihood", offsetof(gram_markov_report, log_marginal_likelihood)},
 };
 
+static const cli_fact_place CG[] = {
+    {"residual", offsetof(gram_gp_cg_report, value.residual)},
+    {"trace_error", offsetof(gram_gp_cg_report, value.trace_error)},
+    {"train_rmse", offsetof(gram_gp_cg_report, train_rmse)},
+    {"log_marginal_likelihood", offsetof(gram_gp_cg_report, value.log_marginal_likelihood)},
+    {"likelihood_error", offsetof(gram_gp_cg_report, value.standard_error)},
+    {"quadrature_error", offsetof(gram_gp_cg_report, value.quadrature_error)},
+};
+
+static const cli_fact_place INDUCING[] = {
+    {"bound", offsetof(gram_gp_inducing_report, value.bound)},
+    {"trace_error", offsetof(gram_gp_inducing_report, value.trace_share)},
+    {"jitter", offsetof(gram_gp_inducing_report, value.jitter)},
+};
+
 /* ---- the function ---- */
 
 /* a = (y - m - f)/noise, since y - m = (K + noise) a. Without noise there is nothing to divide by: the coefficients are 0,
@@ -55,23 +70,67 @@ static gram_status markov_function(cli_session *session, const fit_state *fit, g
     return status;
 }
 
-static gram_status exact_function(cli_session *session, const fit_state *fit, gram_function **function)
+static gram_status inducing_function(cli_session *session, const fit_state *fit, gram_function **function)
 {
     const gp_state *state = fit->result;
-    const gram_function *f = gram_gp_function(state->exact);
+    gram_gp_inducing_parts parts = {.size = sizeof parts};
+    gram_points *positions = NULL;
+    gram_gp_inducing_describe(state->inducing, &parts);
+    const double constant = state->offset + (state->mean == FIT_MEAN_ZERO ? 0 : parts.beta[0]);
+    gram_status status = gram_points_create_f64(session->context, parts.m, parts.d, parts.positions, parts.d, &positions);
+    if (status >= 0)
+        status = gram_function_create(session->context, fit->kernel, positions, 1, parts.coefficients, 1, &constant,
+                                      function);
+    gram_points_destroy(positions);
+    return status;
+}
+
+/* Of the exact solver and of conjugate gradients: the constant of theirs, and the offset. */
+static gram_status dense_function(cli_session *session, const fit_state *fit, gram_function **function)
+{
+    const gp_state *state = fit->result;
+    const gram_function *f = state->exact ? gram_gp_function(state->exact) : gram_gp_cg_function(state->cg);
     const double constant = gram_function_constant(f)[0] + state->offset;
     return gram_function_create(session->context, fit->kernel, gram_function_centres(f), 1,
                                 gram_function_coefficients(f), 1, &constant, function);
 }
 
+static gram_status make_function(cli_session *session, const fit_state *fit, gram_function **function)
+{
+    const gp_state *state = fit->result;
+    if (state->solver == GP_MARKOV) return markov_function(session, fit, function);
+    if (state->solver == GP_INDUCING) return inducing_function(session, fit, function);
+    return dense_function(session, fit, function);
+}
+
 /* ---- facts and arrays ---- */
+
+/* What its variances are made from: there are no rows to do it from again. */
+static void set_inducing_arrays(cli_facts *facts, const fit_state *fit)
+{
+    const gp_state *state = fit->result;
+    gram_gp_inducing_parts parts = {.size = sizeof parts};
+    gram_gp_inducing_describe(state->inducing, &parts);
+    const int64_t q = state->mean == FIT_MEAN_ZERO ? 0 : state->mean == FIT_MEAN_LINEAR ? 1 + parts.d : 1;
+    if (q > 0) cli_facts_array(facts, "beta", 1, q, parts.beta);
+    if (state->mean == FIT_MEAN_LINEAR) cli_facts_array(facts, "slopes", 1, parts.d, parts.beta + 1);
+    cli_facts_array(facts, "inducing_factor", parts.m, parts.m, parts.factor);
+    cli_facts_array(facts, "inducing_inner", parts.m, parts.m, parts.inner);
+    if (parts.mean_weights) cli_facts_array(facts, "mean_weights", parts.m, q, parts.mean_weights);
+    if (parts.mean_factor) cli_facts_array(facts, "mean_factor", q, q, parts.mean_factor);
+}
 
 static void set_arrays(cli_facts *facts, const fit_state *fit)
 {
     const gp_state *state = fit->result;
     const int64_t n = fit->prepared->n;
     const double *slopes = NULL;
+    if (state->solver == GP_INDUCING) {
+        set_inducing_arrays(facts, fit);
+        return;
+    }
     if (state->exact) slopes = gram_gp_slopes(state->exact);
+    if (state->cg) slopes = gram_gp_cg_slopes(state->cg);
     if (state->markov && state->mean == FIT_MEAN_LINEAR) slopes = gram_markov_mean_coefficients(state->markov) + 1;
     if (slopes) cli_facts_array(facts, "slopes", 1, fit->prepared->d, slopes);
     cli_facts_array(facts, "targets", n, 1, state->y);
@@ -91,6 +150,25 @@ static void set_tuning(cli_facts *facts, const fit_state *fit)
     if (state->tuned.diagnosis[0]) cli_facts_text(facts, "diagnosis", state->tuned.diagnosis);
 }
 
+static void set_report(cli_facts *facts, const gp_state *state)
+{
+    switch (state->solver) {
+    case GP_MARKOV:
+        cli_facts_numbers(facts, gram_markov_get_report(state->markov), MARKOV, sizeof MARKOV / sizeof *MARKOV);
+        break;
+    case GP_CG:
+        cli_facts_numbers(facts, gram_gp_cg_get_report(state->cg), CG, sizeof CG / sizeof *CG);
+        cli_facts_integer(facts, "iterations", gram_gp_cg_get_report(state->cg)->value.iterations);
+        break;
+    case GP_INDUCING:
+        cli_facts_numbers(facts, gram_gp_inducing_get_report(state->inducing), INDUCING,
+                          sizeof INDUCING / sizeof *INDUCING);
+        cli_facts_integer(facts, "rank", gram_gp_inducing_get_report(state->inducing)->m);
+        break;
+    default: cli_facts_numbers(facts, gram_gp_get_report(state->exact), EXACT, sizeof EXACT / sizeof *EXACT);
+    }
+}
+
 static void set_facts(cli_facts *facts, const fit_state *fit)
 {
     const gp_state *state = fit->result;
@@ -103,12 +181,9 @@ static void set_facts(cli_facts *facts, const fit_state *fit)
     cli_facts_number(facts, "offset", state->offset);
     cli_facts_text(facts, "mean", MEANS[state->mean]);
     cli_facts_integer(facts, "intercept", state->mean != FIT_MEAN_ZERO);
-    cli_facts_text(facts, "solver", state->exact ? "exact" : "markov");
+    cli_facts_text(facts, "solver", cli_fit_gp_solver_name(state->solver));
     cli_facts_text(facts, "precision", "f64");
-    if (state->exact)
-        cli_facts_numbers(facts, gram_gp_get_report(state->exact), EXACT, sizeof EXACT / sizeof *EXACT);
-    else
-        cli_facts_numbers(facts, gram_markov_get_report(state->markov), MARKOV, sizeof MARKOV / sizeof *MARKOV);
+    set_report(facts, state);
     set_tuning(facts, fit);
     set_arrays(facts, fit);
 }
@@ -118,7 +193,7 @@ gram_status cli_fit_gp_model(cli_session *session, fit_state *fit)
     const gp_state *state = fit->result;
     cli_facts facts = {session->context, NULL, GRAM_OK};
     gram_function *function = NULL;
-    facts.status = state->exact ? exact_function(session, fit, &function) : markov_function(session, fit, &function);
+    facts.status = make_function(session, fit, &function);
     if (facts.status >= 0)
         facts.status = gram_model_create(session->context, "gp", "regression", fit->preparation, function, &fit->model);
     facts.model = fit->model;

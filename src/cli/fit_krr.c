@@ -30,6 +30,10 @@ static int check_use(const fit_options *own)
     if (own->mean.value >= 0)
         return cli_fail(CLI_WRONG_USE, "--no-intercept leaves the constant out.",
                         "fit: --mean is of --method gp; kernel ridge regression has a constant or none");
+    if (own->solver.value >= FIT_SOLVER_MARKOV)
+        return cli_fail(CLI_WRONG_USE, "Take --method gp, or auto, exact, cg or nystrom:M.",
+                        "fit: --solver %s is of --method gp",
+                        own->solver.value == FIT_SOLVER_MARKOV ? "markov" : "inducing");
     if (own->row_noise)
         return cli_fail(CLI_WRONG_USE, "Take --method gp, or --weights with a column of 1/variance.",
                         "fit: --row-noise is of --method gp");
@@ -228,8 +232,9 @@ static int work(cli_session *session, fit_state *fit)
 }
 
 /* With the row itself left out, where that was computed: it does not flatter. */
-static const char *fitted(const fit_state *fit, double *f)
+static const char *fitted(cli_session *session, const fit_state *fit, double *f)
 {
+    (void)session;
     const gram_prepared *data = fit->prepared;
     const gram_krr *krr = own_of(fit)->krr;
     const double *residuals = gram_krr_loo_residuals(krr), *values = gram_krr_fitted(krr);

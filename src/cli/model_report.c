@@ -249,6 +249,8 @@ static void add_likelihood(cli_text *text, const cli_model_report *report)
     if (!is_gp(report)) return;
     cli_add_label(text, "log likelihood");
     add_part(text, report, "", "log_marginal_likelihood", FINE + 3);
+    add_part(text, report, "standard error", "likelihood_error", ROUGH);
+    add_part(text, report, "at least", "bound", FINE + 3);
     cli_text_add(text, "\n");
     if (isnan(number_of(report, "loo_log_density"))) return;
     cli_add_label(text, "  left out");

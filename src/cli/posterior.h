@@ -11,6 +11,8 @@ typedef struct cli_posterior {
     const double *slopes; /* of a linear mean, or NULL */
     gram_gp *exact;       /* one of these, unless only means are asked for */
     gram_markov *markov;
+    gram_gp_cg *cg;
+    gram_gp_inducing *inducing;
 } cli_posterior;
 
 /* The model keeps points, targets and parameters; what variances need is computed anew. `whole` 0: only means will be asked

@@ -1,0 +1,114 @@
+/* How often a 95 % interval of a Gaussian process with the true parameters holds a new observation: one new point for each
+ * simulated data set, so that the count is binomial; for each way to solve. */
+#ifndef TESTS_UNIT_COVERAGE_H
+#define TESTS_UNIT_COVERAGE_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "support.h"
+
+typedef gram_status (*coverage_predict)(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                        const double *y, const gram_gp_options *options, const gram_points *at,
+                                        double *mean, double *variance);
+
+static gram_status coverage_exact(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                  const gram_gp_options *options, const gram_points *at, double *mean, double *variance)
+{
+    gram_gp *gp = NULL;
+    gram_status status = gram_gp_fit(context, kernel, x, y, options, &gp);
+    if (status >= 0) status = gram_gp_predict(context, gp, at, NULL, 0, mean, variance);
+    gram_gp_destroy(gp);
+    return status;
+}
+
+static gram_status coverage_markov(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                   const gram_gp_options *options, const gram_points *at, double *mean,
+                                   double *variance)
+{
+    gram_markov *fit = NULL;
+    gram_status status = gram_markov_fit(context, kernel, x, y, options, &fit);
+    if (status >= 0) status = gram_markov_predict(context, fit, at, NULL, 0, mean, variance);
+    gram_markov_destroy(fit);
+    return status;
+}
+
+static gram_status coverage_cg(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                               const gram_gp_options *options, const gram_points *at, double *mean, double *variance)
+{
+    gram_gp_cg *gp = NULL;
+    gram_gp_cg_options cg;
+    gram_gp_cg_options_init(&cg, sizeof cg);
+    cg.gp = options;
+    cg.probes = 0;
+    gram_status status = gram_gp_cg_fit(context, kernel, x, y, &cg, &gp);
+    if (status >= 0) status = gram_gp_cg_predict(context, gp, at, NULL, 0, mean, variance);
+    gram_gp_cg_destroy(gp);
+    return status;
+}
+
+/* So many inducing points that the bound is tight. */
+static gram_status coverage_inducing(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                     const gram_gp_options *options, const gram_points *at, double *mean,
+                                     double *variance)
+{
+    gram_gp_inducing *gp = NULL;
+    gram_gp_inducing_options inducing;
+    gram_gp_inducing_options_init(&inducing, sizeof inducing);
+    inducing.gp = options;
+    inducing.count = 40;
+    gram_status status = gram_gp_inducing_fit(context, kernel, x, y, &inducing, &gp);
+    if (status >= 0) status = gram_gp_inducing_predict(context, gp, at, NULL, 0, mean, variance);
+    gram_gp_inducing_destroy(gp);
+    return status;
+}
+
+typedef struct coverage_way {
+    const char *name;
+    coverage_predict predict;
+} coverage_way;
+
+static const coverage_way coverage_ways[] = {
+    {"exact", coverage_exact}, {"markov", coverage_markov}, {"cg", coverage_cg}, {"inducing", coverage_inducing}};
+
+/* The process and the noise at 50 points; the last of them is the new one. */
+static int coverage_of_one(const coverage_way *way, uint64_t seed)
+{
+    enum { N = 49 };
+    const double noise = 0.1;
+    double x[N + 1], f[N + 1], e[N + 1], y[N], mean, variance;
+    gram_context_options o;
+    gram_context *context;
+    gram_gp_options options;
+    gram_context_options_init(&o, sizeof o);
+    o.threads = 1;
+    o.seed = seed;
+    assert_int_equal(gram_context_create(&o, &context), GRAM_OK);
+    gram_kernel *kernel = test_kernel(context, "2*matern(nu=1.5, ell=0.7)");
+    test_uniform(seed, N + 1, 0, 4, x);
+    gram_points *all = test_points(context, N + 1, 1, x), *data = test_points(context, N, 1, x);
+    gram_points *at = test_points(context, 1, 1, x + N);
+    OK(context, gram_gp_draw_prior(context, kernel, all, 1, f, 1, NULL));
+    gram_random_normal((gram_random){.seed = seed, .stream = 77}, 0, N + 1, e);
+    for (int i = 0; i < N; i++) y[i] = 5 + f[i] + sqrt(noise) * e[i];
+    gram_gp_options_init(&options, sizeof options);
+    options.noise = noise;
+    options.flat = 1; /* the constant is not known either */
+    OK(context, way->predict(context, kernel, data, y, &options, at, &mean, &variance));
+    const double miss = 5 + f[N] + sqrt(noise) * e[N] - mean;
+    gram_points_destroy(all);
+    gram_points_destroy(data);
+    gram_points_destroy(at);
+    gram_kernel_release(kernel);
+    gram_context_destroy(context);
+    return fabs(miss) <= 1.959963984540054 * sqrt(variance + noise);
+}
+
+static int coverage_count(const coverage_way *way, int sets)
+{
+    int count = 0;
+    for (int i = 0; i < sets; i++) count += coverage_of_one(way, (uint64_t)(1000 + i));
+    return count;
+}
+
+#endif
