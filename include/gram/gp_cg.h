@@ -27,7 +27,7 @@ typedef struct gram_gp_cg_options {
     const gram_gp_options *gp; /* mean and noise, borrowed; NULL: the defaults. noise + row_noise > 0 in every row */
     double tolerance;          /* relative residual of gram_gp_cg_fit and _predict; default 1e-8 */
     double training_tolerance; /* of gram_gp_cg_likelihood; default 1e-6 */
-    int64_t rank;              /* of the preconditioner; default 0: 64 + 5 sqrt(n), less if the budget is small */
+    int64_t rank;              /* of the preconditioner; default 0: 64 + 8 sqrt(n), less if the budget is small */
     int64_t probes;            /* for log |A|; default 16. At least 2, or 0: no likelihood */
     int64_t most;              /* iterations; default 1000 */
 } gram_gp_cg_options;

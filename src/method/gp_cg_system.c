@@ -50,7 +50,7 @@ done:
 static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked)
 {
     const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
-    int64_t rank = asked > 0 ? asked : 64 + (int64_t)(5 * sqrt((double)n));
+    int64_t rank = asked > 0 ? asked : 64 + (int64_t)(8 * sqrt((double)n));
     rank = rank < n ? rank : n;
     while (asked == 0 && budget > 0 && rank > 1 && gram_low_rank_bytes(n, rank) > (budget - used) / 3) rank -= rank / 2;
     return rank;
