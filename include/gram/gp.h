@@ -77,6 +77,13 @@ GRAM_API const double *gram_gp_loo_variance(const gram_gp *gp);
 GRAM_API gram_status gram_gp_predict(gram_context *context, const gram_gp *gp, const gram_points *points,
                                      const double *basis, int64_t ldb, double *mean, double *variance);
 
+/* The posterior of one term of a sum kernel: for k = k_1 + k_2 + ... the process is f_1 + f_2 + ..., and this is the mean and
+ * (unless NULL) the variance of f_1 alone, without m, for `term` = k_1: one of gram_kernel_term(kernel, .), or a sum of some
+ * of them. Means of all terms and m add up to that of gram_gp_predict; variances do not, since what one term takes another
+ * gives. O(n^2) a point for the variance. */
+GRAM_API gram_status gram_gp_predict_term(gram_context *context, const gram_gp *gp, gram_kernel *term,
+                                          const gram_points *points, double *mean, double *variance);
+
 /* The posterior covariance of f + m between all pairs: points x points, row-major, ld. */
 GRAM_API gram_status gram_gp_covariance(gram_context *context, const gram_gp *gp, const gram_points *points,
                                         const double *basis, int64_t ldb, double *covariance, int64_t ld);
