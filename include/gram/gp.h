@@ -1,4 +1,4 @@
-/* Gaussian-process regression: y_i = m(x_i) + f(x_i) + e_i, f ~ GP(0, k), e_i ~ N(0, noise + row_noise_i).
+/* Gaussian-process regression: y_i = m(x_i) + f(x_i) + e_i, f ~ GP(0, k), e_i ~ N(0, noise/w_i + row_noise_i).
  *
  * A = K + diag(noise). The mean m = T beta is zero, a constant, or linear in x, plus columns that the caller gives; beta is
  * estimated by generalised least squares, beta = (T'A^-1 T)^-1 T'A^-1 y, so that the posterior mean is kernel ridge
@@ -28,6 +28,8 @@ typedef struct gram_gp_options {
     int64_t columns;         /* further columns of the mean, besides `mean` */
     const double *basis;     /* n x columns, row-major, ld */
     int64_t ld;
+    const double
+        *weights; /* n numbers > 0: row i has the noise noise/w_i, as a mean of w_i observations; NULL: all 1 */
 } gram_gp_options;
 
 GRAM_API void gram_gp_options_init(gram_gp_options *options, size_t size);
@@ -74,6 +76,13 @@ GRAM_API const double *gram_gp_loo_variance(const gram_gp *gp);
  * variance is NULL: of f + m, without noise; O(n^2) a point. In chunks: memory does not grow with the points. */
 GRAM_API gram_status gram_gp_predict(gram_context *context, const gram_gp *gp, const gram_points *points,
                                      const double *basis, int64_t ldb, double *mean, double *variance);
+
+/* The posterior of one term of a sum kernel: for k = k_1 + k_2 + ... the process is f_1 + f_2 + ..., and this is the mean and
+ * (unless NULL) the variance of f_1 alone, without m, for `term` = k_1: one of gram_kernel_term(kernel, .), or a sum of some
+ * of them. Means of all terms and m add up to that of gram_gp_predict; variances do not, since what one term takes another
+ * gives. O(n^2) a point for the variance. */
+GRAM_API gram_status gram_gp_predict_term(gram_context *context, const gram_gp *gp, gram_kernel *term,
+                                          const gram_points *points, double *mean, double *variance);
 
 /* The posterior covariance of f + m between all pairs: points x points, row-major, ld. */
 GRAM_API gram_status gram_gp_covariance(gram_context *context, const gram_gp *gp, const gram_points *points,

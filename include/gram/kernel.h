@@ -32,6 +32,10 @@ GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
 
+/* The terms of a sum; a kernel that is none is its own only term. A term belongs to the kernel; index from 0. */
+GRAM_API int64_t gram_kernel_term_count(const gram_kernel *kernel);
+GRAM_API gram_kernel *gram_kernel_term(const gram_kernel *kernel, int64_t index);
+
 /* ---- building without text: new kernels from old ones ----
  *
  * Operands keep their owners; the caller releases the result. O(operands). GRAM_ERROR_ARGUMENT for a NULL, a value out of

@@ -28,6 +28,7 @@ int cli_fit(int count, char **arguments);
 int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_predict(int count, char **arguments);
+int cli_sample_verb(int count, char **arguments);
 int cli_test(int count, char **arguments);
 int cli_thin(int count, char **arguments);
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,7 +18,7 @@
 static const cli_choice METHODS[] = {
     {"auto", FIT_METHOD_AUTO, NULL, 0, 0},
     {"krr", FIT_METHOD_KRR, NULL, 0, 0},
-    {"gp", CLI_LATER, NULL, 0, 0},
+    {"gp", FIT_METHOD_GP, NULL, 0, 0},
     {"svm", CLI_LATER, NULL, 0, 0},
     {"logistic", CLI_LATER, NULL, 0, 0},
     {"spline", CLI_LATER, NULL, 0, 0},
@@ -39,7 +40,7 @@ static const cli_choice SOLVERS[] = {
     {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0}, {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
     {"cg", GRAM_SOLVER_CG, NULL, 0, 0},     {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
     {"inducing", CLI_LATER, "M", 0, 0},     {"fourier", CLI_LATER, "D", 0, 0},
-    {"binning", CLI_LATER, "P", 0, 0},      {"markov", CLI_LATER, NULL, 0, 0},
+    {"binning", CLI_LATER, "P", 0, 0},      {"markov", FIT_SOLVER_MARKOV, NULL, 0, 0},
     {"cells", CLI_LATER, NULL, 0, 0},       {NULL, 0, NULL, 0, 0},
 };
 
@@ -50,25 +51,35 @@ static const cli_choice PRECISIONS[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
+static const cli_choice MEANS[] = {
+    {"zero", FIT_MEAN_ZERO, NULL, 0, 0},
+    {"constant", FIT_MEAN_CONSTANT, NULL, 0, 0},
+    {"linear", FIT_MEAN_LINEAR, NULL, 0, 0},
+    {"flat", FIT_MEAN_FLAT, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
 #define PLACE(field) offsetof(fit_options, field)
 
 static const cli_option own_options[] = {
-    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "auto or krr: kernel ridge regression", 0, 0, METHODS},
+    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "krr: kernel ridge regression (default), or gp: Gaussian process", 0, 0, METHODS},
     {"task", 0, CLI_CHOICE, PLACE(task), "TASK", "regression (default: by the target)", 0, 0, TASKS},
-    {"kernel", 0, CLI_TEXT, PLACE(kernel), "E", "an expression (default rbf, one length-scale per feature)", 0, 0,
+    {"kernel", 0, CLI_TEXT, PLACE(kernel), "E", "an expression (default rbf, for gp const*rbf, one length-scale per feature)", 0, 0,
      NULL},
     {"lambda", 0, CLI_NUMBER, PLACE(lambda), "L", "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", 0, 0,
      NULL},
     {"noise", 0, CLI_NUMBER, PLACE(noise), "S", "the same as a variance of noise: S = n L", 0, 0, NULL},
     {"alpha", 0, CLI_NUMBER, PLACE(alpha), "A", "the same in scikit-learn's words: A = n L", 0, 0, NULL},
-    {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW", "loo, gcv, cv:K, ml or none (default loo, none if all is given)", 0, 0,
+    {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW", "loo, gcv, cv:K, ml or none (default loo, ml for gp, none if all is given)", 0, 0,
      TUNES},
     {"grid", 0, CLI_INTEGER, PLACE(grid), "N", "tune by a grid of N values each, not by gradients", 2, 1000, NULL},
     {"ard", 0, CLI_FLAG, PLACE(ard), NULL, "try one length-scale per feature for --kernel too", 0, 0, NULL},
     {"no-ard", 0, CLI_FLAG, PLACE(no_ard), NULL, "one length-scale for all features", 0, 0, NULL},
     {"no-intercept", 0, CLI_FLAG, PLACE(no_intercept), NULL, "no unpenalised constant", 0, 0, NULL},
+    {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "of gp: zero, constant (default), linear, or flat (integrated out)", 0, 0,
+     MEANS},
     {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
-    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME", "auto, exact, cg or nystrom:M (M landmarks)", 0, 0, SOLVERS},
+    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME", "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov", 0, 0, SOLVERS},
     {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
     {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the backward error (default 1e-14)", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
@@ -80,6 +91,8 @@ static const cli_option data_options[] = {
      "the columns to learn from, e.g. x1,x3:x5,7 (default: the others)", 0, 0, NULL},
     {"ignore", 0, CLI_TEXT, PLACE(ignore), "LIST", "the columns to leave out", 0, 0, NULL},
     {"weights", 0, CLI_TEXT, PLACE(weights), "COL", "a column with the weights of the rows", 0, 0, NULL},
+    {"row-noise", 0, CLI_TEXT, PLACE(row_noise), "COL", "of gp: a column with known variances of the rows' noise", 0, 0,
+     NULL},
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW", "drop rows with missing values, or take the mean", 0, 0,
      cli_missings},
     {"no-scale", 0, CLI_FLAG, PLACE(no_scale), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
@@ -101,6 +114,8 @@ static const cli_usage usage = {
     NULL,
     "write the model to FILE",
 };
+
+static const fit_kind *const KINDS[FIT_METHODS] = {&cli_fit_krr, &cli_fit_krr, &cli_fit_gp};
 
 /* ---- the report ---- */
 
@@ -169,39 +184,32 @@ static void write_json(cli_session *session, const fit_state *fit, const cli_mod
 
 /* ---- the picture ---- */
 
-/* Predictions with the row itself left out, where they were computed: they do not flatter. */
-static void fill_sample(const fit_state *fit, cli_sample *sample)
+static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
 {
     const gram_prepared *data = fit->prepared;
     const gram_column *feature = gram_preparation_describe(fit->preparation)->features;
-    const double *fitted = gram_krr_fitted(fit->krr), *residuals = gram_krr_loo_residuals(fit->krr);
-    for (int64_t i = 0; i < data->n; i++) {
-        const int64_t at = i * data->targets;
-        const double y = data->y[at], f = residuals ? y - residuals[at] : fitted[at];
-        cli_sample_add(sample, data->x[i * data->d] * feature->deviation + feature->mean, y, f);
-    }
-}
-
-static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
-{
+    double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample;
-    const char *kind = gram_krr_loo_residuals(fit->krr) ? "leave-one-out prediction" : "fitted value";
+    if (!f) return cli_no_memory();
+    const char *kind = fit->kind->fitted(fit, f);
     const cli_picture picture = {fit->model, fit->file, kind, &sample, &report->relevance};
     int code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
-        fill_sample(fit, &sample);
+        for (int64_t i = 0; i < data->n; i++)
+            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean, data->y[i * data->targets],
+                           f[i]);
         code = cli_picture_draw(session, fit->own->plot, &picture);
     }
     cli_sample_free(&sample);
+    free(f);
     return code;
 }
 
 /* ---- the verb ---- */
 
-static int check_use(const fit_options *own)
+static int check_use(const fit_kind *kind, const fit_options *own)
 {
-    const int ridges = !isnan(own->lambda) + !isnan(own->noise) + !isnan(own->alpha);
-    if (ridges > 1)
+    if (cli_fit_ridges(own) > 1)
         return cli_fail(CLI_WRONG_USE, "They are one number: noise = alpha = n lambda.",
                         "fit: give one of --lambda, --noise and --alpha");
     if (own->ard && own->no_ard)
@@ -210,7 +218,8 @@ static int check_use(const fit_options *own)
         return cli_fail(CLI_WRONG_USE, "Leave one out.", "fit: --grid tunes, and --tune none does not");
     if (own->model && strcmp(own->model, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
-    const int code = own->model ? cli_output_check(own->model) : CLI_DONE;
+    int code = kind->check_use(own);
+    if (code == CLI_DONE && own->model) code = cli_output_check(own->model);
     return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
 }
 
@@ -243,7 +252,7 @@ static int finish(cli_session *session, const fit_state *fit)
 
 int cli_fit(int count, char **arguments)
 {
-    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN};
+    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN, .mean = {-1, 0}};
     cli_common common = {0};
     cli_session session = {0};
     fit_state fit = {.own = &own};
@@ -258,10 +267,11 @@ int cli_fit(int count, char **arguments)
     if (code != CLI_CONTINUE) return code;
     own.model = common.out; /* the report goes to standard output all the same */
     common.out = NULL;
-    code = check_use(&own);
+    fit.kind = KINDS[own.method.value];
+    code = check_use(fit.kind, &own);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = cli_fit_prepare(&session, operands[0], &fit);
-    if (code == CLI_DONE) code = cli_fit_work(&session, &fit);
+    if (code == CLI_DONE) code = fit.kind->work(&session, &fit);
     if (code == CLI_DONE) code = finish(&session, &fit);
     cli_fit_free(&fit);
     cli_session_end(&session);

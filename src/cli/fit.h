@@ -1,48 +1,91 @@
-/* The verb `fit` in two files: what it is asked and prints (fit.c), and the work (fit_work.c). */
+/* The verb `fit`: what it is asked and prints (fit.c), the data and the task (fit_data.c), and one file for each method
+ * (fit_krr.c, ...), which is a row of the table in fit.c. */
 #ifndef GRAM_CLI_FIT_H
 #define GRAM_CLI_FIT_H
 
 #include "cli.h"
+#include "facts.h"
 #include "options.h"
 
-typedef enum fit_method { FIT_METHOD_AUTO, FIT_METHOD_KRR } fit_method;
+typedef enum fit_method { FIT_METHOD_AUTO, FIT_METHOD_KRR, FIT_METHOD_GP, FIT_METHODS } fit_method;
 typedef enum fit_task { FIT_TASK_AUTO, FIT_TASK_REGRESSION } fit_task;
 typedef enum fit_tune { FIT_TUNE_AUTO, FIT_TUNE_NONE, FIT_TUNE_LOO, FIT_TUNE_GCV, FIT_TUNE_CV, FIT_TUNE_ML } fit_tune;
 
+typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_MEAN_FLAT } fit_mean;
+/* Beyond gram_solver: what only some methods have. */
+enum { FIT_SOLVER_MARKOV = 100 };
+
 typedef struct fit_options {
-    cli_chosen method, task, tune, solver, precision, missing, format;
+    cli_chosen method, task, tune, solver, precision, missing, format, mean;
     const char *model; /* --out */
-    const char *kernel, *target, *features, *ignore, *weights, *plot;
+    const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot;
     double lambda, noise, alpha; /* NaN: not given */
     double tolerance;            /* 0: not given */
     int no_intercept, no_scale, loo, ard, no_ard;
     int64_t grid;
 } fit_options;
 
+typedef struct fit_kind fit_kind;
+
 /* Everything that a fit is made of. */
 typedef struct fit_state {
     const fit_options *own;
+    const fit_kind *kind;
     const char *file;
     gram_table *table;
     gram_preparation *preparation;
     gram_prepared *prepared;
     gram_points *points;
-    int64_t n;          /* rows of weight above 0 */
-    int64_t classes;    /* distinct values if the target could be classes, else 0 */
-    gram_kernel *given; /* as the user wrote it */
-    gram_kernel *kernel;
-    double lambda;
-    int lambda_is_default;
+    int64_t n;           /* rows of weight above 0 */
+    int64_t classes;     /* distinct values if the target could be classes, else 0 */
+    gram_kernel *given;  /* as the user wrote it */
+    gram_kernel *kernel; /* with all its numbers */
     fit_tune tune;
-    gram_tune_report tuned;
-    gram_krr *krr;
     gram_model *model;
+    void *result; /* the method's own */
 } fit_state;
 
-/* Reads and prepares the data, decides the task and the plan. Returns the exit code. */
+struct fit_kind {
+    const char *name;        /* of --method */
+    const char *kernel;      /* if none is given */
+    fit_tune tune;           /* unless all is given */
+    /* Options that do not go with the method, before anything is read. Like all below: CLI_DONE, or the exit code after a
+     * message. */
+    int (*check_use)(const fit_options *own);
+    /* Decides how it will be done, says so, and refuses what does not fit, before the work. */
+    int (*plan)(cli_session *session, fit_state *fit);
+    /* Chooses what is free, fits, and makes the model with its facts. */
+    int (*work)(cli_session *session, fit_state *fit);
+    /* Predictions of the first target for the rows that it was fitted on; returns what they are: "fitted value". */
+    const char *(*fitted)(const fit_state *fit, double *f);
+    void (*free)(fit_state *fit);
+};
+
+extern const fit_kind cli_fit_krr, cli_fit_gp;
+
+/* Reads and prepares the data, decides the task, reads the kernel and makes the plan. */
 int cli_fit_prepare(cli_session *session, const char *path, fit_state *fit);
-/* Chooses what is free, fits, and makes the model with its facts. */
-int cli_fit_work(cli_session *session, fit_state *fit);
 void cli_fit_free(fit_state *fit);
+
+/* ---- for the methods ---- */
+
+/* A failure of a computation on the prepared points. Returns the exit code. */
+int cli_fit_fail(cli_session *session, gram_status status, const fit_state *fit);
+
+/* How many of --lambda, --noise and --alpha are given; the noise n lambda that they say, NaN if there is none. */
+int cli_fit_ridges(const fit_options *own);
+double cli_fit_noise(const fit_state *fit);
+
+/* The default kernel has one length-scale per feature; a kernel that was written down has what it says. */
+int cli_fit_wants_ard(const fit_options *own);
+/* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
+int64_t cli_fit_tuning_rows(const cli_session *session, int64_t matrices);
+
+/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
+void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *default_ridge);
+
+/* The line on standard error. `words`: solver and precision. */
+void cli_fit_say_plan(cli_session *session, const fit_state *fit, const char *words, size_t bytes, double seconds,
+                      const char *reason);
 
 #endif

@@ -160,15 +160,19 @@ static void add_model(cli_text *text, const info_state *state)
                  cli_plural(dimension_of(state->model)));
 }
 
-/* What scikit-learn's KernelRidge(alpha=...) calls the ridge. */
+/* The ridge, or the noise, in the words of scikit-learn. */
 static void add_alpha(cli_text *text, const info_state *state)
 {
     char number[GRAM_NUMBER_SIZE];
     const gram_fact noise = gram_model_find(state->model, "noise");
     if (!noise.name || isnan(noise.number)) return;
     cli_add_label(text, "  ridge");
-    cli_text_add(text, "KernelRidge(alpha=%s)%s\n", gram_number_format(noise.number, number),
-                 gram_model_find(state->model, "intercept").integer ? ", which has no intercept" : "");
+    if (strcmp(gram_model_method(state->model), "gp") == 0)
+        cli_text_add(text, "GaussianProcessRegressor(alpha=%s), which has a zero mean\n",
+                     gram_number_format(noise.number, number));
+    else
+        cli_text_add(text, "KernelRidge(alpha=%s)%s\n", gram_number_format(noise.number, number),
+                     gram_model_find(state->model, "intercept").integer ? ", which has no intercept" : "");
 }
 
 static void write_table(cli_session *session, const info_state *state, cli_text *text)

@@ -13,6 +13,7 @@ static const cli_verb verbs[] = {
     {"predict", "predictions of a model for new data, and their scores", cli_predict},
     {"info", "what a model is", cli_info},
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
+    {"sample", "draws from a Gaussian process, prior or posterior", cli_sample_verb},
     {"test", "hypothesis tests: two samples, independence", cli_test},
     {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
 };

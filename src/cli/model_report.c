@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "weights.h"
 #include "words.h"
 
 enum { MOST_RELEVANCES = 20, MOST_NAMES = 3, WIDTH = 100, LOO_LIMIT = 5000 };
@@ -67,6 +68,7 @@ void cli_model_report_json(cli_json *json, const cli_model_report *report)
         json_names(json, "features", known->feature_count, known->features);
         cli_json_truth(json, "scaled", known->scaled);
     }
+    cli_weights_json(json, report->model);
     cli_relevance_json(json, &report->relevance);
 }
 
@@ -142,8 +144,28 @@ static void add_part(cli_text *text, const cli_model_report *report, const char 
     cli_text_add(text, "%s%s%s%.*g", comma, words, words[0] ? " " : "", digits, value);
 }
 
+static int is_gp(const cli_model_report *report)
+{
+    return strcmp(gram_model_method(report->model), "gp") == 0;
+}
+
+static void add_noise(cli_text *text, const cli_model_report *report)
+{
+    const char *mean = text_of(report, "mean");
+    cli_add_label(text, "noise");
+    add_part(text, report, "variance", "noise", FINE);
+    cli_text_add(text, ", deviation %.*g", FINE, sqrt(number_of(report, "noise")));
+    if (number_of(report, "target_scale") != 1) add_part(text, report, "that of the target", "target_scale", FINE);
+    if (mean) cli_text_add(text, "; mean: %s", mean);
+    cli_text_add(text, "\n");
+}
+
 static void add_ridge(cli_text *text, const cli_model_report *report)
 {
+    if (is_gp(report)) {
+        add_noise(text, report);
+        return;
+    }
     if (isnan(number_of(report, "lambda"))) return;
     cli_add_label(text, "lambda");
     add_part(text, report, "", "lambda", FINE);
@@ -222,6 +244,26 @@ static void add_function(cli_text *text, const cli_model_report *report)
     cli_text_add(text, "if no |y| is above the largest one here\n");
 }
 
+static void add_likelihood(cli_text *text, const cli_model_report *report)
+{
+    if (!is_gp(report)) return;
+    cli_add_label(text, "log likelihood");
+    add_part(text, report, "", "log_marginal_likelihood", FINE + 3);
+    cli_text_add(text, "\n");
+    if (isnan(number_of(report, "loo_log_density"))) return;
+    cli_add_label(text, "  left out");
+    add_part(text, report, "mean log density", "loo_log_density", FINE);
+    add_part(text, report, "95 % intervals cover", "loo_coverage", FINE);
+    cli_text_add(text, "\n");
+}
+
+/* What tuning has to say, in plain words. */
+static void add_diagnosis(cli_text *text, const cli_model_report *report)
+{
+    const char *diagnosis = text_of(report, "diagnosis");
+    if (diagnosis) add_wrapped(text, "note", diagnosis);
+}
+
 void cli_model_report_print(cli_session *session, cli_text *text, const cli_model_report *report)
 {
     add_wrapped(text, "kernel", report->kernel);
@@ -230,5 +272,8 @@ void cli_model_report_print(cli_session *session, cli_text *text, const cli_mode
     add_solver(text, report);
     add_errors(text, report);
     add_function(text, report);
+    add_likelihood(text, report);
+    add_diagnosis(text, report);
+    cli_weights_print(session, text, report->model);
     cli_relevance_print(session, text, &report->relevance, MOST_RELEVANCES);
 }

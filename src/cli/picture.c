@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture_parts.h"
 #include "plot.h"
+#include "predictor.h"
 #include "words.h"
 
 enum {
@@ -13,10 +15,6 @@ enum {
     MOST_BARS = 12, /* features in the panel of relevances */
     SAMPLE_STREAM = 0x706C6F74
 };
-
-#define POINT_COLOUR "#700060ad" /* the first two digits: how transparent */
-#define CURVE_COLOUR "#d95319"
-#define QUIET_COLOUR "#808080"
 
 /* ---- the sample ---- */
 
@@ -57,7 +55,7 @@ void cli_sample_add(cli_sample *sample, double x, double y, double f)
 
 /* ---- what the panels share ---- */
 
-static void add_pairs(cli_text *script, const char *name, int64_t count, const double *a, const double *b)
+void cli_picture_pairs(cli_text *script, const char *name, int64_t count, const double *a, const double *b)
 {
     char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
     cli_text_add(script, "$%s << END_OF_PAIRS\n", name);
@@ -72,8 +70,7 @@ static void add_range(double value, double *least, double *most)
     if (!(value <= *most)) *most = value;
 }
 
-/* "set xlabel 'NAME words'" */
-static void add_label(cli_text *script, const char *axis, const char *words, const char *name)
+void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name)
 {
     cli_text label = {0};
     cli_text_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
@@ -83,16 +80,15 @@ static void add_label(cli_text *script, const char *axis, const char *words, con
     cli_text_free(&label);
 }
 
-/* Fewer points are larger ones. */
-static double point_size(int64_t count)
+double cli_picture_point_size(int64_t count)
 {
     return count <= 150 ? 0.6 : count <= 1000 ? 0.45 : 0.3;
 }
 
-static void add_look(cli_text *script)
+void cli_picture_look(cli_text *script)
 {
     cli_text_add(script,
-                 "set border 3 lc rgb '" QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
+                 "set border 3 lc rgb '" CLI_QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
                  "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
 }
 
@@ -100,38 +96,68 @@ static void add_look(cli_text *script)
 
 typedef struct curve {
     double x[GRID], f[GRID];
+    int banded; /* the model knows intervals */
+    double lower[GRID], upper[GRID];
 } curve;
 
-/* The first output at evenly spaced values of the feature, in its own units. */
-static gram_status evaluate_curve(cli_session *session, const gram_model *model, double from, double to, curve *c)
+static void keep_values(const cli_predictor *predictor, const double *values, curve *c)
 {
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(model))->features;
-    const gram_function *function = gram_model_function(model);
-    const int64_t outputs = gram_function_outputs(function);
-    gram_points *points = NULL;
+    c->banded = predictor->lower >= 0;
+    for (int i = 0; i < GRID; i++) {
+        const double *row = values + i * predictor->count;
+        c->f[i] = row[0];
+        c->lower[i] = c->banded ? row[predictor->lower] : NAN;
+        c->upper[i] = c->banded ? row[predictor->upper] : NAN;
+    }
+}
+
+/* The first output at evenly spaced values of the feature, in its own units. */
+static gram_status evaluate_curve(cli_session *session, const cli_predictor *predictor, double from, double to, curve *c)
+{
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(predictor->model))->features;
     double scaled[GRID];
-    double *out = calloc((size_t)(GRID * outputs), sizeof *out);
-    if (!out) return GRAM_ERROR_MEMORY;
+    cli_places rows = {.n = GRID, .d = 1, .x = scaled};
+    double *values = calloc((size_t)(GRID * predictor->count), sizeof *values);
+    if (!values) return GRAM_ERROR_MEMORY;
     for (int i = 0; i < GRID; i++) {
         c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);
         scaled[i] = (c->x[i] - feature->mean) / feature->deviation;
     }
-    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &points);
-    if (status >= 0) status = gram_function_evaluate(session->context, function, points, out, outputs);
-    for (int i = 0; i < GRID; i++) c->f[i] = out[i * outputs];
-    gram_points_destroy(points);
-    free(out);
+    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &rows.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &rows, values);
+    if (status >= 0) keep_values(predictor, values, c);
+    gram_points_destroy(rows.points);
+    free(values);
     return status;
 }
 
 /* A bit beyond the data on both sides, if the kernel is defined there. */
-static gram_status find_curve(cli_session *session, const cli_picture *picture, curve *c)
+static int find_curve(cli_session *session, const cli_picture *picture, curve *c)
 {
     double least = NAN, most = NAN;
+    cli_predictor predictor = {0};
+    cli_wish wish = {0};
     for (int64_t i = 0; i < picture->sample->count; i++) add_range(picture->sample->x[i], &least, &most);
     const double beyond = most > least ? 0.05 * (most - least) : 1;
-    const gram_status status = evaluate_curve(session, picture->model, least - beyond, most + beyond, c);
-    return status == GRAM_ERROR_DOMAIN ? evaluate_curve(session, picture->model, least, most, c) : status;
+    if (strcmp(gram_model_method(picture->model), "gp") == 0) wish.interval = 0.95;
+    int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
+    if (code == CLI_DONE) {
+        gram_status status = evaluate_curve(session, &predictor, least - beyond, most + beyond, c);
+        if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, &predictor, least, most, c);
+        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    }
+    cli_predictor_close(&predictor);
+    return code;
+}
+
+static void add_band(cli_text *script, const curve *c)
+{
+    char x[GRAM_NUMBER_SIZE], a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "$band << END_OF_BAND\n");
+    for (int i = 0; i < GRID; i++)
+        cli_text_add(script, "%s %s %s\n", gram_number_format(c->x[i], x), gram_number_format(c->lower[i], a),
+                     gram_number_format(c->upper[i], b));
+    cli_text_add(script, "END_OF_BAND\n");
 }
 
 static void add_curve(cli_text *script, const cli_picture *picture, const curve *c, const char *target)
@@ -139,16 +165,18 @@ static void add_curve(cli_text *script, const cli_picture *picture, const curve 
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     const cli_sample *sample = picture->sample;
     char number[GRAM_NUMBER_SIZE];
-    add_pairs(script, "data", sample->count, sample->x, sample->y);
-    add_pairs(script, "curve", GRID, c->x, c->f);
-    add_label(script, "x", "", feature->name);
-    add_label(script, "y", "", target);
+    cli_picture_pairs(script, "data", sample->count, sample->x, sample->y);
+    cli_picture_pairs(script, "curve", GRID, c->x, c->f);
+    if (c->banded) add_band(script, c);
+    cli_picture_label(script, "x", "", feature->name);
+    cli_picture_label(script, "y", "", target);
     cli_text_add(script, "set xrange [%s:", gram_number_format(c->x[0], number));
     cli_text_add(script, "%s]\n", gram_number_format(c->x[GRID - 1], number));
     cli_text_add(script,
-                 "plot $data with points pt 7 ps %g lc rgb '" POINT_COLOUR "' title 'data', "
-                 "$curve with lines lw 2.5 lc rgb '" CURVE_COLOUR "' title 'fit'\n",
-                 point_size(sample->count) * 1.4);
+                 "plot %s$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
+                 "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
+                 c->banded ? "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '95 % of new observations', " : "",
+                 cli_picture_point_size(sample->count) * 1.4, c->banded ? "mean" : "fit");
 }
 
 /* ---- several features: panels ---- */
@@ -165,24 +193,24 @@ static void add_agreement(cli_text *script, const cli_picture *picture, const ch
     const double beyond = most > least ? 0.04 * (most - least) : 1;
     gram_number_format(least - beyond, a);
     gram_number_format(most + beyond, b);
-    add_pairs(script, "pairs", sample->count, sample->f, sample->y);
-    add_label(script, "x", picture->predicted, "");
-    add_label(script, "y", "observed", target);
+    cli_picture_pairs(script, "pairs", sample->count, sample->f, sample->y);
+    cli_picture_label(script, "x", picture->predicted, "");
+    cli_picture_label(script, "y", "observed", target);
     cli_text_add(script,
                  "set xrange [%s:%s]\nset yrange [%s:%s]\nunset key\n"
-                 "plot $pairs with points pt 7 ps %g lc rgb '" POINT_COLOUR "', "
-                 "x with lines lw 1.5 dt 2 lc rgb '" CURVE_COLOUR "'\n",
-                 a, b, a, b, point_size(sample->count));
+                 "plot $pairs with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                 "x with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                 a, b, a, b, cli_picture_point_size(sample->count));
 }
 
 static void add_residuals(cli_text *script, const cli_picture *picture)
 {
-    add_label(script, "y", "observed - predicted", "");
+    cli_picture_label(script, "y", "observed - predicted", "");
     cli_text_add(script,
                  "set autoscale y\n"
-                 "plot $pairs using 1:($2-$1) with points pt 7 ps %g lc rgb '" POINT_COLOUR "', "
-                 "0 with lines lw 1.5 dt 2 lc rgb '" CURVE_COLOUR "'\n",
-                 point_size(picture->sample->count));
+                 "plot $pairs using 1:($2-$1) with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                 "0 with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                 cli_picture_point_size(picture->sample->count));
 }
 
 static int64_t bar_count(const cli_picture *picture)
@@ -238,11 +266,11 @@ int cli_picture_draw(cli_session *session, const char *path, const cli_picture *
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
     const char *target = known->target_count > 0 ? known->targets[0].name : "";
     const int one = is_curve(picture->model);
-    const gram_status status = one ? find_curve(session, picture, &c) : GRAM_OK;
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
+    if (found != CLI_DONE) return found;
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
     if (!kernel) return cli_no_memory();
-    add_look(&script);
+    cli_picture_look(&script);
     if (one) {
         cli_plot_title(&script, kernel, picture->file);
         add_curve(&script, picture, &c, target);

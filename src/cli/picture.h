@@ -32,4 +32,17 @@ typedef struct cli_picture {
 /* Draws it to the file. Returns the exit code. */
 int cli_picture_draw(cli_session *session, const char *path, const cli_picture *picture);
 
+/* A Gaussian process over its one feature, from `from` to `to` in the feature's own units: data, mean, 95 % band, and below
+ * them each term of the kernel if `terms`. */
+typedef struct cli_posterior_picture {
+    const gram_model *model;
+    const char *file; /* of the model */
+    double from, to;
+    int terms;
+} cli_posterior_picture;
+
+/* Is the model a Gaussian process of one column of numbers? */
+int cli_picture_is_posterior(const gram_model *model);
+int cli_picture_draw_posterior(cli_session *session, const char *path, const cli_posterior_picture *picture);
+
 #endif

@@ -76,17 +76,25 @@ void cli_plot_quote(cli_text *script, const char *text)
     cli_text_put(script, "'", 1);
 }
 
-void cli_plot_title(cli_text *script, const char *kernel, const char *file)
+void cli_plot_heading(cli_text *script, const char *kernel, const char *words)
 {
     enum { LONGEST = 72 };
     cli_text title = {0};
-    const char *slash = strrchr(file, '/');
-    cli_text_add(&title, "%.*s%s on %s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "",
-                 slash ? slash + 1 : file);
-    cli_text_add(script, "set title ");
+    cli_text_add(&title, "%.*s%s%s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "", words);
     cli_plot_quote(script, title.data ? title.data : "");
-    cli_text_add(script, " font ',10'\n");
+    cli_text_add(script, " font ',10'");
     cli_text_free(&title);
+}
+
+void cli_plot_title(cli_text *script, const char *kernel, const char *file)
+{
+    cli_text words = {0};
+    const char *slash = strrchr(file, '/');
+    cli_text_add(&words, " on %s", slash ? slash + 1 : file);
+    cli_text_add(script, "set title ");
+    cli_plot_heading(script, kernel, words.data ? words.data : "");
+    cli_text_add(script, "\n");
+    cli_text_free(&words);
 }
 
 /* 0, or an errno. The script goes to *input, the picture comes to `output`. */

@@ -16,14 +16,16 @@
 #include "options.h"
 #include "picture.h"
 #include "plot.h"
+#include "predictor.h"
 #include "report.h"
 #include "score.h"
+#include "words.h"
 
 typedef struct predict_options {
     const char *out, *plot;
     cli_chosen missing, format;
-    int std, prob;
-    double interval;
+    cli_wish wish;
+    int prob;
 } predict_options;
 
 /* "not given" must be told from the first choice. */
@@ -32,14 +34,19 @@ enum { AS_FITTED = -2 };
 #define PLACE(field) offsetof(predict_options, field)
 
 static const cli_option own_options[] = {
+    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0, 0,
+     NULL},
+    {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
+     "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
+    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "the two above of f itself, without noise (gp)", 0, 0, NULL},
+    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL, "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)",
+     0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
      0, NULL},
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
      "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
     {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"std", 0, CLI_FLAG, PLACE(std), NULL, NULL, 0, 0, NULL},
     {"prob", 0, CLI_FLAG, PLACE(prob), NULL, NULL, 0, 0, NULL},
-    {"interval", 0, CLI_POSITIVE, PLACE(interval), "P", NULL, 0, 0, NULL},
 };
 
 static const cli_usage usage = {
@@ -55,7 +62,8 @@ static const cli_usage usage = {
     "are one JSON object on standard output, and predictions are written only to -o.\n",
     "  gram predict model.gram new.csv > predictions.csv\n"
     "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
-    "  gram predict model.gram test.csv --json\n",
+    "  gram predict model.gram test.csv --json\n"
+    "  gram predict gp.gram new.csv --std --interval 0.95 > predictions.csv\n",
     2,
     2,
     NULL,
@@ -67,32 +75,19 @@ typedef struct predict_state {
     const char *model_file, *file;
     gram_model *model;
     gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
-    int64_t outputs;
+    cli_predictor predictor;
     gram_reader *reader;
     cli_stream stream;
     int streaming; /* the stream is open */
     int64_t rows;  /* of DATA, so far */
     int64_t predicted;
     int with_target;
+    double least, most; /* of the first feature, in its own units */
     cli_score score;
     cli_sample sample;
 } predict_state;
 
 /* ---- the model ---- */
-
-/* What only other methods have. */
-static int check_method(const predict_state *state)
-{
-    const char *method = gram_model_method(state->model);
-    const char *asked = state->own->std            ? "std"
-                        : state->own->interval > 0 ? "interval"
-                        : state->own->prob         ? "prob"
-                                                   : NULL;
-    if (!asked) return CLI_DONE;
-    return cli_fail(CLI_WRONG_USE,
-                    strcmp(asked, "prob") == 0 ? "It predicts means, not classes." : "It predicts means only.",
-                    "predict: --%s is not for a model of the method %s", asked, method);
-}
 
 /* --missing overrides what the model was fitted with. */
 static gram_status choose_preparation(cli_session *session, predict_state *state)
@@ -110,15 +105,17 @@ static gram_status choose_preparation(cli_session *session, predict_state *state
 static int open_model(cli_session *session, predict_state *state)
 {
     int code = cli_model_read(session, state->model_file, &state->model);
-    if (code == CLI_DONE) code = check_method(state);
     if (code != CLI_DONE) return code;
+    if (state->own->prob)
+        return cli_fail(CLI_WRONG_USE, "It predicts means, not classes.",
+                        "predict: --prob is not for a model of the method %s", gram_model_method(state->model));
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", state->model_file);
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    state->outputs = gram_function_outputs(gram_model_function(state->model));
-    code = cli_score_begin(state->outputs, &state->score);
+    code = cli_predictor_open(session, state->model, state->model_file, &state->own->wish, &state->predictor);
+    if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, &state->score);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
 }
 
@@ -144,7 +141,7 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 /* Rows at a time: some megabytes of them, less if the budget is small. */
 static int64_t piece_rows(const cli_session *session, const predict_state *state)
 {
-    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->outputs + 4);
+    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->predictor.count + 4);
     const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
     const int64_t rows = (share < most ? share : most) / row;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
@@ -152,57 +149,64 @@ static int64_t piece_rows(const cli_session *session, const predict_state *state
 
 static void add_header(const predict_state *state, cli_text *text)
 {
-    const gram_preparation_description *known = gram_preparation_describe(state->preparation);
-    if (state->outputs == 1) cli_text_add(text, "mean\n");
-    for (int64_t o = 0; o < state->outputs && state->outputs > 1; o++) {
-        cli_text name = {0};
-        cli_text_add(&name, "mean_%s", o < known->target_count ? known->targets[o].name : "");
-        cli_text_add_field(text, name.data ? name.data : "");
-        cli_text_add(text, o + 1 < state->outputs ? "," : "\n");
-        cli_text_free(&name);
+    for (int64_t j = 0; j < state->predictor.count; j++) {
+        cli_text_add_field(text, state->predictor.names[j]);
+        cli_text_add(text, j + 1 < state->predictor.count ? "," : "\n");
     }
 }
 
 /* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
-static void add_values(const predict_state *state, cli_text *text, const double *f)
+static void add_values(const predict_state *state, cli_text *text, const double *values)
 {
     char number[GRAM_NUMBER_SIZE];
-    if (!f && state->outputs == 1) cli_text_add(text, "\"\"");
-    for (int64_t o = 0; o < state->outputs; o++)
-        cli_text_add(text, "%s%s", o > 0 ? "," : "", f ? gram_number_format(f[o], number) : "");
+    if (!values && state->predictor.count == 1) cli_text_add(text, "\"\"");
+    for (int64_t j = 0; j < state->predictor.count; j++)
+        cli_text_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
     cli_text_add(text, "\n");
 }
 
-static void add_rows(const predict_state *state, const gram_prepared *data, const double *f, cli_text *text)
+static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, cli_text *text)
 {
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
         const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? f + i * state->outputs : NULL);
+        add_values(state, text, kept ? values + i * state->predictor.count : NULL);
         i += kept;
     }
 }
 
-static void add_scores(predict_state *state, const gram_prepared *data, const double *f)
+static void find_range(predict_state *state, const gram_prepared *data)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
-    if (!data->y || data->targets != state->outputs) return;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double x = data->x[i * data->d] * feature->deviation + feature->mean;
+        if (!(x >= state->least)) state->least = x;
+        if (!(x <= state->most)) state->most = x;
+    }
+}
+
+static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
+    const cli_predictor *predictor = &state->predictor;
+    if (!data->y || data->targets != predictor->outputs) return;
     state->with_target = 1;
     for (int64_t i = 0; i < data->n; i++) {
-        const double *y = data->y + i * state->outputs, *at = f + i * state->outputs;
+        const double *y = data->y + i * predictor->outputs, *at = values + i * predictor->count;
         cli_score_add(&state->score, y, at);
+        cli_score_add_density(&state->score, y[0], at[0], cli_predictor_std(predictor, at), predictor->quantile);
         cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
     }
 }
 
-static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *f)
+static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data,
+                            double *values)
 {
-    gram_points *points = NULL;
+    cli_places rows = {.n = data->n, .d = data->d, .x = data->x, .weights = data->weights};
     if (data->n == 0) return GRAM_OK;
-    gram_status status = gram_points_create_f64(session->context, data->n, data->d, data->x, data->d, &points);
-    if (status >= 0)
-        status = gram_function_evaluate(session->context, gram_model_function(state->model), points, f, state->outputs);
-    gram_points_destroy(points);
+    gram_status status = gram_points_create_f64(session->context, data->n, data->d, data->x, data->d, &rows.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, &state->predictor, &rows, values);
+    gram_points_destroy(rows.points);
     return status;
 }
 
@@ -230,10 +234,11 @@ static int predict_piece(cli_session *session, predict_state *state, const gram_
     gram_prepared *data = NULL;
     gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
     if (status < 0) return unread(session, status);
-    double *f = calloc((size_t)(data->n * state->outputs + 1), sizeof *f);
+    double *f = calloc((size_t)(data->n * state->predictor.count + 1), sizeof *f);
     status = f ? evaluate(session, state, data, f) : GRAM_OK;
     int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
     if (code == CLI_DONE) code = write_piece(state, data, f);
+    if (code == CLI_DONE) find_range(state, data);
     if (code == CLI_DONE) add_scores(state, data, f);
     state->rows += data->table_rows;
     state->predicted += data->n;
@@ -258,9 +263,20 @@ static int predict_all(cli_session *session, predict_state *state)
 
 /* ---- the report ---- */
 
+/* Over one feature a Gaussian process is shown as it is, with or without observations. */
+static int draw_posterior(cli_session *session, const predict_state *state)
+{
+    const cli_posterior_picture picture = {state->model, state->model_file, state->least, state->most,
+                                           state->own->wish.terms};
+    if (state->least < state->most) return cli_picture_draw_posterior(session, state->own->plot, &picture);
+    return cli_fail(CLI_BAD_DATA, "Give data that cover a range, or leave --plot out.",
+                    "%s: --plot needs at least two different values of the feature", state->file);
+}
+
 static int draw(cli_session *session, predict_state *state)
 {
     cli_model_report report = {0};
+    if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
     if (!state->with_target || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
                         "%s: --plot needs the target, which is not there", state->file);
@@ -269,6 +285,27 @@ static int draw(cli_session *session, predict_state *state)
     if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
     cli_model_report_free(&report);
     return code;
+}
+
+static void json_densities(cli_json *json, const predict_state *state)
+{
+    if (state->score.densities.count == 0) return;
+    cli_json_number(json, "nlpd", cli_score_nlpd(&state->score));
+    cli_json_number(json, "coverage", cli_score_coverage(&state->score));
+}
+
+/* The expressions behind the columns term_1, term_2, ... */
+static void json_terms(cli_json *json, const predict_state *state)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
+    if (!state->own->wish.terms) return;
+    cli_json_open(json, "terms", '[');
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++) {
+        char *text = cli_kernel_text(gram_kernel_term(kernel, t));
+        cli_json_string(json, NULL, text ? text : "");
+        free(text);
+    }
+    cli_json_close(json, '[');
 }
 
 static void write_json(cli_session *session, const predict_state *state, cli_text *text)
@@ -284,13 +321,27 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
         cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
         cli_json_number(&json, "mae", cli_score_mae(&state->score));
         cli_json_number(&json, "r2", cli_score_r2(&state->score));
+        json_densities(&json, state);
     }
+    json_terms(&json, state);
     if (state->own->out) cli_json_string(&json, "predictions", state->own->out);
     if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
     cli_json_number(&json, "seconds", cli_session_seconds(session));
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     cli_json_close(&json, '{');
     cli_text_add(text, "\n");
+}
+
+static void add_terms(const predict_state *state, cli_text *text)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
+    char label[CLI_SHORT_SIZE];
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel) && state->own->wish.terms; t++) {
+        char *term = cli_kernel_text(gram_kernel_term(kernel, t));
+        (void)snprintf(label, sizeof label, "term_%" PRId64, t + 1);
+        cli_add_row(text, label, term ? term : "");
+        free(term);
+    }
 }
 
 static void write_table(const predict_state *state, cli_text *text)
@@ -305,8 +356,14 @@ static void write_table(const predict_state *state, cli_text *text)
         cli_add_label(text, "scores");
         cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));
         cli_text_add(text, ", mae %s", cli_short_number(cli_score_mae(&state->score), number));
-        cli_text_add(text, ", R2 %s\n", cli_short_number(cli_score_r2(&state->score), number));
+        cli_text_add(text, ", R2 %s", cli_short_number(cli_score_r2(&state->score), number));
+        if (state->score.densities.count > 0) {
+            cli_text_add(text, ", nlpd %s", cli_short_number(cli_score_nlpd(&state->score), number));
+            cli_text_add(text, ", coverage %s", cli_short_number(cli_score_coverage(&state->score), number));
+        }
+        cli_text_add(text, "\n");
     }
+    add_terms(state, text);
     if (state->own->out) cli_add_row(text, "predictions", state->own->out);
     if (state->own->plot) cli_add_row(text, "plot", state->own->plot);
 }
@@ -322,7 +379,7 @@ static int print_report(cli_session *session, const predict_state *state)
     write_table(state, &text);
     if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
     cli_session_clear(session);
-    if (state->with_target && !session->common->quiet && text.data) (void)fprintf(stderr, "%s", text.data);
+    if ((state->with_target || state->own->wish.terms) && !session->common->quiet && text.data) (void)fprintf(stderr, "%s", text.data);
     cli_text_free(&text);
     return CLI_DONE;
 }
@@ -337,6 +394,9 @@ static int check_use(const predict_options *own, const cli_common *common, char 
     if (common->json && own->out && strcmp(own->out, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.",
                         "predict: --json and predictions both on standard output");
+    if (own->wish.interval >= 1)
+        return cli_fail(CLI_WRONG_USE, "Give a probability, for example 0.95.", "predict: --interval %g is not below 1",
+                        own->wish.interval);
     return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
 }
 
@@ -364,7 +424,7 @@ int cli_predict(int count, char **arguments)
     predict_options own = {.missing = {AS_FITTED, 0}};
     cli_common common = {0};
     cli_session session = {0};
-    predict_state state = {.own = &own};
+    predict_state state = {.own = &own, .least = NAN, .most = NAN};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
         cli_common_group(&common),
@@ -379,6 +439,7 @@ int cli_predict(int count, char **arguments)
     code = check_use(&own, &common, operands);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = run(&session, operands, &state);
+    cli_predictor_close(&state.predictor);
     cli_sample_free(&state.sample);
     cli_score_free(&state.score);
     gram_reader_close(state.reader);

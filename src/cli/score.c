@@ -31,6 +31,16 @@ void cli_score_add(cli_score *score, const double *y, const double *f)
     }
 }
 
+void cli_score_add_density(cli_score *score, double y, double mean, double std, double quantile)
+{
+    cli_score_densities *all = &score->densities;
+    const double z = (y - mean) / std;
+    if (isnan(y) || isnan(mean) || isnan(std)) return;
+    all->count++;
+    all->nlpd += std > 0 ? 0.5 * z * z + log(std) + 0.91893853320467274178 : y == mean ? -INFINITY : INFINITY;
+    all->inside += fabs(y - mean) <= quantile * std;
+}
+
 static cli_score_sums total(const cli_score *score)
 {
     cli_score_sums all = {0};
@@ -67,4 +77,14 @@ double cli_score_r2(const cli_score *score)
 {
     const cli_score_sums all = total(score);
     return all.squares > 0 ? 1 - all.squared / all.squares : NAN;
+}
+
+double cli_score_nlpd(const cli_score *score)
+{
+    return score->densities.count > 0 ? score->densities.nlpd / (double)score->densities.count : NAN;
+}
+
+double cli_score_coverage(const cli_score *score)
+{
+    return score->densities.count > 0 ? score->densities.inside / (double)score->densities.count : NAN;
 }

@@ -12,8 +12,15 @@ typedef struct cli_score_sums {
     double squared, absolute;
 } cli_score_sums;
 
+/* Of predictive distributions: rows, sums of minus log densities, and rows within their interval. */
+typedef struct cli_score_densities {
+    int64_t count;
+    double nlpd, inside;
+} cli_score_densities;
+
 typedef struct cli_score {
     int64_t outputs;
+    cli_score_densities densities;
     cli_score_sums *sums;
 } cli_score;
 
@@ -21,6 +28,9 @@ typedef struct cli_score {
 int cli_score_begin(int64_t outputs, cli_score *score);
 /* One row of observations and predictions, `outputs` each; a NaN is left out. */
 void cli_score_add(cli_score *score, const double *y, const double *f);
+/* A normal predictive distribution of one observation; the interval is `quantile` deviations wide on both sides. Left out if
+ * a number is NaN. */
+void cli_score_add_density(cli_score *score, double y, double mean, double std, double quantile);
 void cli_score_free(cli_score *score);
 
 /* Over all outputs: the rows that had one, NaN if there was none. */
@@ -29,5 +39,8 @@ double cli_score_rmse(const cli_score *score);
 double cli_score_mae(const cli_score *score);
 /* 1 - sum of squared errors/sum of squares about each output's mean; NaN if nothing varies. */
 double cli_score_r2(const cli_score *score);
+/* The mean of minus the log density, and the share of rows within their interval; NaN if there was none. */
+double cli_score_nlpd(const cli_score *score);
+double cli_score_coverage(const cli_score *score);
 
 #endif

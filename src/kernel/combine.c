@@ -230,3 +230,15 @@ gram_status gram_kernel_on(gram_context *context, int64_t count, const int64_t *
 done:
     return status;
 }
+
+/* ---- taking apart ---- */
+
+int64_t gram_kernel_term_count(const gram_kernel *kernel)
+{
+    return kernel->node == GRAM_NODE_SUM ? kernel->child_count : 1;
+}
+
+gram_kernel *gram_kernel_term(const gram_kernel *kernel, int64_t index)
+{
+    return kernel->node == GRAM_NODE_SUM ? kernel->children[index] : (gram_kernel *)kernel;
+}

@@ -37,7 +37,7 @@ static gram_status adopt_points(gram_context *context, gram_gp_cg *gp)
     s->x = gram_points_retain(gram_function_centres(gp->function));
     TRY(gram_operator_create_free(context, gp->kernel, s->x, &k));
     TRY(gram_operator_create_shifted_by(context, k, s->base.shift, &s->op));
-    s->base.y = s->base.options.basis = s->base.options.row_noise = NULL; /* the caller's */
+    s->base.y = s->base.options.basis = s->base.options.row_noise = s->base.options.weights = NULL; /* the caller's */
     s->options.gp = NULL;
 done:
     gram_operator_release(k);

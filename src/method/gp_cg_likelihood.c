@@ -50,9 +50,11 @@ static gram_status contract(gram_context *context, const contraction *c, int64_t
         .rank = count, .a = c->left + first, .lda = c->rank, .b = c->right + first, .ldb = c->rank};
     TRY(gram_matrix_parameter_gradient(context, c->kernel, c->system->x, NULL, &weights, out));
     out[c->parameters] = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = first; j < first + count; j++)
-            out[c->parameters] += c->left[i * c->rank + j] * c->right[i * c->rank + j];
+    for (int64_t i = 0; i < n; i++) {
+        double weight = 0;
+        for (int64_t j = first; j < first + count; j++) weight += c->left[i * c->rank + j] * c->right[i * c->rank + j];
+        out[c->parameters] += gram_gp_noise_share(&c->system->base.options, i) * weight;
+    }
 done:
     return status;
 }

@@ -96,8 +96,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     s->tolerance = o->tolerance;
     s->probes = o->probes;
     TRY(take(context, base));
-    for (int64_t i = 0; i < base->n; i++)
-        base->shift[i] = base->options.noise + (base->options.row_noise ? base->options.row_noise[i] : 0);
+    for (int64_t i = 0; i < base->n; i++) base->shift[i] = gram_gp_row_noise(&base->options, i);
     TRY(gram_take(context, "a point", base->d, sizeof(double), (void **)&point));
     gram_gp_system_rows(base, x, 0, base->n, base->options.basis, base->options.ld, point, base->t);
     TRY(gram_gp_points_part(context, x, 0, x->n, &s->x));

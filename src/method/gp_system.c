@@ -43,6 +43,9 @@ static gram_status check_rows(gram_context *context, const char *name, int64_t n
         FAIL_IF(o->row_noise && !(o->row_noise[i] >= 0 && isfinite(o->row_noise[i])), context, GRAM_ERROR_DATA,
                 "%s: row_noise[%lld] is %s, need a number >= 0", name, (long long)i,
                 gram_number_format(o->row_noise[i], shown));
+        FAIL_IF(o->weights && !(o->weights[i] > 0 && isfinite(o->weights[i])), context, GRAM_ERROR_DATA,
+                "%s: weights[%lld] is %s, need a number > 0", name, (long long)i,
+                gram_number_format(o->weights[i], shown));
         for (int64_t j = 0; j < o->columns; j++)
             FAIL_IF(!isfinite(o->basis[i * o->ld + j]), context, GRAM_ERROR_DATA, "%s: basis[%lld][%lld] is %s", name,
                     (long long)i, (long long)j, gram_number_format(o->basis[i * o->ld + j], shown));
@@ -214,7 +217,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     s->y = y;
     s->q = (o->mean != GRAM_MEAN_ZERO) + (o->mean == GRAM_MEAN_LINEAR ? s->d : 0) + o->columns;
     TRY(take(context, s));
-    for (int64_t i = 0; i < s->n; i++) s->shift[i] = o->noise + (o->row_noise ? o->row_noise[i] : 0);
+    for (int64_t i = 0; i < s->n; i++) s->shift[i] = gram_gp_row_noise(o, i);
     TRY(fill_columns(context, x, s));
     TRY(gram_cholesky_create(context, kernel, x, s->shift, GRAM_STORAGE_F64, &s->jitter, &s->factor));
     s->log_determinant = gram_cholesky_log_determinant(s->factor);

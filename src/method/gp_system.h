@@ -3,7 +3,7 @@
 #define GRAM_METHOD_GP_SYSTEM_H
 
 #include <gram/cholesky.h>
-#include <gram/gp.h>
+#include <gram/gp_tune.h>
 
 #include "../base/context.h"
 
@@ -28,6 +28,17 @@ typedef struct gram_gp_system {
 gram_status gram_gp_check(gram_context *context, const char *name, const gram_kernel *kernel, const gram_points *x,
                           const double *y, const gram_gp_options *options);
 
+/* The variance of observation i, and its derivative by the noise. */
+static inline double gram_gp_noise_share(const gram_gp_options *options, int64_t i)
+{
+    return options->weights ? 1 / options->weights[i] : 1;
+}
+
+static inline double gram_gp_row_noise(const gram_gp_options *options, int64_t i)
+{
+    return options->noise * gram_gp_noise_share(options, i) + (options->row_noise ? options->row_noise[i] : 0);
+}
+
 /* Checks the arguments (`name` for messages), factors and solves. gram_gp_system_free is due after a failure, too. */
 gram_status gram_gp_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
                                 const double *y, const gram_gp_options *options, gram_gp_system *system);
@@ -40,5 +51,10 @@ void gram_gp_mean_row(const gram_gp_system *system, const double *x, const doubl
 void gram_gp_small_solve(const gram_gp_system *system, double *v);
 
 double gram_gp_log_likelihood(const gram_gp_system *system);
+
+/* (gp_likelihood.c) The objective at the kernel's values and its gradient, as gram_gp_objective_value has it. */
+gram_status gram_gp_evaluate(gram_context *context, const char *name, gram_gp_objective objective, gram_kernel *kernel,
+                             const gram_points *x, const double *y, const gram_gp_options *options, double *value,
+                             double *gradient);
 
 #endif

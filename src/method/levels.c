@@ -6,7 +6,7 @@
 
 #include "tuning.h"
 
-enum { SMALL = 400, MEDIUM = 1000, RANDOM_STREAM = 0x74756e65 /* "tune" */ };
+enum { RANDOM_STREAM = 0x74756e65 /* "tune" */ };
 
 /* ---- rows in order, by a heap: the C library's sort may take memory that is not counted ---- */
 
@@ -40,59 +40,63 @@ static void sort_rows(int64_t *x, int64_t n)
 /* A level pays if the next one has at least half as many rows again. */
 static int plan_levels(const gram_tuning *t, int subsets, int64_t sizes[GRAM_TUNING_LEVELS])
 {
-    const int64_t all = subsets && t->count > t->options.rows ? t->options.rows : t->count;
-    const int climb = subsets && t->options.grid == 0;
+    const int64_t small = t->method->small_rows, medium = t->method->medium_rows;
+    const int64_t all = subsets && t->count > t->rows_limit ? t->rows_limit : t->count;
+    const int climb = subsets && t->grid == 0;
     int levels = 0;
-    if (climb && all > SMALL + SMALL / 2) sizes[levels++] = SMALL;
-    if (climb && all > MEDIUM + MEDIUM / 2) sizes[levels++] = MEDIUM;
+    if (climb && all > small + small / 2) sizes[levels++] = small;
+    if (climb && all > medium + medium / 2) sizes[levels++] = medium;
     sizes[levels++] = all;
     return levels;
 }
 
-/* Every level has the first so many rows of one random order, sorted. */
+/* The first so many rows of a random order, sorted. */
+static gram_status make_level(gram_tuning *t, const int64_t *order, int64_t size, gram_level *level)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(t->context, "tuning: rows", size, sizeof *level->rows, (void **)&level->rows));
+    for (int64_t j = 0; j < size; j++) level->rows[j] = t->rows[size < t->count ? order[j] : j];
+    if (size < t->count) sort_rows(level->rows, size);
+    TRY(gram_sample_make(t->context, &t->given, size, level->rows, &level->sample));
+done:
+    if (status < 0) {
+        gram_give(t->context, level->rows, size, sizeof *level->rows);
+        level->rows = NULL;
+    }
+    return status;
+}
+
+/* Every level has the first so many rows of one random order. */
 gram_status gram_tuning_make_levels(gram_tuning *t, int subsets)
 {
     gram_status status = GRAM_OK;
-    int64_t *order = NULL, *chosen = NULL, sizes[GRAM_TUNING_LEVELS];
+    int64_t *order = NULL, sizes[GRAM_TUNING_LEVELS];
     const int levels = plan_levels(t, subsets, sizes);
-    TRY(gram_take(t->context, "krr_tune: rows", t->count, sizeof *order, (void **)&order));
-    TRY(gram_take(t->context, "krr_tune: rows", t->count, sizeof *chosen, (void **)&chosen));
+    TRY(gram_take(t->context, "tuning: rows", t->count, sizeof *order, (void **)&order));
     gram_random_permutation((gram_random){t->context->seed, RANDOM_STREAM}, 0, t->count, order);
     for (int i = 0; i < levels; i++) {
-        for (int64_t j = 0; j < sizes[i]; j++) chosen[j] = t->rows[sizes[i] < t->count ? order[j] : j];
-        if (sizes[i] < t->count) sort_rows(chosen, sizes[i]);
-        TRY(gram_sample_make(t->context, &t->given, sizes[i], chosen, &t->levels[i].sample));
+        TRY(make_level(t, order, sizes[i], &t->levels[i]));
         t->last = i;
     }
 done:
     gram_give(t->context, order, t->count, sizeof *order);
-    gram_give(t->context, chosen, t->count, sizeof *chosen);
     return status;
-}
-
-/* 1e-20 of the mean square of y */
-static double find_floor(const gram_sample *sample)
-{
-    const int64_t count = sample->n * sample->outputs;
-    double squares = 0;
-    for (int64_t i = 0; i < count; i++) squares += sample->y[i] * sample->y[i];
-    return 1e-20 * squares / (double)count + 0x1p-1000;
 }
 
 gram_status gram_tuning_open_level(gram_tuning *t, int which)
 {
     gram_level *level = &t->levels[which];
-    if (level->work) return GRAM_OK;
-    level->floor = find_floor(&level->sample);
-    return gram_criterion_create(t->context, &level->sample, &t->rule, &level->work);
+    return level->work ? GRAM_OK : t->method->open(t, which, &level->work);
 }
 
 void gram_tuning_free_levels(gram_tuning *t)
 {
     for (int i = 0; i < GRAM_TUNING_LEVELS; i++) {
-        gram_criterion_destroy(t->context, t->levels[i].work);
-        gram_sample_free(t->context, &t->levels[i].sample);
-        t->levels[i].work = NULL;
+        gram_level *level = &t->levels[i];
+        if (level->work) t->method->close(t, i, level->work);
+        gram_give(t->context, level->rows, level->sample.n, sizeof *level->rows);
+        gram_sample_free(t->context, &level->sample);
+        *level = (gram_level){.work = NULL};
     }
 }
 
@@ -102,6 +106,6 @@ int gram_tuning_is_flat(const gram_tuning *t, int which)
     const int64_t m = sample->outputs;
     for (int64_t i = 0; i < sample->n; i++)
         for (int64_t j = 0; j < m; j++)
-            if (sample->y[i * m + j] != (t->rule.intercept ? sample->y[j] : 0)) return 0;
+            if (sample->y[i * m + j] != (t->intercept ? sample->y[j] : 0)) return 0;
     return 1;
 }

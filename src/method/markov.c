@@ -34,8 +34,13 @@ int gram_markov_supports(gram_context *context, const gram_kernel *kernel, const
 
 static gram_markov_events events_of(const gram_markov_system *s)
 {
-    return (gram_markov_events){
-        .count = s->n, .columns = s->q + 1, .t = s->t, .noise = s->noise, .data = s->data, .order = s->order};
+    return (gram_markov_events){.count = s->n,
+                                .columns = s->q + 1,
+                                .t = s->t,
+                                .noise = s->noise,
+                                .data = s->data,
+                                .order = s->order,
+                                .weights = s->options.weights};
 }
 
 gram_status gram_markov_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
@@ -166,7 +171,7 @@ gram_status gram_markov_fit(gram_context *context, gram_kernel *kernel, const gr
     made->report.states = s->model.states;
     made->report.noise = s->options.noise;
     made->report.log_marginal_likelihood = gram_markov_log_likelihood(s);
-    s->options.basis = s->options.row_noise = NULL; /* the caller's */
+    s->options.basis = s->options.row_noise = s->options.weights = NULL; /* the caller's */
     *fit = made;
     made = NULL;
 done:

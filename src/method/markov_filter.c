@@ -512,7 +512,8 @@ static void differentiate_noise(const gram_markov_pass *pass, int64_t i, double 
     const gram_markov_model *model = pass->model;
     double sum = -0.5 * d;
     for (int j = 0; j < pass->events.columns; j++) sum += 0.5 * v->a[j] * v->a[j];
-    out->gradient[model->parameters] += sum;
+    const gram_markov_events *e = &pass->events;
+    out->gradient[model->parameters] += e->weights ? sum / e->weights[e->order ? e->order[i] : i] : sum;
     for (int k = model->term_count; k < model->term_count + model->white_count; k++)
         out->coefficient[k] += sum * gram_markov_term_variance(model, &model->terms[k], pass->events.t[i]);
 }

@@ -9,9 +9,10 @@ typedef struct gram_markov_events {
     int64_t count;
     int columns;
     const double *t;
-    const double *noise;  /* variance of the observation there; negative: there is none */
-    double *data;         /* count x columns */
-    const int64_t *order; /* the caller's number of each, for messages; NULL: in order */
+    const double *noise;   /* variance of the observation there; negative: there is none */
+    double *data;          /* count x columns */
+    const int64_t *order;  /* the caller's number of each, for messages; NULL: in order */
+    const double *weights; /* in the caller's order: the derivative of a row's variance by the noise is 1/w; NULL: 1 */
 } gram_markov_events;
 
 typedef struct gram_markov_pass {

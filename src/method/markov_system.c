@@ -243,7 +243,7 @@ static void fill(gram_markov_system *s, const double *y)
         double *data = s->data + i * (s->q + 1);
         data[0] = y[row];
         gram_markov_mean_row(s, s->t[i], o->basis ? o->basis + row * o->ld : NULL, data + 1);
-        s->noise[i] = o->noise + (o->row_noise ? o->row_noise[row] : 0) + gram_markov_white(&s->model, s->t[i]);
+        s->noise[i] = gram_gp_row_noise(o, row) + gram_markov_white(&s->model, s->t[i]);
     }
     if (s->q > 0) guess_mean(s);
 }

@@ -10,7 +10,7 @@
 
 #include "tuning.h"
 
-enum { FACTORS = 7, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 };
+enum { STEPS = 3, MOST_FACTORS = 13, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 }; /* STEPS for a decade */
 
 /* The range of a grid of the caller's, within the search range: a hundredth to ten extents of a length, 1e-8 to 10 of the
  * mean diagonal for the noise, a factor of 100 for other positive numbers. */
@@ -21,15 +21,21 @@ static const double GRID_SHORTEST = 0.01, GRID_LONGEST = 10, GRID_LEAST_NOISE = 
 
 typedef struct starts {
     int factors, noises; /* 1: there is no length, or the noise is kept */
-    double objective[FACTORS * NOISES];
-    unsigned char taken[FACTORS * NOISES];
+    double objective[MOST_FACTORS * NOISES];
+    unsigned char taken[MOST_FACTORS * NOISES];
 } starts;
 
-/* Lengths times 10^(-1 .. 1), noise 10^(0 .. -6) of the mean diagonal */
+static int factors_of(const gram_tuning *t)
+{
+    const int factors = 1 + 2 * (int)(STEPS * t->reach + 0.5);
+    return factors < MOST_FACTORS ? factors : MOST_FACTORS;
+}
+
+/* Lengths times 10^(-reach .. reach), noise 10^(0 .. -6) of its unit */
 static void grid_point(const gram_tuning *t, const gram_candidate *c, const starts *s, int which, double *point)
 {
     const gram_space *space = &c->space;
-    const double factor = s->factors == 1 ? 1 : pow(10, (double)(which / s->noises - FACTORS / 2) / (FACTORS / 2));
+    const double factor = pow(10, (double)(which / s->noises - s->factors / 2) / STEPS);
     gram_candidate_copy(c, c->point, point);
     for (int64_t i = 0; i < space->count; i++)
         if (space->is_length[space->index[i]]) point[space->index[i]] *= factor;
@@ -41,7 +47,7 @@ static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
     gram_status status = GRAM_OK;
     *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
     for (int64_t i = 0; i < c->space.count; i++)
-        if (c->space.is_length[c->space.index[i]]) s->factors = FACTORS;
+        if (c->space.is_length[c->space.index[i]]) s->factors = factors_of(t);
     for (int i = 0; i < s->factors * s->noises; i++) {
         double value;
         grid_point(t, c, s, i, c->trial);
@@ -120,7 +126,7 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
     gram_candidate_copy(c, c->point, best->point);
     TRY(fill_starts(t, c, &s));
     if (from_point) TRY(try_start(t, c, limit, best));
-    for (int64_t k = from_point ? 1 : 0; k < t->options.restarts; k++) {
+    for (int64_t k = from_point ? 1 : 0; k < t->restarts; k++) {
         const int start = take_start(&s);
         if (start < 0) break;
         gram_candidate_copy(c, origin, c->point);
@@ -137,7 +143,7 @@ gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int fro
     gram_status status = GRAM_OK;
     const int64_t numbers = c->space.parameters + 1, total = 2 * numbers + c->space.count * c->space.count;
     double *kept = NULL;
-    TRY(gram_take(t->context, "krr_tune: starts", total, sizeof(double), (void **)&kept));
+    TRY(gram_take(t->context, "tuning: starts", total, sizeof(double), (void **)&kept));
     lowest_end best = {.point = kept, .inverse = kept + 2 * numbers, .objective = INFINITY};
     TRY(try_starts(t, c, from_point, limit, &best, kept + numbers));
     gram_candidate_copy(c, best.point, c->point);
@@ -180,7 +186,7 @@ static void grid_range(const gram_tuning *t, const gram_candidate *c, int64_t va
 /* Sets the trial point to number `which` of the grid. */
 static void set_grid_point(const gram_tuning *t, gram_candidate *c, int64_t which)
 {
-    const int64_t values = t->options.grid;
+    const int64_t values = t->grid;
     gram_space_to_variables(&c->space, c->point, c->variables);
     for (int64_t i = c->space.count - 1; i >= 0; i--) {
         double lower, upper;
@@ -198,9 +204,9 @@ gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c)
     int64_t points = 1, best = -1;
     double lowest = INFINITY, value, objective;
     FAIL_IF(c->space.count > MAX_VARIABLES, t->context, GRAM_ERROR_ARGUMENT,
-            "krr_tune: a grid over %lld free numbers, need at most %d with lambda; fix some with `!`",
+            "%s: a grid over %lld free numbers, need at most %d with lambda; fix some with `!`", t->method->name,
             (long long)c->space.count, MAX_VARIABLES);
-    for (int64_t i = 0; i < c->space.count; i++) points *= t->options.grid;
+    for (int64_t i = 0; i < c->space.count; i++) points *= t->grid;
     t->expected = 0.5 * (double)points * pow((double)t->levels[t->last].sample.n, 3);
     for (int64_t i = 0; i < points; i++) {
         set_grid_point(t, c, i);
@@ -211,7 +217,8 @@ gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c)
         best = i;
         c->value = value;
     }
-    FAIL_IF(best < 0, t->context, GRAM_ERROR_NUMERICAL, "krr_tune: the criterion has no value on the whole grid");
+    FAIL_IF(best < 0, t->context, GRAM_ERROR_NUMERICAL, "%s: the criterion has no value on the whole grid",
+            t->method->name);
     set_grid_point(t, c, best);
     gram_candidate_copy(c, c->trial, c->point);
     c->objective = lowest;

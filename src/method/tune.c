@@ -1,89 +1,38 @@
-/* Tuning: the kernel's free numbers and the ridge, by minimising a criterion with its gradient.
+/* Tuning of kernel ridge regression: the kernel's free numbers and the ridge. tuning.c has the strategy, criterion.c the
+ * criteria.
  *
- * A criterion has several minima (everything is noise; everything is signal), and an evaluation on all rows is dear: some
- * 2 n^3 operations. So the search climbs through samples of the rows, each within the next (levels.c):
+ * What is minimised is the logarithm of LOO, GCV and CV errors and minus the log likelihood per row and output: slopes are
+ * then of order one, whatever the units of y, and steps that gain less than a thousandth each are within what another
+ * sample of rows would change.
  *
- *     1. On the smallest: a coarse grid, and descents from its local minima (starts.c).
- *     2. The best end goes through the larger samples. What is carried over is the noise n lambda: in the Gaussian-process
- *        reading it belongs to one observation, however many there are.
- *     3. With one length-scale per column: from the isotropic optimum and from other starts around it, through all
- *        samples again. On a small sample a column that matters little may be given up, and would not come back, because
- *        far out the derivative by its length vanishes; so before each larger sample lengths are pulled back to PULL
- *        ranges of their column.
- *
- * One length-scale per column is kept only if it lowers the criterion by more than extra numbers may do when there is
- * nothing to learn, as in Schwarz's criterion: log(n) extra/n on the log scale of an error. On all rows the isotropic
- * kernel is only looked at, and searched further if the comparison is not clear (CLEAR). */
+ * Where the data have little to say, priors decide, which weigh as much as one row (n log E is the deviance of the
+ * residuals) and cost a part of a hundredth where the data speak. Many length-scales can fit the accidents of few rows:
+ * their logarithms are held together with a standard deviation SPREAD. Very long lengths with very little noise make
+ * polynomials that fit as well as shorter lengths with some noise, but go astray between the points: the logarithm of the
+ * noise is held near that of USUAL_NOISE, with NOISE_SPREAD. The criterion that is reported has no priors in it. */
 #include <math.h>
 #include <string.h>
 
 #include <gram/matrix.h>
 
-#include "../kernel/kernel.h"
+#include "criterion.h"
 #include "tuning.h"
 
-enum { ARD_COLUMNS = 30 };
+enum { MANY_ROWS = 1200 };
 
-/* Evaluations with gradient: of each descent on the smallest, the middle and the last sample; of the isotropic one on the
- * middle sample when it is only the start of another. */
-enum { SMALL_LIMIT = 30, MEDIUM_LIMIT = 25, LAST_LIMIT = 40, GUIDE_LIMIT = 6 };
+static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3; /* up to MANY_ROWS rows, and above */
+static const double SPREAD = 2, NOISE_SPREAD = 4;
+static const double USUAL_NOISE = 1e-2, LEAST_NOISE = 1e-10, MOST_NOISE = 100, FIRST_NOISE = 1e-2; /* of the mean
+                                                                                                       diagonal of K */
 
-static const double LEAST_NOISE = 1e-10, MOST_NOISE = 100, FIRST_NOISE = 1e-2; /* of the mean diagonal of K */
-static const double PULL = 30, CLEAR = 0.02;
+typedef struct ridge_tuning {
+    gram_tune_options options;
+    gram_criterion_rule rule;
+} ridge_tuning;
 
-/* ---- the climb ---- */
-
-static int64_t limit_of(const gram_tuning *t, int which)
+static const ridge_tuning *ridge_of(const gram_tuning *t)
 {
-    if (which == t->last) return LAST_LIMIT;
-    return which == 0 ? SMALL_LIMIT : MEDIUM_LIMIT;
-}
-
-static void pull_back(gram_candidate *c)
-{
-    const gram_space *space = &c->space;
-    for (int64_t i = 0; i < space->count; i++) {
-        const int64_t index = space->index[i];
-        if (space->is_log[i] && space->is_length[index] && c->point[index] > PULL * space->extent[index])
-            c->point[index] = PULL * space->extent[index];
-    }
-}
-
-static gram_status climb(gram_tuning *t, gram_candidate *c, int from, int to)
-{
-    gram_status status = GRAM_OK;
-    const int guides = !c->hold && to < t->last;
-    for (int which = from; which <= to; which++) {
-        TRY(gram_tuning_open_level(t, which));
-        if (c->hold) pull_back(c);
-        TRY(gram_candidate_descend(t, c, which, guides ? GUIDE_LIMIT : limit_of(t, which)));
-    }
-done:
-    return status;
-}
-
-/* By how much the objective must be lower for so many more numbers. */
-static double worth(const gram_tuning *t, int64_t extra)
-{
-    const gram_sample *sample = &t->levels[t->last].sample;
-    const double n = (double)sample->n, each = log(n) / (n * (double)sample->outputs);
-    return (t->rule.kind == GRAM_CRITERION_ML ? 0.5 : 1) * (double)extra * each;
-}
-
-/* Climbs with one length-scale per column and compares on all rows; *kept tells which one won. `one` ends there, too. */
-static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *several, int *kept)
-{
-    gram_status status = GRAM_OK;
-    const double needed = worth(t, several->space.count - one->space.count);
-    TRY(gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
-    if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
-    TRY(climb(t, several, 1, t->last));
-    if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));
-    if (t->last > 0 && several->objective > one->objective - needed - CLEAR)
-        TRY(gram_candidate_descend(t, one, t->last, LAST_LIMIT));
-    *kept = several->objective < one->objective - needed;
-done:
-    return status;
+    return t->self;
 }
 
 /* ---- the start ---- */
@@ -98,161 +47,144 @@ static gram_status set_noise(gram_tuning *t, const gram_kernel *kernel)
     TRY(gram_matrix_diagonal(t->context, kernel, sample->points, diagonal));
     for (int64_t i = 0; i < sample->n; i++) sum += fabs(diagonal[i]);
     t->noise_unit = sum > 0 && isfinite(sum) ? sum / (double)sample->n : 1;
-    const double given = t->options.lambda * (double)t->count;
+    const double given = ridge_of(t)->options.lambda * (double)t->count;
     t->noise_start = isnan(given) ? FIRST_NOISE * t->noise_unit : given;
     t->noise = (gram_noise_range){fmin(LEAST_NOISE * t->noise_unit, t->noise_start),
-                                  fmax(MOST_NOISE * t->noise_unit, t->noise_start), t->options.lambda_fixed};
+                                  fmax(MOST_NOISE * t->noise_unit, t->noise_start), ridge_of(t)->options.lambda_fixed};
 done:
     gram_give(t->context, diagonal, sample->n, sizeof(double));
     return status;
 }
 
-/* Of three levels of descents, most of the time is the last one's. */
-static void expect(gram_tuning *t, int ard)
-{
-    t->expected = 0;
-    for (int i = 0; i <= t->last; i++) {
-        const double n = (double)t->levels[i].sample.n;
-        t->expected += n * n * n * (double)limit_of(t, i) * (ard ? 1.5 : 0.7);
-    }
-}
-
-static int wants_ard(const gram_tuning *t)
-{
-    return t->options.ard > 0 || (t->options.ard < 0 && t->given.x->d <= ARD_COLUMNS);
-}
-
-/* A matrix that is given by its entries has no rows to choose from. */
-static int takes_subsets(const gram_kernel *kernel)
-{
-    if (kernel->node == GRAM_NODE_LEAF) return kernel->type->form != GRAM_FORM_INDEX;
-    for (int i = 0; i < kernel->child_count; i++)
-        if (!takes_subsets(kernel->children[i])) return 0;
-    return 1;
-}
-
-/* ---- the whole ---- */
-
-/* What came out: a new kernel, the noise and the figures. */
-typedef struct outcome {
-    gram_kernel *kernel;
-    double noise;
-    gram_tune_report report;
-} outcome;
-
-static gram_status take_outcome(gram_tuning *t, const gram_candidate *c, outcome *out)
-{
-    gram_kernel_release(out->kernel);
-    out->kernel = NULL;
-    out->noise = c->point[c->space.parameters];
-    out->report.value = c->value;
-    out->report.at_bound = gram_space_at_bound(&c->space, c->point);
-    return gram_space_kernel(t->context, &c->space, c->point, &out->kernel);
-}
-
-/* After the isotropic search: one length-scale per column, if that makes a difference. */
-static gram_status tune_ard(gram_tuning *t, gram_candidate *one, outcome *out)
+static gram_status prepare(gram_tuning *t, const gram_kernel *kernel, gram_kernel **resolved)
 {
     gram_status status = GRAM_OK;
-    gram_kernel *ard = NULL;
-    gram_candidate several = {.numbers = NULL};
-    int kept = 0;
-    TRY(gram_kernel_with_ard(t->context, out->kernel, t->given.x->d, &ard));
-    if (gram_kernel_parameter_count(ard) == one->space.parameters) {
-        TRY(climb(t, one, t->last, t->last));
-        TRY(take_outcome(t, one, out));
-        goto done;
-    }
-    t->noise_start = out->noise;
-    TRY(gram_candidate_make(t, ard, 1, &several));
-    TRY(try_ard(t, one, &several, &kept));
-    TRY(take_outcome(t, kept ? &several : one, out));
-    out->report.ard_kept = kept;
-    out->report.value_isotropic = one->value;
-done:
-    gram_candidate_free(t, &several);
-    gram_kernel_release(ard);
-    return status;
-}
-
-/* With several lengths to come the isotropic search ends below the last level, if there is one below. */
-static gram_status search(gram_tuning *t, gram_candidate *c, outcome *out)
-{
-    gram_status status = GRAM_OK;
-    const int ard = wants_ard(t);
-    expect(t, ard);
-    TRY(gram_tuning_open_level(t, 0));
-    TRY(gram_tuning_search_starts(t, c, 0, limit_of(t, 0)));
-    if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
-    TRY(climb(t, c, 1, ard ? t->last - 1 : t->last));
-    TRY(take_outcome(t, c, out));
-    if (ard) TRY(tune_ard(t, c, out));
+    TRY(gram_kernel_resolve(t->context, kernel, t->levels[t->last].sample.points, resolved));
+    TRY(set_noise(t, *resolved));
 done:
     return status;
 }
 
-/* Nothing to choose by: no error to lower, or too few rows. The start is the result. */
-static gram_status keep_start(gram_tuning *t, gram_candidate *c, outcome *out)
+/* ---- one evaluation ---- */
+
+static gram_status open_level(gram_tuning *t, int which, void **work)
 {
-    gram_status status = GRAM_OK;
-    const int possible = t->levels[t->last].sample.n >= gram_criterion_least_rows(&t->rule);
-    if (possible) {
-        TRY(gram_tuning_open_level(t, t->last));
-        TRY(gram_candidate_look(t, c, t->last));
-    }
-    TRY(take_outcome(t, c, out));
-done:
+    gram_criterion_work *made = NULL;
+    const gram_status status = gram_criterion_create(t->context, &t->levels[which].sample, &ridge_of(t)->rule, &made);
+    *work = made;
     return status;
 }
 
-static gram_status tune(gram_tuning *t, const gram_kernel *kernel, outcome *out)
+static void close_level(gram_tuning *t, int which, void *work)
 {
-    gram_status status = GRAM_OK;
-    gram_kernel *resolved = NULL;
-    gram_candidate c = {.numbers = NULL};
-    TRY(gram_tuning_make_levels(t, takes_subsets(kernel)));
-    TRY(gram_kernel_resolve(t->context, kernel, t->levels[t->last].sample.points, &resolved));
-    TRY(set_noise(t, resolved));
-    TRY(gram_candidate_make(t, resolved, 0, &c));
-    t->expected = 1;
-    if (gram_tuning_is_flat(t, t->last) || c.space.count == 0 ||
-        t->levels[t->last].sample.n < gram_criterion_least_rows(&t->rule))
-        TRY(keep_start(t, &c, out));
-    else if (t->options.grid > 0) {
-        TRY(gram_tuning_open_level(t, t->last));
-        TRY(gram_tuning_search_grid(t, &c));
-        TRY(take_outcome(t, &c, out));
-    } else
-        TRY(search(t, &c, out));
-done:
-    gram_candidate_free(t, &c);
-    gram_kernel_release(resolved);
-    return status;
+    (void)which;
+    gram_criterion_destroy(t->context, work);
+}
+
+static gram_status evaluate(gram_tuning *t, int which, gram_kernel *kernel, double noise, double *value,
+                            double *gradient)
+{
+    return gram_criterion_evaluate(t->context, t->levels[which].work, kernel, noise, value, gradient,
+                                   gradient ? gradient + gram_kernel_parameter_count(kernel) : NULL);
+}
+
+/* 1e-20 of the mean square of y: an error below this is rounding */
+static double find_floor(const gram_sample *sample)
+{
+    const int64_t count = sample->n * sample->outputs;
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++) squares += sample->y[i] * sample->y[i];
+    return 1e-20 * squares / (double)count + 0x1p-1000;
+}
+
+static double objective(const gram_tuning *t, int which, double value, double *slope)
+{
+    const gram_sample *sample = &t->levels[which].sample;
+    const double count = (double)(sample->n * sample->outputs), floor = find_floor(sample);
+    const int likelihood = ridge_of(t)->rule.kind == GRAM_CRITERION_ML;
+    *slope = likelihood ? 1 / count : 1 / (value + floor);
+    return likelihood ? value / count : log(value + floor);
+}
+
+static double tolerance(const gram_tuning *t, int which)
+{
+    return t->levels[which].sample.n > MANY_ROWS ? COARSE_TOLERANCE : TOLERANCE;
+}
+
+/* ---- priors ---- */
+
+static int is_length(const gram_space *space, int64_t variable)
+{
+    return space->is_log[variable] && space->is_length[space->index[variable]];
+}
+
+/* sum ((v - mean)/SPREAD)^2 over the logarithms v of the length-scales; gradients are added */
+static double hold_lengths(const gram_space *space, double scale, const double *variables, double *gradient)
+{
+    double mean = 0, count = 0, sum = 0;
+    for (int64_t i = 0; i < space->count; i++)
+        if (is_length(space, i)) {
+            mean += variables[i];
+            count++;
+        }
+    mean /= fmax(count, 1);
+    for (int64_t i = 0; i < space->count; i++)
+        if (is_length(space, i)) {
+            const double away = (variables[i] - mean) / SPREAD;
+            sum += away * away;
+            gradient[i] += scale * 2 * away / SPREAD;
+        }
+    return scale * sum;
+}
+
+/* ((log noise - log(USUAL_NOISE unit))/NOISE_SPREAD)^2; the noise is the last variable */
+static double hold_noise(const gram_tuning *t, const gram_space *space, double scale, const double *variables,
+                         double *gradient)
+{
+    const int64_t last = space->count - 1;
+    if (t->noise.fixed) return 0;
+    const double away = (variables[last] - log(USUAL_NOISE * t->noise_unit)) / NOISE_SPREAD;
+    gradient[last] += scale * 2 * away / NOISE_SPREAD;
+    return scale * away * away;
+}
+
+static double prior(const gram_tuning *t, const gram_candidate *c, int which, const double *variables, double *gradient)
+{
+    const double scale = 1 / (double)t->levels[which].sample.n;
+    const double lengths = c->hold ? hold_lengths(&c->space, scale, variables, gradient) : 0;
+    return lengths + hold_noise(t, &c->space, scale, variables, gradient);
 }
 
 /* ---- the public function ---- */
 
-static gram_status check(gram_context *context, const gram_kernel *kernel, const gram_given *given,
-                         gram_kernel *const *tuned, const double *lambda)
-{
-    gram_status status = GRAM_OK;
-    FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "krr_tune: kernel is NULL");
-    FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "krr_tune: tuned is NULL");
-    FAIL_IF(!lambda, context, GRAM_ERROR_ARGUMENT, "krr_tune: lambda is NULL");
-    TRY(gram_given_check(context, "krr_tune", given));
-    TRY(gram_kernel_check_dimension(context, kernel, given->x->d));
-done:
-    return status;
-}
+static const gram_tuning_method METHOD = {.name = "krr_tune",
+                                          .limits = {.small = 30, .medium = 25, .last = 40, .guide = 6},
+                                          .small_rows = 400,
+                                          .medium_rows = 1000,
+                                          .cost = 3,
+                                          .prepare = prepare,
+                                          .open = open_level,
+                                          .close = close_level,
+                                          .evaluate = evaluate,
+                                          .objective = objective,
+                                          .prior = prior,
+                                          .tolerance = tolerance};
 
-/* The caller hears of "tuning" as a whole, not of each matrix in it. */
-static gram_status tune_quietly(gram_tuning *t, const gram_kernel *kernel, outcome *out)
+static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
 {
-    t->progress = t->context->progress;
-    t->context->progress = NULL;
-    const gram_status status = tune(t, kernel, out);
-    t->context->progress = t->progress;
-    return status;
+    const gram_tune_options *o = &ridge->options;
+    ridge->rule = (gram_criterion_rule){o->criterion, o->intercept, o->folds, o->grid == 0};
+    t->method = &METHOD;
+    t->self = ridge;
+    t->intercept = o->intercept;
+    t->least_rows = gram_criterion_least_rows(&ridge->rule);
+    t->worth = o->criterion == GRAM_CRITERION_ML ? 0.5 : 1;
+    t->reach = 1;
+    t->ard = o->ard;
+    t->rows_limit = o->rows;
+    t->restarts = o->restarts;
+    t->evaluations_limit = o->evaluations;
+    t->grid = o->grid;
 }
 
 gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
@@ -262,25 +194,26 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
-    gram_tuning t = {.context = context};
-    outcome out = {.report = {.size = sizeof out.report, .value = NAN, .value_isotropic = NAN}};
-    TRY(gram_tune_options_read(context, "krr_tune", options, &t.options));
-    t.given = (gram_given){x, outputs, y, ldy, t.options.weights};
-    t.rule = (gram_criterion_rule){t.options.criterion, t.options.intercept, t.options.folds, t.options.grid == 0};
-    TRY(check(context, kernel, &t.given, tuned, lambda));
-    TRY(gram_given_rows(context, &t.given, &t.rows, &t.count));
-    FAIL_IF(t.count == 0, context, GRAM_ERROR_DATA, "krr_tune: every weight is 0");
-    TRY(tune_quietly(&t, kernel, &out));
-    out.report.rows = t.levels[t.last].sample.n;
-    out.report.evaluations = t.evaluations;
+    ridge_tuning ridge;
+    gram_tuned out;
+    TRY(gram_tune_options_read(context, "krr_tune", options, &ridge.options));
+    FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "krr_tune: kernel is NULL");
+    FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "krr_tune: tuned is NULL");
+    FAIL_IF(!lambda, context, GRAM_ERROR_ARGUMENT, "krr_tune: lambda is NULL");
+    gram_tuning t = {.context = context, .given = {x, outputs, y, ldy, ridge.options.weights}};
+    set_tuning(&t, &ridge);
+    TRY(gram_tuning_run(&t, kernel, &out));
     *lambda = out.noise / (double)t.count;
     *tuned = out.kernel;
-    out.kernel = NULL;
-    if (report) *report = out.report;
-    if (t.options.grid == 0 && t.evaluations >= t.options.evaluations) status = GRAM_NOT_CONVERGED;
+    if (report)
+        *report = (gram_tune_report){.size = sizeof *report,
+                                     .rows = out.rows,
+                                     .evaluations = t.evaluations,
+                                     .value = out.value,
+                                     .value_isotropic = out.value_isotropic,
+                                     .ard_kept = out.ard_kept,
+                                     .at_bound = out.at_bound};
+    if (t.grid == 0 && t.evaluations >= t.evaluations_limit) status = GRAM_NOT_CONVERGED;
 done:
-    gram_kernel_release(out.kernel);
-    gram_tuning_free_levels(&t);
-    if (x) gram_give(context, t.rows, x->n, sizeof *t.rows);
     return status;
 }

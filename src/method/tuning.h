@@ -1,47 +1,107 @@
-/* Tuning from inside: the samples of rows that a search climbs through, and the search on one of them. tune.c has the
- * strategy. */
+/* Tuning from inside: what is minimised (a table of functions), the samples of rows that a search climbs through, and the
+ * search. tuning.c has the strategy; kernel ridge regression (tune.c) and Gaussian processes (gp_tune.c, markov_tune.c)
+ * bring their criteria. */
 #ifndef GRAM_METHOD_TUNING_H
 #define GRAM_METHOD_TUNING_H
 
-#include "criterion.h"
+#include "sample.h"
 #include "space.h"
 
 enum { GRAM_TUNING_LEVELS = 3 };
 
+typedef struct gram_tuning gram_tuning;
+typedef struct gram_candidate gram_candidate;
+
+/* Evaluations with gradient of one descent, at most. */
+typedef struct gram_tuning_limits {
+    int64_t small, medium, last;
+    int64_t guide; /* of the isotropic one on the middle sample when it is only the start of another */
+} gram_tuning_limits;
+
+/* What is tuned. Functions that may be NULL say so. */
+typedef struct gram_tuning_method {
+    const char *name; /* of the public function, for messages */
+    gram_tuning_limits limits;
+    /* Sizes of the samples below the last. */
+    int64_t small_rows, medium_rows;
+    double cost; /* an evaluation on n rows is n^cost operations */
+
+    /* Sets every open number of the kernel, and noise, noise_unit and noise_start. */
+    gram_status (*prepare)(gram_tuning *t, const gram_kernel *kernel, gram_kernel **resolved);
+    /* Other bounds than those of space.c; may be NULL. */
+    gram_status (*bounds)(gram_tuning *t, gram_space *space);
+    /* What evaluations on a level need (levels[which].work), and its end. */
+    gram_status (*open)(gram_tuning *t, int which, void **work);
+    void (*close)(gram_tuning *t, int which, void *work);
+    /* The criterion, and unless NULL its gradient by all parameters of the kernel and last by the noise. A failure that
+     * is GRAM_ERROR_NUMERICAL or GRAM_ERROR_DOMAIN says that it has no value there. */
+    gram_status (*evaluate)(gram_tuning *t, int which, gram_kernel *kernel, double noise, double *value,
+                            double *gradient);
+    /* What is minimised for a value of the criterion (of order 1 for each row), and its derivative by it. */
+    double (*objective)(const gram_tuning *t, int which, double value, double *slope);
+    /* What priors add to the objective; gradients are added. May be NULL. */
+    double (*prior)(const gram_tuning *t, const gram_candidate *c, int which, const double *variables,
+                    double *gradient);
+    /* A descent ends when steps gain less. */
+    double (*tolerance)(const gram_tuning *t, int which);
+    /* Looks at the result on the last level before all is freed; may be NULL. */
+    gram_status (*finish)(gram_tuning *t, gram_candidate *c);
+} gram_tuning_method;
+
 typedef struct gram_level {
     gram_sample sample;
-    gram_criterion_work *work; /* made when it is first needed */
-    double floor;              /* an error below this is rounding */
+    int64_t *rows; /* of the caller, sample.n of them */
+    void *work;    /* the method's; made when it is first needed */
 } gram_level;
 
-typedef struct gram_tuning {
+struct gram_tuning {
     gram_context *context;
-    gram_tune_options options;
+    const gram_tuning_method *method;
+    void *self; /* the method's own */
     gram_given given;
-    gram_criterion_rule rule;
-    int64_t *rows, count; /* those that count, and how many */
+    int intercept;      /* a constant explains what is constant */
+    int64_t least_rows; /* with fewer there is nothing to choose by */
+    int from_start;     /* the first descent is from the kernel's own values */
+    double worth;       /* of one more number, in units of log(n)/n of the objective */
+    double reach;       /* starts have lengths times 10^(-reach .. reach) */
+    int ard;
+    int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
+    int64_t *rows, count;                                  /* those that count, and how many */
     gram_level levels[GRAM_TUNING_LEVELS];
     int last;            /* the level of all rows that are tuned on */
     int64_t evaluations; /* there */
     gram_noise_range noise;
-    double noise_unit; /* the mean diagonal of K */
-    double noise_start;
+    double noise_unit, noise_start;
     gram_progress_fn progress; /* the caller's: the one in the context is silent meanwhile */
     double done, expected;     /* operations */
-} gram_tuning;
+};
 
 /* A kernel's space and where the search is in it. */
-typedef struct gram_candidate {
+struct gram_candidate {
     gram_space space;
     double *numbers;
     double *point, *trial, *gradient; /* parameters + 1 numbers each */
     double *variables;
     double *inverse; /* of the Hessian, as far as it is known; carried from sample to sample */
     int inverse_known;
-    double objective; /* what is minimised, at point: lower is better, +inf if it has no value */
+    double objective; /* what is minimised, without priors, at point: lower is better, +inf if it has no value */
     double value;     /* the criterion there */
     int hold;         /* several lengths are held together */
-} gram_candidate;
+};
+
+/* ---- tuning.c ---- */
+
+/* What came out. */
+typedef struct gram_tuned {
+    gram_kernel *kernel; /* new */
+    double noise;
+    double value, value_isotropic; /* NaN where there is none */
+    int ard_kept, at_bound;
+    int64_t rows; /* tuned on */
+} gram_tuned;
+
+/* Checks `given` (but not the kernel for NULL), tunes, and frees everything but *out. `t` has been filled in up to `grid`. */
+gram_status gram_tuning_run(gram_tuning *t, const gram_kernel *kernel, gram_tuned *out);
 
 /* ---- levels.c ---- */
 
@@ -69,10 +129,10 @@ void gram_candidate_copy(const gram_candidate *c, const double *from, double *to
 
 /* ---- starts.c ---- */
 
-/* c->point goes to the best end of options.restarts descents on level 0: from itself if `from_point`, and from the best
+/* c->point goes to the best end of `restarts` descents on level 0: from itself if `from_point`, and from the best
  * starts of a coarse grid around it. */
 gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit);
-/* c->point goes to the best of options.grid values for each variable, on the last level. */
+/* c->point goes to the best of `grid` values for each variable, on the last level. */
 gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c);
 
 #endif

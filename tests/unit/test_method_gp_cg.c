@@ -12,7 +12,7 @@ enum { D = 3, NEW = 70, MOST = 700 };
 
 typedef struct data {
     int n;
-    double x[MOST * D], y[MOST], row_noise[MOST], basis[MOST], z[NEW * D], new_basis[NEW];
+    double x[MOST * D], y[MOST], row_noise[MOST], weights[MOST], basis[MOST], z[NEW * D], new_basis[NEW];
 } data;
 
 static void make_data(uint64_t seed, int n, data *t)
@@ -22,6 +22,7 @@ static void make_data(uint64_t seed, int n, data *t)
     test_uniform(seed + 1, NEW * D, 0, 2.5, t->z);
     test_uniform(seed + 2, n, -0.3, 0.3, t->y);
     test_uniform(seed + 3, n, 0, 0.1, t->row_noise);
+    test_uniform(seed + 4, n, 0.5, 3, t->weights);
     for (int i = 0; i < n; i++) {
         t->y[i] += 2 + sin(3 * t->x[i * D]) + t->x[i * D + 1];
         t->basis[i] = exp(t->x[i * D]);
@@ -53,6 +54,7 @@ static gram_gp_options options_of(const setting *s, const data *t)
     o.flat = s->flat;
     o.noise = s->noise;
     o.row_noise = s->row_noise ? t->row_noise : NULL;
+    o.weights = s->row_noise ? t->weights : NULL;
     o.columns = s->columns;
     o.basis = s->columns ? t->basis : NULL;
     o.ld = 1;
