@@ -62,16 +62,17 @@ static const cli_choice MEANS[] = {
 #define PLACE(field) offsetof(fit_options, field)
 
 static const cli_option own_options[] = {
-    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "krr: kernel ridge regression (default), or gp: Gaussian process", 0, 0, METHODS},
+    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "krr: kernel ridge regression (default), or gp: Gaussian process",
+     0, 0, METHODS},
     {"task", 0, CLI_CHOICE, PLACE(task), "TASK", "regression (default: by the target)", 0, 0, TASKS},
-    {"kernel", 0, CLI_TEXT, PLACE(kernel), "E", "an expression (default rbf, for gp const*rbf, one length-scale per feature)", 0, 0,
-     NULL},
+    {"kernel", 0, CLI_TEXT, PLACE(kernel), "E",
+     "an expression (default rbf, for gp const*rbf, one length-scale per feature)", 0, 0, NULL},
     {"lambda", 0, CLI_NUMBER, PLACE(lambda), "L", "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", 0, 0,
      NULL},
     {"noise", 0, CLI_NUMBER, PLACE(noise), "S", "the same as a variance of noise: S = n L", 0, 0, NULL},
     {"alpha", 0, CLI_NUMBER, PLACE(alpha), "A", "the same in scikit-learn's words: A = n L", 0, 0, NULL},
-    {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW", "loo, gcv, cv:K, ml or none (default loo, ml for gp, none if all is given)", 0, 0,
-     TUNES},
+    {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW",
+     "loo, gcv, cv:K, ml or none (default loo, ml for gp, none if all is given)", 0, 0, TUNES},
     {"grid", 0, CLI_INTEGER, PLACE(grid), "N", "tune by a grid of N values each, not by gradients", 2, 1000, NULL},
     {"ard", 0, CLI_FLAG, PLACE(ard), NULL, "try one length-scale per feature for --kernel too", 0, 0, NULL},
     {"no-ard", 0, CLI_FLAG, PLACE(no_ard), NULL, "one length-scale for all features", 0, 0, NULL},
@@ -79,7 +80,8 @@ static const cli_option own_options[] = {
     {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "of gp: zero, constant (default), linear, or flat (integrated out)", 0, 0,
      MEANS},
     {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
-    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME", "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov", 0, 0, SOLVERS},
+    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME",
+     "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov", 0, 0, SOLVERS},
     {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
     {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the backward error (default 1e-14)", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
@@ -196,8 +198,8 @@ static int draw(cli_session *session, const fit_state *fit, const cli_model_repo
     int code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
         for (int64_t i = 0; i < data->n; i++)
-            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean, data->y[i * data->targets],
-                           f[i]);
+            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean,
+                           data->y[i * data->targets], f[i]);
         code = cli_picture_draw(session, fit->own->plot, &picture);
     }
     cli_sample_free(&sample);

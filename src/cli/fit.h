@@ -46,9 +46,9 @@ typedef struct fit_state {
 } fit_state;
 
 struct fit_kind {
-    const char *name;        /* of --method */
-    const char *kernel;      /* if none is given */
-    fit_tune tune;           /* unless all is given */
+    const char *name;   /* of --method */
+    const char *kernel; /* if none is given */
+    fit_tune tune;      /* unless all is given */
     /* Options that do not go with the method, before anything is read. Like all below: CLI_DONE, or the exit code after a
      * message. */
     int (*check_use)(const fit_options *own);

@@ -71,7 +71,9 @@ static void find_options(fit_state *fit)
     gp_state *state = own_of(fit);
     gram_gp_options *options = &state->options;
     gram_gp_options_init(options, sizeof *options);
-    state->mean = own->no_intercept ? FIT_MEAN_ZERO : own->mean.value < 0 ? FIT_MEAN_CONSTANT : (fit_mean)own->mean.value;
+    state->mean = own->no_intercept     ? FIT_MEAN_ZERO
+                  : own->mean.value < 0 ? FIT_MEAN_CONSTANT
+                                        : (fit_mean)own->mean.value;
     options->mean = state->mean == FIT_MEAN_ZERO     ? GRAM_MEAN_ZERO
                     : state->mean == FIT_MEAN_LINEAR ? GRAM_MEAN_LINEAR
                                                      : GRAM_MEAN_CONSTANT;
@@ -112,7 +114,8 @@ static int plan_markov(cli_session *session, fit_state *fit)
         return cli_fail(CLI_WRONG_USE, "Choose one with --features, or take --solver exact.",
                         "fit: --solver markov is for one column, here are %" PRId64, fit->prepared->d);
     if (!gram_markov_supports(session->context, fit->given, &why))
-        return cli_fail(CLI_WRONG_USE, "Take matern(nu=1.5), min, cosine or sums and products of them; or --solver exact.",
+        return cli_fail(CLI_WRONG_USE,
+                        "Take matern(nu=1.5), min, cosine or sums and products of them; or --solver exact.",
                         "fit: --solver markov: %s", why);
     cli_fit_say_plan(session, fit, "markov, f64", (size_t)fit->n * 800, (double)fit->n * 1e-6,
                      "one column and a kernel with a finite state: exact in O(n)");

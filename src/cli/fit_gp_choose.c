@@ -42,8 +42,7 @@ static gram_status add_amplitude(cli_session *session, const gram_kernel *kernel
     cli_text whole = {0};
     if (!text) return GRAM_ERROR_MEMORY;
     cli_text_add(&whole, "const(c=%s!)*(%s)", gram_number_format(variance, number), text);
-    const gram_status status =
-        whole.failed ? GRAM_ERROR_MEMORY : gram_kernel_parse(session->context, whole.data, out);
+    const gram_status status = whole.failed ? GRAM_ERROR_MEMORY : gram_kernel_parse(session->context, whole.data, out);
     cli_text_free(&whole);
     free(text);
     return status;
@@ -60,9 +59,9 @@ static gram_status tune(cli_session *session, fit_state *fit, gram_kernel *start
     options.ard = cli_fit_wants_ard(fit->own);
     options.rows = cli_fit_tuning_rows(session, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return (state->solver == GP_MARKOV ? gram_markov_tune : gram_gp_tune)(
-        session->context, start, fit->points, state->y, &state->options, &options, &fit->kernel, &state->options.noise,
-        &state->tuned);
+    return (state->solver == GP_MARKOV ? gram_markov_tune
+                                       : gram_gp_tune)(session->context, start, fit->points, state->y, &state->options,
+                                                       &options, &fit->kernel, &state->options.noise, &state->tuned);
 }
 
 gram_status cli_fit_gp_choose(cli_session *session, fit_state *fit)
@@ -71,7 +70,8 @@ gram_status cli_fit_gp_choose(cli_session *session, fit_state *fit)
     const double variance = state->deviation * state->deviation;
     gram_kernel *start = NULL, *scaled = NULL;
     int64_t amplitudes;
-    if (!state->noise_given) state->options.noise = variance * (fit->tune == FIT_TUNE_NONE ? NOISE_DEFAULT : NOISE_START);
+    if (!state->noise_given)
+        state->options.noise = variance * (fit->tune == FIT_TUNE_NONE ? NOISE_DEFAULT : NOISE_START);
     state->noise_is_default = fit->tune == FIT_TUNE_NONE && !state->noise_given;
     gram_status status = set_amplitudes(session, fit->given, variance, &amplitudes, &start);
     if (status >= 0 && amplitudes == 0 && fit->tune != FIT_TUNE_NONE && !fit->own->no_scale) {

@@ -120,8 +120,7 @@ gram_status cli_fit_gp_model(cli_session *session, fit_state *fit)
     gram_function *function = NULL;
     facts.status = state->exact ? exact_function(session, fit, &function) : markov_function(session, fit, &function);
     if (facts.status >= 0)
-        facts.status =
-            gram_model_create(session->context, "gp", "regression", fit->preparation, function, &fit->model);
+        facts.status = gram_model_create(session->context, "gp", "regression", fit->preparation, function, &fit->model);
     facts.model = fit->model;
     if (facts.status >= 0) set_facts(&facts, fit);
     if (facts.status >= 0 && state->exact)

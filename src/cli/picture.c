@@ -112,7 +112,8 @@ static void keep_values(const cli_predictor *predictor, const double *values, cu
 }
 
 /* The first output at evenly spaced values of the feature, in its own units. */
-static gram_status evaluate_curve(cli_session *session, const cli_predictor *predictor, double from, double to, curve *c)
+static gram_status evaluate_curve(cli_session *session, const cli_predictor *predictor, double from, double to,
+                                  curve *c)
 {
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(predictor->model))->features;
     double scaled[GRID];
@@ -175,7 +176,8 @@ static void add_curve(cli_text *script, const cli_picture *picture, const curve 
     cli_text_add(script,
                  "plot %s$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
                  "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
-                 c->banded ? "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '95 % of new observations', " : "",
+                 c->banded ? "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '95 % of new observations', "
+                           : "",
                  cli_picture_point_size(sample->count) * 1.4, c->banded ? "mean" : "fit");
 }
 

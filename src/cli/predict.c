@@ -34,13 +34,13 @@ enum { AS_FITTED = -2 };
 #define PLACE(field) offsetof(predict_options, field)
 
 static const cli_option own_options[] = {
-    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0, 0,
-     NULL},
+    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0,
+     0, NULL},
     {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
      "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
     {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "the two above of f itself, without noise (gp)", 0, 0, NULL},
-    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL, "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)",
-     0, 0, NULL},
+    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL,
+     "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
      0, NULL},
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
@@ -199,8 +199,7 @@ static void add_scores(predict_state *state, const gram_prepared *data, const do
     }
 }
 
-static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data,
-                            double *values)
+static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *values)
 {
     cli_places rows = {.n = data->n, .d = data->d, .x = data->x, .weights = data->weights};
     if (data->n == 0) return GRAM_OK;
@@ -379,7 +378,8 @@ static int print_report(cli_session *session, const predict_state *state)
     write_table(state, &text);
     if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
     cli_session_clear(session);
-    if ((state->with_target || state->own->wish.terms) && !session->common->quiet && text.data) (void)fprintf(stderr, "%s", text.data);
+    if ((state->with_target || state->own->wish.terms) && !session->common->quiet && text.data)
+        (void)fprintf(stderr, "%s", text.data);
     cli_text_free(&text);
     return CLI_DONE;
 }

@@ -78,7 +78,8 @@ static int open_function(cli_session *session, cli_predictor *predictor)
     return cli_predictor_means(predictor);
 }
 
-static gram_status evaluate_function(cli_session *session, const cli_predictor *predictor, const cli_places *places, double *values)
+static gram_status evaluate_function(cli_session *session, const cli_predictor *predictor, const cli_places *places,
+                                     double *values)
 {
     return gram_function_evaluate(session->context, gram_model_function(predictor->model), places->points, values,
                                   predictor->count);
@@ -110,7 +111,8 @@ void cli_predictor_close(cli_predictor *predictor)
     *predictor = (cli_predictor){0};
 }
 
-gram_status cli_predictor_evaluate(cli_session *session, const cli_predictor *predictor, const cli_places *places, double *values)
+gram_status cli_predictor_evaluate(cli_session *session, const cli_predictor *predictor, const cli_places *places,
+                                   double *values)
 {
     return predictor->kind->evaluate(session, predictor, places, values);
 }

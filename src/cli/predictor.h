@@ -52,7 +52,8 @@ int cli_predictor_open(cli_session *session, const gram_model *model, const char
 void cli_predictor_close(cli_predictor *predictor);
 
 /* values[i * count + j]: column j at row i. */
-gram_status cli_predictor_evaluate(cli_session *session, const cli_predictor *predictor, const cli_places *places, double *values);
+gram_status cli_predictor_evaluate(cli_session *session, const cli_predictor *predictor, const cli_places *places,
+                                   double *values);
 
 /* The standard deviation among the values of a row, NaN if it is not there. */
 double cli_predictor_std(const cli_predictor *predictor, const double *values);

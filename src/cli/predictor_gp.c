@@ -57,7 +57,8 @@ static int open_gp(cli_session *session, cli_predictor *predictor)
         code = cli_posterior_open(session, predictor->model, predictor->file,
                                   wish->std || wish->interval > 0 || wish->terms, &state->posterior);
     if (code == CLI_DONE && wish->terms && !state->posterior.exact)
-        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact.", "predict: --terms is for exact solvers, this is %s",
+        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact.",
+                        "predict: --terms is for exact solvers, this is %s",
                         cli_model_text(predictor->model, "solver"));
     return code;
 }
@@ -88,8 +89,8 @@ static void put_row(const cli_predictor *predictor, const cli_places *places, in
     put(predictor, predictor->upper, row, mean + predictor->quantile * std, values);
 }
 
-static gram_status put_terms(cli_session *session, const cli_predictor *predictor, const cli_places *places, double *work,
-                             double *values)
+static gram_status put_terms(cli_session *session, const cli_predictor *predictor, const cli_places *places,
+                             double *work, double *values)
 {
     const gp_state *state = predictor->own;
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(predictor->model));

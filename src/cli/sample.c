@@ -27,8 +27,8 @@ typedef struct sample_options {
 #define PLACE(field) offsetof(sample_options, field)
 
 static const cli_option own_options[] = {
-    {"grid", 0, CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions", 0, 0,
-     NULL},
+    {"grid", 0, CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions", 0,
+     0, NULL},
     {"at", 0, CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead", 0, 0, NULL},
     {"draws", 0, CLI_INTEGER, PLACE(draws), "D", "how many functions to draw (default 10)", 1, 1000000, NULL},
     {"observed", 0, CLI_FLAG, PLACE(observed), NULL, "of a model: draws of observations, with its noise", 0, 0, NULL},
@@ -42,7 +42,8 @@ static const cli_usage usage = {
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
     "`gram fit --method gp` wrote, jointly at all points, and prints them as CSV: the point, then one column for each "
     "draw.\n"
-    "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line with "
+    "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
+    "with "
     "a\n"
     "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others take n^2 memory for n points.\n",
     "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
@@ -173,9 +174,9 @@ static gram_status find_moments(cli_session *session, sample_state *state)
 {
     const sample_points *at = &state->points;
     const cli_places places = {.points = at->points, .n = at->n, .d = at->d, .x = at->x};
-    const gram_status status =
-        state->model ? cli_posterior_predict(session, &state->posterior, &places, state->mean, state->std)
-                     : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
+    const gram_status status = state->model
+                                   ? cli_posterior_predict(session, &state->posterior, &places, state->mean, state->std)
+                                   : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
     for (int64_t i = 0; i < at->n && status >= 0; i++) state->std[i] = sqrt(state->std[i]);
     return status;
 }
@@ -216,7 +217,8 @@ static void add_row(const sample_state *state, int64_t i, cli_text *text)
     for (int64_t j = 0; j < columns; j++)
         cli_text_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
     for (int64_t j = 0; j < draws; j++)
-        cli_text_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number), j + 1 < draws ? "," : "\n");
+        cli_text_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
+                     j + 1 < draws ? "," : "\n");
 }
 
 static int write_draws(const sample_state *state)
@@ -287,7 +289,8 @@ static void say_jitter(cli_session *session, const sample_state *state)
 {
     if (state->jitter == 0 || session->common->quiet || session->common->json) return;
     cli_session_clear(session);
-    (void)fprintf(stderr, "jitter %.2g was added to the variances: the covariance is not of full rank\n", state->jitter);
+    (void)fprintf(stderr, "jitter %.2g was added to the variances: the covariance is not of full rank\n",
+                  state->jitter);
 }
 
 static int run(cli_session *session, const char *operand, sample_state *state)
@@ -298,9 +301,8 @@ static int run(cli_session *session, const char *operand, sample_state *state)
     if (!session->common->json || state->own->out) code = write_draws(state);
     if (code == CLI_DONE) say_jitter(session, state);
     if (code == CLI_DONE && state->own->plot) {
-        const sample_picture picture = {&state->points, state->own->draws, state->values,
-                                        state->mean,    state->std,        state->model,
-                                        state->kernel_text, state->posterior.offset};
+        const sample_picture picture = {&state->points, state->own->draws, state->values,      state->mean,
+                                        state->std,     state->model,      state->kernel_text, state->posterior.offset};
         code = cli_sample_plot(session, state->own->plot, &picture);
     }
     return code == CLI_DONE && session->common->json ? write_json(session, state) : code;

@@ -20,8 +20,8 @@ typedef struct sample_points {
     int64_t n, d;
     double *shown; /* n x shown_columns, as they are written */
     int64_t shown_columns;
-    char **names;  /* of those columns */
-    double *x;     /* n x d, prepared as the kernel takes them */
+    char **names; /* of those columns */
+    double *x;    /* n x d, prepared as the kernel takes them */
     gram_points *points;
 } sample_points;
 
@@ -37,11 +37,11 @@ void cli_sample_points_free(sample_points *points);
 typedef struct sample_picture {
     const sample_points *points;
     int64_t draws;
-    const double *values;       /* n x draws */
-    const double *mean, *std;   /* n: of f */
-    const gram_model *model;    /* NULL: a prior */
-    const char *title;          /* the kernel */
-    double offset;              /* of the model's targets */
+    const double *values;     /* n x draws */
+    const double *mean, *std; /* n: of f */
+    const gram_model *model;  /* NULL: a prior */
+    const char *title;        /* the kernel */
+    double offset;            /* of the model's targets */
 } sample_picture;
 
 int cli_sample_plot(cli_session *session, const char *path, const sample_picture *picture);

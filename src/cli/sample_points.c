@@ -136,8 +136,7 @@ int cli_sample_points_make(cli_session *session, const gram_model *model, sample
     if (code == CLI_DONE) code = name_columns(model, points);
     if (code != CLI_DONE) return code;
     fill_grid(points);
-    const gram_column *features =
-        model ? gram_preparation_describe(gram_model_preparation(model))->features : NULL;
+    const gram_column *features = model ? gram_preparation_describe(gram_model_preparation(model))->features : NULL;
     for (int64_t i = 0; i < points->n; i++)
         for (int64_t a = 0; a < points->d; a++) {
             const double value = points->shown[i * points->d + a];

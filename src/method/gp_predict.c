@@ -17,7 +17,7 @@
 enum { CHUNK = 512 };
 
 gram_status gram_gp_check_points(gram_context *context, const char *name, const gram_gp *gp, const gram_points *points,
-                                const double *basis, int64_t ldb)
+                                 const double *basis, int64_t ldb)
 {
     gram_status status = GRAM_OK;
     const int64_t columns = gp->system.options.columns;
