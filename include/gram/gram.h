@@ -15,6 +15,8 @@
 #include <gram/embedding.h>
 #include <gram/function.h>
 #include <gram/gp.h>
+#include <gram/gp_cg.h>
+#include <gram/gp_inducing.h>
 #include <gram/gp_tune.h>
 #include <gram/hsic.h>
 #include <gram/kernel.h>
