@@ -216,7 +216,7 @@ void cli_fit_say_plan(cli_session *session, const fit_state *fit, const char *wo
     if (session->common->quiet) return;
     cli_session_clear(session);
     if (seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", seconds);
-    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n", cli_count(fit->n, rows),
-                  cli_plural(fit->n), fit->prepared->d, cli_plural(fit->prepared->d), words,
+    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
+                  cli_count(fit->n, rows), cli_plural(fit->n), fit->prepared->d, cli_plural(fit->prepared->d), words,
                   gram_bytes_format(bytes, size), time, fit->tune == FIT_TUNE_NONE ? "" : " after tuning", reason);
 }

@@ -77,7 +77,8 @@ static gram_status inducing_function(cli_session *session, const fit_state *fit,
     gram_points *positions = NULL;
     gram_gp_inducing_describe(state->inducing, &parts);
     const double constant = state->offset + (state->mean == FIT_MEAN_ZERO ? 0 : parts.beta[0]);
-    gram_status status = gram_points_create_f64(session->context, parts.m, parts.d, parts.positions, parts.d, &positions);
+    gram_status status =
+        gram_points_create_f64(session->context, parts.m, parts.d, parts.positions, parts.d, &positions);
     if (status >= 0)
         status = gram_function_create(session->context, fit->kernel, positions, 1, parts.coefficients, 1, &constant,
                                       function);

@@ -66,8 +66,9 @@ static int plan_cg(cli_session *session, fit_state *fit)
     const double n = (double)fit->n, rank = 64 + 8 * sqrt(n);
     const int code = check_noise(fit, "cg");
     if (code != CLI_DONE) return code;
-    cli_fit_say_plan(session, fit, "cg, f64", (size_t)(8 * n * (rank + 200)), n * n * 1.5e-8 * 4,
-                     "conjugate gradients to a relative residual of 1e-8; the likelihood is an estimate with its error");
+    cli_fit_say_plan(
+        session, fit, "cg, f64", (size_t)(8 * n * (rank + 200)), n * n * 1.5e-8 * 4,
+        "conjugate gradients to a relative residual of 1e-8; the likelihood is an estimate with its error");
     return CLI_DONE;
 }
 
@@ -90,8 +91,7 @@ static gp_solver choose(cli_session *session, const fit_state *fit)
 {
     gram_plan plan;
     const gp_state *state = fit->result;
-    if (fit->n > ENOUGH_FOR_MARKOV && fit->prepared->d == 1 &&
-        gram_markov_supports(session->context, fit->given, NULL))
+    if (fit->n > ENOUGH_FOR_MARKOV && fit->prepared->d == 1 && gram_markov_supports(session->context, fit->given, NULL))
         return GP_MARKOV;
     if (fit->n <= MOST_FOR_EXACT && plan_of_exact(session, fit, &plan) >= 0) return GP_EXACT;
     if (state->options.noise <= 0) return GP_EXACT; /* which says what does not fit */

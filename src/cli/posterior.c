@@ -32,8 +32,7 @@ static gram_status condition(cli_session *session, const char *solver, const dou
     gram_gp_cg_options cg;
     if (strcmp(solver, "markov") == 0)
         return gram_markov_fit(session->context, kernel, x, y, options, &posterior->markov);
-    if (strcmp(solver, "exact") == 0)
-        return gram_gp_fit(session->context, kernel, x, y, options, &posterior->exact);
+    if (strcmp(solver, "exact") == 0) return gram_gp_fit(session->context, kernel, x, y, options, &posterior->exact);
     gram_gp_cg_options_init(&cg, sizeof cg);
     cg.gp = options;
     cg.probes = 0;

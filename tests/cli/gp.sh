@@ -118,6 +118,41 @@ paste -d, exact.csv markov.csv | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 
 run fit long.csv --method gp --solver markov --quiet
 bad 2 '--solver markov' 'rbf'
 
+# conjugate gradients and, with an inducing point for every row, the bound say the same, from the model file too
+run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --solver cg -o cg.gram --json --quiet
+good
+prints '"solver": "cg"' '"residual": ' '"likelihood_error": '
+run predict cg.gram new.csv --std
+good
+paste -d, exact.csv out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-10) exit 1 }' ||
+    wrong 'exact and cg should predict the same'
+run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --solver inducing:300 -o inducing.gram --json --quiet
+good
+prints '"solver": "inducing"' '"bound": ' '"trace_error": '
+near "$(sed 's/.*"bound": \([^,]*\),.*/\1/' out)" "$(cat exact.lml)" 1e-3
+run predict inducing.gram new.csv --std
+good
+paste -d, exact.csv out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-10) exit 1 }' ||
+    wrong 'exact and inducing should predict the same'
+run predict inducing.gram new.csv
+good
+paste -d, exact.csv out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; if (a * a > 1e-10) exit 1 }' || wrong 'means alone should be the same'
+for mean in zero linear flat; do
+    for solver in exact cg inducing:300; do
+        run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --mean $mean --solver $solver -o m.gram --quiet
+        good
+        run predict m.gram new.csv --std
+        good
+        if [ $solver = exact ]; then cp out want; fi
+        paste -d, want out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-10) exit 1 }' ||
+            wrong "should predict as the exact solver with the mean $mean"
+    done
+done
+run fit long.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --solver cg --quiet
+bad 2 'needs noise'
+run fit long.csv --solver inducing:10
+bad 2 '--solver inducing is of --method gp'
+
 # interpolation, duplicate rows, a constant target, a constant feature, two rows, one row, huge and tiny targets: models, never NaN
 run fit one.csv --method gp -o m.gram --quiet
 good
