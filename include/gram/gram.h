@@ -17,6 +17,7 @@
 #include <gram/gp.h>
 #include <gram/gp_cg.h>
 #include <gram/gp_inducing.h>
+#include <gram/gp_path.h>
 #include <gram/gp_tune.h>
 #include <gram/hsic.h>
 #include <gram/kernel.h>

@@ -1,0 +1,157 @@
+/* Large Gaussian processes as statistics: coverage of intervals at the true parameters by conjugate gradients and by inducing
+ * points; mean and covariance of path-wise draws from the posterior. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "samples.h"
+#include "support.h"
+
+enum { SETS = 200, N = 120 };
+static const double NORMAL = 1.959963984540054;
+
+typedef struct truth {
+    gram_context *context;
+    gram_kernel *kernel;
+    gram_points *x, *last; /* N points, and one more */
+    double places[2 * (N + 1)], y[N + 1];
+    gram_gp_options gp;
+} truth;
+
+/* A draw from the model itself. */
+static void begin(int set, const char *text, truth *t)
+{
+    test_uniform(700 + (uint64_t)set, 2 * (N + 1), 0, 3, t->places);
+    double *e = sample_normal(900 + (uint64_t)set, N + 1);
+    t->context = sample_context(100 + (uint64_t)set, 1);
+    t->kernel = test_kernel(t->context, text);
+    gram_points *all = test_points(t->context, N + 1, 2, t->places);
+    OK(t->context, gram_gp_draw_prior(t->context, t->kernel, all, 1, t->y, 1, NULL));
+    for (int i = 0; i <= N; i++) t->y[i] += 5 + 0.2 * e[i];
+    gram_gp_options_init(&t->gp, sizeof t->gp);
+    t->gp.flat = 1;
+    t->gp.noise = 0.04;
+    t->x = test_points(t->context, N, 2, t->places);
+    t->last = test_points(t->context, 1, 2, t->places + 2 * N);
+    gram_points_destroy(all);
+    free(e);
+}
+
+static void end(truth *t)
+{
+    gram_points_destroy(t->x);
+    gram_points_destroy(t->last);
+    gram_kernel_release(t->kernel);
+    gram_context_destroy(t->context);
+}
+
+static int holds(const truth *t, double mean, double variance)
+{
+    return fabs(t->y[N] - mean) <= NORMAL * sqrt(variance + t->gp.noise);
+}
+
+static int cg_holds(const truth *t)
+{
+    gram_gp_cg_options o;
+    gram_gp_cg *gp = NULL;
+    double mean, variance;
+    gram_gp_cg_options_init(&o, sizeof o);
+    o.gp = &t->gp;
+    o.rank = 20;
+    o.probes = 0;
+    OK(t->context, gram_gp_cg_fit(t->context, t->kernel, t->x, t->y, &o, &gp));
+    OK(t->context, gram_gp_cg_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
+    gram_gp_cg_destroy(gp);
+    return holds(t, mean, variance);
+}
+
+static int inducing_holds(const truth *t, int64_t count)
+{
+    gram_gp_inducing_options o;
+    gram_gp_inducing *gp = NULL;
+    double mean, variance;
+    gram_gp_inducing_options_init(&o, sizeof o);
+    o.gp = &t->gp;
+    o.count = count;
+    OK(t->context, gram_gp_inducing_fit(t->context, t->kernel, t->x, t->y, &o, &gp));
+    assert_true(gram_gp_inducing_get_report(gp)->value.trace_share < 0.02); /* the bound is tight */
+    OK(t->context, gram_gp_inducing_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
+    gram_gp_inducing_destroy(gp);
+    return holds(t, mean, variance);
+}
+
+static void coverage(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"1.5*matern(nu=1.5, ell=[0.8,1.5])", "rbf(ell=0.9)"};
+    for (int k = 0; k < 2; k++) {
+        int by_cg = 0, by_inducing = 0;
+        for (int set = 0; set < SETS; set++) {
+            truth t;
+            begin(set, kernels[k], &t);
+            by_cg += cg_holds(&t);
+            by_inducing += inducing_holds(&t, k ? 50 : 100);
+            end(&t);
+        }
+        if (by_cg < 179 || by_cg > 198 || by_inducing < 179 || by_inducing > 198)
+            FAIL_TEST("%s: %d and %d of 200 intervals of 95 %% hold the observation", kernels[k], by_cg, by_inducing);
+    }
+}
+
+/* Mean and covariance of draws at a few points against those of the exact posterior, mean estimated and flat. */
+static void draws(void **state)
+{
+    (void)state;
+    enum { M = 5, DRAWS = 10000, ROWS = 30 };
+    for (int way = 0; way < 3; way++) {
+        truth t;
+        begin(1, "1.5*matern(nu=1.5, ell=[0.8,1.5]) + 0.3*rbf(ell=2)", &t);
+        gram_points *x = test_points(t.context, ROWS, 2, t.places);
+        gram_points *z = test_points(t.context, M, 2, t.places + 2 * (ROWS - 1)); /* one of the data, four others */
+        gram_gp *gp = NULL;
+        gram_gp_path_options o;
+        gram_gp_path *path = NULL;
+        double mean[M], covariance[M * M], *out = test_numbers(M * DRAWS);
+        t.gp.flat = way > 0;
+        t.gp.mean = way == 2 ? GRAM_MEAN_LINEAR : GRAM_MEAN_CONSTANT;
+        OK(t.context, gram_gp_fit(t.context, t.kernel, x, t.y, &t.gp, &gp));
+        OK(t.context, gram_gp_predict(t.context, gp, z, NULL, 0, mean, NULL));
+        OK(t.context, gram_gp_covariance(t.context, gp, z, NULL, 0, covariance, M));
+        gram_gp_path_options_init(&o, sizeof o);
+        o.gp = &t.gp;
+        o.draws = DRAWS;
+        o.frequencies = 64;
+        OK(t.context, gram_gp_path_create(t.context, t.kernel, 2, x, t.y, &o, &path));
+        OK(t.context, gram_gp_path_evaluate(t.context, path, z, NULL, 0, out, DRAWS));
+        for (int a = 0; a < M; a++)
+            for (int b = 0; b <= a; b++) {
+                double first = 0, second = 0, fourth = 0;
+                for (int j = 0; j < DRAWS; j++) {
+                    const double both = (out[a * DRAWS + j] - mean[a]) * (out[b * DRAWS + j] - mean[b]);
+                    first += (out[a * DRAWS + j] - mean[a]) / DRAWS;
+                    second += both / DRAWS;
+                    fourth += both * both / DRAWS;
+                }
+                const double error = sqrt((fourth - second * second) / DRAWS);
+                if (fabs(first) > 4.5 * sqrt(covariance[a * M + a] / DRAWS))
+                    FAIL_TEST("way %d: the mean at %d is off by %g", way, a, first);
+                if (fabs(second - covariance[a * M + b]) > 4.5 * error)
+                    FAIL_TEST("way %d: covariance (%d, %d) %g, exact %g, error %g", way, a, b, second,
+                              covariance[a * M + b], error);
+            }
+        free(out);
+        gram_gp_path_destroy(path);
+        gram_gp_destroy(gp);
+        gram_points_destroy(x);
+        gram_points_destroy(z);
+        end(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coverage),
+        cmocka_unit_test(draws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
