@@ -83,7 +83,7 @@ static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
     s->v = carve(&place, count, sizeof(double));
     s->candidates = carve(&place, 2 * count, sizeof(candidate));
     s->chosen = carve(&place, count, 1);
-    s->block.k = carve(&place, size * size, sizeof(double));
+    s->matrix = carve(&place, size * size, sizeof(double));
     double **arrays[] = {&s->block.diagonal, &s->block.v,    &s->block.b, &s->block.lower, &s->block.upper,
                          &s->block.rise,     &s->block.fall, &s->before,  &s->weights};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, size, sizeof(double));
@@ -139,6 +139,31 @@ double gram_smo_violation(const gram_smo *s)
 {
     const extremes e = find_extremes(s, NULL);
     return violation_of(&e);
+}
+
+static int64_t list_active(const gram_smo *s, const extremes *e, double margin, int64_t *variables)
+{
+    int64_t count = 0;
+    double low[2], high[2];
+    for (int g = 0; g < 2; g++) {
+        const double slack = margin * fmax(0, e->highest[g] - e->lowest[g]);
+        low[g] = e->lowest[g] - slack;
+        high[g] = e->highest[g] + slack;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const int g = group_of(s, i), up = can_rise(s, i), down = can_fall(s, i);
+        const double v = s->c[i] - s->f[point_of(s, i)];
+        if (!(up && down) && !(up && v > low[g]) && !(down && v < high[g])) continue;
+        if (variables) variables[count] = i;
+        count++;
+    }
+    return count;
+}
+
+int64_t gram_smo_active(const gram_smo *s, double margin, int64_t *variables)
+{
+    const extremes e = find_extremes(s, NULL);
+    return list_active(s, &e, margin, variables);
 }
 
 void gram_smo_levels(const gram_smo *s, double level[2])
@@ -277,18 +302,19 @@ static void choose_set(gram_smo *s, const extremes *e)
 
 /* ---- a round ---- */
 
-/* Places of the set in the block: group 0, filled up, then group 1, filled up. Returns the place of entry k. */
-static int64_t place_of(const gram_smo *s, int64_t first_group, int64_t k)
-{
-    return k < first_group ? k : s->block.group + (k - first_group);
-}
-
 typedef struct round_job {
     gram_smo *smo;
     int64_t first_group; /* entries of the set in group 0 */
+    int64_t size;        /* of the block, both segments */
     int64_t tasks;
     int64_t moved; /* rows of f's update */
 } round_job;
+
+/* Where entry k of the set is in the block: group 0, filled up, then group 1, filled up. */
+static int64_t place_of(const round_job *job, int64_t k)
+{
+    return k < job->first_group ? k : job->smo->block.count[0] + (k - job->first_group);
+}
 
 static int64_t whole_lanes(int64_t count)
 {
@@ -298,48 +324,54 @@ static int64_t whole_lanes(int64_t count)
 static void shape_block(round_job *job)
 {
     gram_smo *s = job->smo;
+    gram_smo_block *block = &s->block;
     int64_t first = 0;
     while (first < s->set_count && s->set[first] < s->group) first++;
     job->first_group = first;
-    s->block.group = whole_lanes(first);
-    s->block.size = s->block.group + whole_lanes(s->set_count - first);
+    block->count[0] = whole_lanes(first);
+    block->count[1] = whole_lanes(s->set_count - first);
+    job->size = block->count[0] + block->count[1];
+    for (int g = 0; g < 2; g++)
+        for (int h = 0; h < 2; h++) {
+            block->k[g][h] = s->matrix + (g ? block->count[0] * job->size : 0) + (h ? block->count[0] : 0);
+            block->ld[g][h] = job->size;
+        }
 }
 
-/* Row k of the block's lower triangle. */
-static gram_status gather_row(void *argument, const gram_worker *worker)
+/* Rows of the block's lower triangle. */
+static gram_status gather_rows(void *argument, const gram_worker *worker)
 {
     const round_job *job = argument;
     gram_smo *s = job->smo;
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
-        double *row = s->block.k + place_of(s, job->first_group, k) * s->block.size;
-        memset(row, 0, (size_t)s->block.size * sizeof *row);
-        for (int64_t m = 0; m <= k; m++) row[place_of(s, job->first_group, m)] = (double)s->rows[k][s->points[m]];
+        double *row = s->matrix + place_of(job, k) * job->size;
+        const float *from = s->rows[k];
+        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = (double)from[s->points[m]];
     }
     return GRAM_OK;
 }
 
-static void mirror_block(gram_smo_block *block)
+/* What fills up the segments; their columns are never read where it matters. */
+static void fill_up(const round_job *job, int64_t first, int64_t end)
 {
-    enum { TILE = 32 };
-    for (int64_t i = 0; i < block->size; i += TILE)
-        for (int64_t j = 0; j <= i; j += TILE)
-            for (int64_t r = i; r < least(i + TILE, block->size); r++)
-                for (int64_t q = j; q < least(j + TILE, r); q++)
-                    block->k[q * block->size + r] = block->k[r * block->size + q];
-}
-
-/* The lower triangle alone leaves padding rows as they were. */
-static void clear_padding(const round_job *job)
-{
-    const gram_smo *s = job->smo;
-    const gram_smo_block *block = &s->block;
-    for (int64_t i = 0; i < block->size; i++) {
-        const int64_t end = i < block->group ? job->first_group : block->group + (s->set_count - job->first_group);
-        if (i < end) continue;
-        memset(block->k + i * block->size, 0, (size_t)block->size * sizeof *block->k);
+    gram_smo *s = job->smo;
+    gram_smo_block *block = &s->block;
+    for (int64_t i = first; i < end; i++) {
+        for (int64_t k = 0; k < job->size; k++) s->matrix[i * job->size + k] = s->matrix[k * job->size + i] = 0;
         block->v[i] = block->b[i] = block->lower[i] = block->upper[i] = 0;
         block->diagonal[i] = 1;
     }
+}
+
+static void mirror(const round_job *job)
+{
+    enum { TILE = 32 };
+    double *k = job->smo->matrix;
+    const int64_t n = job->size;
+    for (int64_t i = 0; i < n; i += TILE)
+        for (int64_t j = 0; j <= i; j += TILE)
+            for (int64_t r = i; r < least(i + TILE, n); r++)
+                for (int64_t q = j; q < least(j + TILE, r); q++) k[q * n + r] = k[r * n + q];
 }
 
 static void fill_block(const round_job *job)
@@ -347,18 +379,19 @@ static void fill_block(const round_job *job)
     gram_smo *s = job->smo;
     gram_smo_block *block = &s->block;
     double largest = 0;
-    clear_padding(job);
+    fill_up(job, job->first_group, block->count[0]);
+    fill_up(job, block->count[0] + s->set_count - job->first_group, job->size);
     for (int64_t k = 0; k < s->set_count; k++) {
-        const int64_t i = s->set[k], at = place_of(s, job->first_group, k);
+        const int64_t i = s->set[k], at = place_of(job, k);
         block->v[at] = s->v[i];
         block->b[at] = s->before[k] = s->b[i];
         block->lower[at] = s->lower[i];
         block->upper[at] = s->upper[i];
-        block->diagonal[at] = block->k[at * block->size + at];
+        block->diagonal[at] = s->matrix[at * job->size + at];
         largest = fmax(largest, fabs(block->diagonal[at]));
     }
-    block->least = largest > 0 ? 1e-12 * largest : 1e-12;
-    mirror_block(block);
+    block->least = gram_smo_least_curvature(largest);
+    mirror(job);
 }
 
 static gram_status run(gram_smo *s, const char *what, round_job *job, int64_t tasks, gram_task_fn task)
@@ -388,7 +421,7 @@ static void store_moves(round_job *job)
     gram_smo *s = job->smo;
     job->moved = 0;
     for (int64_t k = 0; k < s->set_count; k++) {
-        const double now = s->block.b[place_of(s, job->first_group, k)], change = now - s->before[k];
+        const double now = s->block.b[place_of(job, k)], change = now - s->before[k];
         s->b[s->set[k]] = now;
         if (change == 0) continue;
         s->rows[job->moved] = s->rows[k];
@@ -405,7 +438,7 @@ static gram_status play_round(gram_smo *s, const extremes *e)
     for (int64_t k = 0; k < s->set_count; k++) s->points[k] = point_of(s, s->set[k]);
     TRY(s->source.rows(s->source.self, s->context, s->set_count, s->points, s->rows));
     shape_block(&job);
-    TRY(run(s, "support vectors", &job, least(s->set_count, 16), gather_row));
+    TRY(run(s, "support vectors", &job, least(s->set_count, 16), gather_rows));
     fill_block(&job);
     const double goal = fmax(s->tolerance / 2, INNER * violation);
     s->steps += gram_smo_block_solve(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
@@ -418,16 +451,20 @@ done:
 gram_status gram_smo_solve(gram_smo *s)
 {
     gram_status status = GRAM_OK;
-    s->out_of_budget = 0;
+    s->out_of_budget = s->shrunk = 0;
+    s->block.joined = 0;
     for (;;) {
         for (int64_t i = 0; i < s->count; i++) s->v[i] = s->c[i] - s->f[point_of(s, i)];
         const extremes e = find_extremes(s, s->v);
+        const int64_t steps = s->steps;
         s->violation = violation_of(&e);
         if (s->violation <= s->tolerance) break;
         s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
-        if (s->out_of_budget) break;
+        s->shrunk = s->enough > 0 && list_active(s, &e, s->margin, NULL) <= s->enough;
+        if (s->out_of_budget || s->shrunk) break;
         TRY(play_round(s, &e));
         s->rounds++;
+        if (s->steps == steps) break; /* the rest is rounding */
     }
 done:
     return status;

@@ -39,16 +39,20 @@ typedef struct gram_smo {
     double tolerance;       /* of the violation, > 0 */
     int64_t most;           /* steps */
     double deadline;        /* of gram_smo_clock; 0: none */
+    int64_t enough;         /* at most so many active variables; 0: never for that reason */
+    double margin;          /* of active variables */
     /* what was done */
     int64_t steps, rounds;
     double violation;
     int out_of_budget;      /* stopped by `most` or the deadline */
+    int shrunk;             /* stopped by `enough` */
     /* scratch */
     int64_t width;          /* of working sets */
     gram_context *context;  /* NULL: this thread alone, inside of a sweep */
     const gram_smo_loops *loops;
     double *v;
     gram_smo_block block;
+    double *matrix; /* the block's */
     int64_t *set, *kept, *points;
     int64_t set_count, kept_count;
     double *before, *weights;
@@ -73,6 +77,9 @@ gram_status gram_smo_solve(gram_smo *smo);
 /* The violation as it is, and what the optimality conditions make of the free constants: level[g] is the mean v of the
  * variables of group g between their bounds, else the middle of the range that the others leave. */
 double gram_smo_violation(const gram_smo *smo);
+/* Variables that may still move: those between their bounds, and those whose v is on the wrong side of the others' or within
+ * `margin` times the violation of it. Returns their number; their numbers go to `variables` unless NULL. */
+int64_t gram_smo_active(const gram_smo *smo, double margin, int64_t *variables);
 void gram_smo_levels(const gram_smo *smo, double level[2]);
 
 /* Primal minus dual objective at b with these levels as constants, >= 0 up to rounding: sum of upper max(0, v - level) + lower
