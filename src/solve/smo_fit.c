@@ -124,6 +124,7 @@ static gram_status solve_level(gram_context *context, gram_kernel *kernel, const
     l->smo.context = context;
     l->smo.margin = MARGIN;
     l->smo.enough = options->subsets && l->smo.count > SMALLEST ? (int64_t)(SHRINK * (double)l->smo.count) : 0;
+    l->smo.tolerance *= 0.9; /* rows are rounded, and the violation is checked without them */
     gram_smo_prepare(&l->smo, gram_smo_loops_choose(context->vecmath->isa), width, l->scratch);
     TRY(gram_smo_solve(&l->smo));
 done:
@@ -286,10 +287,10 @@ static gram_status refresh(gram_context *context, gram_kernel *kernel, const gra
 
 static int gap_is_reached(const gram_smo *smo, double part)
 {
-    double level[2];
+    double levels[2];
     if (!(part > 0)) return 0;
-    gram_smo_levels(smo, level);
-    return gram_smo_gap(smo, level) <= part * fabs(gram_smo_objective(smo));
+    gram_smo_levels(smo, levels);
+    return gram_smo_gap(smo, levels) <= part * fabs(gram_smo_objective(smo));
 }
 
 gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_points *x,
