@@ -35,6 +35,7 @@
 #include <gram/random.h>
 #include <gram/status.h>
 #include <gram/stein.h>
+#include <gram/svm.h>
 #include <gram/table.h>
 #include <gram/text.h>
 #include <gram/thin.h>

@@ -1,0 +1,28 @@
+/* Rows of K(X, X) in f32, made in batches when asked for and kept as long as there is room.
+ *
+ * Entries are computed by the engine in f64 (or in f32 between f32 points) and narrowed. When the room ends, the row that was
+ * asked for longest ago makes place. */
+#ifndef GRAM_OPERATOR_ROW_CACHE_H
+#define GRAM_OPERATOR_ROW_CACHE_H
+
+#include <gram/kernel.h>
+
+#include "../points/points.h"
+
+typedef struct gram_row_cache gram_row_cache;
+
+/* Room for `rows` rows of n numbers, at least as many as one call asks for. Kernel and points are kept (counted). Takes 4 n
+ * rows bytes, touched as they are filled. */
+gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t rows,
+                                  gram_row_cache **cache);
+void gram_row_cache_destroy(gram_row_cache *cache);
+
+/* out[r] = row points[r], valid until the next call; at most as many as there is room for, equal ones allowed. Missing rows
+ * are made in one parallel sweep: O(missing n d), and O(n d) for packing the points. */
+gram_status gram_row_cache_get(gram_row_cache *cache, gram_context *context, int64_t count, const int64_t *points,
+                               const float **out);
+
+/* Rows made so far. */
+int64_t gram_row_cache_made(const gram_row_cache *cache);
+
+#endif

@@ -1,0 +1,471 @@
+#define _POSIX_C_SOURCE 200809L
+#include "smo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/sweep.h"
+
+enum {
+    WIDTH = 512,
+    CHUNK = 1024 /* points of f that one task brings up to date */
+};
+
+/* How far a working set is solved: to this part of the violation, or so many steps for each of its variables. */
+static const double INNER = 0.1;
+enum { MOST = 100 };
+
+struct gram_smo_candidate {
+    double excess;
+    int64_t variable;
+};
+typedef struct gram_smo_candidate candidate;
+
+double gram_smo_clock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t point_of(const gram_smo *s, int64_t variable)
+{
+    return s->point ? s->point[variable] : variable;
+}
+
+static int group_of(const gram_smo *s, int64_t variable)
+{
+    return variable >= s->group;
+}
+
+static int can_rise(const gram_smo *s, int64_t i)
+{
+    return s->b[i] < s->upper[i];
+}
+
+static int can_fall(const gram_smo *s, int64_t i)
+{
+    return s->b[i] > s->lower[i];
+}
+
+/* ---- scratch ---- */
+
+static int64_t width_of(int64_t count, int64_t width)
+{
+    return least(count, width > 0 ? width : WIDTH);
+}
+
+/* Both groups may need filling up. */
+static int64_t padded(int64_t width)
+{
+    return (width + 2 * GRAM_SMO_LANES - 1) / GRAM_SMO_LANES * GRAM_SMO_LANES + GRAM_SMO_LANES;
+}
+
+static void *carve(char **place, int64_t count, size_t size)
+{
+    char *start = *place;
+    *place += ((size_t)count * size + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    return start;
+}
+
+/* Divides the memory; with NULL as its start it only measures. */
+static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
+{
+    const int64_t size = padded(width);
+    char *place = start;
+    s->v = carve(&place, count, sizeof(double));
+    s->candidates = carve(&place, 2 * count, sizeof(candidate));
+    s->chosen = carve(&place, count, 1);
+    s->matrix = carve(&place, size * size, sizeof(double));
+    double **arrays[] = {&s->block.diagonal, &s->block.v,    &s->block.b, &s->block.lower, &s->block.upper,
+                         &s->block.rise,     &s->block.fall, &s->before,  &s->weights};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, size, sizeof(double));
+    s->set = carve(&place, size, sizeof(int64_t));
+    s->kept = carve(&place, size, sizeof(int64_t));
+    s->points = carve(&place, size, sizeof(int64_t));
+    s->rows = carve(&place, size, sizeof *s->rows);
+    return (size_t)(place - start);
+}
+
+size_t gram_smo_scratch(int64_t count, int64_t width)
+{
+    gram_smo measured;
+    return divide(&measured, count, width_of(count, width), NULL);
+}
+
+void gram_smo_prepare(gram_smo *s, const gram_smo_loops *loops, int64_t width, void *scratch)
+{
+    s->loops = loops;
+    s->width = width_of(s->count, width);
+    (void)divide(s, s->count, s->width, scratch);
+    memset(s->chosen, 0, (size_t)s->count);
+    s->kept_count = 0;
+}
+
+/* ---- the state as a whole ---- */
+
+typedef struct extremes {
+    double highest[2], lowest[2];
+} extremes;
+
+static extremes find_extremes(const gram_smo *s, const double *v)
+{
+    extremes e = {{-INFINITY, -INFINITY}, {INFINITY, INFINITY}};
+    for (int64_t i = 0; i < s->count; i++) {
+        const int g = group_of(s, i);
+        const double value = v ? v[i] : s->c[i] - s->f[point_of(s, i)];
+        if (can_rise(s, i) && value > e.highest[g]) e.highest[g] = value;
+        if (can_fall(s, i) && value < e.lowest[g]) e.lowest[g] = value;
+    }
+    return e;
+}
+
+static double violation_of(const extremes *e)
+{
+    double worst = 0;
+    for (int g = 0; g < 2; g++)
+        if (e->highest[g] - e->lowest[g] > worst) worst = e->highest[g] - e->lowest[g];
+    return worst;
+}
+
+double gram_smo_violation(const gram_smo *s)
+{
+    const extremes e = find_extremes(s, NULL);
+    return violation_of(&e);
+}
+
+static int64_t list_active(const gram_smo *s, const extremes *e, double margin, int64_t *variables)
+{
+    int64_t count = 0;
+    double low[2], high[2];
+    for (int g = 0; g < 2; g++) {
+        const double slack = margin * fmax(0, e->highest[g] - e->lowest[g]);
+        low[g] = e->lowest[g] - slack;
+        high[g] = e->highest[g] + slack;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const int g = group_of(s, i), up = can_rise(s, i), down = can_fall(s, i);
+        const double v = s->c[i] - s->f[point_of(s, i)];
+        if (!(up && down) && !(up && v > low[g]) && !(down && v < high[g])) continue;
+        if (variables) variables[count] = i;
+        count++;
+    }
+    return count;
+}
+
+int64_t gram_smo_active(const gram_smo *s, double margin, int64_t *variables)
+{
+    const extremes e = find_extremes(s, NULL);
+    return list_active(s, &e, margin, variables);
+}
+
+void gram_smo_levels(const gram_smo *s, double level[2])
+{
+    const extremes e = find_extremes(s, NULL);
+    double sum[2] = {0, 0};
+    int64_t count[2] = {0, 0};
+    for (int64_t i = 0; i < s->count; i++) {
+        if (!can_rise(s, i) || !can_fall(s, i)) continue;
+        sum[group_of(s, i)] += s->c[i] - s->f[point_of(s, i)];
+        count[group_of(s, i)]++;
+    }
+    for (int g = 0; g < 2; g++) {
+        const double high = e.highest[g], low = e.lowest[g];
+        if (count[g]) level[g] = sum[g] / (double)count[g];
+        else if (isfinite(high) && isfinite(low)) level[g] = high / 2 + low / 2;
+        else level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
+    }
+}
+
+double gram_smo_gap(const gram_smo *s, const double level[2])
+{
+    double gap = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const double r = s->c[i] - s->f[point_of(s, i)] - level[group_of(s, i)];
+        gap += r > 0 ? (s->upper[i] - s->b[i]) * r : (s->lower[i] - s->b[i]) * r;
+    }
+    return gap;
+}
+
+double gram_smo_objective(const gram_smo *s)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->count; i++) sum += s->b[i] * (s->f[point_of(s, i)] / 2 - s->c[i]);
+    return sum;
+}
+
+/* ---- the working set ---- */
+
+/* The worst first; of equals the one with the lower number. */
+static int before(const candidate *a, const candidate *b)
+{
+    if (a->excess != b->excess) return a->excess > b->excess;
+    return a->variable < b->variable;
+}
+
+static void exchange(candidate *a, candidate *b)
+{
+    const candidate kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Brings the `wanted` worst to the front, in no particular order among them (Hoare's selection). */
+static void select_worst(candidate *list, int64_t count, int64_t wanted)
+{
+    int64_t low = 0, high = count - 1;
+    if (wanted >= count || wanted <= 0) return;
+    while (low < high) {
+        const candidate pivot = list[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (before(&list[i], &pivot)) i++;
+            while (before(&pivot, &list[j])) j--;
+            if (i > j) break;
+            exchange(&list[i++], &list[j--]);
+        }
+        if (wanted - 1 <= j) high = j;
+        else if (wanted - 1 >= i) low = i;
+        else return;
+    }
+}
+
+static void take(gram_smo *s, int64_t variable)
+{
+    if (s->chosen[variable]) return;
+    s->chosen[variable] = 1;
+    s->set[s->set_count++] = variable;
+}
+
+/* Variables that can rise and exceed the lowest that can fall, and the other way round: half of the places each. */
+static void take_violators(gram_smo *s, const extremes *e, int64_t places)
+{
+    candidate *up = s->candidates, *down = s->candidates + s->count;
+    int64_t ups = 0, downs = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const int g = group_of(s, i);
+        if (s->chosen[i]) continue;
+        if (can_rise(s, i) && s->v[i] > e->lowest[g])
+            up[ups++] = (candidate){.excess = s->v[i] - e->lowest[g], .variable = i};
+        if (can_fall(s, i) && s->v[i] < e->highest[g])
+            down[downs++] = (candidate){.excess = e->highest[g] - s->v[i], .variable = i};
+    }
+    int64_t half = places / 2;
+    if (ups < half) half = ups;
+    if (downs < places - half) half = least(ups, places - downs);
+    const int64_t rest = least(downs, places - half);
+    select_worst(up, ups, half);
+    select_worst(down, downs, rest);
+    for (int64_t i = 0; i < half; i++) take(s, up[i].variable);
+    for (int64_t i = 0; i < rest; i++) take(s, down[i].variable);
+}
+
+/* Half of the former set stays, what is between its bounds first: those are coupled with the newcomers most. */
+static void keep_some(gram_smo *s, int64_t places)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t k = 0; k < s->kept_count && s->set_count < places; k++) {
+            const int64_t i = s->kept[k];
+            if (pass == 1 || (can_rise(s, i) && can_fall(s, i))) take(s, i);
+        }
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void choose_set(gram_smo *s, const extremes *e)
+{
+    s->set_count = 0;
+    keep_some(s, s->width / 2);
+    take_violators(s, e, s->width - s->set_count);
+    for (int64_t k = 0; k < s->set_count; k++) s->chosen[s->set[k]] = 0;
+    memcpy(s->kept, s->set, (size_t)s->set_count * sizeof *s->set);
+    s->kept_count = s->set_count;
+    /* newest first, for the round after */
+    for (int64_t i = 0, j = s->kept_count - 1; i < j; i++, j--) {
+        const int64_t other = s->kept[i];
+        s->kept[i] = s->kept[j];
+        s->kept[j] = other;
+    }
+    qsort(s->set, (size_t)s->set_count, sizeof *s->set, compare_numbers);
+}
+
+/* ---- a round ---- */
+
+typedef struct round_job {
+    gram_smo *smo;
+    int64_t first_group; /* entries of the set in group 0 */
+    int64_t size;        /* of the block, both segments */
+    int64_t tasks;
+    int64_t moved; /* rows of f's update */
+} round_job;
+
+/* Where entry k of the set is in the block: group 0, filled up, then group 1, filled up. */
+static int64_t place_of(const round_job *job, int64_t k)
+{
+    return k < job->first_group ? k : job->smo->block.count[0] + (k - job->first_group);
+}
+
+static int64_t whole_lanes(int64_t count)
+{
+    return (count + GRAM_SMO_LANES - 1) / GRAM_SMO_LANES * GRAM_SMO_LANES;
+}
+
+static void shape_block(round_job *job)
+{
+    gram_smo *s = job->smo;
+    gram_smo_block *block = &s->block;
+    int64_t first = 0;
+    while (first < s->set_count && s->set[first] < s->group) first++;
+    job->first_group = first;
+    block->count[0] = whole_lanes(first);
+    block->count[1] = whole_lanes(s->set_count - first);
+    job->size = block->count[0] + block->count[1];
+    for (int g = 0; g < 2; g++)
+        for (int h = 0; h < 2; h++) {
+            block->k[g][h] = s->matrix + (g ? block->count[0] * job->size : 0) + (h ? block->count[0] : 0);
+            block->ld[g][h] = job->size;
+        }
+}
+
+/* Rows of the block's lower triangle. */
+static gram_status gather_rows(void *argument, const gram_worker *worker)
+{
+    const round_job *job = argument;
+    gram_smo *s = job->smo;
+    for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
+        double *row = s->matrix + place_of(job, k) * job->size;
+        const float *from = s->rows[k];
+        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = (double)from[s->points[m]];
+    }
+    return GRAM_OK;
+}
+
+/* What fills up the segments; their columns are never read where it matters. */
+static void fill_up(const round_job *job, int64_t first, int64_t end)
+{
+    gram_smo *s = job->smo;
+    gram_smo_block *block = &s->block;
+    for (int64_t i = first; i < end; i++) {
+        for (int64_t k = 0; k < job->size; k++) s->matrix[i * job->size + k] = s->matrix[k * job->size + i] = 0;
+        block->v[i] = block->b[i] = block->lower[i] = block->upper[i] = 0;
+        block->diagonal[i] = 1;
+    }
+}
+
+static void mirror(const round_job *job)
+{
+    enum { TILE = 32 };
+    double *k = job->smo->matrix;
+    const int64_t n = job->size;
+    for (int64_t i = 0; i < n; i += TILE)
+        for (int64_t j = 0; j <= i; j += TILE)
+            for (int64_t r = i; r < least(i + TILE, n); r++)
+                for (int64_t q = j; q < least(j + TILE, r); q++) k[q * n + r] = k[r * n + q];
+}
+
+static void fill_block(const round_job *job)
+{
+    gram_smo *s = job->smo;
+    gram_smo_block *block = &s->block;
+    double largest = 0;
+    fill_up(job, job->first_group, block->count[0]);
+    fill_up(job, block->count[0] + s->set_count - job->first_group, job->size);
+    for (int64_t k = 0; k < s->set_count; k++) {
+        const int64_t i = s->set[k], at = place_of(job, k);
+        block->v[at] = s->v[i];
+        block->b[at] = s->before[k] = s->b[i];
+        block->lower[at] = s->lower[i];
+        block->upper[at] = s->upper[i];
+        block->diagonal[at] = s->matrix[at * job->size + at];
+        largest = fmax(largest, fabs(block->diagonal[at]));
+    }
+    block->least = gram_smo_least_curvature(largest);
+    mirror(job);
+}
+
+static gram_status run(gram_smo *s, const char *what, round_job *job, int64_t tasks, gram_task_fn task)
+{
+    job->tasks = tasks;
+    if (s->context) {
+        const gram_sweep sweep = {.what = what, .tasks = tasks, .run = task, .argument = job};
+        return gram_sweep_run(s->context, &sweep);
+    }
+    for (gram_worker worker = {.task = 0}; worker.task < tasks; worker.task++) (void)task(job, &worker);
+    return GRAM_OK;
+}
+
+/* A chunk of f. */
+static gram_status update_chunk(void *argument, const gram_worker *worker)
+{
+    const round_job *job = argument;
+    const gram_smo *s = job->smo;
+    const int64_t first = worker->task * CHUNK, count = least(CHUNK, s->n - first);
+    s->loops->add_rows(job->moved, s->weights, s->rows, first, count, s->f + first);
+    return GRAM_OK;
+}
+
+/* Back to the variables; rows of those that moved come to the front. */
+static void store_moves(round_job *job)
+{
+    gram_smo *s = job->smo;
+    job->moved = 0;
+    for (int64_t k = 0; k < s->set_count; k++) {
+        const double now = s->block.b[place_of(job, k)], change = now - s->before[k];
+        s->b[s->set[k]] = now;
+        if (change == 0) continue;
+        s->rows[job->moved] = s->rows[k];
+        s->weights[job->moved++] = change;
+    }
+}
+
+static gram_status play_round(gram_smo *s, const extremes *e)
+{
+    gram_status status = GRAM_OK;
+    round_job job = {.smo = s};
+    const double violation = violation_of(e);
+    choose_set(s, e);
+    for (int64_t k = 0; k < s->set_count; k++) s->points[k] = point_of(s, s->set[k]);
+    TRY(s->source.rows(s->source.self, s->context, s->set_count, s->points, s->rows));
+    shape_block(&job);
+    TRY(run(s, "support vectors", &job, least(s->set_count, 16), gather_rows));
+    fill_block(&job);
+    const double goal = fmax(s->tolerance / 2, INNER * violation);
+    s->steps += gram_smo_block_solve(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
+    store_moves(&job);
+    TRY(run(s, "support vectors", &job, (s->n + CHUNK - 1) / CHUNK, update_chunk));
+done:
+    return status;
+}
+
+gram_status gram_smo_solve(gram_smo *s)
+{
+    gram_status status = GRAM_OK;
+    s->out_of_budget = s->shrunk = 0;
+    s->block.joined = 0;
+    for (;;) {
+        for (int64_t i = 0; i < s->count; i++) s->v[i] = s->c[i] - s->f[point_of(s, i)];
+        const extremes e = find_extremes(s, s->v);
+        const int64_t steps = s->steps;
+        s->violation = violation_of(&e);
+        if (s->violation <= s->tolerance) break;
+        s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
+        s->shrunk = s->enough > 0 && list_active(s, &e, s->margin, NULL) <= s->enough;
+        if (s->out_of_budget || s->shrunk) break;
+        TRY(play_round(s, &e));
+        s->rounds++;
+        if (s->steps == steps) break; /* the rest is rounding */
+    }
+done:
+    return status;
+}

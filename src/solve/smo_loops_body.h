@@ -1,0 +1,120 @@
+/* The loops of smo_loops.h, compiled once for each level: the includer defines LEVEL_TABLE. */
+#include <math.h>
+
+#include "../base/simd.h"
+#include "smo_loops.h"
+
+enum { PARTS = GRAM_SMO_LANES / LANES_F64 };
+
+/* The best of each lane, and the first index at which it was seen. */
+typedef struct lanes {
+    vector_f64 best[PARTS];
+    vector_i64 at[PARTS];
+} lanes;
+
+GRAM_INLINE vector_i64 counting(int64_t first)
+{
+    vector_i64 index;
+    for (int l = 0; l < LANES_F64; l++) index[l] = first + l;
+    return index;
+}
+
+/* The largest, at the lowest index where it stands. */
+static int64_t settle(const lanes *all, double *best)
+{
+    int64_t at = -1;
+    *best = -INFINITY;
+    for (int part = 0; part < PARTS; part++)
+        for (int l = 0; l < LANES_F64; l++) {
+            const double value = all->best[part][l];
+            if (value == -INFINITY) continue;
+            if (value > *best || (value == *best && all->at[part][l] < at)) {
+                *best = value;
+                at = all->at[part][l];
+            }
+        }
+    return at;
+}
+
+static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second,
+                              const double *rise, const double *fall, double *v)
+{
+    const vector_f64 t = spread_f64(step), minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
+    const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
+    lanes high;
+    vector_f64 low[PARTS];
+    vector_i64 index[PARTS];
+    for (int p = 0; p < PARTS; p++) {
+        high.best[p] = minus;
+        high.at[p] = index[p] = counting(p * LANES_F64);
+        low[p] = plus;
+    }
+    for (int64_t k = 0; k < count; k += GRAM_SMO_LANES)
+        for (int p = 0; p < PARTS; p++) {
+            const int64_t at = k + p * LANES_F64;
+            const vector_f64 moved = load_f64(v + at) - t * (load_f64(first + at) - load_f64(second + at));
+            store_f64(v + at, moved);
+            const vector_f64 up = moved + load_f64(rise + at);
+            const vector_i64 better = up > high.best[p];
+            high.best[p] = select_f64(better, up, high.best[p]);
+            high.at[p] = (index[p] & better) | (high.at[p] & ~better);
+            low[p] = min_f64(moved + load_f64(fall + at), low[p]);
+            index[p] += stride;
+        }
+    gram_smo_extremes out = {.lowest = INFINITY};
+    out.at = settle(&high, &out.highest);
+    for (int p = 0; p < PARTS; p++)
+        for (int l = 0; l < LANES_F64; l++) out.lowest = low[p][l] < out.lowest ? low[p][l] : out.lowest;
+    return out;
+}
+
+static int64_t partner(int64_t count, double top, double own, double smallest, const double *row, const double *diagonal,
+                       const double *v, const double *fall, double *gain)
+{
+    const vector_f64 least = spread_f64(smallest), minus = spread_f64(-INFINITY), zero = {0};
+    const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
+    lanes high;
+    vector_i64 index[PARTS];
+    for (int p = 0; p < PARTS; p++) {
+        high.best[p] = minus;
+        high.at[p] = index[p] = counting(p * LANES_F64);
+    }
+    for (int64_t k = 0; k < count; k += GRAM_SMO_LANES)
+        for (int p = 0; p < PARTS; p++) {
+            const int64_t at = k + p * LANES_F64;
+            const vector_f64 b = top - (load_f64(v + at) + load_f64(fall + at));
+            const vector_f64 a = max_f64(own + load_f64(diagonal + at) - 2 * load_f64(row + at), least);
+            const vector_f64 value = select_f64(b > zero, b * b / a, minus);
+            const vector_i64 better = value > high.best[p];
+            high.best[p] = select_f64(better, value, high.best[p]);
+            high.at[p] = (index[p] & better) | (high.at[p] & ~better);
+            index[p] += stride;
+        }
+    return settle(&high, gain);
+}
+
+/* Four rows at a time, so that `out` is read and written once for four. */
+static void add_four(const double *weights, const float *const *row, int64_t first, int64_t count, double *out)
+{
+    const double w0 = weights[0], w1 = weights[1], w2 = weights[2], w3 = weights[3];
+    const float *GRAM_RESTRICT r0 = row[0] + first, *GRAM_RESTRICT r1 = row[1] + first;
+    const float *GRAM_RESTRICT r2 = row[2] + first, *GRAM_RESTRICT r3 = row[3] + first;
+    double *GRAM_RESTRICT sum = out;
+    for (int64_t k = 0; k < count; k++)
+        sum[k] += (w0 * (double)r0[k] + w1 * (double)r1[k]) + (w2 * (double)r2[k] + w3 * (double)r3[k]);
+}
+
+static void add_rows(int64_t rows, const double *weights, const float *const *row, int64_t first, int64_t count,
+                     double *out)
+{
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) add_four(weights + r, row + r, first, count, out);
+    for (; r < rows; r++) {
+        const double weight = weights[r];
+        const float *GRAM_RESTRICT one = row[r] + first;
+        double *GRAM_RESTRICT sum = out;
+        for (int64_t k = 0; k < count; k++) sum[k] += weight * (double)one[k];
+    }
+}
+
+const gram_smo_loops LEVEL_TABLE = {move, partner, add_rows};
