@@ -11,7 +11,7 @@
  *
  * The mode comes from Newton steps (<gram/logistic.h> with lambda = 1/(2n) and without an intercept has the same one). The
  * amplitude of the prior is the kernel's: `const*rbf`; a constant of f is `const + const*rbf`. Student-t is not log-concave:
- * the mode may be one of several, and is found from the median of y (as a constant) on; its curvature W may be negative where y
+ * the mode may be one of several, and is looked for from the mean under Gaussian noise of that scale; its curvature W may be negative where y
  * is an outlier, which is exact here, not clipped.
  *
  * The Gram matrix is held: n^2 numbers, and a factor of half as many for each latent function. n^3/3 operations a step, 2 n^3 for

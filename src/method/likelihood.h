@@ -76,7 +76,7 @@ typedef struct gram_curvature {
  * taken as 0, which is still a direction of descent. The matrix must live no longer than this call. */
 gram_status gram_curvature_make(gram_context *context, const gram_loss_matrix *k, const double *curvature,
                                 gram_curvature *h, int *definite);
-void gram_curvature_free(gram_context *context, gram_curvature *h);
+void gram_curvature_free(gram_memory *memory, gram_curvature *h);
 
 /* v = Z v, n x columns without gaps, in place. */
 gram_status gram_curvature_apply(gram_context *context, const gram_curvature *h, int64_t columns, double *v);

@@ -24,13 +24,14 @@ done:
     return status;
 }
 
-void gram_curvature_free(gram_context *context, gram_curvature *h)
+void gram_curvature_free(gram_memory *memory, gram_curvature *h)
 {
+    const size_t n = (size_t)h->n, m = (size_t)h->room;
     gram_cholesky_destroy(h->factor);
-    gram_give(context, h->shift, h->n, sizeof(double));
-    gram_give(context, h->negative, h->n, sizeof *h->negative);
-    gram_give(context, h->q, h->room * h->n, sizeof(double));
-    gram_give(context, h->half, h->room * h->room, sizeof(double));
+    gram_memory_give(memory, h->shift, n * sizeof(double));
+    gram_memory_give(memory, h->negative, n * sizeof *h->negative);
+    gram_memory_give(memory, h->q, n * m * sizeof(double));
+    gram_memory_give(memory, h->half, m * m * sizeof(double));
     memset(h, 0, sizeof *h);
 }
 

@@ -119,7 +119,7 @@ static gram_status direct(gram_context *context, search *s, double *db)
     TRY(gram_loss_matrix_apply(context, m->k, 1, s->da, s->kda));
     m->jitter = fmax(m->jitter, h.jitter);
 done:
-    gram_curvature_free(context, &h);
+    gram_curvature_free(context->memory, &h);
     return status;
 }
 

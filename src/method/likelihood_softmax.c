@@ -91,12 +91,12 @@ done:
     return status;
 }
 
-void gram_softmax_curvature_free(gram_context *context, gram_softmax_curvature *h)
+void gram_softmax_curvature_free(gram_memory *memory, gram_softmax_curvature *h)
 {
     for (int64_t c = 0; h->inverse && c < h->classes; c++) gram_cholesky_destroy(h->inverse[c]);
     gram_cholesky_destroy(h->sum);
-    gram_give(context, h->inverse, h->classes, sizeof *h->inverse);
-    gram_give(context, h->column, 2 * h->n, sizeof(double));
+    gram_memory_give(memory, h->inverse, (size_t)h->classes * sizeof *h->inverse);
+    gram_memory_give(memory, h->column, 2 * (size_t)h->n * sizeof(double));
     memset(h, 0, sizeof *h);
 }
 
@@ -116,6 +116,36 @@ gram_status gram_softmax_curvature_apply(gram_context *context, const gram_softm
         TRY(gram_cholesky_inverse_apply(context, h->inverse[c], 1, sum, 1, part, 1));
         for (int64_t i = 0; i < n; i++) out[i * m + c] -= part[i];
     }
+done:
+    return status;
+}
+
+gram_status gram_softmax_curvature_covariance(gram_context *context, const gram_softmax_curvature *h, int64_t count,
+                                              const double *k, const double *diagonal, double *work, double *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = h->n, m = h->classes;
+    double *part = work + m * n * count;
+    for (int64_t c = 0; c < m; c++) {
+        double *v = work + c * n * count; /* L_M^-1 E_c k */
+        TRY(gram_cholesky_inverse_apply(context, h->inverse[c], count, k, count, v, count));
+        for (int64_t j = 0; j < count; j++) part[j] = 0;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < count; j++) part[j] += k[i * count + j] * v[i * count + j];
+        for (int64_t j = 0; j < count; j++) out[(j * m + c) * m + c] = fmax(0, diagonal[j] - part[j]);
+        TRY(gram_cholesky_half_solve(context, h->sum, count, v, count));
+    }
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            const double *left = work + a * n * count, *right = work + b * n * count;
+            for (int64_t j = 0; j < count; j++) part[j] = 0;
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j < count; j++) part[j] += left[i * count + j] * right[i * count + j];
+            for (int64_t j = 0; j < count; j++) {
+                const double before = a == b ? out[(j * m + a) * m + a] : 0;
+                out[(j * m + a) * m + b] = out[(j * m + b) * m + a] = before + part[j];
+            }
+        }
 done:
     return status;
 }

@@ -28,11 +28,16 @@ typedef struct gram_softmax_curvature {
 /* d: n x C numbers w_i p_ic/c. 4 n^3/3 operations for each class. On failure too, free is due. */
 gram_status gram_softmax_curvature_make(gram_context *context, const gram_loss_matrix *k, int64_t classes,
                                         const double *d, gram_softmax_curvature *h);
-void gram_softmax_curvature_free(gram_context *context, gram_softmax_curvature *h);
+void gram_softmax_curvature_free(gram_memory *memory, gram_softmax_curvature *h);
 
 /* out = G v, both n x C, not overlapping. */
 gram_status gram_softmax_curvature_apply(gram_context *context, const gram_softmax_curvature *h, const double *v,
                                          double *out);
+
+/* out[j * C * C ...] = [c = c'] (diagonal[j] - k_j'E_c k_j) + (E_c k_j)'M^-1 (E_c' k_j): the posterior covariance of the classes at a
+ * point whose kernel values with the rows are k_j, column j of k (n x count). `work` has (C + 1) n count numbers. */
+gram_status gram_softmax_curvature_covariance(gram_context *context, const gram_softmax_curvature *h, int64_t count,
+                                              const double *k, const double *diagonal, double *work, double *out);
 
 /* ---- the mode: the least of -sum_i w_i log p_(y_i) + (c/2) sum_c a_c'K a_c, f_c = K a_c + b_c ---- */
 

@@ -170,7 +170,7 @@ static gram_status direct(gram_context *context, search *s)
     TRY(gram_loss_matrix_apply(context, m->k, m->classes, s->da, s->kda));
     m->jitter = fmax(m->jitter, g.jitter);
 done:
-    gram_softmax_curvature_free(context, &g);
+    gram_softmax_curvature_free(context->memory, &g);
     return status;
 }
 
