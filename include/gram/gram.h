@@ -22,6 +22,8 @@
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
+#include <gram/laplace.h>
+#include <gram/logistic.h>
 #include <gram/markov.h>
 #include <gram/matrix.h>
 #include <gram/mmd.h>

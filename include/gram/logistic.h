@@ -1,0 +1,123 @@
+/* Kernel logistic regression: classes with probabilities.
+ *
+ *     two classes      minimise (1/n) sum_i w_i log(1 + exp(-s_i (f(x_i) + b))) + lambda |f|^2,   s_i = -1 for class 0, 1 for class 1
+ *     several classes  minimise (1/n) sum_i w_i (-log p_(y_i)(x_i)) + lambda sum_c |f_c|^2,   p = softmax(f_1 + b_1, ...)
+ *
+ * by Newton steps whose objective never grows; the problem is convex, and how well its conditions hold at the end is in the report.
+ * f = sum_i a_i k(x_i, .) with 2 n lambda a_i = w_i s_i (1 - p_(y_i)). Rows of weight 0 are left out (n counts the others). With C
+ * of support vector machines and of scikit-learn's LogisticRegression, lambda = 1/(2 n C); in the Gaussian-process reading f is the
+ * mode of a posterior whose prior covariance is k/(2 n lambda). Two classes as softmax (`softmax`) have f_1 = -f_0 = f/2 and
+ * thus the same probabilities at twice the lambda. The constants b_c are not penalised; several of them add up to 0.
+ *
+ * The Gram matrix is held: n^2 numbers, a factor of half as many for each class, and as much again for several classes. n^3/3
+ * operations a step for two classes, 2 n^3 for each of several. f32 points are taken as f64. Deterministic, with any number
+ * of threads.
+ *
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, a weight that cannot be;
+ * GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are no failure: the fit is then the constant that
+ * explains the shares of the classes. */
+#ifndef GRAM_LOGISTIC_H
+#define GRAM_LOGISTIC_H
+
+#include <gram/function.h>
+
+GRAM_BEGIN
+
+typedef struct gram_logistic_options {
+    size_t size;
+    double lambda;         /* > 0; default 1e-3 */
+    const double *weights; /* n numbers >= 0; NULL: all 1 */
+    int intercept;         /* default 1 */
+    int softmax;           /* two classes get a function each, as several do; default 0 */
+    double tolerance;      /* of the optimality below; default 1e-9 */
+    int64_t iterations;    /* at most; default 100 */
+} gram_logistic_options;
+
+GRAM_API void gram_logistic_options_init(gram_logistic_options *options, size_t size);
+
+typedef struct gram_logistic_report {
+    size_t size;
+    int64_t n, d, classes, outputs;
+    double lambda;
+    double objective; /* as above */
+    double log_loss;  /* (weighted) mean of -log p_(y_i) over the rows */
+    double accuracy;  /* (weighted) share of rows whose class is the likeliest */
+    double norm;      /* |f|, root of the sum over outputs */
+    /* how well the conditions hold: the largest |g_i - 2 n lambda a_i|, g_i = -d(w_i loss_i)/df, and |sum_i g_i| if there
+     * is an intercept, over the largest |g_i| */
+    double optimality;
+    double gradient; /* the norm of the gradient of the objective by f (and b), in the kernel's Hilbert space */
+    int64_t iterations;
+    double jitter; /* added to the diagonal for a step, the most; the result does not depend on it */
+} gram_logistic_report;
+
+typedef struct gram_logistic gram_logistic;
+
+/* Fits n points with their classes 0 <= label[i] < classes, 2 <= classes; every class must occur (with a weight above 0).
+ * The caller destroys the result. GRAM_NOT_CONVERGED when the tolerance was not reached: the fit is the best there is. */
+GRAM_API gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                       int64_t classes, const int64_t *label, const gram_logistic_options *options,
+                                       gram_logistic **logistic);
+/* Takes NULL. */
+GRAM_API void gram_logistic_destroy(gram_logistic *logistic);
+
+/* f + b: one output for two classes, else one for each class. Belongs to the fit; all that prediction needs. */
+GRAM_API gram_function *gram_logistic_function(const gram_logistic *logistic);
+GRAM_API const gram_logistic_report *gram_logistic_get_report(const gram_logistic *logistic);
+
+/* out[i * ldo + c] = p_c(x_i) for every class, from a function as above, fitted or read from a file: the logistic function of
+ * a single output (classes 0 and 1), the softmax of several. Rows add up to 1. ldo >= number of classes. O(n m d). */
+GRAM_API gram_status gram_logistic_probabilities(gram_context *context, const gram_function *function,
+                                                 const gram_points *points, double *out, int64_t ldo);
+
+/* ---- choosing width and lambda by cross-validation ---- */
+
+typedef struct gram_logistic_tune_options {
+    size_t size;
+    int64_t folds;         /* default 5; drawn by the seed, every class spread evenly over them */
+    const double *weights; /* as in the fit; they weigh the criterion too */
+    int intercept;         /* default 1 */
+    int softmax;           /* default 0 */
+    /* Factors on all length-scales of the kernel that are not fixed. Unset ones start from the median heuristic. count 0
+     * (default): 1/4, 1/2, 1, 2, 4; of a kernel without length-scales only the factor 1. */
+    int64_t width_count;
+    const double *widths;
+    /* lambda > 0, count 0 (default): mean k(x, x)/(2 n s) for prior variances s = 0.1, 0.316, 1, ..., 10^4 */
+    int64_t lambda_count;
+    const double *lambdas;
+    int64_t rows; /* choose on at most so many, drawn by the seed, a share of each class; default 2,000 */
+} gram_logistic_tune_options;
+
+GRAM_API void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size);
+
+/* One point of the grid. */
+typedef struct gram_grid_point {
+    double width;  /* factor on the length-scales */
+    double lambda; /* for all n rows */
+    double value;  /* the criterion, out of fold: mean log loss; NaN: no fit */
+} gram_grid_point;
+
+typedef struct gram_grid_report {
+    size_t size;
+    int64_t rows, points; /* rows chosen on; points of the grid */
+    int64_t fits;         /* of one fold */
+    double value;         /* of the criterion at the choice */
+    int at_edge;          /* the choice lies at an end of the widths or of the lambdas, where it could have gone on */
+} gram_grid_report;
+
+/* The grid point with the least log loss of held-out rows. The Gram matrix is made once for each width and shared by
+ * all folds and lambdas; each fold goes through the lambdas from the largest down, every fit starting from the one before. n lambda
+ * is what is held from the folds to all rows.
+ *
+ * *tuned is a new kernel (the caller releases it). Unless NULL: grid gets width_count x lambda_count points (5 x 11 by default),
+ * width by width; held_out (n x classes, ldo) the probabilities of every row from the fit without its fold, for
+ * calibration, NaN for rows that were not used. Widths x lambdas x folds fits of the size (1 - 1/folds) rows; memory for 2.2 rows^2
+ * numbers. */
+GRAM_API gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                        int64_t classes, const int64_t *label,
+                                        const gram_logistic_tune_options *options, gram_kernel **tuned, double *lambda,
+                                        gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);
+
+GRAM_END
+
+#endif
