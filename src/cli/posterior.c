@@ -149,6 +149,11 @@ gram_status cli_posterior_predict(cli_session *session, const cli_posterior *pos
     return status;
 }
 
+void cli_posterior_options(const cli_posterior *posterior, gram_gp_options *options)
+{
+    find_options(posterior->model, options);
+}
+
 double cli_posterior_noise(const cli_posterior *posterior, const cli_places *places, int64_t row)
 {
     const double weight = places->weights ? places->weights[row] : NAN;

@@ -25,6 +25,9 @@ void cli_posterior_close(cli_posterior *posterior);
 gram_status cli_posterior_predict(cli_session *session, const cli_posterior *posterior, const cli_places *places,
                                   double *mean, double *variance);
 
+/* The options that the model was fitted with; they borrow from it. */
+void cli_posterior_options(const cli_posterior *posterior, gram_gp_options *options);
+
 /* The variance of the noise of a new observation: by its weight or its known variance, if the model has those. */
 double cli_posterior_noise(const cli_posterior *posterior, const cli_places *places, int64_t row);
 

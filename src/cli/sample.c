@@ -45,7 +45,8 @@ static const cli_usage usage = {
     "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
     "with "
     "a\n"
-    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others take n^2 memory for n points.\n",
+    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond as sums\n"
+    "of cosines with random frequencies.\n",
     "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
     "  gram sample 'min()' --grid 0:1:100000 --draws 3 -o brownian.csv\n"
     "  gram sample model.gram --grid 0:60:300 --plot posterior.png >draws.csv\n"
@@ -89,7 +90,11 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", path);
     state->kernel = gram_kernel_retain(gram_function_kernel(gram_model_function(state->model)));
-    return cli_posterior_open(session, state->model, path, 1, &state->posterior);
+    code = cli_posterior_open(session, state->model, path, 1, &state->posterior);
+    if (code == CLI_DONE && state->posterior.inducing)
+        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
+                        "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
+    return code;
 }
 
 static int make_points(cli_session *session, sample_state *state)
@@ -133,6 +138,31 @@ static int open_all(cli_session *session, const char *operand, sample_state *sta
 
 /* ---- draws ---- */
 
+/* Joint draws of so many points take a factor of their covariance; beyond, draws are made as functions. */
+static int is_many(const sample_state *state)
+{
+    enum { MOST_JOINTLY = 5000 };
+    return state->points.n > MOST_JOINTLY;
+}
+
+/* From the prior if x is NULL. */
+static gram_status draw_paths(cli_session *session, sample_state *state, const gram_points *x, const double *y,
+                              const gram_gp_options *gp)
+{
+    gram_context *context = session->context;
+    gram_gp_path_options options;
+    gram_gp_path *path = NULL;
+    gram_gp_path_options_init(&options, sizeof options);
+    options.gp = gp;
+    options.draws = state->own->draws;
+    state->method = "path";
+    gram_status status = gram_gp_path_create(context, state->kernel, state->points.d, x, y, &options, &path);
+    if (status >= 0)
+        status = gram_gp_path_evaluate(context, path, state->points.points, NULL, 0, state->values, options.draws);
+    gram_gp_path_destroy(path);
+    return status;
+}
+
 static gram_status draw_prior(cli_session *session, sample_state *state)
 {
     gram_context *context = session->context;
@@ -142,19 +172,26 @@ static gram_status draw_prior(cli_session *session, sample_state *state)
         state->method = "markov";
         return gram_markov_draw_prior(context, state->kernel, at->points, draws, state->values, draws);
     }
+    if (is_many(state)) return draw_paths(session, state, NULL, NULL, NULL);
     return gram_gp_draw_prior(context, state->kernel, at->points, draws, state->values, draws, &state->jitter);
 }
 
 static gram_status draw_posterior(cli_session *session, sample_state *state)
 {
     gram_context *context = session->context;
+    const cli_posterior *posterior = &state->posterior;
     const int64_t draws = state->own->draws;
     gram_points *at = state->points.points;
-    if (state->posterior.markov) {
+    gram_gp_options options;
+    if (posterior->markov) {
         state->method = "markov";
-        return gram_markov_draw(context, state->posterior.markov, at, NULL, 0, draws, state->values, draws);
+        return gram_markov_draw(context, posterior->markov, at, NULL, 0, draws, state->values, draws);
     }
-    return gram_gp_draw(context, state->posterior.exact, at, NULL, 0, draws, state->values, draws, &state->jitter);
+    if (posterior->exact && !is_many(state))
+        return gram_gp_draw(context, posterior->exact, at, NULL, 0, draws, state->values, draws, &state->jitter);
+    cli_posterior_options(posterior, &options);
+    return draw_paths(session, state, gram_function_centres(gram_model_function(state->model)),
+                      gram_model_array(state->model, "targets", NULL, NULL), &options);
 }
 
 static void add_offset_and_noise(cli_session *session, sample_state *state)

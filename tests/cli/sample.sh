@@ -57,6 +57,13 @@ good
 prints '"samples": "b.csv"'
 [ "$(wc -l <b.csv)" = 6 ] || wrong 'should write the draws'
 
+# many points: as sums of cosines, with the same moments
+run sample 'rbf(ell=1)' --grid 0:10:6000 --draws 400 -o many.csv --json
+good
+prints '"method": "path"'
+LC_ALL=C awk -F, 'NR == 2 { for (j = 2; j <= NF; j++) a[j] = $j } NR == 602 { for (j = 2; j <= NF; j++) { s += $j * $j; c += $j * a[j]; n++ } }
+    END { exit !(s / n > 0.75 && s / n < 1.25 && c / n > 0.4 && c / n < 0.82) }' many.csv || wrong 'should have the covariance of the kernel'
+
 # what is refused
 run sample 'rbf(ell=1)'
 bad 2 '--grid a:b:n or --at FILE'
@@ -70,8 +77,8 @@ run sample m.gram --grid 0:1:5,0:1:5
 bad 2 '2 dimensions' '1 feature'
 run sample 'min()' --grid -1:1:5
 bad 3 ''
-run sample 'rbf(ell=1)' --grid 0:1:100000 --memory 200M
-bad 5 ''
+run sample 'white()' --grid 0:1,0:1 --quiet
+bad 2 '--grid'
 run fit data.csv --kernel 'rbf(ell=1)' --noise 0.1 -o krr.gram --quiet
 run sample krr.gram --grid 0:1:5
 bad 2 'method krr'
