@@ -104,7 +104,7 @@ static void keep_values(const cli_predictor *predictor, const double *values, cu
 {
     c->banded = predictor->lower >= 0;
     for (int i = 0; i < GRID; i++) {
-        const double *row = values + i * predictor->count;
+        const double *row = values + i * predictor->stride;
         c->f[i] = row[0];
         c->lower[i] = c->banded ? row[predictor->lower] : NAN;
         c->upper[i] = c->banded ? row[predictor->upper] : NAN;
@@ -118,7 +118,7 @@ static gram_status evaluate_curve(cli_session *session, const cli_predictor *pre
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(predictor->model))->features;
     double scaled[GRID];
     cli_places rows = {.n = GRID, .d = 1, .x = scaled};
-    double *values = calloc((size_t)(GRID * predictor->count), sizeof *values);
+    double *values = calloc((size_t)(GRID * predictor->stride), sizeof *values);
     if (!values) return GRAM_ERROR_MEMORY;
     for (int i = 0; i < GRID; i++) {
         c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);

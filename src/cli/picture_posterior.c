@@ -123,7 +123,7 @@ static void add_place(cli_text *script, int64_t panel, int64_t terms)
 /* The mean of term t, with its deviation behind it. */
 static const double *term_values(const cli_predictor *predictor, const double *values, int64_t t, int64_t terms)
 {
-    return values + predictor->count - 2 * terms + 2 * t;
+    return values + predictor->stride - 2 * terms + 2 * t;
 }
 
 /* From the lowest to the highest of a band. */
@@ -131,7 +131,7 @@ static double band_range(const cli_predictor *predictor, const double *term)
 {
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < GRID; i++) {
-        const double *at = term + i * predictor->count;
+        const double *at = term + i * predictor->stride;
         least = fmin(least, at[0] - predictor->quantile * at[1]);
         most = fmax(most, at[0] + predictor->quantile * at[1]);
     }
@@ -141,7 +141,7 @@ static double band_range(const cli_predictor *predictor, const double *term)
 static void add_bands(cli_text *script, const cli_predictor *predictor, const double *x, const double *values,
                       double *work, int64_t terms)
 {
-    const int64_t count = predictor->count;
+    const int64_t count = predictor->stride;
     add_band(script, 0, x, values, values + predictor->lower, values + predictor->upper, count);
     for (int64_t t = 0; t < terms; t++) {
         const double *mean = term_values(predictor, values, t, terms), *std = mean + 1;
@@ -187,7 +187,7 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
     cli_text script = {0};
     double *numbers = NULL;
     int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
-    if (code == CLI_DONE) numbers = calloc((size_t)GRID * (size_t)(predictor.count + 4), sizeof *numbers);
+    if (code == CLI_DONE) numbers = calloc((size_t)GRID * (size_t)(predictor.stride + 4), sizeof *numbers);
     if (code == CLI_DONE && !numbers) code = cli_no_memory();
     if (code == CLI_DONE) {
         double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class_score.h"
 #include "data.h"
 #include "json.h"
 #include "memory.h"
@@ -25,7 +26,6 @@ typedef struct predict_options {
     const char *out, *plot;
     cli_chosen missing, format;
     cli_wish wish;
-    int prob;
 } predict_options;
 
 /* "not given" must be told from the first choice. */
@@ -46,7 +46,8 @@ static const cli_option own_options[] = {
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
      "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
     {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"prob", 0, CLI_FLAG, PLACE(prob), NULL, NULL, 0, 0, NULL},
+    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)", 0, 0,
+     NULL},
 };
 
 static const cli_usage usage = {
@@ -54,7 +55,7 @@ static const cli_usage usage = {
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
     "`mean`\n"
-    "(`mean_NAME` for several targets). A row that is dropped for a missing value gives an empty field. Columns are "
+    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an empty field. Columns are "
     "found\n"
     "by name; those that the model does not know are ignored. Where DATA has the target, scores are told: beside the\n"
     "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
@@ -84,6 +85,7 @@ typedef struct predict_state {
     int with_target;
     double least, most; /* of the first feature, in its own units */
     cli_score score;
+    cli_class_score classes;
     cli_sample sample;
 } predict_state;
 
@@ -106,9 +108,6 @@ static int open_model(cli_session *session, predict_state *state)
 {
     int code = cli_model_read(session, state->model_file, &state->model);
     if (code != CLI_DONE) return code;
-    if (state->own->prob)
-        return cli_fail(CLI_WRONG_USE, "It predicts means, not classes.",
-                        "predict: --prob is not for a model of the method %s", gram_model_method(state->model));
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", state->model_file);
@@ -116,6 +115,7 @@ static int open_model(cli_session *session, predict_state *state)
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     code = cli_predictor_open(session, state->model, state->model_file, &state->own->wish, &state->predictor);
     if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, &state->score);
+    if (code == CLI_DONE) code = cli_class_score_begin(session, &state->predictor.classes, &state->classes);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
 }
 
@@ -141,7 +141,7 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 /* Rows at a time: some megabytes of them, less if the budget is small. */
 static int64_t piece_rows(const cli_session *session, const predict_state *state)
 {
-    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->predictor.count + 4);
+    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->predictor.stride + 4);
     const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
     const int64_t rows = (share < most ? share : most) / row;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
@@ -160,7 +160,9 @@ static void add_values(const predict_state *state, cli_text *text, const double 
 {
     char number[GRAM_NUMBER_SIZE];
     if (!values && state->predictor.count == 1) cli_text_add(text, "\"\"");
-    for (int64_t j = 0; j < state->predictor.count; j++)
+    if (values && state->predictor.classes.count > 0)
+        cli_text_add_field(text, state->predictor.classes.names[(int64_t)values[0]]);
+    for (int64_t j = values && state->predictor.classes.count > 0; j < state->predictor.count; j++)
         cli_text_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
     cli_text_add(text, "\n");
 }
@@ -170,7 +172,7 @@ static void add_rows(const predict_state *state, const gram_prepared *data, cons
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
         const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? values + i * state->predictor.count : NULL);
+        add_values(state, text, kept ? values + i * state->predictor.stride : NULL);
         i += kept;
     }
 }
@@ -185,14 +187,26 @@ static void find_range(predict_state *state, const gram_prepared *data)
     }
 }
 
+static int add_class_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const cli_predictor *predictor = &state->predictor;
+    int code = CLI_DONE;
+    if (!data->y || data->targets != 1) return CLI_DONE;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
+        code = cli_class_score_add(&state->classes, cli_classes_number(&predictor->classes, data->y[i]),
+                                   values + i * predictor->stride);
+    return code;
+}
+
 static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
     const cli_predictor *predictor = &state->predictor;
-    if (!data->y || data->targets != predictor->outputs) return;
+    if (!data->y || predictor->outputs == 0 || data->targets != predictor->outputs) return;
     state->with_target = 1;
     for (int64_t i = 0; i < data->n; i++) {
-        const double *y = data->y + i * predictor->outputs, *at = values + i * predictor->count;
+        const double *y = data->y + i * predictor->outputs, *at = values + i * predictor->stride;
         cli_score_add(&state->score, y, at);
         cli_score_add_density(&state->score, y[0], at[0], cli_predictor_std(predictor, at), predictor->quantile);
         cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
@@ -233,11 +247,12 @@ static int predict_piece(cli_session *session, predict_state *state, const gram_
     gram_prepared *data = NULL;
     gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
     if (status < 0) return unread(session, status);
-    double *f = calloc((size_t)(data->n * state->predictor.count + 1), sizeof *f);
+    double *f = calloc((size_t)(data->n * state->predictor.stride + 1), sizeof *f);
     status = f ? evaluate(session, state, data, f) : GRAM_OK;
     int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
     if (code == CLI_DONE) code = write_piece(state, data, f);
     if (code == CLI_DONE) find_range(state, data);
+    if (code == CLI_DONE && state->predictor.classes.count > 0) code = add_class_scores(state, data, f);
     if (code == CLI_DONE) add_scores(state, data, f);
     state->rows += data->table_rows;
     state->predicted += data->n;
@@ -315,7 +330,9 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_string(&json, "data", state->file);
     cli_json_integer(&json, "rows", state->rows);
     cli_json_integer(&json, "n", state->predicted);
-    if (state->with_target) {
+    if (state->with_target && state->predictor.classes.count > 0) {
+        cli_class_score_json(&json, &state->classes);
+    } else if (state->with_target) {
         cli_json_integer(&json, "scored", cli_score_count(&state->score));
         cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
         cli_json_number(&json, "mae", cli_score_mae(&state->score));
@@ -351,7 +368,9 @@ static void write_table(const predict_state *state, cli_text *text)
     if (state->predicted < state->rows)
         cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
     cli_text_add(text, "\n");
-    if (state->with_target) {
+    if (state->with_target && state->predictor.classes.count > 0) {
+        cli_class_score_print(text, &state->classes);
+    } else if (state->with_target) {
         cli_add_label(text, "scores");
         cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));
         cli_text_add(text, ", mae %s", cli_short_number(cli_score_mae(&state->score), number));
@@ -441,6 +460,7 @@ int cli_predict(int count, char **arguments)
     if (code == CLI_DONE) code = run(&session, operands, &state);
     cli_predictor_close(&state.predictor);
     cli_sample_free(&state.sample);
+    cli_class_score_free(&state.classes);
     cli_score_free(&state.score);
     gram_reader_close(state.reader);
     gram_preparation_release(state.preparation);

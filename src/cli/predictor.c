@@ -19,7 +19,9 @@ static double two_sided_quantile(double p)
     return high;
 }
 
-static const cli_predictor_kind *const KINDS[] = {&cli_predictor_function, &cli_predictor_gp};
+static const cli_predictor_kind *const KINDS[] = {
+    &cli_predictor_function,  &cli_predictor_gp,       &cli_predictor_svm,    &cli_predictor_svm_values,
+    &cli_predictor_one_class, &cli_predictor_logistic, &cli_predictor_laplace};
 
 double cli_model_number(const gram_model *model, const char *name, double otherwise)
 {
@@ -69,6 +71,7 @@ static int open_function(cli_session *session, cli_predictor *predictor)
                         : wish->interval > 0 ? "interval"
                         : wish->latent       ? "latent"
                         : wish->terms        ? "terms"
+                        : wish->prob         ? "prob"
                                              : NULL;
     (void)session;
     if (asked)
@@ -82,25 +85,29 @@ static gram_status evaluate_function(cli_session *session, const cli_predictor *
                                      double *values)
 {
     return gram_function_evaluate(session->context, gram_model_function(predictor->model), places->points, values,
-                                  predictor->count);
+                                  predictor->stride);
 }
 
-const cli_predictor_kind cli_predictor_function = {"krr", open_function, evaluate_function, NULL};
+const cli_predictor_kind cli_predictor_function = {"krr", NULL, open_function, evaluate_function, NULL};
+const cli_predictor_kind cli_predictor_svm_values = {"svm", "regression", open_function, evaluate_function, NULL};
 
 /* ---- any model ---- */
 
 int cli_predictor_open(cli_session *session, const gram_model *model, const char *file, const cli_wish *wish,
                        cli_predictor *predictor)
 {
-    const char *method = gram_model_method(model);
+    const char *method = gram_model_method(model), *task = gram_model_task(model);
     *predictor = (cli_predictor){.model = model, .file = file, .wish = *wish, .std = -1, .lower = -1, .upper = -1};
     predictor->quantile = two_sided_quantile(wish->interval > 0 ? wish->interval : 0.95);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (strcmp(KINDS[i]->method, method) == 0) predictor->kind = KINDS[i];
+        if (strcmp(KINDS[i]->method, method) == 0 && (!KINDS[i]->task || strcmp(KINDS[i]->task, task) == 0))
+            predictor->kind = KINDS[i];
     if (!predictor->kind)
-        return cli_fail(CLI_BAD_DATA, "A newer gram may know it.", "%s: a model of the method '%s', which is not known",
-                        file, method);
-    return predictor->kind->open(session, predictor);
+        return cli_fail(CLI_BAD_DATA, "A newer gram may know it.", "%s: a model of the method '%s' for %s, which is not known",
+                        file, method, task);
+    const int code = predictor->kind->open(session, predictor);
+    if (predictor->stride == 0) predictor->stride = predictor->count;
+    return code;
 }
 
 void cli_predictor_close(cli_predictor *predictor)
@@ -108,6 +115,7 @@ void cli_predictor_close(cli_predictor *predictor)
     if (predictor->kind && predictor->kind->close) predictor->kind->close(predictor);
     for (int64_t i = 0; i < predictor->count; i++) free(predictor->names[i]);
     free(predictor->names);
+    cli_classes_free(&predictor->classes);
     *predictor = (cli_predictor){0};
 }
 

@@ -2,7 +2,7 @@
 #ifndef GRAM_CLI_PREDICTOR_H
 #define GRAM_CLI_PREDICTOR_H
 
-#include "cli.h"
+#include "classes.h"
 
 /* Prepared rows to predict at. */
 typedef struct cli_places {
@@ -18,13 +18,14 @@ typedef struct cli_wish {
     double interval; /* probability of an interval about the mean; 0: none */
     int latent;      /* both of f, not of a new observation */
     int terms;       /* the terms of a sum kernel, each alone */
+    int prob;        /* the probabilities of classes */
 } cli_wish;
 
 typedef struct cli_predictor cli_predictor;
 
 /* One method: a row of the table in predictor.c. */
 typedef struct cli_predictor_kind {
-    const char *method;
+    const char *method, *task; /* task NULL: any */
     /* Finds what the model lacks, names the columns. Returns CLI_DONE, or the exit code after a message. */
     int (*open)(cli_session *session, cli_predictor *predictor);
     gram_status (*evaluate)(cli_session *session, const cli_predictor *predictor, const cli_places *places,
@@ -37,8 +38,11 @@ struct cli_predictor {
     const char *file;        /* of the model */
     cli_wish wish;
     const cli_predictor_kind *kind;
-    int64_t outputs; /* the first so many columns are means */
-    int64_t count;   /* of columns */
+    int64_t outputs; /* regression: the first so many columns are means */
+    cli_classes classes; /* classification: the first column is the number of the class */
+    int64_t probability; /* the first of as many columns, NaN if the model has none; behind them a score, binary classes only */
+    int64_t count;   /* of columns that are shown */
+    int64_t stride;  /* of all */
     char **names;
     int64_t std, lower, upper; /* columns, -1: none */
     double quantile;           /* half the width of the interval in standard deviations; of 95 % if none is asked for */
@@ -51,7 +55,7 @@ int cli_predictor_open(cli_session *session, const gram_model *model, const char
                        cli_predictor *predictor);
 void cli_predictor_close(cli_predictor *predictor);
 
-/* values[i * count + j]: column j at row i. */
+/* values[i * stride + j]: column j at row i. */
 gram_status cli_predictor_evaluate(cli_session *session, const cli_predictor *predictor, const cli_places *places,
                                    double *values);
 
@@ -69,6 +73,7 @@ int cli_predictor_means(cli_predictor *predictor);
 double cli_model_number(const gram_model *model, const char *name, double otherwise);
 const char *cli_model_text(const gram_model *model, const char *name);
 
-extern const cli_predictor_kind cli_predictor_function, cli_predictor_gp;
+extern const cli_predictor_kind cli_predictor_function, cli_predictor_gp, cli_predictor_svm, cli_predictor_svm_values,
+    cli_predictor_one_class, cli_predictor_logistic, cli_predictor_laplace;
 
 #endif

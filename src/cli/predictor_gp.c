@@ -50,6 +50,8 @@ static int add_columns(cli_predictor *predictor, gp_state *state)
 static int open_gp(cli_session *session, cli_predictor *predictor)
 {
     const cli_wish *wish = &predictor->wish;
+    if (wish->prob)
+        return cli_fail(CLI_WRONG_USE, "It predicts means, not classes.", "predict: --prob is for classifiers");
     gp_state *state = predictor->own = calloc(1, sizeof *state);
     if (!state) return cli_no_memory();
     int code = add_columns(predictor, state);
@@ -74,7 +76,7 @@ static void close_gp(cli_predictor *predictor)
 
 static void put(const cli_predictor *predictor, int64_t column, int64_t row, double value, double *values)
 {
-    if (column >= 0) values[row * predictor->count + column] = value;
+    if (column >= 0) values[row * predictor->stride + column] = value;
 }
 
 static void put_row(const cli_predictor *predictor, const cli_places *places, int64_t row, double mean, double variance,
@@ -124,4 +126,4 @@ static gram_status evaluate_gp(cli_session *session, const cli_predictor *predic
     return status;
 }
 
-const cli_predictor_kind cli_predictor_gp = {"gp", open_gp, evaluate_gp, close_gp};
+const cli_predictor_kind cli_predictor_gp = {"gp", "regression", open_gp, evaluate_gp, close_gp};

@@ -6,7 +6,7 @@
 int cli_score_begin(int64_t outputs, cli_score *score)
 {
     score->outputs = outputs;
-    score->sums = calloc((size_t)outputs, sizeof *score->sums);
+    score->sums = calloc((size_t)outputs + 1, sizeof *score->sums);
     return score->sums ? CLI_DONE : cli_no_memory();
 }
 
