@@ -49,7 +49,7 @@ typedef struct gram_svm_options {
     double seconds;              /* at most about so long; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
     int64_t probability_folds;   /* >= 2: probabilities from so many folds; 0 (default): none */
-    const double *out_of_fold;   /* n x outputs decision values for probabilities, instead of folds; NULL: none */
+    const double *out_of_fold;   /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
 } gram_svm_options;
 
 GRAM_API void gram_svm_options_init(gram_svm_options *options, size_t size);
@@ -122,6 +122,51 @@ GRAM_API gram_status gram_svm_predict(gram_context *context, const gram_svm *svm
  * (NULL: none). classes >= 2. */
 GRAM_API gram_status gram_svm_decide(gram_context *context, int64_t classes, int64_t m, const double *decisions,
                                      const double *sigmoids, double *labels, double *probabilities);
+
+/* ---- choosing width and strength ---- */
+
+typedef struct gram_svm_tune_options {
+    size_t size;
+    int64_t folds;                   /* default 5 */
+    int64_t widths;                  /* how many factors for the length-scales, default 10; 1 keeps them */
+    int64_t strengths;               /* how many values of C, default 10; 1 keeps that of the machine's options */
+    double width_least, width_most;  /* range of the factors, default 1/8 to 4 */
+    double c_least, c_most;          /* range of C, default 2^-4 to 2^11 */
+    int64_t rows;                    /* tune on at most so many rows, drawn by the seed; default 5,000 */
+    int64_t iterations;              /* at most so many steps in one fit; 0 (default): 400 for each row */
+} gram_svm_tune_options;
+
+GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);
+
+typedef struct gram_svm_tune_report {
+    size_t size;
+    int64_t rows;          /* tuned on */
+    int64_t fits;          /* machines that were solved: folds x widths x strengths x outputs, less those known beforehand */
+    int64_t iterations;    /* steps of all of them */
+    double C, factor;      /* chosen: the strength, and the factor of the length-scales */
+    double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */
+    double standard_error; /* of the score */
+    int at_edge;           /* the choice is at an edge of the grid */
+} gram_svm_tune_report;
+
+/* Cross-validates a grid of factors for all length-scales of the kernel that are not fixed, and of strengths, both evenly on the
+ * log scale. Unset numbers of the kernel are set as gram_kernel_resolve does first, so the default grid is that of the data. The
+ * best accuracy (error) is chosen, of equals the smoothest: least C, then widest. For nu kinds C is not searched; one class has
+ * nothing to tune by (GRAM_ERROR_UNSUPPORTED).
+ *
+ * The kernel matrix of a width is made once for all folds, pairs and strengths; each fit starts from that of the strength
+ * before; decision values at held-out rows come out of the solver with the solution. Where no coefficient is at its bound, larger
+ * C change nothing and are not solved. Widths and folds run in parallel.
+ *
+ * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
+ * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs
+ * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on: what gram_svm_fit makes
+ * probabilities from. report may be NULL. Memory: 4 r^2 bytes for each width at a time, as many as cache_bytes allow (at least
+ * one), r rows that are tuned on. */
+GRAM_API gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                   const gram_svm_options *machine, const gram_svm_tune_options *options,
+                                   gram_kernel **tuned, double *C, double *scores, double *out_of_fold,
+                                   gram_svm_tune_report *report);
 
 GRAM_END
 

@@ -32,6 +32,7 @@ typedef struct gram_svm_data {
 typedef struct gram_svm_problem {
     const gram_svm_data *data;
     int64_t output;
+    int64_t class[2]; /* the same twice if there is but one */
     int64_t count[2]; /* rows of the two classes */
     int64_t rows;     /* of both */
     gram_smo smo;     /* its point maps a variable to its row among those of the problem: the first class, then the second */
@@ -58,6 +59,12 @@ int64_t gram_svm_problem_size(const gram_svm_data *data, int64_t output);
 /* Bytes that a problem of so many rows takes, and its making in them, with a feasible start. */
 size_t gram_svm_problem_bytes(const gram_svm_data *data, int64_t rows);
 void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memory, gram_svm_problem *problem);
+
+/* Moves b within the bounds to what the equality constraints ask for. */
+void gram_svm_problem_settle(gram_svm_problem *problem);
+
+/* The function's constant and the factor of its coefficients from the levels of the solution. */
+void gram_svm_read_levels(gram_svm_kind kind, const double level[2], double *constant, double *scale);
 
 /* From b and f: duals, scale and pair of its output. Different outputs may be finished by different threads. */
 void gram_svm_problem_finish(const gram_svm_problem *problem);

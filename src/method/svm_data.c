@@ -195,7 +195,6 @@ gram_status gram_svm_data_make(gram_context *context, const char *who, gram_kern
     TRY(count_classes(context, who, data));
     TRY(check_class_weights(context, who, data));
     TRY(check_numbers(context, who, "start", data->n * data->outputs, data->options.start, -INFINITY));
-    TRY(check_numbers(context, who, "out_of_fold", data->n * data->outputs, data->options.out_of_fold, -INFINITY));
     TRY(gram_take(context, "classes", data->classes + 1, sizeof *data->first, (void **)&data->first));
     TRY(gram_take(context, "rows", data->n, sizeof *data->member, (void **)&data->member));
     TRY(gram_take(context, "bounds", data->n, sizeof *data->c_of, (void **)&data->c_of));

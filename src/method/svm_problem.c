@@ -53,9 +53,9 @@ size_t gram_svm_problem_bytes(const gram_svm_data *data, int64_t rows)
 
 int64_t gram_svm_problem_row(const gram_svm_problem *p, int64_t i)
 {
-    const gram_svm_pair *pair = &p->data->pairs[p->output];
-    if (i < p->count[0]) return p->data->member[p->data->first[pair->first < 0 ? 0 : pair->first] + i];
-    return p->data->member[p->data->first[pair->second] + i - p->count[0]];
+    const gram_svm_data *data = p->data;
+    if (i < p->count[0]) return data->member[data->first[p->class[0]] + i];
+    return data->member[data->first[p->class[1]] + i - p->count[0]];
 }
 
 /* b is moved within the bounds, from the first variable on, until its sum over [from, to) is the target. */
@@ -77,7 +77,7 @@ static double sum_of(const double *numbers, int64_t from, int64_t to)
     return sum;
 }
 
-static void make_feasible(gram_svm_problem *p)
+void gram_svm_problem_settle(gram_svm_problem *p)
 {
     const gram_svm_options *o = &p->data->options;
     const int64_t count = p->smo.count, half = p->smo.group;
@@ -147,8 +147,8 @@ void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memo
     p->smo.b = (double *)(void *)(place + 3 * bytes);
     p->smo.f = (double *)(void *)(place + 4 * bytes);
     p->point = (int64_t *)(void *)(place + 5 * bytes);
-    data->pairs[output] =
-        (gram_svm_pair){.first = classification ? a : -1, .second = classification ? b : -1, .n = p->rows};
+    p->class[0] = a;
+    p->class[1] = b;
     p->smo.n = p->rows;
     p->smo.group = p->smo.count;
     if (data->options.kind == GRAM_SVM_NU) p->smo.group = p->count[0];
@@ -161,27 +161,18 @@ void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memo
     p->smo.most = data->options.iterations > 0 ? data->options.iterations : INT64_MAX;
     p->smo.deadline = data->deadline;
     set_variables(p);
-    make_feasible(p);
+    gram_svm_problem_settle(p);
 }
 
-/* Constant of the function, factor of its coefficients, and the tube's width, from the levels. */
-static void read_levels(const gram_svm_problem *p, const double level[2], gram_svm_pair *pair)
+void gram_svm_read_levels(gram_svm_kind kind, const double level[2], double *constant, double *scale)
 {
-    double *scale = &p->data->scale[p->output];
     const double middle = level[0] / 2 + level[1] / 2, distance = (level[1] - level[0]) / 2;
     *scale = 1;
-    pair->constant = level[0];
-    switch (p->data->options.kind) {
-    case GRAM_SVM_NU: /* margins at +-1; classes that lie on each other have none */
-        if (distance > 1e-12 * (fabs(level[0]) + fabs(level[1]))) *scale = 1 / distance;
-        pair->constant = middle * *scale;
-        break;
-    case GRAM_SVM_NU_REGRESSION:
-        pair->constant = middle;
-        *p->data->tube = -distance;
-        break;
-    default:;
-    }
+    *constant = kind == GRAM_SVM_NU || kind == GRAM_SVM_NU_REGRESSION ? middle : level[0];
+    if (kind != GRAM_SVM_NU) return;
+    /* margins at +-1; classes that lie on each other have none */
+    if (distance > 1e-12 * (fabs(level[0]) + fabs(level[1]))) *scale = 1 / distance;
+    *constant *= *scale;
 }
 
 static void count_support(const gram_svm_problem *p, gram_svm_pair *pair)
@@ -202,9 +193,14 @@ void gram_svm_problem_finish(const gram_svm_problem *p)
 {
     const gram_svm_data *data = p->data;
     gram_svm_pair *pair = &data->pairs[p->output];
+    const int classification = gram_svm_is_classification(data->options.kind);
     double level[2];
+    *pair = (gram_svm_pair){.first = classification ? p->class[0] : -1,
+                            .second = classification ? p->class[1] : -1,
+                            .n = p->rows};
     gram_smo_levels(&p->smo, level);
-    read_levels(p, level, pair);
+    gram_svm_read_levels(data->options.kind, level, &pair->constant, &data->scale[p->output]);
+    if (data->options.kind == GRAM_SVM_NU_REGRESSION) *data->tube = (level[0] - level[1]) / 2;
     const double square = data->scale[p->output] * data->scale[p->output];
     pair->objective = gram_smo_objective(&p->smo) * square;
     pair->gap = gram_smo_gap(&p->smo, level) * square;

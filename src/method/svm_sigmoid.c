@@ -78,15 +78,18 @@ static void fit_pair(const gram_svm_data *data, int64_t output, const double *de
 {
     const gram_svm_pair *pair = &data->pairs[output];
     const int64_t classes[2] = {pair->first, pair->second};
-    int64_t n = 0, count[2];
+    int64_t n = 0, count[2] = {0, 0};
     double largest = 0;
-    for (int k = 0; k < 2; k++) count[k] = data->first[classes[k] + 1] - data->first[classes[k]];
     for (int k = 0; k < 2; k++)
-        for (int64_t i = data->first[classes[k]]; i < data->first[classes[k] + 1]; i++, n++) {
-            f[n] = decisions[data->member[i] * data->outputs + output];
-            t[n] = k == 0 ? ((double)count[0] + 1) / ((double)count[0] + 2) : 1 / ((double)count[1] + 2);
-            largest = fmax(largest, fabs(f[n]));
+        for (int64_t i = data->first[classes[k]]; i < data->first[classes[k] + 1]; i++) {
+            const double value = decisions[data->member[i] * data->outputs + output];
+            if (!isfinite(value)) continue;
+            f[n++] = value;
+            count[k]++;
+            largest = fmax(largest, fabs(value));
         }
+    for (int64_t i = 0; i < n; i++)
+        t[i] = i < count[0] ? ((double)count[0] + 1) / ((double)count[0] + 2) : 1 / ((double)count[1] + 2);
     for (int64_t i = 0; largest > 0 && i < n; i++) f[i] /= largest;
     const sample s = {n, f, t};
     sigmoid[0] = 0;

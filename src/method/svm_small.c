@@ -140,9 +140,8 @@ static void set_matrix(gram_smo_block *block, int s, int t, const double *k, int
 static void set_blocks(solving *job, void *scratch, double *cross)
 {
     const small *s = job->s;
-    const gram_svm_pair *pair = &s->data->pairs[job->problem.output];
     gram_smo_block *block = &job->block;
-    const int64_t a = pair->first < 0 ? 0 : pair->first, b = pair->second < 0 ? 0 : pair->second;
+    const int64_t a = job->problem.class[0], b = job->problem.class[1];
     const int64_t wa = width_of(s, a), wb = width_of(s, b);
     double *ab = cross, *ba = cross + wa * wb;
     set_matrix(block, 0, 0, s->own[a], wa);
