@@ -90,8 +90,8 @@ GRAM_API gram_status gram_laplace_latent(gram_context *context, const gram_lapla
 /* What is predicted of y, averaged over the approximate posterior of f:
  *
  *     logistic  points x 2: probabilities of both classes, the integral of the logistic function to 1e-10
- *     softmax   points x classes: probabilities, the mean of the softmax over 2,048 points of a fixed rank-one lattice mapped to the
- *               Gaussian; within about 1e-3 of the integral, rows add up to 1
+ *     softmax   points x classes: probabilities, the mean of the softmax over 4,096 points of a fixed sequence mapped to the
+ *               Gaussian; within about 1e-3 of the integral up to 10 classes, rows add up to 1
  *     poisson   points x 1: the mean rate E exp(f) = exp(mean + variance/2)
  *     student   points x 1: the mean of f */
 GRAM_API gram_status gram_laplace_predict(gram_context *context, const gram_laplace *laplace, const gram_points *points,

@@ -6,7 +6,7 @@
 
 #include "../points/points.h"
 
-enum { LATTICE = 1024 };
+enum { DRAWS = 2048 };
 
 struct gram_laplace {
     gram_memory *memory;
@@ -189,12 +189,12 @@ static gram_status predict_several(gram_context *context, const gram_laplace *l,
                                    const double *covariance, double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = l->outputs, numbers = LATTICE * m + m * m + 2 * m;
+    const int64_t m = l->outputs, numbers = DRAWS * m + m * m + 2 * m;
     double *work = NULL;
     TRY(gram_take(context, "laplace_predict", numbers, sizeof(double), (void **)&work));
-    gram_normal_lattice(LATTICE, m, work);
+    gram_normal_sequence(DRAWS, m, work);
     for (int64_t i = 0; i < n; i++)
-        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, LATTICE, work, work + LATTICE * m, out + i * ldo);
+        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, work, work + DRAWS * m, out + i * ldo);
 done:
     gram_give(context, work, numbers, sizeof(double));
     return status;

@@ -51,7 +51,7 @@ double gram_logistic_normal(double mean, double variance);
  * both signs. work: classes^2 + 2 classes numbers. */
 void gram_softmax_normal(int64_t classes, const double *mean, const double *covariance, int64_t count,
                          const double *normal, double *work, double *out);
-/* The points of a Kronecker lattice mapped to the normal law: count x d numbers. */
-void gram_normal_lattice(int64_t count, int64_t d, double *out);
+/* Halton's sequence mapped to the normal law: count x d numbers. */
+void gram_normal_sequence(int64_t count, int64_t d, double *out);
 
 #endif

@@ -113,11 +113,11 @@ static void test_logistic_normal(void **state)
                 fabs(gram_logistic_normal(3, 0) - 1 / (1 + exp(-3.0))) < 1e-15);
 }
 
-/* Three classes by a product rule, and the lattice's moments. */
+/* Three classes by a product rule, and the sequence's moments. */
 static void test_softmax_normal(void **state)
 {
     (void)state;
-    enum { COUNT = 1024, STEPS = 120 };
+    enum { COUNT = 2048, STEPS = 120 };
     const double mean[3] = {0.4, -1, 0.2}, l[3][3] = {{1.5, 0, 0}, {0.4, 0.9, 0}, {-0.3, 0.5, 2}};
     double covariance[9], slow[3] = {0}, out[3], work[15], *normal = test_numbers(COUNT * 3), total = 0;
     for (int i = 0; i < 9; i++) {
@@ -133,14 +133,17 @@ static void test_softmax_normal(void **state)
             sum += f[k] = exp(mean[k] + l[k][0] * z[0] + l[k][1] * z[1] + l[k][2] * z[2]);
         for (int k = 0; k < 3; k++) slow[k] += weight * f[k] / sum;
     }
-    gram_normal_lattice(COUNT, 3, normal);
+    gram_normal_sequence(COUNT, 3, normal);
     gram_softmax_normal(3, mean, covariance, COUNT, normal, work, out);
     assert_true(fabs(out[0] + out[1] + out[2] - 1) < 1e-14);
     for (int k = 0; k < 3; k++) {
         double first = 0, second = 0;
-        for (int i = 0; i < COUNT; i++) first += normal[i * 3 + k] / COUNT, second += normal[i * 3 + k] * normal[i * 3 + k] / COUNT;
+        for (int i = 0; i < COUNT; i++) {
+            first += normal[i * 3 + k] / COUNT;
+            second += normal[i * 3 + k] * normal[i * 3 + k] / COUNT;
+        }
         assert_true(fabs(first) < 0.01 && fabs(second - 1) < 0.02);
-        if (!(fabs(out[k] - slow[k] / total) < 1e-3)) FAIL_TEST("class %d: %g, not %g", k, out[k], slow[k] / total);
+        if (!(fabs(out[k] - slow[k] / total) < 3e-4)) FAIL_TEST("class %d: %g, not %g", k, out[k], slow[k] / total);
     }
     free(normal);
 }
@@ -437,48 +440,66 @@ static void test_bad_input(void **state)
 
 /* ---- memory ---- */
 
-static gram_status play(gram_context *c)
+static gram_status make_scene(gram_context *c, gram_likelihood kind, double *x, double *y, gram_kernel **k, gram_points **p)
 {
-    gram_kernel *k = NULL, *tuned = NULL;
+    make_rows(kind, x, y);
+    gram_status status = gram_kernel_parse(c, "2*rbf(ell=0.5!)", k);
+    if (status >= 0) status = gram_points_create_f64(c, 9, D, x, D, p);
+    return status;
+}
+
+static gram_status play_kind(gram_context *c, gram_likelihood kind)
+{
+    gram_kernel *k = NULL;
     gram_points *p = NULL;
-    double x[N * D], y[N], out[N * 3], value, gradient[4];
-    gram_status status = gram_kernel_parse(c, "const*rbf(ell=0.5!)", &k);
-    if (status >= 0) {
-        gram_kernel *resolved = NULL;
-        double values[] = {2, 0.5};
-        status = gram_kernel_with_values(c, k, values, &resolved);
-        gram_kernel_release(k);
-        k = resolved;
-    }
-    for (int kind = 0; kind < 4 && status >= 0; kind++) {
-        gram_laplace *l = NULL;
-        gram_laplace_options o = options_of((gram_likelihood)kind);
-        make_rows((gram_likelihood)kind, x, y);
-        if (status >= 0) status = gram_points_create_f64(c, 12, D, x, D, &p);
-        if (status >= 0) status = gram_laplace_fit(c, k, p, y, &o, &l);
-        if (status >= 0) status = gram_laplace_predict(c, l, p, out, 3);
-        if (status >= 0) status = gram_laplace_evidence(c, k, p, y, &o, &value, gradient);
-        gram_laplace_destroy(l);
-        gram_points_destroy(p);
-        p = NULL;
-    }
-    gram_laplace_tune_options o;
-    gram_laplace_tune_options_init(&o, sizeof o);
-    o.rows = 10;
-    make_rows(GRAM_LIKELIHOOD_LOGISTIC, x, y);
-    if (status >= 0) status = gram_points_create_f64(c, 12, D, x, D, &p);
-    if (status >= 0) status = gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, NULL);
-    gram_kernel_release(tuned);
+    gram_laplace *l = NULL;
+    double x[N * D], y[N], mean[N * 3], variance[N * 9], value, gradient[4];
+    const gram_laplace_options o = options_of(kind);
+    gram_status status = make_scene(c, kind, x, y, &k, &p);
+    if (status >= 0) status = gram_laplace_fit(c, k, p, y, &o, &l);
+    if (status >= 0) status = gram_laplace_latent(c, l, p, mean, variance);
+    if (status >= 0) status = gram_laplace_evidence(c, k, p, y, &o, &value, gradient);
+    gram_laplace_destroy(l);
     gram_kernel_release(k);
     gram_points_destroy(p);
     return status;
 }
 
+static gram_status play_softmax(gram_context *c)
+{
+    return play_kind(c, GRAM_LIKELIHOOD_SOFTMAX);
+}
+
+static gram_status play_student(gram_context *c)
+{
+    return play_kind(c, GRAM_LIKELIHOOD_STUDENT);
+}
+
+static gram_status play_tune(gram_context *c)
+{
+    gram_kernel *k = NULL, *tuned = NULL;
+    gram_points *p = NULL;
+    double x[N * D], y[N];
+    gram_laplace_tune_options o;
+    gram_laplace_tune_options_init(&o, sizeof o);
+    o.rows = 7;
+    o.restarts = 1;
+    o.evaluations = 2;
+    gram_status status = make_scene(c, GRAM_LIKELIHOOD_LOGISTIC, x, y, &k, &p);
+    if (status >= 0) status = gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, NULL);
+    gram_kernel_release(tuned);
+    gram_kernel_release(k);
+    gram_points_destroy(p);
+    return status < 0 ? status : GRAM_OK; /* two evaluations do not converge */
+}
+
 static void test_memory(void **state)
 {
     (void)state;
-    assert_true(oom_each(play, 1) > 100);
-    assert_true(oom_budget(play) > 5000);
+    assert_true(oom_each(play_softmax, 1) > 100);
+    assert_true(oom_each(play_student, 1) > 50);
+    assert_true(oom_each(play_tune, 1) > 100);
+    assert_true(oom_budget(play_softmax) > 5000);
 }
 
 int main(void)
