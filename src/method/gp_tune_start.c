@@ -276,6 +276,7 @@ gram_status gram_gp_tuning_bounds(gram_tuning *t, gram_space *space)
         if (!isnan(units[index])) {
             space->lower[i] = log(fmin(LEAST_AMPLITUDE * units[index], parameter.value));
             space->upper[i] = log(fmax(MOST_AMPLITUDE * units[index], parameter.value));
+            space->is_amplitude[index] = 1;
         } else if (gram_gp_tuning_of(t)->on_the_line && !isnan(space->extent[index])) {
             space->lower[i] = fmin(space->lower[i], log(space->extent[index] / rows));
         }

@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-/* Four arrays of numbers and two of bytes in one block. */
+/* Four arrays of numbers and three of bytes in one block. */
 static int64_t block_numbers(const gram_space *space)
 {
     return 5 * (space->parameters + 1);
@@ -158,6 +158,7 @@ gram_status gram_space_create(gram_context *context, const gram_kernel *kernel, 
     space->index = (int64_t *)(void *)(space->extent + most);
     space->is_log = (unsigned char *)(space->index + most);
     space->is_length = space->is_log + most;
+    space->is_amplitude = space->is_length + most;
     TRY(measure(context, points, space));
     TRY(add_parameters(context, space));
     if (!noise.fixed) add_variable(space, most - 1, 1, noise.lower, noise.upper);

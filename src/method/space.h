@@ -17,6 +17,8 @@ typedef struct gram_space {
     double *extent;           /* of the data, for numbers of the point that are lengths; else NaN */
     unsigned char *is_log;    /* of a variable */
     unsigned char *is_length; /* of a number of the point: a length-scale, or of the factor of S */
+    unsigned char
+        *is_amplitude; /* of a number of the point: in units of the target squared; set by whom it matters to */
 } gram_space;
 
 typedef struct gram_noise_range {

@@ -20,7 +20,8 @@ static const double GRID_SHORTEST = 0.01, GRID_LONGEST = 10, GRID_LEAST_NOISE = 
 /* ---- starts ---- */
 
 typedef struct starts {
-    int factors, noises; /* 1: there is no length, or the noise is kept */
+    int factors, noises; /* 1: there is no length (or amplitude), or the noise is kept */
+    int amplitudes;      /* factors are on amplitudes */
     double objective[MOST_FACTORS * NOISES];
     unsigned char taken[MOST_FACTORS * NOISES];
 } starts;
@@ -31,23 +32,36 @@ static int factors_of(const gram_tuning *t)
     return factors < MOST_FACTORS ? factors : MOST_FACTORS;
 }
 
-/* Lengths times 10^(-reach .. reach), noise 10^(0 .. -6) of its unit */
+/* Is there a free number of this kind? */
+static int has(const gram_space *space, const unsigned char *kind)
+{
+    for (int64_t i = 0; i < space->count; i++)
+        if (kind[space->index[i]]) return 1;
+    return 0;
+}
+
+/* Lengths times 10^(-reach .. reach), or where none is free amplitudes times the cube of that; noise 10^(0 .. -6) of its
+ * unit */
 static void grid_point(const gram_tuning *t, const gram_candidate *c, const starts *s, int which, double *point)
 {
     const gram_space *space = &c->space;
     const double factor = pow(10, (double)(which / s->noises - s->factors / 2) / STEPS);
     gram_candidate_copy(c, c->point, point);
-    for (int64_t i = 0; i < space->count; i++)
-        if (space->is_length[space->index[i]]) point[space->index[i]] *= factor;
+    for (int64_t i = 0; i < space->count; i++) {
+        const int64_t index = space->index[i];
+        if (space->is_length[index]) point[index] *= factor;
+        if (s->amplitudes && space->is_amplitude[index]) point[index] *= factor * factor * factor;
+    }
     if (s->noises > 1) point[space->parameters] = t->noise_unit * pow(10, -(which % s->noises));
 }
 
 static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
 {
     gram_status status = GRAM_OK;
+    const int lengths = has(&c->space, c->space.is_length);
     *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
-    for (int64_t i = 0; i < c->space.count; i++)
-        if (c->space.is_length[c->space.index[i]]) s->factors = factors_of(t);
+    s->amplitudes = !lengths && has(&c->space, c->space.is_amplitude);
+    if (lengths || s->amplitudes) s->factors = factors_of(t);
     for (int i = 0; i < s->factors * s->noises; i++) {
         double value;
         grid_point(t, c, s, i, c->trial);
