@@ -167,8 +167,10 @@ void cli_class_score_print(cli_text *text, const cli_class_score *score)
     cli_text_add(text, "accuracy %s", cli_short_number(cli_class_score_accuracy(score), number));
     if (score->probable > 0)
         cli_text_add(text, ", log loss %s", cli_short_number(cli_class_score_log_loss(score), number));
-    if (score->classes->count == 2) cli_text_add(text, ", AUC %s", cli_short_number(cli_class_score_auc(score), number));
-    if (score->other > 0) cli_text_add(text, "; %" PRId64 " rows of classes that the model does not know", score->other);
+    if (score->classes->count == 2)
+        cli_text_add(text, ", AUC %s", cli_short_number(cli_class_score_auc(score), number));
+    if (score->other > 0)
+        cli_text_add(text, "; %" PRId64 " rows of classes that the model does not know", score->other);
     cli_text_add(text, "\n");
     if (score->classes->count <= MOST_SHOWN) print_confusion(text, score);
 }

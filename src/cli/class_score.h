@@ -10,8 +10,8 @@ enum { CLI_CLASS_SAMPLE = 1000000 };
 typedef struct cli_class_score {
     const cli_classes *classes; /* borrowed */
     gram_random random;
-    int64_t count; /* rows of a known class */
-    int64_t other; /* rows of a class that the model does not know: they count as wrong */
+    int64_t count;      /* rows of a known class */
+    int64_t other;      /* rows of a class that the model does not know: they count as wrong */
     int64_t *confusion; /* count x count: true, predicted */
     int64_t probable;   /* rows with probabilities, */
     double log_loss;    /* and the sum of -log p of the true class */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "class_picture.h"
 #include "json.h"
 #include "memory.h"
 #include "model_report.h"
@@ -19,15 +20,15 @@ static const cli_choice METHODS[] = {
     {"auto", FIT_METHOD_AUTO, NULL, 0, 0},
     {"krr", FIT_METHOD_KRR, NULL, 0, 0},
     {"gp", FIT_METHOD_GP, NULL, 0, 0},
-    {"svm", CLI_LATER, NULL, 0, 0},
-    {"logistic", CLI_LATER, NULL, 0, 0},
+    {"svm", FIT_METHOD_SVM, NULL, 0, 0},
+    {"logistic", FIT_METHOD_LOGISTIC, NULL, 0, 0},
     {"spline", CLI_LATER, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
 static const cli_choice TASKS[] = {
     {"regression", FIT_TASK_REGRESSION, NULL, 0, 0},
-    {"classification", CLI_LATER, NULL, 0, 0},
+    {"classification", FIT_TASK_CLASSIFICATION, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -64,12 +65,20 @@ static const cli_choice MEANS[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
+static const cli_choice SVMS[] = {
+    {"c", FIT_SVM_C, NULL, 0, 0},
+    {"nu", FIT_SVM_NU, NULL, 0, 0},
+    {"one-class", FIT_SVM_ONE_CLASS, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
 #define PLACE(field) offsetof(fit_options, field)
 
 static const cli_option own_options[] = {
-    {"method", 0, CLI_CHOICE, PLACE(method), "NAME", "krr: kernel ridge regression (default), or gp: Gaussian process",
-     0, 0, METHODS},
-    {"task", 0, CLI_CHOICE, PLACE(task), "TASK", "regression (default: by the target)", 0, 0, TASKS},
+    {"method", 0, CLI_CHOICE, PLACE(method), "NAME",
+     "krr (ridge regression), gp (Gaussian process), svm or logistic (default: krr for numbers, svm for classes)", 0, 0,
+     METHODS},
+    {"task", 0, CLI_CHOICE, PLACE(task), "TASK", "regression or classification (default: by the target)", 0, 0, TASKS},
     {"kernel", 0, CLI_TEXT, PLACE(kernel), "E",
      "an expression (default rbf, for gp const*rbf, one length-scale per feature)", 0, 0, NULL},
     {"lambda", 0, CLI_NUMBER, PLACE(lambda), "L", "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", 0, 0,
@@ -84,6 +93,16 @@ static const cli_option own_options[] = {
     {"no-intercept", 0, CLI_FLAG, PLACE(no_intercept), NULL, "no unpenalised constant", 0, 0, NULL},
     {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "of gp: zero, constant (default), linear, or flat (integrated out)", 0, 0,
      MEANS},
+    {"C", 0, CLI_POSITIVE, PLACE(C), "C", "of svm: the price of errors; of logistic: 1/(2 n L)", 0, 0, NULL},
+    {"svm", 0, CLI_CHOICE, PLACE(svm), "KIND", "of svm: c (default), nu, or one-class, which learns no target", 0, 0,
+     SVMS},
+    {"nu", 0, CLI_POSITIVE, PLACE(nu), "NU", "of svm nu and one-class: a share of the rows, in (0, 1] (default 0.5)", 0,
+     0, NULL},
+    {"epsilon", 0, CLI_NUMBER, PLACE(epsilon), "E", "of svm for numbers: half the width of the tube (default 0.1)", 0,
+     0, NULL},
+    {"class-weight", 0, CLI_TEXT, PLACE(class_weight), "W", "of classes: balanced, or NAME=W,NAME=W", 0, 0, NULL},
+    {"prob", 0, CLI_FLAG, PLACE(prob), NULL, "of svm: probabilities also when nothing is tuned, by 5 more fits", 0, 0,
+     NULL},
     {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
     {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME",
      "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov, cg, inducing:M", 0, 0, SOLVERS},
@@ -109,7 +128,8 @@ static const cli_option data_options[] = {
 static const cli_usage usage = {
     "fit",
     "DATA",
-    "Learns a model from a table (.csv, .tsv, .npy; - is standard input) and writes it with -o. Text columns become\n"
+    "Learns a model from a table (.csv, .tsv, .npy, .svm; - is standard input) and writes it with -o. Text columns "
+    "become\n"
     "categories and numbers are standardised; numbers of the kernel that are left out, and the ridge, are chosen by "
     "the\n"
     "leave-one-out error. A number that is given is where the choice starts; with a ! behind it, it is kept.\n",
@@ -122,21 +142,47 @@ static const cli_usage usage = {
     "write the model to FILE",
 };
 
-static const fit_kind *const KINDS[FIT_METHODS] = {&cli_fit_krr, &cli_fit_krr, &cli_fit_gp};
+const fit_kind *cli_fit_kind(const fit_options *own, fit_task task)
+{
+    const int classes = task == FIT_TASK_CLASSIFICATION;
+    switch ((fit_method)own->method.value) {
+    case FIT_METHOD_KRR: return classes ? NULL : &cli_fit_krr;
+    case FIT_METHOD_GP: return classes ? &cli_fit_laplace : &cli_fit_gp;
+    case FIT_METHOD_SVM: return &cli_fit_svm;
+    case FIT_METHOD_LOGISTIC: return task == FIT_TASK_REGRESSION ? NULL : &cli_fit_logistic;
+    default: return classes || task == FIT_TASK_ONE_CLASS ? &cli_fit_svm : &cli_fit_krr;
+    }
+}
 
 /* ---- the report ---- */
+
+static void add_task(cli_text *text, const fit_state *fit)
+{
+    const char *name = gram_preparation_describe(fit->preparation)->targets[0].name;
+    if (fit->task == FIT_TASK_CLASSIFICATION) {
+        cli_text_add(text, "Classification%s: ",
+                     fit->own->task.value == FIT_TASK_AUTO ? " (--task regression if these are numbers)" : "");
+        cli_text_add(text, "%s, ", name);
+        cli_classes_print(text, &fit->classes);
+    } else if (fit->few_values > 0) {
+        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
+                     fit->few_values);
+    } else {
+        cli_text_add(text, "Regression: ");
+    }
+}
 
 static void add_assumptions(cli_text *text, const fit_state *fit)
 {
     char rows[CLI_SHORT_SIZE];
     const gram_preparation_description *known = gram_preparation_describe(fit->preparation);
     const int64_t dropped = fit->prepared->table_rows - fit->n;
-    if (fit->classes > 0)
-        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ",
-                     known->targets[0].name, fit->classes);
-    else
-        cli_text_add(text, "Regression: ");
-    cli_add_targets(text, known);
+    if (fit->task == FIT_TASK_ONE_CLASS) {
+        cli_text_add(text, "One class: a region that holds most rows");
+    } else {
+        add_task(text, fit);
+        if (fit->task == FIT_TASK_REGRESSION) cli_add_targets(text, known);
+    }
     cli_text_add(text, " on ");
     cli_add_features(text, known);
     cli_text_add(text, "; %s row%s", cli_count(fit->n, rows), cli_plural(fit->n));
@@ -180,7 +226,7 @@ static void write_json(cli_session *session, const fit_state *fit, const cli_mod
     cli_json_open(&json, NULL, '{');
     cli_model_report_json(&json, report);
     cli_json_string(&json, "data", fit->file);
-    cli_json_truth(&json, "looks_like_classes", fit->classes > 0);
+    cli_json_truth(&json, "looks_like_classes", fit->few_values > 0);
     cli_json_number(&json, "seconds", cli_session_seconds(session));
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     json_path(&json, "model", fit->own->model);
@@ -211,6 +257,15 @@ static int draw(cli_session *session, const fit_state *fit, const cli_model_repo
     cli_sample_free(&sample);
     free(f);
     return code;
+}
+
+/* Regions for two features, else how well the probabilities hold on the rows of the fit. */
+static int draw_classes(cli_session *session, const fit_state *fit)
+{
+    const cli_class_picture picture = {fit->model,       fit->own->model ? fit->own->model : "the model",
+                                       fit->file,        fit->prepared->n,
+                                       fit->prepared->x, fit->labels};
+    return cli_class_picture_draw(session, fit->own->plot, &picture);
 }
 
 /* ---- the verb ---- */
@@ -247,7 +302,8 @@ static int finish(cli_session *session, const fit_state *fit)
     int code = cli_model_report_find(session, fit->model, &report);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code == CLI_DONE) {
-        if (fit->own->plot) drawn = draw(session, fit, &report);
+        if (fit->own->plot)
+            drawn = fit->task == FIT_TASK_REGRESSION ? draw(session, fit, &report) : draw_classes(session, fit);
         if (session->common->json)
             write_json(session, fit, &report, &text);
         else
@@ -260,7 +316,7 @@ static int finish(cli_session *session, const fit_state *fit)
 
 int cli_fit(int count, char **arguments)
 {
-    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN, .mean = {-1, 0}};
+    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN, .epsilon = NAN, .mean = {-1, 0}};
     cli_common common = {0};
     cli_session session = {0};
     fit_state fit = {.own = &own};
@@ -275,7 +331,8 @@ int cli_fit(int count, char **arguments)
     if (code != CLI_CONTINUE) return code;
     own.model = common.out; /* the report goes to standard output all the same */
     common.out = NULL;
-    fit.kind = KINDS[own.method.value];
+    fit.kind = cli_fit_kind(&own, (fit_task)own.task.value);
+    if (!fit.kind) fit.kind = cli_fit_kind(&own, FIT_TASK_AUTO); /* the message needs the data */
     code = check_use(fit.kind, &own);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = cli_fit_prepare(&session, operands[0], &fit);

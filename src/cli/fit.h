@@ -3,12 +3,20 @@
 #ifndef GRAM_CLI_FIT_H
 #define GRAM_CLI_FIT_H
 
+#include "classes.h"
 #include "cli.h"
 #include "facts.h"
 #include "options.h"
 
-typedef enum fit_method { FIT_METHOD_AUTO, FIT_METHOD_KRR, FIT_METHOD_GP, FIT_METHODS } fit_method;
-typedef enum fit_task { FIT_TASK_AUTO, FIT_TASK_REGRESSION } fit_task;
+typedef enum fit_method {
+    FIT_METHOD_AUTO,
+    FIT_METHOD_KRR,
+    FIT_METHOD_GP,
+    FIT_METHOD_SVM,
+    FIT_METHOD_LOGISTIC
+} fit_method;
+typedef enum fit_task { FIT_TASK_AUTO, FIT_TASK_REGRESSION, FIT_TASK_CLASSIFICATION, FIT_TASK_ONE_CLASS } fit_task;
+typedef enum fit_svm { FIT_SVM_C, FIT_SVM_NU, FIT_SVM_ONE_CLASS } fit_svm;
 typedef enum fit_tune { FIT_TUNE_AUTO, FIT_TUNE_NONE, FIT_TUNE_LOO, FIT_TUNE_GCV, FIT_TUNE_CV, FIT_TUNE_ML } fit_tune;
 
 typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_MEAN_FLAT } fit_mean;
@@ -16,12 +24,13 @@ typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_M
 enum { FIT_SOLVER_MARKOV = 100, FIT_SOLVER_INDUCING };
 
 typedef struct fit_options {
-    cli_chosen method, task, tune, solver, precision, missing, format, mean;
+    cli_chosen method, task, tune, solver, precision, missing, format, mean, svm;
     const char *model; /* --out */
-    const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot;
+    const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot, *class_weight;
     double lambda, noise, alpha; /* NaN: not given */
-    double tolerance;            /* 0: not given */
-    int no_intercept, no_scale, loo, ard, no_ard;
+    double tolerance, C, nu;     /* 0: not given */
+    double epsilon;              /* NaN: not given */
+    int no_intercept, no_scale, loo, ard, no_ard, prob;
     int64_t grid;
 } fit_options;
 
@@ -37,7 +46,11 @@ typedef struct fit_state {
     gram_prepared *prepared;
     gram_points *points;
     int64_t n;           /* rows of weight above 0 */
-    int64_t classes;     /* distinct values if the target could be classes, else 0 */
+    fit_task task;       /* never auto once the data are read */
+    int64_t few_values;  /* distinct values if the target could be classes and is not taken for them, else 0 */
+    cli_classes classes; /* of classification, */
+    double *labels;      /* and their numbers, one for each row */
+    double *weights;     /* of rows with those of their classes; NULL: all 1 */
     gram_kernel *given;  /* as the user wrote it */
     gram_kernel *kernel; /* with all its numbers */
     fit_tune tune;
@@ -57,12 +70,15 @@ struct fit_kind {
     /* Chooses what is free, fits, and makes the model with its facts. */
     int (*work)(cli_session *session, fit_state *fit);
     /* Predictions of the first target for the rows that it was fitted on; returns what they are ("fitted value"), or NULL after
-     * a failure that the context tells of. */
+     * a failure that the context tells of. NULL for classifiers. */
     const char *(*fitted)(cli_session *session, const fit_state *fit, double *f);
     void (*free)(fit_state *fit);
 };
 
-extern const fit_kind cli_fit_krr, cli_fit_gp;
+extern const fit_kind cli_fit_krr, cli_fit_gp, cli_fit_svm, cli_fit_logistic, cli_fit_laplace;
+
+/* The method for a task; FIT_TASK_AUTO before it is known. NULL if it has none such. */
+const fit_kind *cli_fit_kind(const fit_options *own, fit_task task);
 
 /* Reads and prepares the data, decides the task, reads the kernel and makes the plan. */
 int cli_fit_prepare(cli_session *session, const char *path, fit_state *fit);
@@ -84,6 +100,13 @@ int64_t cli_fit_tuning_rows(const cli_session *session, int64_t matrices);
 
 /* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
 void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *default_ridge);
+
+/* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or NULL)
+ * of the rows. */
+void cli_fit_class_facts(cli_facts *facts, const fit_state *fit, const double *labels, const double *probabilities);
+
+/* Options of other methods, named: `what` is given if `given` is not 0. */
+int cli_fit_refuse(const char *what, const char *method, int given);
 
 /* The line on standard error. `words`: solver and precision. */
 void cli_fit_say_plan(cli_session *session, const fit_state *fit, const char *words, size_t bytes, double seconds,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class_weight.h"
 #include "data.h"
 #include "fit.h"
 #include "report.h"
@@ -15,6 +16,9 @@ enum { MOST_CLASSES = 20, ROWS_PER_CLASS = 5 };
 void cli_fit_free(fit_state *fit)
 {
     if (fit->kind && fit->kind->free) fit->kind->free(fit);
+    cli_classes_free(&fit->classes);
+    free(fit->labels);
+    free(fit->weights);
     gram_model_destroy(fit->model);
     gram_kernel_release(fit->kernel);
     gram_kernel_release(fit->given);
@@ -46,7 +50,7 @@ static gram_status learn_preparation(cli_session *session, fit_state *fit)
     const fit_options *own = fit->own;
     gram_preparation_options options;
     gram_preparation_options_init(&options, sizeof options);
-    options.target = own->target;
+    options.target = !own->target && own->svm.value == FIT_SVM_ONE_CLASS ? "" : own->target;
     options.features = own->features;
     options.ignore = own->ignore;
     options.weights = own->row_noise ? own->row_noise : own->weights;
@@ -89,8 +93,8 @@ static void count_rows(fit_state *fit)
 
 /* ---- the task ---- */
 
-/* Distinct values of a target of whole numbers, 0 if it has others or more than MOST_CLASSES. */
-static int64_t count_values(const double *y, int64_t n)
+/* Distinct values of a target of whole numbers, 0 if it has others or more than `most`. */
+static int64_t count_values(const double *y, int64_t n, int64_t most)
 {
     double values[MOST_CLASSES];
     int64_t count = 0;
@@ -98,33 +102,119 @@ static int64_t count_values(const double *y, int64_t n)
         int64_t k = 0;
         while (k < count && values[k] != y[i]) k++;
         if (k < count) continue;
-        if (count == MOST_CLASSES || y[i] != floor(y[i])) return 0;
+        if (count == most || y[i] != floor(y[i])) return 0;
         values[count++] = y[i];
     }
     return count;
 }
 
-static int refuse_text(const fit_state *fit, const gram_column *target)
+static int is_whole(const double *y, int64_t n)
 {
-    const char *help = "Choose a column of numbers with --target COL; `--task regression` is the only task so far.";
-    if (fit->own->task.value == FIT_TASK_REGRESSION)
-        return cli_fail(CLI_BAD_DATA, help, "%s: column '%s': regression needs a target of numbers, this one is text",
-                        fit->file, target->name);
-    return cli_fail(CLI_BAD_DATA, help,
-                    "%s: column '%s': the target is text, which asks for classification, and that is not there yet",
-                    fit->file, target->name);
+    for (int64_t i = 0; i < n; i++)
+        if (y[i] != floor(y[i])) return 0;
+    return 1;
 }
 
-/* Regression or classification, by --task or by the look of the target. */
-static int decide_task(fit_state *fit)
+/* Is every target of numbers? Else the first that is not. */
+static const gram_column *find_text(const fit_state *fit)
 {
     const gram_preparation_description *known = gram_preparation_describe(fit->preparation);
     for (int64_t t = 0; t < known->target_count; t++)
-        if (known->targets[t].text) return refuse_text(fit, &known->targets[t]);
-    if (fit->own->task.value == FIT_TASK_REGRESSION || known->target_count != 1) return CLI_DONE;
-    const int64_t values = count_values(fit->prepared->y, fit->prepared->n);
-    if (values >= 2 && fit->prepared->n >= ROWS_PER_CLASS * values) fit->classes = values;
+        if (known->targets[t].text) return &known->targets[t];
+    return NULL;
+}
+
+/* By the look of the target, where nothing else says. */
+static fit_task look_at_target(fit_state *fit)
+{
+    const gram_prepared *data = fit->prepared;
+    const fit_method method = (fit_method)fit->own->method.value;
+    const int64_t values = data->targets == 1 ? count_values(data->y, data->n, MOST_CLASSES) : 0;
+    const int few = values >= 2 && data->n >= ROWS_PER_CLASS * values;
+    if (data->targets != 1) return FIT_TASK_REGRESSION;
+    if (find_text(fit)) return FIT_TASK_CLASSIFICATION;
+    if (method == FIT_METHOD_LOGISTIC || method == FIT_METHOD_SVM)
+        return is_whole(data->y, data->n) ? FIT_TASK_CLASSIFICATION : FIT_TASK_REGRESSION;
+    if (few && method == FIT_METHOD_KRR) fit->few_values = values;
+    return few && method != FIT_METHOD_KRR ? FIT_TASK_CLASSIFICATION : FIT_TASK_REGRESSION;
+}
+
+static int check_regression(const fit_state *fit)
+{
+    const gram_column *text = find_text(fit);
+    if (!text) return CLI_DONE;
+    return cli_fail(CLI_BAD_DATA, "Choose a column of numbers with --target COL, or --task classification.",
+                    "%s: column '%s': regression needs a target of numbers, this one is text", fit->file, text->name);
+}
+
+static int check_classification(const fit_state *fit)
+{
+    enum { MOST = 1000 };
+    const gram_preparation_description *known = gram_preparation_describe(fit->preparation);
+    if (known->target_count != 1)
+        return cli_fail(CLI_WRONG_USE, "Choose one with --target COL.",
+                        "fit: classification learns one target, not %" PRId64, known->target_count);
+    if (fit->classes.count < 2)
+        return cli_fail(CLI_BAD_DATA, "There must be rows of at least two classes; --svm one-class learns one.",
+                        "%s: column '%s': all rows are of one class, '%s'", fit->file, known->targets[0].name,
+                        fit->classes.count == 1 ? fit->classes.names[0] : "");
+    if (fit->classes.count > MOST)
+        return cli_fail(CLI_BAD_DATA, "Is it a number to predict? Then --task regression.",
+                        "%s: column '%s': %" PRId64 " classes, %d are the most", fit->file, known->targets[0].name,
+                        fit->classes.count, MOST);
     return CLI_DONE;
+}
+
+/* The weight of each row times that of its class. */
+static int weigh_classes(fit_state *fit)
+{
+    const gram_prepared *data = fit->prepared;
+    double *of_class = NULL;
+    if (!fit->own->class_weight && !data->weights) return CLI_DONE;
+    fit->weights = calloc((size_t)data->n + 1, sizeof *fit->weights);
+    if (!fit->weights) return cli_no_memory();
+    const int code = cli_class_weights(fit, &of_class);
+    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
+        fit->weights[i] = (data->weights ? data->weights[i] : 1) * (of_class ? of_class[(int64_t)fit->labels[i]] : 1);
+    free(of_class);
+    return code;
+}
+
+static int find_classes(fit_state *fit)
+{
+    const gram_prepared *data = fit->prepared;
+    const gram_preparation_description *known = gram_preparation_describe(fit->preparation);
+    int code =
+        known->target_count == 1 ? cli_classes_find(&known->targets[0], data->n, data->y, &fit->classes) : CLI_DONE;
+    if (code == CLI_DONE) code = check_classification(fit);
+    if (code != CLI_DONE) return code;
+    fit->labels = calloc((size_t)data->n + 1, sizeof *fit->labels);
+    if (!fit->labels) return cli_no_memory();
+    for (int64_t i = 0; i < data->n; i++) fit->labels[i] = (double)cli_classes_number(&fit->classes, data->y[i]);
+    return weigh_classes(fit);
+}
+
+/* Regression or classification: by --task, by the method, or by the look of the target; then the method for it. */
+static int decide_task(fit_state *fit)
+{
+    const fit_options *own = fit->own;
+    fit->task = (fit_task)own->task.value;
+    if (own->svm.value == FIT_SVM_ONE_CLASS) fit->task = FIT_TASK_ONE_CLASS;
+    if (fit->task == FIT_TASK_AUTO) fit->task = look_at_target(fit);
+    int code = fit->task == FIT_TASK_REGRESSION       ? check_regression(fit)
+               : fit->task == FIT_TASK_CLASSIFICATION ? find_classes(fit)
+                                                      : CLI_DONE;
+    if (code != CLI_DONE) return code;
+    const fit_kind *kind = cli_fit_kind(own, fit->task);
+    if (!kind)
+        return cli_fail(CLI_WRONG_USE,
+                        fit->task == FIT_TASK_REGRESSION ? "Take krr, gp or svm." : "Take svm, logistic or gp.",
+                        "fit: --method %s is not for %s", own->method.value == FIT_METHOD_KRR ? "krr" : "logistic",
+                        fit->task == FIT_TASK_REGRESSION ? "regression, and this target has values that are no classes"
+                                                         : "classification");
+    if (kind != fit->kind) code = kind->check_use(own);
+    fit->kind = kind;
+    return code;
 }
 
 /* ---- what is given and what is free ---- */
@@ -157,7 +247,10 @@ static int read_kernel(cli_session *session, fit_state *fit)
     if (status < 0) return cli_fit_fail(session, status, fit);
     fit->tune = (fit_tune)fit->own->tune.value;
     if (fit->tune == FIT_TUNE_AUTO)
-        fit->tune = is_complete(session, fit->given) && cli_fit_ridges(fit->own) > 0 ? FIT_TUNE_NONE : fit->kind->tune;
+        fit->tune =
+            is_complete(session, fit->given) && (cli_fit_ridges(fit->own) > 0 || fit->own->C > 0 || fit->own->nu > 0)
+                ? FIT_TUNE_NONE
+                : fit->kind->tune;
     return CLI_DONE;
 }
 
@@ -207,6 +300,24 @@ void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *defa
     }
     cli_facts_text(facts, "tune", name);
     if (fit->tune == FIT_TUNE_NONE) default_facts(facts, fit, default_ridge);
+}
+
+void cli_fit_class_facts(cli_facts *facts, const fit_state *fit, const double *labels, const double *probabilities)
+{
+    const int64_t n = fit->prepared->n, classes = fit->classes.count;
+    double right = 0, loss = 0;
+    for (int64_t i = 0; i < n; i++) {
+        right += labels[i] == fit->labels[i];
+        if (probabilities) loss -= log(fmax(probabilities[i * classes + (int64_t)fit->labels[i]], 1e-15));
+    }
+    cli_facts_number(facts, "train_accuracy", right / (double)n);
+    if (probabilities) cli_facts_number(facts, "train_log_loss", loss / (double)n);
+}
+
+int cli_fit_refuse(const char *what, const char *method, int given)
+{
+    if (!given) return CLI_DONE;
+    return cli_fail(CLI_WRONG_USE, "Leave it out.", "fit: %s is not for %s", what, method);
 }
 
 void cli_fit_say_plan(cli_session *session, const fit_state *fit, const char *words, size_t bytes, double seconds,

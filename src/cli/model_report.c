@@ -22,12 +22,17 @@ int cli_model_report_find(cli_session *session, const gram_model *model, cli_mod
     report->model = model;
     report->kernel = cli_kernel_text(kernel);
     if (!report->kernel) return cli_no_memory();
+    if (strcmp(gram_model_task(model), "classification") == 0) {
+        const int code = cli_classes_of_model(model, "the model", &report->classes);
+        if (code != CLI_DONE) return code;
+    }
     return cli_relevance_find(session, kernel, gram_model_preparation(model), &report->relevance);
 }
 
 void cli_model_report_free(cli_model_report *report)
 {
     free(report->kernel);
+    cli_classes_free(&report->classes);
     cli_relevance_free(&report->relevance);
     *report = (cli_model_report){0};
 }
@@ -58,6 +63,7 @@ void cli_model_report_json(cli_json *json, const cli_model_report *report)
     cli_json_string(json, "method", gram_model_method(model));
     cli_json_string(json, "task", gram_model_task(model));
     cli_json_string(json, "kernel", report->kernel);
+    if (report->classes.count > 0) cli_classes_json(json, &report->classes);
     for (int64_t i = 0; i < gram_model_fact_count(model); i++) {
         const gram_fact fact = gram_model_fact(model, i);
         json_fact(json, &fact);
@@ -149,6 +155,11 @@ static int is_gp(const cli_model_report *report)
     return strcmp(gram_model_method(report->model), "gp") == 0;
 }
 
+static int is_classifier(const cli_model_report *report)
+{
+    return strcmp(gram_model_task(report->model), "classification") == 0;
+}
+
 static void add_noise(cli_text *text, const cli_model_report *report)
 {
     const char *mean = text_of(report, "mean");
@@ -163,7 +174,7 @@ static void add_noise(cli_text *text, const cli_model_report *report)
 static void add_ridge(cli_text *text, const cli_model_report *report)
 {
     if (is_gp(report)) {
-        add_noise(text, report);
+        if (!isnan(number_of(report, "noise"))) add_noise(text, report);
         return;
     }
     if (isnan(number_of(report, "lambda"))) return;
@@ -187,6 +198,7 @@ static void add_tuning(cli_text *text, const cli_model_report *report)
         return;
     }
     cli_text_add(text, "by %s on %s row%s", tune, cli_count((long long)tuned, rows), cli_plural((int64_t)tuned));
+    add_part(text, report, "fits", "tuned_fits", WHOLE);
     const double evaluations = number_of(report, "evaluations");
     if (!isnan(evaluations)) cli_text_add(text, ", %.0f evaluation%s", evaluations, cli_plural((int64_t)evaluations));
     if (number_of(report, "at_bound") > 0) cli_text_add(text, "; a parameter is at the end of its search range");
@@ -203,11 +215,51 @@ static void add_solver(cli_text *text, const cli_model_report *report)
     if (number_of(report, "iterations") > 0) add_part(text, report, "iterations", "iterations", WHOLE);
     cli_text_add(text, "\n");
     cli_add_label(text, "  accuracy");
+    add_part(text, report, "optimality", "optimality", ROUGH);
     add_part(text, report, "residual", "residual", ROUGH);
     add_part(text, report, "backward error", "backward_error", ROUGH);
     add_part(text, report, "condition", "condition", ROUGH);
     if (number_of(report, "jitter") > 0) add_part(text, report, "jitter", "jitter", ROUGH);
     add_part(text, report, "tr(K - K~)/tr K", "trace_error", ROUGH);
+    cli_text_add(text, "\n");
+}
+
+/* Support vector machines and logistic regression: how the problem was solved. */
+static void add_machine(cli_text *text, const cli_model_report *report)
+{
+    const char *svm = text_of(report, "svm");
+    if (svm) {
+        cli_add_label(text, "machine");
+        cli_text_add(text, "%s", svm);
+        add_part(text, report, "C", "C", FINE);
+        add_part(text, report, "nu", "nu", FINE);
+        add_part(text, report, "epsilon", "epsilon", FINE);
+        add_part(text, report, "support vectors", "n_support", WHOLE);
+        add_part(text, report, "at their bound", "n_bounded", WHOLE);
+        cli_text_add(text, "\n");
+    }
+    if (isnan(number_of(report, "objective"))) return;
+    cli_add_label(text, "  solution");
+    add_part(text, report, "objective", "objective", FINE + 3);
+    add_part(text, report, "duality gap", "gap", ROUGH);
+    add_part(text, report, "violation", "violation", ROUGH);
+    add_part(text, report, "optimality", "optimality", ROUGH);
+    add_part(text, report, "iterations", "iterations", WHOLE);
+    cli_text_add(text, "\n");
+}
+
+static void add_accuracy(cli_text *text, const cli_model_report *report)
+{
+    if (!is_classifier(report)) return;
+    cli_add_label(text, "on these rows");
+    add_part(text, report, "accuracy", "train_accuracy", FINE);
+    add_part(text, report, "log loss", "train_log_loss", FINE);
+    cli_text_add(text, "\n");
+    if (isnan(number_of(report, "cv_accuracy"))) return;
+    cli_add_label(text, "left-out folds");
+    add_part(text, report, "accuracy", "cv_accuracy", FINE);
+    add_part(text, report, "standard error", "cv_standard_error", ROUGH);
+    add_part(text, report, "log loss", "cv_log_loss", FINE);
     cli_text_add(text, "\n");
 }
 
@@ -218,6 +270,12 @@ static void add_errors(cli_text *text, const cli_model_report *report)
     add_part(text, report, "rmse", "train_rmse", FINE);
     add_part(text, report, "R2", "train_r2", FINE);
     cli_text_add(text, "\n");
+    if (!isnan(number_of(report, "cv_rmse"))) {
+        cli_add_label(text, "left-out folds");
+        add_part(text, report, "rmse", "cv_rmse", FINE);
+        cli_text_add(text, "\n");
+    }
+    if (text_of(report, "svm")) return;
     cli_add_label(text, "leave-one-out");
     if (isnan(number_of(report, "loo_rmse")))
         cli_text_add(text, number_of(report, "n") > LOO_LIMIT ? "not computed above 5,000 rows; --loo asks for it"
@@ -272,6 +330,8 @@ void cli_model_report_print(cli_session *session, cli_text *text, const cli_mode
     add_ridge(text, report);
     add_tuning(text, report);
     add_solver(text, report);
+    add_machine(text, report);
+    add_accuracy(text, report);
     add_errors(text, report);
     add_function(text, report);
     add_likelihood(text, report);

@@ -2,6 +2,7 @@
 #ifndef GRAM_CLI_MODEL_REPORT_H
 #define GRAM_CLI_MODEL_REPORT_H
 
+#include "classes.h"
 #include "cli.h"
 #include "json.h"
 #include "relevance.h"
@@ -9,6 +10,7 @@
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
     char *kernel;            /* as text */
+    cli_classes classes;     /* of a classifier */
     cli_relevance relevance;
 } cli_model_report;
 

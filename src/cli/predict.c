@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class_picture.h"
 #include "class_score.h"
 #include "data.h"
 #include "json.h"
@@ -46,8 +47,8 @@ static const cli_option own_options[] = {
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
      "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
     {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)", 0, 0,
-     NULL},
+    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)",
+     0, 0, NULL},
 };
 
 static const cli_usage usage = {
@@ -55,7 +56,8 @@ static const cli_usage usage = {
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
     "`mean`\n"
-    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an empty field. Columns are "
+    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an "
+    "empty field. Columns are "
     "found\n"
     "by name; those that the model does not know are ignored. Where DATA has the target, scores are told: beside the\n"
     "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
@@ -70,6 +72,14 @@ static const cli_usage usage = {
     NULL,
     "write the predictions to FILE",
 };
+
+/* The first rows whose class is known, for a picture. */
+typedef struct kept_rows {
+    int64_t n;
+    double *x, *labels;
+} kept_rows;
+
+enum { MOST_KEPT = 5000 };
 
 typedef struct predict_state {
     const predict_options *own;
@@ -86,6 +96,7 @@ typedef struct predict_state {
     double least, most; /* of the first feature, in its own units */
     cli_score score;
     cli_class_score classes;
+    kept_rows kept;
     cli_sample sample;
 } predict_state;
 
@@ -187,6 +198,17 @@ static void find_range(predict_state *state, const gram_prepared *data)
     }
 }
 
+static int keep_rows(kept_rows *kept, const gram_prepared *data, const cli_classes *classes)
+{
+    const int64_t room = MOST_KEPT - kept->n, count = data->n < room ? data->n : room;
+    if (!kept->x) kept->x = calloc((size_t)(MOST_KEPT * data->d), sizeof *kept->x);
+    if (!kept->labels) kept->labels = calloc(MOST_KEPT, sizeof *kept->labels);
+    if (!kept->x || !kept->labels) return cli_no_memory();
+    memcpy(kept->x + kept->n * data->d, data->x, (size_t)(count * data->d) * sizeof *kept->x);
+    for (int64_t i = 0; i < count; i++) kept->labels[kept->n++] = (double)cli_classes_number(classes, data->y[i]);
+    return CLI_DONE;
+}
+
 static int add_class_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
     const cli_predictor *predictor = &state->predictor;
@@ -196,6 +218,7 @@ static int add_class_scores(predict_state *state, const gram_prepared *data, con
     for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
         code = cli_class_score_add(&state->classes, cli_classes_number(&predictor->classes, data->y[i]),
                                    values + i * predictor->stride);
+    if (code == CLI_DONE && state->own->plot) code = keep_rows(&state->kept, data, &predictor->classes);
     return code;
 }
 
@@ -287,9 +310,20 @@ static int draw_posterior(cli_session *session, const predict_state *state)
                     "%s: --plot needs at least two different values of the feature", state->file);
 }
 
+/* The rows with their classes, as far as they were kept. */
+static int draw_classes(cli_session *session, const predict_state *state)
+{
+    const cli_class_picture picture = {state->model,  state->model_file, state->file,
+                                       state->kept.n, state->kept.x,     state->kept.labels};
+    if (state->kept.n > 0) return cli_class_picture_draw(session, state->own->plot, &picture);
+    return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
+                    "%s: --plot needs the classes of the rows", state->file);
+}
+
 static int draw(cli_session *session, predict_state *state)
 {
     cli_model_report report = {0};
+    if (state->predictor.classes.count > 0) return draw_classes(session, state);
     if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
     if (!state->with_target || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
@@ -461,6 +495,8 @@ int cli_predict(int count, char **arguments)
     cli_predictor_close(&state.predictor);
     cli_sample_free(&state.sample);
     cli_class_score_free(&state.classes);
+    free(state.kept.x);
+    free(state.kept.labels);
     cli_score_free(&state.score);
     gram_reader_close(state.reader);
     gram_preparation_release(state.preparation);

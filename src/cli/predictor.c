@@ -103,8 +103,8 @@ int cli_predictor_open(cli_session *session, const gram_model *model, const char
         if (strcmp(KINDS[i]->method, method) == 0 && (!KINDS[i]->task || strcmp(KINDS[i]->task, task) == 0))
             predictor->kind = KINDS[i];
     if (!predictor->kind)
-        return cli_fail(CLI_BAD_DATA, "A newer gram may know it.", "%s: a model of the method '%s' for %s, which is not known",
-                        file, method, task);
+        return cli_fail(CLI_BAD_DATA, "A newer gram may know it.",
+                        "%s: a model of the method '%s' for %s, which is not known", file, method, task);
     const int code = predictor->kind->open(session, predictor);
     if (predictor->stride == 0) predictor->stride = predictor->count;
     return code;

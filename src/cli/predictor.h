@@ -38,11 +38,12 @@ struct cli_predictor {
     const char *file;        /* of the model */
     cli_wish wish;
     const cli_predictor_kind *kind;
-    int64_t outputs; /* regression: the first so many columns are means */
+    int64_t outputs;     /* regression: the first so many columns are means */
     cli_classes classes; /* classification: the first column is the number of the class */
-    int64_t probability; /* the first of as many columns, NaN if the model has none; behind them a score, binary classes only */
-    int64_t count;   /* of columns that are shown */
-    int64_t stride;  /* of all */
+    int64_t
+        probability; /* the first of as many columns, NaN if the model has none; behind them a score, binary classes only */
+    int64_t count;  /* of columns that are shown */
+    int64_t stride; /* of all */
     char **names;
     int64_t std, lower, upper; /* columns, -1: none */
     double quantile;           /* half the width of the interval in standard deviations; of 95 % if none is asked for */

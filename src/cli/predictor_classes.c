@@ -158,7 +158,8 @@ static gram_status evaluate_logistic(cli_session *session, const cli_predictor *
     return status;
 }
 
-const cli_predictor_kind cli_predictor_logistic = {"logistic", "classification", open_logistic, evaluate_logistic, NULL};
+const cli_predictor_kind cli_predictor_logistic = {"logistic", "classification", open_logistic, evaluate_logistic,
+                                                   NULL};
 
 /* ---- Gaussian processes: probabilities averaged over the posterior, which is found anew ---- */
 
@@ -199,4 +200,5 @@ static void close_laplace(cli_predictor *predictor)
     gram_laplace_destroy(predictor->own);
 }
 
-const cli_predictor_kind cli_predictor_laplace = {"gp", "classification", open_laplace, evaluate_laplace, close_laplace};
+const cli_predictor_kind cli_predictor_laplace = {"gp", "classification", open_laplace, evaluate_laplace,
+                                                  close_laplace};

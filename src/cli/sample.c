@@ -45,7 +45,8 @@ static const cli_usage usage = {
     "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
     "with "
     "a\n"
-    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond as sums\n"
+    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond "
+    "as sums\n"
     "of cosines with random frequencies.\n",
     "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
     "  gram sample 'min()' --grid 0:1:100000 --draws 3 -o brownian.csv\n"

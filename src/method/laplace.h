@@ -18,10 +18,10 @@ typedef struct gram_laplace_state {
     gram_likelihood_rule rule;
     int64_t n, outputs;
     gram_loss_matrix k;
-    double *y;              /* as the likelihood takes it: the class -1 or 1 of logistic */
-    double *a, *f, *p;      /* n x outputs; p of softmax: probabilities */
-    double *curvature;      /* n; softmax: n x outputs, p again */
-    gram_curvature h;       /* one latent function, or */
+    double *y;         /* as the likelihood takes it: the class -1 or 1 of logistic */
+    double *a, *f, *p; /* n x outputs; p of softmax: probabilities */
+    double *curvature; /* n; softmax: n x outputs, p again */
+    gram_curvature h;  /* one latent function, or */
     gram_softmax_curvature g;
     double log_likelihood, log_evidence, quadratic, optimality, jitter;
     int64_t iterations;

@@ -42,10 +42,8 @@ gram_status gram_laplace_contract(gram_context *context, const gram_laplace_stat
 {
     gram_status status = GRAM_OK;
     weighing job = {s, v, w};
-    const gram_sweep sweep = {.what = "evidence",
-                              .tasks = (s->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK,
-                              .run = weigh_task,
-                              .argument = &job};
+    const gram_sweep sweep = {
+        .what = "evidence", .tasks = (s->n + ROWS_PER_TASK - 1) / ROWS_PER_TASK, .run = weigh_task, .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
     const gram_weights weights = {.dense = w, .ld = s->n};
     TRY(gram_matrix_parameter_gradient(context, s->problem.kernel, s->problem.x, NULL, &weights, gradient));

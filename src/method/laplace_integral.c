@@ -18,8 +18,8 @@ enum { PANELS = 40, NODES = 5 };
 /* Positive nodes of the rule with 10 nodes on [-1, 1], and their weights. */
 static const double NODE[NODES] = {0.14887433898163121, 0.43339539412924719, 0.67940956829902441, 0.86506336668898451,
                                    0.97390652851717172};
-static const double WEIGHT[NODES] = {0.29552422471475287, 0.26926671930999636, 0.21908636251598204,
-                                     0.14945134915058059, 0.06667134430868814};
+static const double WEIGHT[NODES] = {0.29552422471475287, 0.26926671930999636, 0.21908636251598204, 0.14945134915058059,
+                                     0.06667134430868814};
 
 static double logistic(double x)
 {

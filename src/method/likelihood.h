@@ -62,11 +62,11 @@ void gram_likelihood_evaluate(const gram_likelihood_rule *rule, int64_t n, const
  * where the matrix in brackets is positive definite exactly if K^-1 + V is: if f can be a mode. */
 typedef struct gram_curvature {
     int64_t n, m;
-    gram_cholesky *factor; /* of K + V+^-1 */
-    double *shift;         /* n: 1/V+ */
-    int64_t *negative;     /* n places, m used: rows with V < 0 */
-    double *q;             /* n x m */
-    double *half;          /* m x m: R with P = R'R, upper triangle of (chol)^-1 V-^1/2 */
+    gram_cholesky *factor;  /* of K + V+^-1 */
+    double *shift;          /* n: 1/V+ */
+    int64_t *negative;      /* n places, m used: rows with V < 0 */
+    double *q;              /* n x m */
+    double *half;           /* m x m: R with P = R'R, upper triangle of (chol)^-1 V-^1/2 */
     double log_determinant; /* log |I + K V| */
     double jitter;
     int64_t room; /* numbers of q and of half */
@@ -98,8 +98,9 @@ typedef struct gram_mode {
     double *a, b;     /* where to start, and the result */
     double *f;        /* n: K a + b, made here */
     double objective;
-    double optimality; /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over max |g_i| */
-    double gradient;   /* the norm of the gradient in the kernel's Hilbert space, and the intercept's beside it */
+    double
+        optimality; /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over max |g_i| */
+    double gradient; /* the norm of the gradient in the kernel's Hilbert space, and the intercept's beside it */
     int64_t iterations;
     double jitter;
     int converged;

@@ -28,8 +28,8 @@ typedef struct search {
     gram_mode *mode;
     double *numbers;
     double *log_p, *first, *curvature;
-    double *r, *kr;  /* g - c a, K r */
-    double *u;       /* n x 2: the step by r, and Z 1 */
+    double *r, *kr;   /* g - c a, K r */
+    double *u;        /* n x 2: the step by r, and Z 1 */
     double *da, *kda; /* and K da */
     double *trial;
     double size; /* of the terms of the objective, for its rounding error */
@@ -172,7 +172,8 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
     TRY(open(context, mode, &s));
     mode->jitter = 0;
     TRY(renew(context, &s, &quadratic));
-    FAIL_IF(!isfinite(mode->objective), context, GRAM_ERROR_NUMERICAL, "newton steps: no finite objective to start from");
+    FAIL_IF(!isfinite(mode->objective), context, GRAM_ERROR_NUMERICAL,
+            "newton steps: no finite objective to start from");
     for (mode->iterations = 0; mode->iterations < mode->most; mode->iterations++) {
         stalled = mode->optimality < best / 2 || best > NEARLY ? 0 : stalled + 1;
         best = fmin(best, mode->optimality);

@@ -50,9 +50,9 @@ typedef struct gram_softmax_mode {
     int intercept;
     int64_t most;
     double tolerance;
-    double *a, *b;           /* n x C and C: where to start (sum over classes 0), and the result */
-    double *f, *p;           /* n x C, made here: values and probabilities */
-    double objective, fit;   /* fit: -sum_i w_i log p_(y_i) */
+    double *a, *b;         /* n x C and C: where to start (sum over classes 0), and the result */
+    double *f, *p;         /* n x C, made here: values and probabilities */
+    double objective, fit; /* fit: -sum_i w_i log p_(y_i) */
     double optimality, gradient;
     int64_t iterations;
     double jitter;

@@ -21,8 +21,8 @@ typedef struct search {
     double *numbers, *small;
     double *r, *kr, *da, *kda; /* n x C: g - c a, K r, the step, K da */
     double *trial;
-    double *d;     /* n x C: w p/c */
-    double *h, *m; /* n x C: E_j 1 and M^-1 of it */
+    double *d;      /* n x C: w p/c */
+    double *h, *m;  /* n x C: E_j 1 and M^-1 of it */
     double *db, *s; /* C and C x C */
     double size;
 } search;

@@ -15,20 +15,20 @@ gram_status gram_logistic_problem(gram_context *context, const char *name, gram_
 
 typedef struct gram_logistic_solution {
     const gram_loss_matrix *k;
-    int64_t classes, outputs;     /* outputs = 1: two classes, one function */
-    const double *label;          /* n */
-    const double *weights;        /* n, or NULL */
-    double c;                     /* 2 n lambda */
+    int64_t classes, outputs; /* outputs = 1: two classes, one function */
+    const double *label;      /* n */
+    const double *weights;    /* n, or NULL */
+    double c;                 /* 2 n lambda */
     int intercept;
     double tolerance;
     int64_t most;
-    double *a, *b;                /* n x outputs and outputs: where to start, and the result */
-    double *f;                    /* n x outputs */
-    double objective, fit;        /* sums: fit + (c/2) a'K a, fit = -sum w log p */
+    double *a, *b;         /* n x outputs and outputs: where to start, and the result */
+    double *f;             /* n x outputs */
+    double objective, fit; /* sums: fit + (c/2) a'K a, fit = -sum w log p */
     double optimality, gradient, jitter;
     int64_t iterations;
     int converged;
-    double *spare;                /* n x outputs: +-1, or probabilities */
+    double *spare; /* n x outputs: +-1, or probabilities */
 } gram_logistic_solution;
 
 gram_status gram_logistic_solution_take(gram_context *context, gram_logistic_solution *s);

@@ -23,7 +23,7 @@ typedef struct running {
     gram_grid_search *search;
     gram_kernel *resolved;
     gram_space space;
-    double *values;     /* of the kernel */
+    double *values; /* of the kernel */
     int64_t widths, strengths;
     const double *factor;
     double *lambda, *c; /* falling */

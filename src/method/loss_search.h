@@ -36,7 +36,7 @@ void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const 
 typedef struct gram_grid_search {
     const char *name; /* the public function's */
     const gram_problem *problem;
-    int64_t rows;     /* of the whole set: n of lambda */
+    int64_t rows; /* of the whole set: n of lambda */
     int64_t outputs;
     const int64_t *fold;
     int64_t folds;

@@ -195,9 +195,8 @@ void gram_svm_problem_finish(const gram_svm_problem *p)
     gram_svm_pair *pair = &data->pairs[p->output];
     const int classification = gram_svm_is_classification(data->options.kind);
     double level[2];
-    *pair = (gram_svm_pair){.first = classification ? p->class[0] : -1,
-                            .second = classification ? p->class[1] : -1,
-                            .n = p->rows};
+    *pair = (gram_svm_pair){
+        .first = classification ? p->class[0] : -1, .second = classification ? p->class[1] : -1, .n = p->rows};
     gram_smo_levels(&p->smo, level);
     gram_svm_read_levels(data->options.kind, level, &pair->constant, &data->scale[p->output]);
     if (data->options.kind == GRAM_SVM_NU_REGRESSION) *data->tube = (level[0] - level[1]) / 2;

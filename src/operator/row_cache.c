@@ -10,13 +10,13 @@ struct gram_row_cache {
     gram_kernel *kernel;
     const gram_points *x;
     int64_t n, room, used, made, now;
-    float *numbers;    /* room x stride */
-    int64_t stride;    /* n, filled up to whole panels */
-    int64_t *slot_of;  /* n: where the row of a point is, -1: nowhere */
-    int64_t *owner;    /* room: the point whose row it is */
-    int64_t *last;     /* room: when it was asked for */
+    float *numbers;         /* room x stride */
+    int64_t stride;         /* n, filled up to whole panels */
+    int64_t *slot_of;       /* n: where the row of a point is, -1: nowhere */
+    int64_t *owner;         /* room: the point whose row it is */
+    int64_t *last;          /* room: when it was asked for */
     int64_t *newer, *older; /* room + 1: slots in the order of their last use; number `room` is the ring's anchor */
-    int64_t *missing;  /* room: points whose rows are to be made */
+    int64_t *missing;       /* room: points whose rows are to be made */
 };
 
 static gram_status take(gram_context *context, gram_row_cache *cache, int64_t count, size_t size, void *out)
@@ -188,6 +188,7 @@ gram_status gram_row_cache_get(gram_row_cache *cache, gram_context *context, int
     }
     if (missing) status = make_rows(cache, context, missing);
     if (status < 0) forget(cache, missing);
-    for (int64_t r = 0; status >= 0 && r < count; r++) out[r] = cache->numbers + cache->slot_of[points[r]] * cache->stride;
+    for (int64_t r = 0; status >= 0 && r < count; r++)
+        out[r] = cache->numbers + cache->slot_of[points[r]] * cache->stride;
     return status;
 }

@@ -178,9 +178,12 @@ void gram_smo_levels(const gram_smo *s, double level[2])
     }
     for (int g = 0; g < 2; g++) {
         const double high = e.highest[g], low = e.lowest[g];
-        if (count[g]) level[g] = sum[g] / (double)count[g];
-        else if (isfinite(high) && isfinite(low)) level[g] = high / 2 + low / 2;
-        else level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
+        if (count[g])
+            level[g] = sum[g] / (double)count[g];
+        else if (isfinite(high) && isfinite(low))
+            level[g] = high / 2 + low / 2;
+        else
+            level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
     }
 }
 
@@ -231,9 +234,12 @@ static void select_worst(candidate *list, int64_t count, int64_t wanted)
             if (i > j) break;
             exchange(&list[i++], &list[j--]);
         }
-        if (wanted - 1 <= j) high = j;
-        else if (wanted - 1 >= i) low = i;
-        else return;
+        if (wanted - 1 <= j)
+            high = j;
+        else if (wanted - 1 >= i)
+            low = i;
+        else
+            return;
     }
 }
 

@@ -68,8 +68,10 @@ gram_status gram_smo_add_product(gram_context *context, gram_kernel *kernel, con
     double *product = NULL;
     if (count == 0) return GRAM_OK;
     TRY(gram_take(context, "kernel sums", x->n, sizeof(double), (void **)&product));
-    if (2 * count > x->n) TRY(symmetric_product(context, kernel, x, count, points, weights, product));
-    else TRY(thin_product(context, kernel, x, count, points, weights, product));
+    if (2 * count > x->n)
+        TRY(symmetric_product(context, kernel, x, count, points, weights, product));
+    else
+        TRY(thin_product(context, kernel, x, count, points, weights, product));
     for (int64_t i = 0; i < x->n; i++) f[i] += product[i];
 done:
     gram_give(context, product, x->n, sizeof(double));
@@ -81,16 +83,16 @@ done:
 typedef struct level {
     gram_smo smo;
     const gram_points *x;
-    gram_points *own;   /* those of this level, NULL: the parent's */
+    gram_points *own;    /* those of this level, NULL: the parent's */
     double *numbers_f64; /* behind them */
     float *numbers_f32;
     int64_t d;
     gram_row_cache *cache;
-    int64_t *members;   /* variables of the parent */
-    int64_t *point;     /* of a variable here */
-    int64_t *origin;    /* point of the parent */
+    int64_t *members; /* variables of the parent */
+    int64_t *point;   /* of a variable here */
+    int64_t *origin;  /* point of the parent */
     int64_t point_count;
-    double *numbers;    /* c, lower, upper, b, f, diagonal */
+    double *numbers; /* c, lower, upper, b, f, diagonal */
     void *scratch;
     size_t scratch_bytes;
 } level;

@@ -36,8 +36,8 @@ static int64_t settle(const lanes *all, double *best)
     return at;
 }
 
-static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second,
-                              const double *rise, const double *fall, double *v)
+static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second, const double *rise,
+                              const double *fall, double *v)
 {
     const vector_f64 t = spread_f64(step), minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
     const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
@@ -68,8 +68,8 @@ static gram_smo_extremes move(int64_t count, double step, const double *first, c
     return out;
 }
 
-static int64_t partner(int64_t count, double top, double own, double smallest, const double *row, const double *diagonal,
-                       const double *v, const double *fall, double *gain)
+static int64_t partner(int64_t count, double top, double own, double smallest, const double *row,
+                       const double *diagonal, const double *v, const double *fall, double *gain)
 {
     const vector_f64 least = spread_f64(smallest), minus = spread_f64(-INFINITY), zero = {0};
     const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
