@@ -9,6 +9,11 @@
 #include "tuning.h"
 
 static const double FIRST_STEP = 0.5, LONGEST_STEP = 2;
+static const double DIFFERENCE = 1e-4; /* of a variable, for the Hessian */
+static const double FLAT = 0.1;        /* curvature, of the objective of all rows, that is as good as none */
+
+void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
+            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 /* ---- candidates ---- */
 
@@ -162,5 +167,69 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
     c->value = down.value;
     c->objective = isfinite(down.value) ? t->method->objective(t, which, down.value, &slope) : INFINITY;
 done:
+    return status;
+}
+
+/* ---- the Hessian ---- */
+
+/* Rows of differences of gradients, made symmetric. *known is 0 where the objective has no value. */
+static gram_status fill_hessian(descent *down, double *x, double *middle, double *hessian, int *known)
+{
+    gram_status status = GRAM_OK;
+    const gram_space *space = &down->candidate->space;
+    const int64_t n = space->count;
+    double value;
+    TRY(evaluate(down, x, &value, middle));
+    *known = isfinite(value);
+    for (int64_t i = 0; i < n && *known; i++) {
+        const double at = x[i], step = at + DIFFERENCE > space->upper[i] ? -DIFFERENCE : DIFFERENCE;
+        double *row = hessian + i * n;
+        x[i] = at + step;
+        TRY(evaluate(down, x, &value, row));
+        x[i] = at;
+        *known = isfinite(value);
+        for (int64_t j = 0; j < n; j++) row[j] = (row[j] - middle[j]) / step;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            hessian[i * n + j] = hessian[j * n + i] = 0.5 * (hessian[i * n + j] + hessian[j * n + i]);
+done:
+    return status;
+}
+
+/* inverse = |H|^-1, eigenvalues at least `least`: saddles are left downhill; `hessian` becomes its eigenvectors */
+static int invert_absolute(int64_t count, double *hessian, double least, double *work, double *inverse)
+{
+    const int n = (int)count, room = 4 * n;
+    int info = 0;
+    double *values = work + room;
+    dsyev_("V", "U", &n, hessian, &n, values, work, &room, &info, 1, 1);
+    if (info != 0) return 0;
+    memset(inverse, 0, (size_t)(count * count) * sizeof *inverse);
+    for (int64_t k = 0; k < count; k++) {
+        const double *v = hessian + k * count, scale = 1 / fmax(fabs(values[k]), least);
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t j = 0; j < count; j++) inverse[i * count + j] += scale * v[i] * v[j];
+    }
+    return 1;
+}
+
+gram_status gram_candidate_refine(gram_tuning *t, gram_candidate *c, int which, int64_t limit)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = c->space.count, total = n * n + 7 * n;
+    descent down = {t, c, which, INFINITY, INFINITY};
+    double *numbers = NULL;
+    int known = 0;
+    TRY(gram_take(t->context, "tuning: Hessian", total, sizeof(double), (void **)&numbers));
+    double *hessian = numbers, *middle = hessian + n * n, *x = middle + n, *work = x + n;
+    gram_candidate_copy(c, c->point, c->trial);
+    gram_space_to_variables(&c->space, c->point, x);
+    TRY(fill_hessian(&down, x, middle, hessian, &known));
+    if (!known) goto done;
+    c->inverse_known = invert_absolute(n, hessian, FLAT / (double)t->levels[which].sample.n, work, c->inverse);
+    TRY(gram_candidate_descend(t, c, which, limit));
+done:
+    gram_give(t->context, numbers, total, sizeof(double));
     return status;
 }

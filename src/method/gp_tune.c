@@ -221,6 +221,8 @@ static void set_tuning(const gram_gp_tuning *g, const gram_points *x, const doub
     t->intercept = g->options.mean != GRAM_MEAN_ZERO;
     t->least_rows = mean_columns(&g->options, x->d) + 2;
     t->worth = 0.5;
+    t->refine = 1;
+    t->second_look = 1;
     t->reach = x->d == 1 ? 2 : 1;
     t->ard = o->ard;
     t->rows_limit = g->on_the_line ? x->n : o->rows;
@@ -315,7 +317,7 @@ static gram_status evaluate_line(gram_context *context, gram_gp_objective which,
 }
 
 static const gram_tuning_method DENSE = {.name = "gp_tune",
-                                         .limits = {.small = 60, .medium = 40, .last = 100, .guide = 8},
+                                         .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
                                          .small_rows = 400,
                                          .medium_rows = 1000,
                                          .cost = 3,
@@ -329,7 +331,7 @@ static const gram_tuning_method DENSE = {.name = "gp_tune",
                                          .finish = gram_gp_tuning_finish};
 
 static const gram_tuning_method LINE = {.name = "markov_tune",
-                                        .limits = {.small = 60, .medium = 40, .last = 100, .guide = 8},
+                                        .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
                                         .small_rows = 3000,
                                         .medium_rows = 30000,
                                         .cost = 1,

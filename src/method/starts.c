@@ -116,17 +116,29 @@ static void copy_inverse(const gram_candidate *c, const double *from, double *to
     memcpy(to, from, (size_t)(c->space.count * c->space.count) * sizeof *to);
 }
 
+static void keep_end(const gram_candidate *c, lowest_end *best)
+{
+    best->objective = c->objective;
+    best->inverse_known = c->inverse_known;
+    gram_candidate_copy(c, c->point, best->point);
+    copy_inverse(c, c->inverse, best->inverse);
+}
+
+static void go_to_end(gram_candidate *c, const lowest_end *best)
+{
+    gram_candidate_copy(c, best->point, c->point);
+    c->objective = best->objective;
+    c->inverse_known = best->inverse_known;
+    if (best->inverse_known) copy_inverse(c, best->inverse, c->inverse);
+}
+
 /* Descends from c->point. */
 static gram_status try_start(gram_tuning *t, gram_candidate *c, int64_t limit, lowest_end *best)
 {
     gram_status status = GRAM_OK;
     c->inverse_known = 0;
     TRY(gram_candidate_descend(t, c, 0, limit));
-    if (c->objective >= best->objective) goto done;
-    best->objective = c->objective;
-    best->inverse_known = c->inverse_known;
-    gram_candidate_copy(c, c->point, best->point);
-    copy_inverse(c, c->inverse, best->inverse);
+    if (c->objective < best->objective) keep_end(c, best);
 done:
     return status;
 }
@@ -160,10 +172,29 @@ gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int fro
     TRY(gram_take(t->context, "tuning: starts", total, sizeof(double), (void **)&kept));
     lowest_end best = {.point = kept, .inverse = kept + 2 * numbers, .objective = INFINITY};
     TRY(try_starts(t, c, from_point, limit, &best, kept + numbers));
-    gram_candidate_copy(c, best.point, c->point);
-    c->objective = best.objective;
-    c->inverse_known = best.inverse_known;
-    if (best.inverse_known) copy_inverse(c, best.inverse, c->inverse);
+    go_to_end(c, &best);
+    if (t->refine && isfinite(best.objective)) TRY(gram_candidate_refine(t, c, 0, limit));
+done:
+    gram_give(t->context, kept, total, sizeof(double));
+    return status;
+}
+
+gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which, int64_t limit)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = c->space.parameters + 1, total = numbers + c->space.count * c->space.count;
+    const double value = c->value;
+    double *kept = NULL;
+    TRY(gram_take(t->context, "tuning: starts", total, sizeof(double), (void **)&kept));
+    lowest_end best = {.point = kept, .inverse = kept + numbers};
+    keep_end(c, &best);
+    gram_candidate_copy(c, c->trial, c->point);
+    c->inverse_known = 0;
+    TRY(gram_candidate_descend(t, c, which, limit));
+    if (t->refine) TRY(gram_candidate_refine(t, c, which, limit));
+    if (c->objective < best.objective) goto done;
+    go_to_end(c, &best);
+    c->value = value;
 done:
     gram_give(t->context, kept, total, sizeof(double));
     return status;

@@ -23,7 +23,7 @@
 
 enum { ARD_COLUMNS = 30 };
 
-static const double PULL = 30, CLEAR = 0.02;
+static const double PULL = 30, CLEAR = 0.02, SHORTER = 0.4;
 
 /* ---- the climb ---- */
 
@@ -44,6 +44,20 @@ static void pull_back(gram_candidate *c)
     }
 }
 
+/* More rows may show what goes on between the rows before: once more from shorter lengths. */
+static gram_status look_closer(gram_tuning *t, gram_candidate *c, int which)
+{
+    const gram_space *space = &c->space;
+    int lengths = 0;
+    gram_candidate_copy(c, c->point, c->trial);
+    for (int64_t i = 0; i < space->count; i++)
+        if (space->is_log[i] && space->is_length[space->index[i]]) {
+            c->trial[space->index[i]] *= SHORTER;
+            lengths++;
+        }
+    return lengths ? gram_tuning_search_also(t, c, which, limit_of(t, which)) : GRAM_OK;
+}
+
 static gram_status climb(gram_tuning *t, gram_candidate *c, int from, int to)
 {
     gram_status status = GRAM_OK;
@@ -52,7 +66,21 @@ static gram_status climb(gram_tuning *t, gram_candidate *c, int from, int to)
         TRY(gram_tuning_open_level(t, which));
         if (c->hold) pull_back(c);
         TRY(gram_candidate_descend(t, c, which, guides ? t->method->limits.guide : limit_of(t, which)));
+        if (which == 1 && t->second_look && !guides) TRY(look_closer(t, c, which));
     }
+done:
+    return status;
+}
+
+/* To the last level, with a look at where the kernel's own values lead there. */
+static gram_status climb_up(gram_tuning *t, gram_candidate *c, int from)
+{
+    gram_status status = GRAM_OK;
+    TRY(climb(t, c, from, t->last));
+    if (!t->from_start || t->last == 0) goto done;
+    TRY(gram_space_origin(t->context, &c->space, c->trial));
+    c->trial[c->space.parameters] = t->noise_start;
+    TRY(gram_tuning_search_also(t, c, t->last, t->method->limits.last));
 done:
     return status;
 }
@@ -91,9 +119,18 @@ static void expect(gram_tuning *t, int ard)
     }
 }
 
-static int wants_ard(const gram_tuning *t)
+/* Is it wanted, and has the kernel a length for several columns? */
+static gram_status wants_ard(const gram_tuning *t, const gram_kernel *kernel, int *wanted)
 {
-    return t->ard > 0 || (t->ard < 0 && t->given.x->d <= ARD_COLUMNS);
+    gram_status status = GRAM_OK;
+    gram_kernel *ard = NULL;
+    *wanted = 0;
+    if (t->ard == 0 || (t->ard < 0 && t->given.x->d > ARD_COLUMNS)) goto done;
+    TRY(gram_kernel_with_ard(t->context, kernel, t->given.x->d, &ard));
+    *wanted = gram_kernel_parameter_count(ard) > gram_kernel_parameter_count(kernel);
+done:
+    gram_kernel_release(ard);
+    return status;
 }
 
 /* A matrix that is given by its entries has no rows to choose from. */
@@ -132,11 +169,6 @@ static gram_status tune_ard(gram_tuning *t, gram_candidate *one, gram_tuned *out
     gram_candidate several = {.numbers = NULL};
     int kept = 0;
     TRY(gram_kernel_with_ard(t->context, out->kernel, t->given.x->d, &ard));
-    if (gram_kernel_parameter_count(ard) == one->space.parameters) {
-        TRY(climb(t, one, t->last, t->last));
-        TRY(conclude(t, one, out));
-        goto done;
-    }
     t->noise_start = out->noise;
     TRY(gram_candidate_make(t, ard, 1, &several));
     TRY(try_ard(t, one, &several, &kept));
@@ -153,12 +185,13 @@ done:
 static gram_status search(gram_tuning *t, gram_candidate *c, gram_tuned *out)
 {
     gram_status status = GRAM_OK;
-    const int ard = wants_ard(t);
+    int ard;
+    TRY(wants_ard(t, c->space.kernel, &ard));
     expect(t, ard);
     TRY(gram_tuning_open_level(t, 0));
     TRY(gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
-    TRY(climb(t, c, 1, ard ? t->last - 1 : t->last));
+    TRY(ard ? climb(t, c, 1, t->last - 1) : climb_up(t, c, 1));
     TRY(ard ? take_outcome(t, c, out) : conclude(t, c, out));
     if (ard) TRY(tune_ard(t, c, out));
 done:

@@ -61,9 +61,12 @@ struct gram_tuning {
     gram_given given;
     int intercept;      /* a constant explains what is constant */
     int64_t least_rows; /* with fewer there is nothing to choose by */
-    int from_start;     /* the first descent is from the kernel's own values */
-    double worth;       /* of one more number, in units of log(n)/n of the objective */
-    double reach;       /* starts have lengths times 10^(-reach .. reach) */
+    /* descents are also from the kernel's own values: the first one on the smallest sample, and one on all rows */
+    int from_start;
+    int refine;      /* the Hessian is computed at the ends of descents on samples */
+    int second_look; /* on the second sample another descent is from shorter lengths */
+    double worth;    /* of one more number, in units of log(n)/n of the objective */
+    double reach;    /* starts have lengths times 10^(-reach .. reach) */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */
@@ -125,6 +128,10 @@ gram_status gram_candidate_look(gram_tuning *t, gram_candidate *c, int which);
 /* From c->point down, with at most `limit` evaluations. */
 gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which, int64_t limit);
 
+/* The Hessian at c->point by differences of gradients, as many evaluations as there are variables, and on from there: for
+ * valleys so narrow that steps became short before the Hessian was known. */
+gram_status gram_candidate_refine(gram_tuning *t, gram_candidate *c, int which, int64_t limit);
+
 void gram_candidate_copy(const gram_candidate *c, const double *from, double *to);
 
 /* ---- starts.c ---- */
@@ -132,6 +139,8 @@ void gram_candidate_copy(const gram_candidate *c, const double *from, double *to
 /* c->point goes to the best end of `restarts` descents on level 0: from itself if `from_point`, and from the best
  * starts of a coarse grid around it. */
 gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit);
+/* Descends from c->trial, too, on a level where c is at the end of a descent: c ends at the better of both. */
+gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which, int64_t limit);
 /* c->point goes to the best of `grid` values for each variable, on the last level. */
 gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c);
 
