@@ -10,7 +10,8 @@ enum { DRAWS = 2048 };
 
 struct gram_laplace {
     gram_memory *memory;
-    gram_function *function;
+    gram_function *function; /* the mode */
+    gram_function *mean;     /* of the posterior */
     gram_likelihood_rule rule;
     int64_t n, outputs;
     gram_curvature h;
@@ -34,6 +35,28 @@ static void report(const gram_laplace_state *s, gram_laplace_report *r)
                                .jitter = s->jitter};
 }
 
+/* The posterior mean: the mode, or with the first-order correction for skewness. */
+static gram_status make_mean(gram_context *context, const gram_laplace_state *s, gram_laplace *made)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = s->n, m = s->outputs;
+    double *v = NULL;
+    made->mean = gram_function_retain(made->function);
+    if (!s->options.correction) return GRAM_OK;
+    TRY(gram_take(context, "laplace_fit", n * (m + 1), sizeof(double), (void **)&v));
+    if (m == 1)
+        TRY(gram_laplace_shift(context, s, v + n, v));
+    else
+        TRY(gram_laplace_shift_softmax(context, s, v));
+    for (int64_t i = 0; i < n * m; i++) v[i] += s->a[i];
+    gram_function_release(made->mean);
+    made->mean = NULL;
+    TRY(gram_function_create(context, s->problem.kernel, s->problem.x, m, v, m, NULL, &made->mean));
+done:
+    gram_give(context, v, n * (m + 1), sizeof(double));
+    return status;
+}
+
 /* The curvature moves from the state to the fit. */
 static gram_status take_over(gram_context *context, gram_laplace_state *s, gram_laplace **out)
 {
@@ -47,6 +70,7 @@ static gram_status take_over(gram_context *context, gram_laplace_state *s, gram_
     made->outputs = s->outputs;
     TRY(gram_function_create(context, s->problem.kernel, s->problem.x, s->outputs, s->a, s->outputs, NULL,
                              &made->function));
+    TRY(make_mean(context, s, made));
     report(s, &made->report);
     made->h = s->h;
     made->g = s->g;
@@ -81,6 +105,7 @@ void gram_laplace_destroy(gram_laplace *laplace)
     if (!laplace) return;
     gram_memory *memory = laplace->memory;
     gram_function_release(laplace->function);
+    gram_function_release(laplace->mean);
     gram_curvature_free(memory, &laplace->h);
     gram_softmax_curvature_free(memory, &laplace->g);
     gram_memory_give(memory, laplace, sizeof *laplace);
@@ -95,6 +120,11 @@ const gram_laplace_report *gram_laplace_get_report(const gram_laplace *laplace)
 gram_function *gram_laplace_function(const gram_laplace *laplace)
 {
     return laplace->function;
+}
+
+gram_function *gram_laplace_mean(const gram_laplace *laplace)
+{
+    return laplace->mean;
 }
 
 /* ---- the latent functions at new points ---- */
@@ -155,7 +185,7 @@ gram_status gram_laplace_latent(gram_context *context, const gram_laplace *lapla
     if (!context) return GRAM_ERROR_ARGUMENT;
     TRY(check_points(context, "laplace_latent", laplace, points, mean));
     const int64_t m = laplace->outputs, each = m > 1 ? m * m : 1;
-    TRY(gram_function_evaluate(context, laplace->function, points, mean, m));
+    TRY(gram_function_evaluate(context, laplace->mean, points, mean, m));
     if (!variance) goto done;
     room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
     TRY(gram_take(context, "laplace: a chunk of points", chunk_numbers(laplace, room), sizeof(double), (void **)&work));

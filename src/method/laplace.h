@@ -36,6 +36,11 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
                                     const double *y, const gram_laplace_options *options, gram_laplace_state *s);
 void gram_laplace_state_free(gram_context *context, gram_laplace_state *s);
 
+/* v = (I - Z K) s, s = d log q/df: K v is by how much the posterior mean differs from the mode, to first order. n x outputs; variance (n; not
+ * for softmax) gets the posterior variance of the rows. */
+gram_status gram_laplace_shift(gram_context *context, const gram_laplace_state *s, double *variance, double *v);
+gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace_state *s, double *v);
+
 /* The gradient of the evidence; uses up the curvature and the matrix of the state. */
 gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state *s, double *gradient);
 gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_laplace_state *s, double *gradient);

@@ -119,6 +119,24 @@ done:
     return status;
 }
 
+gram_status gram_laplace_shift(gram_context *context, const gram_laplace_state *s, double *variance, double *v)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = s->n;
+    double *moves = NULL;
+    TRY(gram_take(context, "laplace", n, sizeof(double), (void **)&moves));
+    TRY(posterior_variance(context, s, variance));
+    const gram_likelihood_values out = {.third = moves};
+    gram_likelihood_evaluate(&s->rule, n, s->y, NULL, s->f, &out);
+    for (int64_t i = 0; i < n; i++) moves[i] *= variance[i] / 2;
+    TRY(gram_loss_matrix_apply(context, &s->k, 1, moves, v));
+    TRY(gram_curvature_apply(context, &s->h, 1, v));
+    for (int64_t i = 0; i < n; i++) v[i] = moves[i] - v[i];
+done:
+    gram_give(context, moves, n, sizeof(double));
+    return status;
+}
+
 gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state *s, double *gradient)
 {
     enum { ARRAYS = 4 };
@@ -126,15 +144,9 @@ gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state
     const int64_t n = s->n, parameters = gram_kernel_parameter_count(s->problem.kernel);
     double *numbers = NULL, *w = NULL;
     TRY(gram_take(context, "evidence", ARRAYS * n, sizeof(double), (void **)&numbers));
-    double *variance = numbers, *v = numbers + n, *third = numbers + 2 * n, *product = numbers + 3 * n;
-    TRY(posterior_variance(context, s, variance));
-    const gram_likelihood_values out = {.third = third};
-    gram_likelihood_evaluate(&s->rule, n, s->y, NULL, s->f, &out);
-    for (int64_t i = 0; i < n; i++) third[i] *= variance[i] / 2;
-    TRY(gram_loss_matrix_apply(context, &s->k, 1, third, v));
-    TRY(gram_curvature_apply(context, &s->h, 1, v));
-    for (int64_t i = 0; i < n; i++) v[i] = third[i] - v[i];
-    TRY(by_scale(context, s, variance, v, third, product, &gradient[parameters]));
+    double *variance = numbers, *v = numbers + n, *slope = numbers + 2 * n, *product = numbers + 3 * n;
+    TRY(gram_laplace_shift(context, s, variance, v));
+    TRY(by_scale(context, s, variance, v, slope, product, &gradient[parameters]));
     gram_loss_matrix_free(context, &s->k); /* makes room for the weights */
     TRY(gram_take(context, "evidence: weights", n * n, sizeof(double), (void **)&w));
     TRY(fill_inverse(context, s, w));

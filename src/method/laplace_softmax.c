@@ -83,21 +83,32 @@ done:
     return status;
 }
 
-gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_laplace_state *s, double *gradient)
+gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace_state *s, double *v)
 {
     gram_status status = GRAM_OK;
     const int64_t numbers = s->n * s->outputs;
     double *moves = NULL;
-    TRY(gram_take(context, "evidence", 3 * numbers, sizeof(double), (void **)&moves));
-    double *product = moves + numbers, *v = moves + 2 * numbers;
+    TRY(gram_take(context, "laplace", 2 * numbers, sizeof(double), (void **)&moves));
     TRY(move_of_mode(context, s, moves));
-    TRY(gram_loss_matrix_apply(context, &s->k, s->outputs, moves, product));
-    TRY(gram_softmax_curvature_apply(context, &s->g, product, v));
+    TRY(gram_loss_matrix_apply(context, &s->k, s->outputs, moves, moves + numbers));
+    TRY(gram_softmax_curvature_apply(context, &s->g, moves + numbers, v));
     for (int64_t i = 0; i < numbers; i++) v[i] = moves[i] - v[i];
+done:
+    gram_give(context, moves, 2 * numbers, sizeof(double));
+    return status;
+}
+
+gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_laplace_state *s, double *gradient)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = s->n * s->outputs;
+    double *v = NULL;
+    TRY(gram_take(context, "evidence", numbers, sizeof(double), (void **)&v));
+    TRY(gram_laplace_shift_softmax(context, s, v));
     gram_loss_matrix_free(context, &s->k); /* makes room for the weights */
     TRY(contract(context, s, v, gradient));
     gradient[gram_kernel_parameter_count(s->problem.kernel)] = 0;
 done:
-    gram_give(context, moves, 3 * numbers, sizeof(double));
+    gram_give(context, v, numbers, sizeof(double));
     return status;
 }

@@ -8,7 +8,7 @@
 
 void gram_laplace_options_init(gram_laplace_options *options, size_t size)
 {
-    const gram_laplace_options defaults = {.nu = 4, .scale = 1, .tolerance = 1e-9, .iterations = 200};
+    const gram_laplace_options defaults = {.nu = 4, .scale = 1, .correction = 1, .tolerance = 1e-9, .iterations = 200};
     if (!options) return;
     memset(options, 0, size);
     memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
