@@ -238,6 +238,33 @@ static void full_rank(void **state)
     free(t);
 }
 
+/* The quadratic form of solves to 1e-3 has an error of their square. */
+static void loose_solves(void **state)
+{
+    (void)state;
+    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    make_data(55, 400, t);
+    gram_kernel *kernel = test_kernel(c, SETTINGS[3].kernel);
+    gram_points *x = test_points(c, t->n, D, t->x);
+    gram_gp_options gp = options_of(&SETTINGS[3], t);
+    gram_gp_cg_options o;
+    gram_gp_cg_value value[2];
+    gram_gp_cg_options_init(&o, sizeof o);
+    o.gp = &gp;
+    o.rank = 10;
+    for (int k = 0; k < 2; k++) {
+        o.training_tolerance = k ? 1e-10 : 1e-3;
+        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value[k], NULL, NULL));
+    }
+    assert_true(value[0].residual > 1e-5 && value[1].residual <= 1e-10);
+    assert_true(fabs(value[0].log_marginal_likelihood - value[1].log_marginal_likelihood) < 2e-2);
+    gram_points_destroy(x);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+    free(t);
+}
+
 /* ---- corners ---- */
 
 static void same_bits(void **state)
@@ -408,9 +435,10 @@ static void small_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(posterior),     cmocka_unit_test(unfinished),    cmocka_unit_test(likelihood),
-        cmocka_unit_test(full_rank),     cmocka_unit_test(same_bits),     cmocka_unit_test(degenerate),
-        cmocka_unit_test(bad_arguments), cmocka_unit_test(out_of_memory), cmocka_unit_test(small_budget),
+        cmocka_unit_test(posterior),    cmocka_unit_test(unfinished),    cmocka_unit_test(likelihood),
+        cmocka_unit_test(full_rank),    cmocka_unit_test(loose_solves),  cmocka_unit_test(same_bits),
+        cmocka_unit_test(degenerate),   cmocka_unit_test(bad_arguments), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(small_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,9 @@ static void draws(void **state)
         truth t;
         begin(1, "1.5*matern(nu=1.5, ell=[0.8,1.5]) + 0.3*rbf(ell=2)", &t);
         gram_points *x = test_points(t.context, ROWS, 2, t.places);
-        gram_points *z = test_points(t.context, M, 2, t.places + 2 * (ROWS - 1)); /* one of the data, four others */
+        double places[2 * M] = {7, 6}; /* far away, where the mean's parameters matter; one of the data, three others */
+        for (int i = 2; i < 2 * M; i++) places[i] = t.places[2 * (ROWS - 2) + i];
+        gram_points *z = test_points(t.context, M, 2, places);
         gram_gp *gp = NULL;
         gram_gp_path_options o;
         gram_gp_path *path = NULL;

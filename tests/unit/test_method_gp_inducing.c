@@ -430,6 +430,38 @@ static void learns(void **state)
     gram_context_destroy(c);
 }
 
+/* The search is by logarithms: other units of the target lead to the same model by the same steps. */
+static void units(void **state)
+{
+    (void)state;
+    enum { ROWS = 150 };
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    double *x = test_random(15, ROWS * D, 0, 3), *e = sample_normal(16, ROWS), y[ROWS], bound[2], noise[2];
+    int64_t steps[2];
+    for (int k = 0; k < 2; k++) {
+        const double unit = k ? 1000 : 1;
+        gram_gp_options gp;
+        gram_gp_inducing_options o;
+        gram_gp_inducing *fit = NULL;
+        for (int i = 0; i < ROWS; i++) y[i] = unit * (4 + sin(2 * x[i * D]) + 0.2 * e[i]);
+        gram_gp_options_init(&gp, sizeof gp);
+        gp.noise = 0.3 * unit * unit;
+        gram_gp_inducing_options_init(&o, sizeof o);
+        o.gp = &gp;
+        o.count = 15;
+        o.learn_parameters = o.learn_noise = 1;
+        bound[k] = fit_bound(c, k ? "500000*rbf(ell=[2,2])" : "0.5*rbf(ell=[2,2])", ROWS, x, y, &o, &fit);
+        noise[k] = gram_gp_inducing_get_report(fit)->noise;
+        steps[k] = gram_gp_inducing_get_report(fit)->evaluations;
+        gram_gp_inducing_destroy(fit);
+    }
+    assert_true(fabs(bound[0] - bound[1] - ROWS * log(1000)) < 1e-3);
+    assert_true(fabs(noise[1] / noise[0] - 1e6) < 1e3 && steps[0] == steps[1] && steps[0] < 60);
+    free(x);
+    free(e);
+    gram_context_destroy(c);
+}
+
 /* A valley in many variables with bounds: the minimum is where slopes and bounds say. */
 static gram_status valley(void *argument, const double *x, double *value, double *slope)
 {
@@ -715,9 +747,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_matrices), cmocka_unit_test(all_points),    cmocka_unit_test(gradient),
-        cmocka_unit_test(several_blocks),   cmocka_unit_test(learns),        cmocka_unit_test(many_variables),
-        cmocka_unit_test(round_trip),       cmocka_unit_test(same_bits),     cmocka_unit_test(degenerate),
-        cmocka_unit_test(bad_arguments),    cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(several_blocks),   cmocka_unit_test(learns),        cmocka_unit_test(units),
+        cmocka_unit_test(many_variables),   cmocka_unit_test(round_trip),    cmocka_unit_test(same_bits),
+        cmocka_unit_test(degenerate),       cmocka_unit_test(bad_arguments), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

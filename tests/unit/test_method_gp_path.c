@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/gp_path_spectrum.h"
 #include "oom.h"
 #include "samples.h"
 #include "support.h"
@@ -51,6 +52,36 @@ static void compare_prior(const char *text)
     free(out);
 }
 
+/* Of the frequencies themselves: height E cos(w.t) = k(t). */
+static void compare_spectrum(const char *text)
+{
+    enum { LAGS = 4, COUNT = 40000 };
+    gram_context *c = sample_context(12, 1);
+    gram_kernel *kernel = test_kernel(c, text);
+    double x[(LAGS + 1) * D] = {0}, k[LAGS + 1], w[D], work[64], height, sum[LAGS] = {0};
+    test_uniform(22, LAGS * D, -0.8, 0.8, x + D);
+    gram_points *points = test_points(c, LAGS + 1, D, x), *origin = test_points(c, 1, D, x);
+    OK(c, gram_spectrum_check(c, "test", kernel, D, &height));
+    assert_true(gram_spectrum_work(kernel) <= 64);
+    OK(c, gram_matrix(c, kernel, origin, points, k, LAGS + 1));
+    assert_true(fabs(height - k[0]) < 1e-12 * height);
+    for (int i = 0; i < COUNT; i++) {
+        gram_spectrum_draw(kernel, 5, 3, i, COUNT, D, work, w);
+        for (int lag = 0; lag < LAGS; lag++) {
+            double phase = 0;
+            for (int l = 0; l < D; l++) phase += w[l] * x[(lag + 1) * D + l];
+            sum[lag] += cos(phase) / COUNT;
+        }
+    }
+    for (int lag = 0; lag < LAGS; lag++)
+        if (fabs(sum[lag] - k[lag + 1] / height) > 4.5 / sqrt(COUNT))
+            FAIL_TEST("%s: E cos is %g, the kernel %g", text, sum[lag], k[lag + 1] / height);
+    gram_points_destroy(points);
+    gram_points_destroy(origin);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+}
+
 static void prior_covariance(void **state)
 {
     (void)state;
@@ -75,7 +106,10 @@ static void prior_covariance(void **state)
         "warp([1,0.5,0;0,1,-0.3], rbf(ell=0.8))",
         "normalize(3*rbf(ell=0.5) + imq(c=0.5, beta=1))",
     };
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) compare_prior(kernels[i]);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        compare_prior(kernels[i]);
+        compare_spectrum(kernels[i]);
+    }
 }
 
 static void refusals(void **state)
