@@ -95,6 +95,8 @@ double cli_fit_noise(const fit_state *fit);
 
 /* The default kernel has one length-scale per feature; a kernel that was written down has what it says. */
 int cli_fit_wants_ard(const fit_options *own);
+/* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
+int64_t cli_fit_folds(const fit_state *fit);
 /* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
 int64_t cli_fit_tuning_rows(const cli_session *session, int64_t matrices);
 

@@ -39,6 +39,10 @@ int cli_fit_fail(cli_session *session, gram_status status, const fit_state *fit)
     if (status == GRAM_ERROR_NUMERICAL)
         origin.help =
             "Raise --lambda (or --noise), or take another kernel; `gram kernel E DATA --check` looks at its matrix.";
+    if (status == GRAM_ERROR_ARGUMENT)
+        origin.help = "Change what the message names; `gram help fit` lists the options.";
+    if (status == GRAM_ERROR_DATA)
+        origin.help = "Look at the target and the weights; --task, --target and --weights choose.";
     return cli_data_fail(session, status, &origin);
 }
 
@@ -272,6 +276,13 @@ int cli_fit_wants_ard(const fit_options *own)
     return own->no_ard || own->kernel ? 0 : -1;
 }
 
+int64_t cli_fit_folds(const fit_state *fit)
+{
+    enum { FOLDS = 5 };
+    if (fit->own->tune.number > 0) return fit->own->tune.number;
+    return fit->n / 2 < FOLDS ? fit->n / 2 : FOLDS;
+}
+
 int64_t cli_fit_tuning_rows(const cli_session *session, int64_t matrices)
 {
     enum { MOST = 3000, LEAST = 100 };
@@ -295,8 +306,7 @@ void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *defa
     char name[32];
     (void)snprintf(name, sizeof name, "%s", names[fit->tune]);
     if (fit->tune == FIT_TUNE_CV) {
-        const int64_t folds = fit->own->tune.number;
-        (void)snprintf(name, sizeof name, "cv:%" PRId64, folds > 0 ? folds : 5);
+        (void)snprintf(name, sizeof name, "cv:%" PRId64, cli_fit_folds(fit));
     }
     cli_facts_text(facts, "tune", name);
     if (fit->tune == FIT_TUNE_NONE) default_facts(facts, fit, default_ridge);

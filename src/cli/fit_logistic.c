@@ -56,6 +56,7 @@ static int make_plan(cli_session *session, fit_state *fit)
     state->labels = calloc((size_t)fit->prepared->n + 1, sizeof *state->labels);
     if (!state->labels) return cli_no_memory();
     for (int64_t i = 0; i < fit->prepared->n; i++) state->labels[i] = (int64_t)fit->labels[i];
+    if (cli_fit_folds(fit) < 2) fit->tune = FIT_TUNE_NONE;
     const double matrices = 1 + 0.5 * outputs + (outputs > 1), bytes = 8 * n * n * matrices;
     if (bytes > (double)session->budget)
         return cli_fail(CLI_OVER_LIMIT,
@@ -90,7 +91,7 @@ static gram_status tune(cli_session *session, fit_state *fit)
     const double given = state->lambda;
     gram_logistic_tune_options options;
     gram_logistic_tune_options_init(&options, sizeof options);
-    if (fit->own->tune.number > 0) options.folds = fit->own->tune.number;
+    options.folds = cli_fit_folds(fit);
     options.weights = fit->weights;
     options.intercept = !fit->own->no_intercept;
     if (!isnan(given)) {

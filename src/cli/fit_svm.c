@@ -78,7 +78,7 @@ static int make_plan(cli_session *session, fit_state *fit)
     if (!isnan(own->epsilon)) options->epsilon = own->epsilon;
     if (own->tolerance > 0) options->tolerance = own->tolerance;
     options->weights = fit->weights ? fit->weights : fit->prepared->weights;
-    if (fit->task == FIT_TASK_ONE_CLASS) fit->tune = FIT_TUNE_NONE;
+    if (fit->task == FIT_TASK_ONE_CLASS || cli_fit_folds(fit) < 2) fit->tune = FIT_TUNE_NONE;
     const int64_t pairs = fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
     cli_fit_say_plan(session, fit, "decomposition", (size_t)fit->n * (size_t)(64 + 8 * pairs) + ((size_t)64 << 20),
                      1e-8 * (double)fit->n * (double)fit->n, "rows of the kernel are cached within the memory budget");
@@ -102,7 +102,7 @@ static gram_status tune(cli_session *session, fit_state *fit)
         fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
     gram_svm_tune_options options;
     gram_svm_tune_options_init(&options, sizeof options);
-    if (fit->own->tune.number > 0) options.folds = fit->own->tune.number;
+    options.folds = cli_fit_folds(fit);
     if (!state->c_is_default) options.strengths = 1;
     state->tuned.size = sizeof state->tuned;
     state->out_of_fold = calloc((size_t)(n * outputs + 1), sizeof *state->out_of_fold);

@@ -146,32 +146,37 @@ run fit - --kernel 'rbf(ell=1)' --noise 0.1 --json --quiet <two.csv
 good
 prints '"data": "standard input"'
 
-# a target that looks like classes
+# a target that looks like classes is taken for them, unless the method or --task says otherwise
 awk 'BEGIN { print "x,class"; for (i = 0; i < 30; i++) print i "," i % 3 }' >classes.csv
-run fit classes.csv --kernel 'rbf(ell=1)' --noise 0.1 --quiet
+run fit classes.csv --kernel 'rbf(ell=1)' --C 1 --quiet
 good
-head -n 1 out | grep -qF -e '--task regression' || wrong 'the first line should name --task'
+head -n 1 out | grep -qF -e 'Classification (--task regression' || wrong 'should say that these are classes, and name --task'
+run fit classes.csv --kernel 'rbf(ell=1)' --noise 0.1 --quiet
+bad 2 'not a ridge'
+run fit classes.csv --method krr --kernel 'rbf(ell=1)' --noise 0.1 --quiet
+good
+head -n 1 out | grep -qF -e '--task regression' || wrong 'should say that these could be classes'
 run fit classes.csv --kernel 'rbf(ell=1)' --noise 0.1 --quiet --task regression
 good
 ! head -n 1 out | grep -qF -e '--task' || wrong 'should not ask again'
-run fit houses.csv --target colour --quiet
-bad 3 "column 'colour'" 'classification' '--target'
+run fit houses.csv --target colour --method krr --quiet
+bad 2 '--method krr is not for classification'
 run fit houses.csv --target colour --task regression --quiet
 bad 3 "column 'colour'" 'regression needs a target of numbers'
 
 # wrong use
 run fit
 bad 2 'too few arguments'
-run fit houses.csv --method svm
-bad 2 '--method svm is not there yet'
+run fit houses.csv --method spline
+bad 2 '--method spline is not there yet'
 run fit houses.csv --solver fourier:100
 bad 2 '--solver fourier:100 is not there yet' 'auto, exact, cg, nystrom:M'
 run fit houses.csv --solver exakt
 bad 2 "did you mean 'exact'?"
 run fit houses.csv --solver nystrom:0
 bad 2 "--solver cannot be 'nystrom:0'" 'M is a whole number'
-run fit houses.csv --task classification
-bad 2 '--task classification is not there yet' 'regression'
+run fit houses.csv --task clasification
+bad 2 "did you mean 'classification'?"
 run fit houses.csv --tune cv:1
 bad 2 "--tune cannot be 'cv:1'" 'K is a whole number from 2'
 run fit houses.csv --lambda -1

@@ -545,9 +545,9 @@ int main(void)
         cmocka_unit_test(test_reference),      cmocka_unit_test(test_logistic_normal),
         cmocka_unit_test(test_softmax_normal), cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_same_mode),      cmocka_unit_test(test_softmax_of_two),
-        cmocka_unit_test(test_correction), cmocka_unit_test(test_robust),         cmocka_unit_test(test_tune),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_correction),     cmocka_unit_test(test_robust),
+        cmocka_unit_test(test_tune),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
