@@ -24,6 +24,7 @@
 #include <gram/krr.h>
 #include <gram/laplace.h>
 #include <gram/logistic.h>
+#include <gram/loss.h>
 #include <gram/markov.h>
 #include <gram/matrix.h>
 #include <gram/mmd.h>

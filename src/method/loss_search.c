@@ -80,6 +80,7 @@ static gram_status fill_strengths(gram_context *context, running *r)
     TRY(gram_matrix_diagonal(context, r->resolved, p->x, diagonal));
     for (int64_t i = 0; i < p->n; i++) mean += diagonal[i] / (double)p->n;
     if (!(mean > 0)) mean = 1;
+    if (g->unit > 0) mean *= g->unit;
     double variance = FIRST_VARIANCE;
     for (int64_t i = 0; i < r->strengths; i++, variance *= VARIANCE_STEP) {
         const double lambda = g->lambdas ? g->lambdas[i] : mean / (2 * (double)g->rows * variance);

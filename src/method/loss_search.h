@@ -44,6 +44,7 @@ typedef struct gram_grid_search {
     const double *widths; /* NULL: by default */
     int64_t lambda_count;
     const double *lambdas; /* NULL: by default */
+    double unit;           /* of the default lambdas; 0: 1 */
     void *argument;
     /* Fits the training rows of a fold for all strengths, each from the one before. */
     gram_status (*path)(gram_context *context, void *argument, gram_fold *fold);

@@ -1,0 +1,108 @@
+/* Regression with any convex loss: minimise (1/n) sum_i w_i loss(y_i - f(x_i) - b) + lambda |f|^2 over functions f and constants b.
+ *
+ *     squared      r^2                                            kernel ridge regression
+ *     absolute     |r|                                            the median
+ *     Huber        r^2 if |r| <= delta, else 2 delta |r| - delta^2
+ *     quantile     max(tau r, (tau - 1) r)                        several levels tau at once
+ *     insensitive  max(0, |r| - epsilon)                          support vector regression: C = 1/(2 n lambda)
+ *
+ * f = sum_i a_i k(x_i, .) for every loss. Solved by a primal-dual interior-point method on the dual, with one Cholesky factor an
+ * iteration: 10 to 30 iterations whatever the loss, and at the end a certificate: no f has an objective below `dual`, and the fit's is
+ * `objective`. The Gram matrix is held, n^2 numbers, and a factor of half as many; several quantiles share it and are solved one after the
+ * other. f32 points are taken as f64. Deterministic, with any number of threads.
+ *
+ * Quantile curves may cross where data are few. With `non_crossing` f_s(x_i) + b_s <= f_t(x_i) + b_t for all levels s < t at every training
+ * row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance; between rows nothing is promised. q levels
+ * then take q^2 times the memory and q^3 times the work of one.
+ *
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT an option out of
+ * its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for. */
+#ifndef GRAM_LOSS_H
+#define GRAM_LOSS_H
+
+#include <gram/logistic.h>
+
+GRAM_BEGIN
+
+typedef enum gram_loss_kind {
+    GRAM_LOSS_SQUARED = 0,
+    GRAM_LOSS_ABSOLUTE = 1,
+    GRAM_LOSS_HUBER = 2,
+    GRAM_LOSS_QUANTILE = 3,
+    GRAM_LOSS_INSENSITIVE = 4
+} gram_loss_kind;
+
+/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for what is none. Static. */
+GRAM_API const char *gram_loss_name(gram_loss_kind kind);
+
+typedef struct gram_loss_options {
+    size_t size;
+    gram_loss_kind kind;     /* default GRAM_LOSS_ABSOLUTE */
+    double lambda;           /* > 0; default 1e-3 */
+    const double *weights;   /* n numbers >= 0, rows of weight 0 are left out (n counts the others); NULL: all 1 */
+    int intercept;           /* default 1 */
+    double delta;            /* of Huber, > 0; default 1 */
+    double epsilon;          /* of insensitive, >= 0; default 0.1 */
+    int64_t quantile_count;  /* 0 (default): the median */
+    const double *quantiles; /* increasing, between 0 and 1 */
+    int non_crossing;        /* default 0 */
+    double tolerance;        /* of the relative gap; default 1e-8 */
+    int64_t iterations;      /* at most; default 100 */
+} gram_loss_options;
+
+GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
+
+/* loss(r) of the options' kind; `quantile` says which level. NaN for what is no kind. */
+GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
+
+typedef struct gram_loss_report {
+    size_t size;
+    int64_t n, d, outputs;
+    double lambda;
+    double objective; /* as above, summed over quantiles */
+    double dual;      /* a lower bound of every objective */
+    double gap;       /* (objective - dual)/objective; of outputs that are solved alone the worst */
+    double loss;      /* (weighted) mean loss of the rows, summed over quantiles */
+    double norm;      /* |f|, root of the sum over outputs */
+    int64_t support;  /* rows with a coefficient that counts */
+    double crossing;  /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
+    int64_t iterations;
+    double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
+} gram_loss_report;
+
+typedef struct gram_loss_fit gram_loss_fit;
+
+/* Fits n points with targets y. One output, or one for each quantile. The caller destroys the result. GRAM_NOT_CONVERGED when the tolerance
+ * was not reached: the report says how far the fit may be from the optimum. */
+GRAM_API gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                                          const double *y, const gram_loss_options *options, gram_loss_fit **fit);
+/* Takes NULL. */
+GRAM_API void gram_loss_fit_destroy(gram_loss_fit *fit);
+
+/* Both belong to the fit. */
+GRAM_API gram_function *gram_loss_fit_function(const gram_loss_fit *fit);
+GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
+
+typedef struct gram_loss_tune_options {
+    size_t size;
+    gram_loss_options loss; /* lambda is not used; the criterion is this loss, summed over quantiles; non_crossing is not used */
+    int64_t folds;          /* default 5 */
+    int64_t width_count;    /* the grid as in gram_logistic_tune_options */
+    const double *widths;
+    int64_t lambda_count; /* by default mean k(x, x) v/(2 n s) with v the scale of the loss: its mean over the best constant's rows */
+    const double *lambdas;
+    int64_t rows; /* default 2,000 */
+} gram_loss_tune_options;
+
+GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);
+
+/* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each width, n lambda held
+ * from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out (n x outputs, ldo; NaN for rows
+ * that were not used) may be NULL. */
+GRAM_API gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                    const gram_loss_tune_options *options, gram_kernel **tuned, double *lambda,
+                                    gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);
+
+GRAM_END
+
+#endif
