@@ -157,7 +157,7 @@ typedef struct gram_svm_tune_report {
  *
  * The kernel matrix of a width is made once for all folds, pairs and strengths; each fit starts from that of the strength
  * before; decision values at held-out rows come out of the solver with the solution. Where no coefficient is at its bound, larger
- * C change nothing and are not solved. Widths and folds run in parallel.
+ * C change nothing and are not solved. Fits are solved to a tolerance of 1e-2 at least. Widths and folds run in parallel.
  *
  * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
  * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs

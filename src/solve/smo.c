@@ -283,27 +283,20 @@ static void keep_some(gram_smo *s, int64_t places)
         }
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
+/* In the order of the variables, group 0 first. */
 static void choose_set(gram_smo *s, const extremes *e)
 {
     s->set_count = 0;
     keep_some(s, s->width / 2);
     take_violators(s, e, s->width - s->set_count);
-    for (int64_t k = 0; k < s->set_count; k++) s->chosen[s->set[k]] = 0;
-    memcpy(s->kept, s->set, (size_t)s->set_count * sizeof *s->set);
     s->kept_count = s->set_count;
-    /* newest first, for the round after */
-    for (int64_t i = 0, j = s->kept_count - 1; i < j; i++, j--) {
-        const int64_t other = s->kept[i];
-        s->kept[i] = s->kept[j];
-        s->kept[j] = other;
+    for (int64_t k = 0; k < s->set_count; k++) s->kept[s->set_count - 1 - k] = s->set[k]; /* newest first */
+    s->set_count = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        if (!s->chosen[i]) continue;
+        s->chosen[i] = 0;
+        s->set[s->set_count++] = i;
     }
-    qsort(s->set, (size_t)s->set_count, sizeof *s->set, compare_numbers);
 }
 
 /* ---- a round ---- */

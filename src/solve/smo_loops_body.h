@@ -36,8 +36,8 @@ static int64_t settle(const lanes *all, double *best)
     return at;
 }
 
-static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second, const double *rise,
-                              const double *fall, double *v)
+static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second,
+                              const double *rise, const double *fall, double *v)
 {
     const vector_f64 t = spread_f64(step), minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
     const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
@@ -68,28 +68,32 @@ static gram_smo_extremes move(int64_t count, double step, const double *first, c
     return out;
 }
 
+/* The gain b^2/a is compared as b^2 a' > b'^2 a: a product is several times faster than a quotient. */
 static int64_t partner(int64_t count, double top, double own, double smallest, const double *row,
                        const double *diagonal, const double *v, const double *fall, double *gain)
 {
-    const vector_f64 least = spread_f64(smallest), minus = spread_f64(-INFINITY), zero = {0};
+    const vector_f64 least = spread_f64(smallest), zero = {0};
     const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
+    vector_f64 over[PARTS], under[PARTS];
     lanes high;
     vector_i64 index[PARTS];
     for (int p = 0; p < PARTS; p++) {
-        high.best[p] = minus;
+        over[p] = zero;
+        under[p] = spread_f64(1);
         high.at[p] = index[p] = counting(p * LANES_F64);
     }
     for (int64_t k = 0; k < count; k += GRAM_SMO_LANES)
         for (int p = 0; p < PARTS; p++) {
             const int64_t at = k + p * LANES_F64;
-            const vector_f64 b = top - (load_f64(v + at) + load_f64(fall + at));
+            const vector_f64 b = max_f64(top - (load_f64(v + at) + load_f64(fall + at)), zero), square = b * b;
             const vector_f64 a = max_f64(own + load_f64(diagonal + at) - 2 * load_f64(row + at), least);
-            const vector_f64 value = select_f64(b > zero, b * b / a, minus);
-            const vector_i64 better = value > high.best[p];
-            high.best[p] = select_f64(better, value, high.best[p]);
+            const vector_i64 better = square * under[p] > over[p] * a;
+            over[p] = select_f64(better, square, over[p]);
+            under[p] = select_f64(better, a, under[p]);
             high.at[p] = (index[p] & better) | (high.at[p] & ~better);
             index[p] += stride;
         }
+    for (int p = 0; p < PARTS; p++) high.best[p] = select_f64(over[p] > zero, over[p] / under[p], spread_f64(-INFINITY));
     return settle(&high, gain);
 }
 
