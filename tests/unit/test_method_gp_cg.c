@@ -108,6 +108,7 @@ static void posterior(void **state)
     gram_context *c = test_context(2, GRAM_ISA_AUTO);
     for (int k = 0; k < SETTINGS_COUNT; k++)
         for (int i = 0; i < 6; i++) {
+            if (sizes[i] == 513 && k != 3) continue;
             if (k >= 3 && sizes[i] == 5) continue; /* as many parameters of the mean as rows */
             make_data(10 + (uint64_t)i, sizes[i], t);
             compare_posterior(c, &SETTINGS[k], t, i % 2 ? 20 : 0);
@@ -204,8 +205,8 @@ static void likelihood(void **state)
     (void)state;
     data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
     for (int k = 0; k < SETTINGS_COUNT; k++) {
-        make_data(30 + (uint64_t)k, k % 2 ? 220 : 150, t);
-        compare_likelihood(&SETTINGS[k], t, 40);
+        make_data(30 + (uint64_t)k, k % 2 ? 130 : 97, t);
+        compare_likelihood(&SETTINGS[k], t, 25);
     }
     free(t);
 }
