@@ -28,6 +28,13 @@ typedef struct gram_inducing {
     gram_gp_inducing_value value;
 } gram_inducing;
 
+struct gram_gp_inducing {
+    gram_memory *memory;
+    gram_kernel *kernel;
+    gram_inducing model; /* x and y are not kept */
+    gram_gp_inducing_report report;
+};
+
 /* Room for m inducing points of a system that has begun; gram_inducing_free is due after a failure, too. */
 gram_status gram_inducing_take(gram_context *context, int64_t m, gram_inducing *model);
 void gram_inducing_free(gram_memory *memory, gram_inducing *model);
@@ -43,6 +50,10 @@ gram_status gram_inducing_differentiate(gram_context *context, const gram_induci
 /* Positions for `count` inducing points to out (count x d); *made of them are there. */
 gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                  gram_inducing_choice choice, int64_t count, double *out, int64_t *made);
+
+/* Learns what the options say from a model whose positions are set; leaves kernel, noise and positions at the best that was
+ * found, the model not evaluated there, and tells the report. */
+gram_status gram_inducing_learn(gram_context *context, const gram_gp_inducing_options *options, gram_gp_inducing *gp);
 
 /* As gram_minimise, for many variables: a few pairs of steps in place of the inverse Hessian (L-BFGS). */
 gram_status gram_minimise_limited(gram_context *context, const gram_minimise_problem *problem, double *x,

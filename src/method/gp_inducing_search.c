@@ -51,7 +51,7 @@ done:
 static void find_direction(search *s)
 {
     const int64_t n = s->problem->n, have = s->pairs < PAIRS ? s->pairs : PAIRS;
-    double *v = s->direction, share[PAIRS];
+    double *v = s->direction, share[PAIRS] = {0};
     for (int64_t i = 0; i < n; i++) v[i] = is_held(s, i) ? 0 : -s->gradient[i];
     for (int64_t k = 0; k < have; k++) {
         const int64_t at = (s->pairs - 1 - k) % PAIRS;

@@ -76,29 +76,35 @@ typedef struct leaf_spectrum {
     void (*draw)(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w);
 } leaf_spectrum;
 
-/* w += factor times a normal vector of covariance 1/ell^2 or S^-1. */
-static void add_normal(cursor *c, const gram_kernel *leaf, double factor, int64_t d, double *w, double *work)
+/* w += factor times a normal vector of covariance diag(1/ell^2). */
+static void add_normal(cursor *c, const gram_kernel *leaf, double factor, int64_t d, double *w)
 {
     const gram_argument *ell = gram_kernel_argument(leaf, GRAM_ROLE_LENGTH);
-    const gram_argument *s = gram_kernel_argument(leaf, GRAM_ROLE_COVARIANCE);
-    if (!s || s->rows == 0) {
-        for (int64_t l = 0; l < d; l++)
-            w[l] += factor * next_normal(c) / (!ell ? 1 : ell->values[ell->count == 1 ? 0 : l]);
-        return;
-    }
-    double *factor_of_s = work, *z = work + d * d; /* S = L L': L^-T z has covariance S^-1 */
-    (void)gram_small_cholesky(d, s->values, factor_of_s);
+    for (int64_t l = 0; l < d; l++) w[l] += factor * next_normal(c) / (!ell ? 1 : ell->values[ell->count == 1 ? 0 : l]);
+}
+
+/* w += a normal vector of covariance S^-1: L^-T z, S = L L'. */
+static void add_covariant(cursor *c, const gram_argument *s, int64_t d, double *work, double *w)
+{
+    double *factor = work, *z = work + d * d;
+    (void)gram_small_cholesky(d, s->values, factor);
     for (int64_t l = 0; l < d; l++) z[l] = next_normal(c);
     for (int64_t i = d - 1; i >= 0; i--) {
-        for (int64_t k = i + 1; k < d; k++) z[i] -= factor_of_s[k * d + i] * z[k];
-        z[i] /= factor_of_s[i * d + i];
-        w[i] += factor * z[i];
+        for (int64_t k = i + 1; k < d; k++) z[i] -= factor[k * d + i] * z[k];
+        z[i] /= factor[i * d + i];
+        w[i] += z[i];
     }
 }
 
 static void draw_const(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
     (void)c, (void)leaf, (void)par, (void)d, (void)w;
+}
+
+static void draw_rbf(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
+{
+    (void)par;
+    add_normal(c, leaf, 1, d, w);
 }
 
 static double height_const(const double *par, int64_t d)
@@ -109,24 +115,24 @@ static double height_const(const double *par, int64_t d)
 
 static void draw_matern(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
-    add_normal(c, leaf, sqrt(par[0] / next_gamma(c, par[0])), d, w, NULL);
+    add_normal(c, leaf, sqrt(par[0] / next_gamma(c, par[0])), d, w);
 }
 
 static void draw_laplace(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
     (void)par;
-    add_normal(c, leaf, sqrt(0.5 / next_gamma(c, 0.5)), d, w, NULL);
+    add_normal(c, leaf, sqrt(0.5 / next_gamma(c, 0.5)), d, w);
 }
 
 static void draw_rq(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
-    add_normal(c, leaf, sqrt(next_gamma(c, par[0]) / par[0]), d, w, NULL);
+    add_normal(c, leaf, sqrt(next_gamma(c, par[0]) / par[0]), d, w);
 }
 
 /* c^(-2 beta) times rq of alpha = beta, ell = c/sqrt(2 beta) */
 static void draw_imq(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
-    add_normal(c, leaf, sqrt(2 * next_gamma(c, par[1])) / par[0], d, w, NULL);
+    add_normal(c, leaf, sqrt(2 * next_gamma(c, par[1])) / par[0], d, w);
 }
 
 static double height_imq(const double *par, int64_t d)
@@ -171,7 +177,7 @@ static double height_sinc(const double *par, int64_t d)
 
 static const leaf_spectrum LEAVES[] = {
     {"const", height_const, draw_const},
-    {"rbf", NULL, NULL}, /* the only one with a full covariance */
+    {"rbf", NULL, draw_rbf},
     {"matern", NULL, draw_matern},
     {"laplace", NULL, draw_laplace},
     {"rq", NULL, draw_rq},
@@ -284,10 +290,10 @@ static void add_frequency(cursor *c, const gram_kernel *k, int64_t d, double *wo
     switch (k->node) {
     case GRAM_NODE_LEAF:
         gram_kernel_par(k, par);
-        if (find_leaf(k)->draw)
-            find_leaf(k)->draw(c, k, par, d, w);
+        if (gram_kernel_argument(k, GRAM_ROLE_COVARIANCE))
+            add_covariant(c, gram_kernel_argument(k, GRAM_ROLE_COVARIANCE), d, work, w);
         else
-            add_normal(c, k, 1, d, w, work);
+            find_leaf(k)->draw(c, k, par, d, w);
         return;
     case GRAM_NODE_SUM: add_frequency(c, k->children[choose_term(c, k, d)], d, work, w); return;
     case GRAM_NODE_PRODUCT:

@@ -49,7 +49,7 @@ typedef struct growth {
     double *columns;                           /* n x BLOCK: columns of K */
     double *rows;                              /* BLOCK x room: rows of F of the candidates, then of the accepted */
     double *h;                                 /* BLOCK x BLOCK */
-    double *coordinates;                       /* BLOCK x d, of the points' type */
+    void *coordinates;                         /* BLOCK x d, of the points' type */
     int64_t candidate[BLOCK], accepted[BLOCK]; /* rows */
     int candidates, count;
 } growth;
@@ -97,18 +97,20 @@ static gram_status candidates_matrix(gram_context *context, growth *g)
     gram_status status = GRAM_OK;
     gram_points *points = NULL;
     const int64_t d = g->x->d;
+    double *f64 = g->coordinates;
+    float *f32 = g->coordinates;
     for (int c = 0; c < g->candidates; c++)
         for (int64_t l = 0; l < d; l++) {
             const int64_t from = g->candidate[c] * g->x->stride + l;
             if (g->x->f64)
-                g->coordinates[c * d + l] = g->x->f64[from];
+                f64[c * d + l] = g->x->f64[from];
             else
-                ((float *)g->coordinates)[c * d + l] = g->x->f32[from];
+                f32[c * d + l] = g->x->f32[from];
         }
     if (g->x->f64)
-        TRY(gram_points_create_f64(context, g->candidates, d, g->coordinates, d, &points));
+        TRY(gram_points_create_f64(context, g->candidates, d, f64, d, &points));
     else
-        TRY(gram_points_create_f32(context, g->candidates, d, (const float *)g->coordinates, d, &points));
+        TRY(gram_points_create_f32(context, g->candidates, d, f32, d, &points));
     TRY(gram_matrix(context, g->kernel, points, NULL, g->h, BLOCK));
 done:
     gram_points_destroy(points);

@@ -108,6 +108,7 @@ static void posterior(void **state)
     gram_context *c = test_context(2, GRAM_ISA_AUTO);
     for (int k = 0; k < SETTINGS_COUNT; k++)
         for (int i = 0; i < 6; i++) {
+            if (sizes[i] == 513 && k != 3) continue;
             if (k >= 3 && sizes[i] == 5) continue; /* as many parameters of the mean as rows */
             make_data(10 + (uint64_t)i, sizes[i], t);
             compare_posterior(c, &SETTINGS[k], t, i % 2 ? 20 : 0);
@@ -204,8 +205,8 @@ static void likelihood(void **state)
     (void)state;
     data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
     for (int k = 0; k < SETTINGS_COUNT; k++) {
-        make_data(30 + (uint64_t)k, k % 2 ? 220 : 150, t);
-        compare_likelihood(&SETTINGS[k], t, 40);
+        make_data(30 + (uint64_t)k, k % 2 ? 130 : 97, t);
+        compare_likelihood(&SETTINGS[k], t, 25);
     }
     free(t);
 }
@@ -325,6 +326,43 @@ static void degenerate(void **state)
     free(t);
 }
 
+/* Points in f32: the posterior of the rounded points, to what their products allow. */
+static void single_precision(void **state)
+{
+    (void)state;
+    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    float *single = (float *)(void *)test_numbers(MOST * D);
+    double mean[NEW], variance[NEW], mean2[NEW], variance2[NEW];
+    make_data(95, 400, t);
+    for (int i = 0; i < t->n * D; i++) single[i] = (float)t->x[i];
+    for (int i = 0; i < t->n * D; i++) t->x[i] = (double)single[i];
+    gram_kernel *kernel = test_kernel(c, "rbf(ell=0.8)");
+    gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z), *f32 = NULL;
+    OK(c, gram_points_create_f32(c, t->n, D, single, D, &f32));
+    for (int k = 0; k < 2; k++) {
+        gram_gp_cg_options o;
+        gram_gp_cg *cg = NULL;
+        gram_gp_options gp = options_of(&SETTINGS[1], t);
+        gram_gp_cg_options_init(&o, sizeof o);
+        o.gp = &gp;
+        o.rank = 60;
+        OK(c, gram_gp_cg_fit(c, kernel, k ? f32 : x, t->y, &o, &cg));
+        assert_true(gram_gp_cg_get_report(cg)->tolerance == (k ? 1e-5 : 1e-8));
+        OK(c, gram_gp_cg_predict(c, cg, z, NULL, 0, k ? mean2 : mean, k ? variance2 : variance));
+        gram_gp_cg_destroy(cg);
+    }
+    for (int i = 0; i < NEW; i++)
+        assert_true(fabs(mean[i] - mean2[i]) < 1e-3 && fabs(variance[i] - variance2[i]) < 1e-3);
+    gram_points_destroy(x);
+    gram_points_destroy(f32);
+    gram_points_destroy(z);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+    free(single);
+    free(t);
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -435,10 +473,10 @@ static void small_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(posterior),    cmocka_unit_test(unfinished),    cmocka_unit_test(likelihood),
-        cmocka_unit_test(full_rank),    cmocka_unit_test(loose_solves),  cmocka_unit_test(same_bits),
-        cmocka_unit_test(degenerate),   cmocka_unit_test(bad_arguments), cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(small_budget),
+        cmocka_unit_test(posterior),     cmocka_unit_test(unfinished),       cmocka_unit_test(likelihood),
+        cmocka_unit_test(full_rank),     cmocka_unit_test(loose_solves),     cmocka_unit_test(same_bits),
+        cmocka_unit_test(degenerate),    cmocka_unit_test(single_precision), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(small_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -462,6 +462,36 @@ static void units(void **state)
     gram_context_destroy(c);
 }
 
+/* Points in f32 against the same numbers in f64: blocks of rows meet f64 positions, so only the choice is in f32. */
+static void single_precision(void **state)
+{
+    (void)state;
+    data t;
+    make_data(85, &t);
+    float single[N * D];
+    for (int i = 0; i < N * D; i++) single[i] = (float)t.x[i], t.x[i] = (double)single[i];
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(c, "rbf(ell=0.8)");
+    gram_points *x = test_points(c, N, D, t.x), *z = test_points(c, NEW, D, t.new), *f32 = NULL;
+    double out[2][2 * NEW];
+    OK(c, gram_points_create_f32(c, N, D, single, D, &f32));
+    for (int k = 0; k < 2; k++) {
+        gram_gp_inducing_options o;
+        gram_gp_inducing *fit = NULL;
+        gram_gp_inducing_options_init(&o, sizeof o);
+        o.count = 20;
+        OK(c, gram_gp_inducing_fit(c, kernel, k ? f32 : x, t.y, &o, &fit));
+        OK(c, gram_gp_inducing_predict(c, fit, z, NULL, 0, out[k], out[k] + NEW));
+        gram_gp_inducing_destroy(fit);
+    }
+    for (int i = 0; i < 2 * NEW; i++) assert_true(fabs(out[0][i] - out[1][i]) < 1e-5);
+    gram_points_destroy(x);
+    gram_points_destroy(f32);
+    gram_points_destroy(z);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+}
+
 /* A valley in many variables with bounds: the minimum is where slopes and bounds say. */
 static gram_status valley(void *argument, const double *x, double *value, double *slope)
 {
@@ -746,10 +776,11 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_matrices), cmocka_unit_test(all_points),    cmocka_unit_test(gradient),
-        cmocka_unit_test(several_blocks),   cmocka_unit_test(learns),        cmocka_unit_test(units),
-        cmocka_unit_test(many_variables),   cmocka_unit_test(round_trip),    cmocka_unit_test(same_bits),
-        cmocka_unit_test(degenerate),       cmocka_unit_test(bad_arguments), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(against_matrices), cmocka_unit_test(all_points),     cmocka_unit_test(gradient),
+        cmocka_unit_test(several_blocks),   cmocka_unit_test(learns),         cmocka_unit_test(units),
+        cmocka_unit_test(single_precision), cmocka_unit_test(many_variables), cmocka_unit_test(round_trip),
+        cmocka_unit_test(same_bits),        cmocka_unit_test(degenerate),     cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
