@@ -85,11 +85,13 @@ GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
 
 typedef struct gram_loss_tune_options {
     size_t size;
-    gram_loss_options loss; /* lambda is not used; the criterion is this loss, summed over quantiles; non_crossing is not used */
-    int64_t folds;          /* default 5 */
-    int64_t width_count;    /* the grid as in gram_logistic_tune_options */
+    gram_loss_options
+        loss;      /* lambda is not used; the criterion is this loss, summed over quantiles; non_crossing is not used */
+    int64_t folds; /* default 5 */
+    int64_t width_count; /* the grid as in gram_logistic_tune_options */
     const double *widths;
-    int64_t lambda_count; /* by default mean k(x, x) v/(2 n s) with v the scale of the loss: its mean over the best constant's rows */
+    int64_t
+        lambda_count; /* by default mean k(x, x) v/(2 n s) with v the scale of the loss: its mean over the best constant's rows */
     const double *lambdas;
     int64_t rows; /* default 2,000 */
 } gram_loss_tune_options;

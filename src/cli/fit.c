@@ -72,6 +72,22 @@ static const cli_choice SVMS[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
+static const cli_choice LOSSES[] = {
+    {"squared", GRAM_LOSS_SQUARED, NULL, 0, 0},
+    {"absolute", GRAM_LOSS_ABSOLUTE, NULL, 0, 0},
+    {"huber", GRAM_LOSS_HUBER, NULL, 0, 0},
+    {"quantile", GRAM_LOSS_QUANTILE, NULL, 0, 0},
+    {"insensitive", GRAM_LOSS_INSENSITIVE, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_choice LIKELIHOODS[] = {
+    {"gaussian", FIT_LIKELIHOOD_GAUSSIAN, NULL, 0, 0},
+    {"poisson", FIT_LIKELIHOOD_POISSON, NULL, 0, 0},
+    {"student", FIT_LIKELIHOOD_STUDENT, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
 #define PLACE(field) offsetof(fit_options, field)
 
 static const cli_option own_options[] = {
@@ -93,13 +109,24 @@ static const cli_option own_options[] = {
     {"no-intercept", 0, CLI_FLAG, PLACE(no_intercept), NULL, "no unpenalised constant", 0, 0, NULL},
     {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "of gp: zero, constant (default), linear, or flat (integrated out)", 0, 0,
      MEANS},
+    {"loss", 0, CLI_CHOICE, PLACE(loss), "LOSS", "of krr: squared (default), absolute, huber, quantile or insensitive",
+     0, 0, LOSSES},
+    {"quantile", 0, CLI_TEXT, PLACE(quantile), "LIST", "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it", 0, 0,
+     NULL},
+    {"non-crossing", 0, CLI_FLAG, PLACE(non_crossing), NULL, "quantiles do not cross at the rows of DATA", 0, 0, NULL},
+    {"delta", 0, CLI_POSITIVE, PLACE(delta), "D",
+     "of huber: where it becomes linear (default: by the spread of the target)", 0, 0, NULL},
+    {"likelihood", 0, CLI_CHOICE, PLACE(likelihood), "L",
+     "of gp: gaussian (default), poisson for counts, student for outliers", 0, 0, LIKELIHOODS},
+    {"student", 0, CLI_POSITIVE, PLACE(student), "NU", "of --likelihood student: degrees of freedom (default 4)", 0, 0,
+     NULL},
     {"C", 0, CLI_POSITIVE, PLACE(C), "C", "of svm: the price of errors; of logistic: 1/(2 n L)", 0, 0, NULL},
     {"svm", 0, CLI_CHOICE, PLACE(svm), "KIND", "of svm: c (default), nu, or one-class, which learns no target", 0, 0,
      SVMS},
     {"nu", 0, CLI_POSITIVE, PLACE(nu), "NU", "of svm nu and one-class: a share of the rows, in (0, 1] (default 0.5)", 0,
      0, NULL},
-    {"epsilon", 0, CLI_NUMBER, PLACE(epsilon), "E", "of svm for numbers: half the width of the tube (default 0.1)", 0,
-     0, NULL},
+    {"epsilon", 0, CLI_NUMBER, PLACE(epsilon), "E",
+     "of svm for numbers and --loss insensitive: half the width of the tube (default 0.1)", 0, 0, NULL},
     {"class-weight", 0, CLI_TEXT, PLACE(class_weight), "W", "of classes: balanced, or NAME=W,NAME=W", 0, 0, NULL},
     {"prob", 0, CLI_FLAG, PLACE(prob), NULL, "of svm: probabilities also when nothing is tuned, by 5 more fits", 0, 0,
      NULL},
@@ -145,12 +172,17 @@ static const cli_usage usage = {
 const fit_kind *cli_fit_kind(const fit_options *own, fit_task task)
 {
     const int classes = task == FIT_TASK_CLASSIFICATION;
+    const int loss = own->loss.value > GRAM_LOSS_SQUARED || own->quantile;
     switch ((fit_method)own->method.value) {
-    case FIT_METHOD_KRR: return classes ? NULL : &cli_fit_krr;
-    case FIT_METHOD_GP: return classes ? &cli_fit_laplace : &cli_fit_gp;
+    case FIT_METHOD_KRR: return classes ? NULL : loss ? &cli_fit_loss : &cli_fit_krr;
+    case FIT_METHOD_GP:
+        return classes                                           ? &cli_fit_laplace
+               : own->likelihood.value == FIT_LIKELIHOOD_POISSON ? &cli_fit_poisson
+               : own->likelihood.value == FIT_LIKELIHOOD_STUDENT ? &cli_fit_student
+                                                                 : &cli_fit_gp;
     case FIT_METHOD_SVM: return &cli_fit_svm;
     case FIT_METHOD_LOGISTIC: return task == FIT_TASK_REGRESSION ? NULL : &cli_fit_logistic;
-    default: return classes || task == FIT_TASK_ONE_CLASS ? &cli_fit_svm : &cli_fit_krr;
+    default: return classes || task == FIT_TASK_ONE_CLASS ? &cli_fit_svm : loss ? &cli_fit_loss : &cli_fit_krr;
     }
 }
 
@@ -270,6 +302,20 @@ static int draw_classes(cli_session *session, const fit_state *fit)
 
 /* ---- the verb ---- */
 
+/* Options that only some methods have. */
+static int check_losses(const fit_kind *kind, const fit_options *own)
+{
+    int code = CLI_DONE;
+    if (kind != &cli_fit_loss) {
+        code = cli_fit_refuse("--loss", kind->name, own->loss.value > GRAM_LOSS_SQUARED);
+        if (code == CLI_DONE) code = cli_fit_refuse("--quantile", kind->name, own->quantile != NULL);
+        if (code == CLI_DONE) code = cli_fit_refuse("--delta", kind->name, !isnan(own->delta));
+    }
+    if (code == CLI_DONE && own->method.value != FIT_METHOD_GP)
+        code = cli_fit_refuse("--likelihood", kind->name, own->likelihood.value > FIT_LIKELIHOOD_GAUSSIAN);
+    return code;
+}
+
 static int check_use(const fit_kind *kind, const fit_options *own)
 {
     if (cli_fit_ridges(own) > 1)
@@ -281,7 +327,8 @@ static int check_use(const fit_kind *kind, const fit_options *own)
         return cli_fail(CLI_WRONG_USE, "Leave one out.", "fit: --grid tunes, and --tune none does not");
     if (own->model && strcmp(own->model, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
-    int code = kind->check_use(own);
+    int code = check_losses(kind, own);
+    if (code == CLI_DONE) code = kind->check_use(own);
     if (code == CLI_DONE && own->model) code = cli_output_check(own->model);
     return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
 }
@@ -316,7 +363,7 @@ static int finish(cli_session *session, const fit_state *fit)
 
 int cli_fit(int count, char **arguments)
 {
-    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN, .epsilon = NAN, .mean = {-1, 0}};
+    fit_options own = {.lambda = NAN, .noise = NAN, .alpha = NAN, .epsilon = NAN, .delta = NAN, .mean = {-1, 0}};
     cli_common common = {0};
     cli_session session = {0};
     fit_state fit = {.own = &own};

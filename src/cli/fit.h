@@ -16,6 +16,7 @@ typedef enum fit_method {
     FIT_METHOD_LOGISTIC
 } fit_method;
 typedef enum fit_task { FIT_TASK_AUTO, FIT_TASK_REGRESSION, FIT_TASK_CLASSIFICATION, FIT_TASK_ONE_CLASS } fit_task;
+typedef enum fit_likelihood { FIT_LIKELIHOOD_GAUSSIAN, FIT_LIKELIHOOD_POISSON, FIT_LIKELIHOOD_STUDENT } fit_likelihood;
 typedef enum fit_svm { FIT_SVM_C, FIT_SVM_NU, FIT_SVM_ONE_CLASS } fit_svm;
 typedef enum fit_tune { FIT_TUNE_AUTO, FIT_TUNE_NONE, FIT_TUNE_LOO, FIT_TUNE_GCV, FIT_TUNE_CV, FIT_TUNE_ML } fit_tune;
 
@@ -24,13 +25,14 @@ typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_M
 enum { FIT_SOLVER_MARKOV = 100, FIT_SOLVER_INDUCING };
 
 typedef struct fit_options {
-    cli_chosen method, task, tune, solver, precision, missing, format, mean, svm;
+    cli_chosen method, task, tune, solver, precision, missing, format, mean, svm, loss, likelihood;
     const char *model; /* --out */
-    const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot, *class_weight;
+    const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot, *class_weight, *quantile;
     double lambda, noise, alpha; /* NaN: not given */
     double tolerance, C, nu;     /* 0: not given */
-    double epsilon;              /* NaN: not given */
-    int no_intercept, no_scale, loo, ard, no_ard, prob;
+    double epsilon, delta;       /* NaN: not given */
+    double student;              /* degrees of freedom; 0: not given */
+    int no_intercept, no_scale, loo, ard, no_ard, prob, non_crossing;
     int64_t grid;
 } fit_options;
 
@@ -75,7 +77,8 @@ struct fit_kind {
     void (*free)(fit_state *fit);
 };
 
-extern const fit_kind cli_fit_krr, cli_fit_gp, cli_fit_svm, cli_fit_logistic, cli_fit_laplace;
+extern const fit_kind cli_fit_krr, cli_fit_gp, cli_fit_svm, cli_fit_logistic, cli_fit_laplace, cli_fit_poisson,
+    cli_fit_student, cli_fit_loss;
 
 /* The method for a task; FIT_TASK_AUTO before it is known. NULL if it has none such. */
 const fit_kind *cli_fit_kind(const fit_options *own, fit_task task);
@@ -99,6 +102,10 @@ int cli_fit_wants_ard(const fit_options *own);
 int64_t cli_fit_folds(const fit_state *fit);
 /* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
 int64_t cli_fit_tuning_rows(const cli_session *session, int64_t matrices);
+
+/* How many amplitudes (`const`) the kernel has; in the new one those that are unset have that variance. */
+gram_status cli_fit_set_amplitudes(cli_session *session, const gram_kernel *kernel, double variance, int64_t *count,
+                                   gram_kernel **out);
 
 /* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
 void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *default_ridge);

@@ -135,7 +135,8 @@ static fit_task look_at_target(fit_state *fit)
     const fit_method method = (fit_method)fit->own->method.value;
     const int64_t values = data->targets == 1 ? count_values(data->y, data->n, MOST_CLASSES) : 0;
     const int few = values >= 2 && data->n >= ROWS_PER_CLASS * values;
-    if (data->targets != 1) return FIT_TASK_REGRESSION;
+    const int loss = fit->own->loss.value > GRAM_LOSS_SQUARED || fit->own->quantile;
+    if (data->targets != 1 || loss || fit->own->likelihood.value > FIT_LIKELIHOOD_GAUSSIAN) return FIT_TASK_REGRESSION;
     if (find_text(fit)) return FIT_TASK_CLASSIFICATION;
     if (method == FIT_METHOD_LOGISTIC || method == FIT_METHOD_SVM)
         return is_whole(data->y, data->n) ? FIT_TASK_CLASSIFICATION : FIT_TASK_REGRESSION;

@@ -15,9 +15,8 @@ static int is_amplitude(const gram_parameter *parameter)
     return strncmp(parameter->name, "const", 5) == 0;
 }
 
-/* How many amplitudes the kernel has; those that are unset become the variance of the target. */
-static gram_status set_amplitudes(cli_session *session, const gram_kernel *kernel, double variance, int64_t *count,
-                                  gram_kernel **out)
+gram_status cli_fit_set_amplitudes(cli_session *session, const gram_kernel *kernel, double variance, int64_t *count,
+                                   gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     gram_parameter parameter;
@@ -73,7 +72,7 @@ gram_status cli_fit_gp_choose(cli_session *session, fit_state *fit)
     if (!state->noise_given)
         state->options.noise = variance * (fit->tune == FIT_TUNE_NONE ? NOISE_DEFAULT : NOISE_START);
     state->noise_is_default = fit->tune == FIT_TUNE_NONE && !state->noise_given;
-    gram_status status = set_amplitudes(session, fit->given, variance, &amplitudes, &start);
+    gram_status status = cli_fit_set_amplitudes(session, fit->given, variance, &amplitudes, &start);
     if (status >= 0 && amplitudes == 0 && fit->tune != FIT_TUNE_NONE && !fit->own->no_scale) {
         status = add_amplitude(session, start, variance, &scaled);
         gram_kernel_release(start);

@@ -238,6 +238,23 @@ static void add_machine(cli_text *text, const cli_model_report *report)
         add_part(text, report, "at their bound", "n_bounded", WHOLE);
         cli_text_add(text, "\n");
     }
+    if (text_of(report, "loss")) {
+        cli_add_label(text, "loss");
+        cli_text_add(text, "%s", text_of(report, "loss"));
+        add_part(text, report, "delta", "delta", FINE);
+        add_part(text, report, "epsilon", "epsilon", FINE);
+        add_part(text, report, "on these rows", "train_loss", FINE);
+        add_part(text, report, "left-out folds", "cv_loss", FINE);
+        add_part(text, report, "quantiles cross by at most", "crossing", ROUGH);
+        cli_text_add(text, "\n");
+    }
+    if (text_of(report, "likelihood") && !isnan(number_of(report, "scale"))) {
+        cli_add_label(text, "likelihood");
+        cli_text_add(text, "%s", text_of(report, "likelihood"));
+        add_part(text, report, "degrees of freedom", "student", FINE);
+        add_part(text, report, "scale", "scale", FINE);
+        cli_text_add(text, "\n");
+    }
     if (isnan(number_of(report, "objective"))) return;
     cli_add_label(text, "  solution");
     add_part(text, report, "objective", "objective", FINE + 3);
@@ -275,7 +292,7 @@ static void add_errors(cli_text *text, const cli_model_report *report)
         add_part(text, report, "rmse", "cv_rmse", FINE);
         cli_text_add(text, "\n");
     }
-    if (text_of(report, "svm")) return;
+    if (text_of(report, "svm") || text_of(report, "likelihood")) return;
     cli_add_label(text, "leave-one-out");
     if (isnan(number_of(report, "loo_rmse")))
         cli_text_add(text, number_of(report, "n") > LOO_LIMIT ? "not computed above 5,000 rows; --loo asks for it"

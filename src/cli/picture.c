@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,18 +97,26 @@ void cli_picture_look(cli_text *script)
 
 typedef struct curve {
     double x[GRID], f[GRID];
-    int banded; /* the model knows intervals */
+    int banded; /* the model knows intervals, or several quantiles */
     double lower[GRID], upper[GRID];
+    char band[64]; /* what the band is */
 } curve;
 
+/* Of several quantiles the first and the last make the band, the middle one the curve. */
 static void keep_values(const cli_predictor *predictor, const double *values, curve *c)
 {
-    c->banded = predictor->lower >= 0;
+    const int64_t levels = predictor->level_count;
+    const int64_t lower = levels > 1 ? 0 : predictor->lower, upper = levels > 1 ? levels - 1 : predictor->upper;
+    c->banded = lower >= 0;
+    (void)snprintf(c->band, sizeof c->band, "95 %% of new observations");
+    if (levels > 1)
+        (void)snprintf(c->band, sizeof c->band, "quantiles %g to %g", predictor->levels[0],
+                       predictor->levels[levels - 1]);
     for (int i = 0; i < GRID; i++) {
         const double *row = values + i * predictor->stride;
-        c->f[i] = row[0];
-        c->lower[i] = c->banded ? row[predictor->lower] : NAN;
-        c->upper[i] = c->banded ? row[predictor->upper] : NAN;
+        c->f[i] = row[levels / 2];
+        c->lower[i] = c->banded ? row[lower] : NAN;
+        c->upper[i] = c->banded ? row[upper] : NAN;
     }
 }
 
@@ -140,7 +149,7 @@ static int find_curve(cli_session *session, const cli_picture *picture, curve *c
     cli_wish wish = {0};
     for (int64_t i = 0; i < picture->sample->count; i++) add_range(picture->sample->x[i], &least, &most);
     const double beyond = most > least ? 0.05 * (most - least) : 1;
-    if (strcmp(gram_model_method(picture->model), "gp") == 0) wish.interval = 0.95;
+    if (cli_picture_is_posterior(picture->model)) wish.interval = 0.95;
     int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
     if (code == CLI_DONE) {
         gram_status status = evaluate_curve(session, &predictor, least - beyond, most + beyond, c);
@@ -173,12 +182,12 @@ static void add_curve(cli_text *script, const cli_picture *picture, const curve 
     cli_picture_label(script, "y", "", target);
     cli_text_add(script, "set xrange [%s:", gram_number_format(c->x[0], number));
     cli_text_add(script, "%s]\n", gram_number_format(c->x[GRID - 1], number));
+    cli_text_add(script, "plot ");
+    if (c->banded) cli_text_add(script, "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '%s', ", c->band);
     cli_text_add(script,
-                 "plot %s$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
+                 "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
                  "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
-                 c->banded ? "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '95 % of new observations', "
-                           : "",
-                 cli_picture_point_size(sample->count) * 1.4, c->banded ? "mean" : "fit");
+                 cli_picture_point_size(sample->count) * 1.4, c->banded ? "middle" : "fit");
 }
 
 /* ---- several features: panels ---- */

@@ -15,7 +15,7 @@ enum { GRID = 800, MOST_DATA = 3000, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 int cli_picture_is_posterior(const gram_model *model)
 {
     const gram_preparation *preparation = gram_model_preparation(model);
-    if (strcmp(gram_model_method(model), "gp") != 0 || !preparation) return 0;
+    if (strcmp(gram_model_method(model), "gp") != 0 || !preparation || cli_model_text(model, "likelihood")) return 0;
     const gram_preparation_description *known = gram_preparation_describe(preparation);
     return known->feature_count == 1 && !known->features[0].text;
 }

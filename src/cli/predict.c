@@ -125,7 +125,7 @@ static int open_model(cli_session *session, predict_state *state)
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     code = cli_predictor_open(session, state->model, state->model_file, &state->own->wish, &state->predictor);
-    if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, &state->score);
+    if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, state->predictor.level_count, &state->score);
     if (code == CLI_DONE) code = cli_class_score_begin(session, &state->predictor.classes, &state->classes);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
 }
@@ -222,6 +222,15 @@ static int add_class_scores(predict_state *state, const gram_prepared *data, con
     return code;
 }
 
+static void add_level_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const cli_predictor *predictor = &state->predictor;
+    if (!data->y || data->targets != 1) return;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n; i++)
+        cli_score_add_levels(&state->score, data->y[i], predictor->levels, values + i * predictor->stride);
+}
+
 static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
@@ -276,6 +285,7 @@ static int predict_piece(cli_session *session, predict_state *state, const gram_
     if (code == CLI_DONE) code = write_piece(state, data, f);
     if (code == CLI_DONE) find_range(state, data);
     if (code == CLI_DONE && state->predictor.classes.count > 0) code = add_class_scores(state, data, f);
+    if (code == CLI_DONE && state->predictor.level_count > 0) add_level_scores(state, data, f);
     if (code == CLI_DONE) add_scores(state, data, f);
     state->rows += data->table_rows;
     state->predicted += data->n;
@@ -335,6 +345,20 @@ static int draw(cli_session *session, predict_state *state)
     return code;
 }
 
+static void json_levels(cli_json *json, const predict_state *state)
+{
+    cli_json_open(json, "quantiles", '[');
+    for (int64_t i = 0; i < state->score.level_count; i++) {
+        const cli_score_level *at = &state->score.levels[i];
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "level", state->predictor.levels[i]);
+        cli_json_number(json, "loss", at->loss / (double)at->count);
+        cli_json_number(json, "below", at->below / (double)at->count);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
 static void json_densities(cli_json *json, const predict_state *state)
 {
     if (state->score.densities.count == 0) return;
@@ -366,6 +390,8 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_integer(&json, "n", state->predicted);
     if (state->with_target && state->predictor.classes.count > 0) {
         cli_class_score_json(&json, &state->classes);
+    } else if (state->with_target && state->predictor.level_count > 0) {
+        json_levels(&json, state);
     } else if (state->with_target) {
         cli_json_integer(&json, "scored", cli_score_count(&state->score));
         cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
@@ -380,6 +406,16 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     cli_json_close(&json, '{');
     cli_text_add(text, "\n");
+}
+
+static void add_levels(const predict_state *state, cli_text *text)
+{
+    for (int64_t i = 0; i < state->score.level_count; i++) {
+        const cli_score_level *at = &state->score.levels[i];
+        cli_add_label(text, i == 0 ? "quantiles" : "");
+        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", state->predictor.levels[i],
+                     at->below / (double)at->count, at->loss / (double)at->count);
+    }
 }
 
 static void add_terms(const predict_state *state, cli_text *text)
@@ -404,6 +440,8 @@ static void write_table(const predict_state *state, cli_text *text)
     cli_text_add(text, "\n");
     if (state->with_target && state->predictor.classes.count > 0) {
         cli_class_score_print(text, &state->classes);
+    } else if (state->with_target && state->predictor.level_count > 0) {
+        add_levels(state, text);
     } else if (state->with_target) {
         cli_add_label(text, "scores");
         cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));

@@ -20,8 +20,9 @@ static double two_sided_quantile(double p)
 }
 
 static const cli_predictor_kind *const KINDS[] = {
-    &cli_predictor_function,  &cli_predictor_gp,       &cli_predictor_svm,    &cli_predictor_svm_values,
-    &cli_predictor_one_class, &cli_predictor_logistic, &cli_predictor_laplace};
+    &cli_predictor_function,   &cli_predictor_gp,        &cli_predictor_svm,
+    &cli_predictor_svm_values, &cli_predictor_one_class, &cli_predictor_logistic,
+    &cli_predictor_laplace,    &cli_predictor_loss,      &cli_predictor_laplace_values};
 
 double cli_model_number(const gram_model *model, const char *name, double otherwise)
 {
@@ -64,7 +65,7 @@ int cli_predictor_means(cli_predictor *predictor)
 
 /* ---- models that are a function and nothing more ---- */
 
-static int open_function(cli_session *session, cli_predictor *predictor)
+static int refuse_wishes(const cli_predictor *predictor)
 {
     const cli_wish *wish = &predictor->wish;
     const char *asked = wish->std            ? "std"
@@ -73,12 +74,18 @@ static int open_function(cli_session *session, cli_predictor *predictor)
                         : wish->terms        ? "terms"
                         : wish->prob         ? "prob"
                                              : NULL;
-    (void)session;
     if (asked)
         return cli_fail(CLI_WRONG_USE, "It predicts means only; `gram fit --method gp` makes a model that knows more.",
                         "predict: --%s is not for a model of the method %s", asked,
                         gram_model_method(predictor->model));
-    return cli_predictor_means(predictor);
+    return CLI_DONE;
+}
+
+static int open_function(cli_session *session, cli_predictor *predictor)
+{
+    (void)session;
+    const int code = refuse_wishes(predictor);
+    return code == CLI_DONE ? cli_predictor_means(predictor) : code;
 }
 
 static gram_status evaluate_function(cli_session *session, const cli_predictor *predictor, const cli_places *places,
@@ -88,10 +95,37 @@ static gram_status evaluate_function(cli_session *session, const cli_predictor *
                                   predictor->stride);
 }
 
-const cli_predictor_kind cli_predictor_function = {"krr", NULL, open_function, evaluate_function, NULL};
-const cli_predictor_kind cli_predictor_svm_values = {"svm", "regression", open_function, evaluate_function, NULL};
+const cli_predictor_kind cli_predictor_function = {"krr", NULL, 0, open_function, evaluate_function, NULL};
+const cli_predictor_kind cli_predictor_svm_values = {"svm", "regression", 0, open_function, evaluate_function, NULL};
+
+/* Quantiles have a column each; one loss has its value as the mean. */
+static int open_loss(cli_session *session, cli_predictor *predictor)
+{
+    int64_t rows = 0, count = 0;
+    const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
+    const int64_t outputs = gram_function_outputs(gram_model_function(predictor->model));
+    char number[GRAM_NUMBER_SIZE];
+    if (!levels) return open_function(session, predictor);
+    if (rows != 1 || count != outputs)
+        return cli_fail(CLI_BAD_DATA, "Fit it again.", "%s: quantiles without their levels", predictor->file);
+    int code = refuse_wishes(predictor);
+    for (int64_t i = 0; i < count && code == CLI_DONE; i++)
+        code = cli_predictor_column(predictor, "quantile_", gram_number_format(levels[i], number));
+    predictor->level_count = count;
+    predictor->levels = levels;
+    return code;
+}
+
+const cli_predictor_kind cli_predictor_loss = {"loss", "regression", 0, open_loss, evaluate_function, NULL};
 
 /* ---- any model ---- */
+
+static int is_kind(const cli_predictor_kind *kind, const gram_model *model)
+{
+    const int has_likelihood = cli_model_text(model, "likelihood") != NULL;
+    return strcmp(kind->method, gram_model_method(model)) == 0 &&
+           (!kind->task || strcmp(kind->task, gram_model_task(model)) == 0) && kind->has_likelihood == has_likelihood;
+}
 
 int cli_predictor_open(cli_session *session, const gram_model *model, const char *file, const cli_wish *wish,
                        cli_predictor *predictor)
@@ -100,8 +134,7 @@ int cli_predictor_open(cli_session *session, const gram_model *model, const char
     *predictor = (cli_predictor){.model = model, .file = file, .wish = *wish, .std = -1, .lower = -1, .upper = -1};
     predictor->quantile = two_sided_quantile(wish->interval > 0 ? wish->interval : 0.95);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (strcmp(KINDS[i]->method, method) == 0 && (!KINDS[i]->task || strcmp(KINDS[i]->task, task) == 0))
-            predictor->kind = KINDS[i];
+        if (is_kind(KINDS[i], model)) predictor->kind = KINDS[i];
     if (!predictor->kind)
         return cli_fail(CLI_BAD_DATA, "A newer gram may know it.",
                         "%s: a model of the method '%s' for %s, which is not known", file, method, task);

@@ -26,6 +26,7 @@ typedef struct cli_predictor cli_predictor;
 /* One method: a row of the table in predictor.c. */
 typedef struct cli_predictor_kind {
     const char *method, *task; /* task NULL: any */
+    int has_likelihood;        /* only models that name a likelihood, or only those that do not */
     /* Finds what the model lacks, names the columns. Returns CLI_DONE, or the exit code after a message. */
     int (*open)(cli_session *session, cli_predictor *predictor);
     gram_status (*evaluate)(cli_session *session, const cli_predictor *predictor, const cli_places *places,
@@ -46,8 +47,10 @@ struct cli_predictor {
     int64_t stride; /* of all */
     char **names;
     int64_t std, lower, upper; /* columns, -1: none */
-    double quantile;           /* half the width of the interval in standard deviations; of 95 % if none is asked for */
-    void *own;                 /* the kind's */
+    int64_t level_count;       /* quantiles: the first so many columns, of the levels */
+    const double *levels;
+    double quantile; /* half the width of the interval in standard deviations; of 95 % if none is asked for */
+    void *own;       /* the kind's */
 };
 
 /* Returns CLI_DONE or the exit code after a message: what the method cannot do is refused by name. Closing takes one that
@@ -75,6 +78,7 @@ double cli_model_number(const gram_model *model, const char *name, double otherw
 const char *cli_model_text(const gram_model *model, const char *name);
 
 extern const cli_predictor_kind cli_predictor_function, cli_predictor_gp, cli_predictor_svm, cli_predictor_svm_values,
-    cli_predictor_one_class, cli_predictor_logistic, cli_predictor_laplace;
+    cli_predictor_one_class, cli_predictor_logistic, cli_predictor_laplace, cli_predictor_loss,
+    cli_predictor_laplace_values;
 
 #endif

@@ -1,6 +1,7 @@
 /* Predictions of classifiers: the class, its probabilities, and for two classes a score that grows with the second. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "predictor.h"
 
@@ -96,7 +97,7 @@ static gram_status evaluate_svm(cli_session *session, const cli_predictor *predi
     return status;
 }
 
-const cli_predictor_kind cli_predictor_svm = {"svm", "classification", open_svm, evaluate_svm, NULL};
+const cli_predictor_kind cli_predictor_svm = {"svm", "classification", 0, open_svm, evaluate_svm, NULL};
 
 /* One class: 1 inside, -1 outside, and by how much. */
 static int open_one_class(cli_session *session, cli_predictor *predictor)
@@ -120,7 +121,7 @@ static gram_status evaluate_one_class(cli_session *session, const cli_predictor 
     return status;
 }
 
-const cli_predictor_kind cli_predictor_one_class = {"svm", "one-class", open_one_class, evaluate_one_class, NULL};
+const cli_predictor_kind cli_predictor_one_class = {"svm", "one-class", 0, open_one_class, evaluate_one_class, NULL};
 
 /* ---- what has probabilities from the start ---- */
 
@@ -158,8 +159,8 @@ static gram_status evaluate_logistic(cli_session *session, const cli_predictor *
     return status;
 }
 
-const cli_predictor_kind cli_predictor_logistic = {"logistic", "classification", open_logistic, evaluate_logistic,
-                                                   NULL};
+const cli_predictor_kind cli_predictor_logistic = {"logistic",    "classification",  0,
+                                                   open_logistic, evaluate_logistic, NULL};
 
 /* ---- Gaussian processes: probabilities averaged over the posterior, which is found anew ---- */
 
@@ -183,6 +184,64 @@ static int open_laplace(cli_session *session, cli_predictor *predictor)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
+/* Counts and heavy tails: the mean of y, and its deviation. */
+static int open_laplace_values(cli_session *session, cli_predictor *predictor)
+{
+    const gram_function *function = gram_model_function(predictor->model);
+    const gram_points *x = gram_function_centres(function);
+    const char *name = cli_model_text(predictor->model, "likelihood");
+    int64_t rows = 0, columns = 0;
+    const double *y = gram_model_array(predictor->model, "targets", &rows, &columns);
+    gram_laplace_options options;
+    gram_laplace *laplace = NULL;
+    int code = cli_predictor_means(predictor);
+    if (code != CLI_DONE) return code;
+    if (predictor->wish.interval > 0 || predictor->wish.terms || predictor->wish.prob)
+        return cli_fail(CLI_WRONG_USE, "--std is there.",
+                        "predict: --interval, --terms and --prob are not for the likelihood %s", name);
+    if (!y || columns != 1 || rows != gram_points_count(x)) return bad_model(predictor);
+    gram_laplace_options_init(&options, sizeof options);
+    options.likelihood = strcmp(name, "poisson") == 0 ? GRAM_LIKELIHOOD_POISSON : GRAM_LIKELIHOOD_STUDENT;
+    options.nu = cli_model_number(predictor->model, "student", options.nu);
+    options.scale = cli_model_number(predictor->model, "scale", options.scale);
+    const gram_status status =
+        gram_laplace_fit(session->context, gram_function_kernel(function), x, y, &options, &laplace);
+    predictor->own = laplace;
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    if (!predictor->wish.std) return CLI_DONE;
+    predictor->std = predictor->count;
+    return cli_predictor_column(predictor, "std", "");
+}
+
+/* The variance of an observation, or of what it scatters about: exp(f) or f. */
+static double variance_of(const cli_predictor *predictor, double mean, double latent)
+{
+    const double nu = cli_model_number(predictor->model, "student", 4);
+    const double scale = cli_model_number(predictor->model, "scale", 1);
+    if (strcmp(cli_model_text(predictor->model, "likelihood"), "poisson") == 0)
+        return mean * mean * expm1(latent) + (predictor->wish.latent ? 0 : mean);
+    return latent + (predictor->wish.latent ? 0 : nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY);
+}
+
+static gram_status evaluate_laplace_values(cli_session *session, const cli_predictor *predictor,
+                                           const cli_places *places, double *values)
+{
+    const double offset = cli_model_number(predictor->model, "offset", 0);
+    double *work = calloc((size_t)(3 * places->n + 1), sizeof *work);
+    if (!work) return GRAM_ERROR_MEMORY;
+    double *mean = work, *latent = mean + places->n, *variance = latent + places->n;
+    gram_status status = gram_laplace_predict(session->context, predictor->own, places->points, mean, 1);
+    if (status >= 0 && predictor->std >= 0)
+        status = gram_laplace_latent(session->context, predictor->own, places->points, latent, variance);
+    for (int64_t i = 0; i < places->n && status >= 0; i++) {
+        values[i * predictor->stride] = mean[i] + offset;
+        if (predictor->std >= 0)
+            values[i * predictor->stride + predictor->std] = sqrt(variance_of(predictor, mean[i], variance[i]));
+    }
+    free(work);
+    return status;
+}
+
 static gram_status evaluate_laplace(cli_session *session, const cli_predictor *predictor, const cli_places *places,
                                     double *values)
 {
@@ -200,5 +259,7 @@ static void close_laplace(cli_predictor *predictor)
     gram_laplace_destroy(predictor->own);
 }
 
-const cli_predictor_kind cli_predictor_laplace = {"gp", "classification", open_laplace, evaluate_laplace,
-                                                  close_laplace};
+const cli_predictor_kind cli_predictor_laplace = {"gp",         "classification", 1,
+                                                  open_laplace, evaluate_laplace, close_laplace};
+const cli_predictor_kind cli_predictor_laplace_values = {
+    "gp", "regression", 1, open_laplace_values, evaluate_laplace_values, close_laplace};

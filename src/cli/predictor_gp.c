@@ -126,4 +126,4 @@ static gram_status evaluate_gp(cli_session *session, const cli_predictor *predic
     return status;
 }
 
-const cli_predictor_kind cli_predictor_gp = {"gp", "regression", open_gp, evaluate_gp, close_gp};
+const cli_predictor_kind cli_predictor_gp = {"gp", "regression", 0, open_gp, evaluate_gp, close_gp};

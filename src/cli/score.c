@@ -3,17 +3,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-int cli_score_begin(int64_t outputs, cli_score *score)
+int cli_score_begin(int64_t outputs, int64_t level_count, cli_score *score)
 {
     score->outputs = outputs;
+    score->level_count = level_count;
+    score->levels = calloc((size_t)level_count + 1, sizeof *score->levels);
     score->sums = calloc((size_t)outputs + 1, sizeof *score->sums);
-    return score->sums ? CLI_DONE : cli_no_memory();
+    return score->sums && score->levels ? CLI_DONE : cli_no_memory();
 }
 
 void cli_score_free(cli_score *score)
 {
     free(score->sums);
+    free(score->levels);
     *score = (cli_score){0};
+}
+
+void cli_score_add_levels(cli_score *score, double y, const double *levels, const double *quantiles)
+{
+    for (int64_t i = 0; i < score->level_count && !isnan(y); i++) {
+        const double r = y - quantiles[i];
+        score->levels[i].count++;
+        score->levels[i].loss += r > 0 ? levels[i] * r : (levels[i] - 1) * r;
+        score->levels[i].below += y <= quantiles[i];
+    }
 }
 
 /* Welford's update: the sum of squares about the mean without cancellation. */

@@ -18,14 +18,24 @@ typedef struct cli_score_densities {
     double nlpd, inside;
 } cli_score_densities;
 
+/* Of one level of a quantile: the mean pinball loss, and the share of observations below. */
+typedef struct cli_score_level {
+    int64_t count;
+    double loss, below;
+} cli_score_level;
+
 typedef struct cli_score {
     int64_t outputs;
+    int64_t level_count;
+    cli_score_level *levels;
     cli_score_densities densities;
     cli_score_sums *sums;
 } cli_score;
 
 /* Returns the exit code; the caller frees it. */
-int cli_score_begin(int64_t outputs, cli_score *score);
+int cli_score_begin(int64_t outputs, int64_t level_count, cli_score *score);
+/* One observation and its predicted quantiles at those levels. */
+void cli_score_add_levels(cli_score *score, double y, const double *levels, const double *quantiles);
 /* One row of observations and predictions, `outputs` each; a NaN is left out. */
 void cli_score_add(cli_score *score, const double *y, const double *f);
 /* A normal predictive distribution of one observation; the interval is `quantile` deviations wide on both sides. Left out if

@@ -39,10 +39,10 @@ typedef struct work {
     double *mu_s, *mu_t;              /* n x j: what the products should become */
     double *block;                    /* n x m x m: M^-1 */
     double *shift;                    /* n m */
-    double *right;                    /* n m x (1 + m): right-hand side and the constants' columns, then the solutions */
-    double *product;                  /* n x m: K alpha */
-    double *db, *system;              /* m and m x m */
-    gram_loss_matrix joint;           /* several outputs: K for each of them, with the blocks */
+    double *right;          /* n m x (1 + m): right-hand side and the constants' columns, then the solutions */
+    double *product;        /* n x m: K alpha */
+    double *db, *system;    /* m and m x m */
+    gram_loss_matrix joint; /* several outputs: K for each of them, with the blocks */
     double mu;
 } work;
 
@@ -109,8 +109,7 @@ static gram_status renew(gram_context *context, work *w)
     gram_status status = GRAM_OK;
     gram_interior *p = w->p;
     for (int64_t i = 0; i < w->n; i++)
-        for (int64_t t = 0; t < w->m; t++)
-            p->alpha[i * w->m + t] = dot(w->j, p->incidence + t * w->j, p->z + i * w->j);
+        for (int64_t t = 0; t < w->m; t++) p->alpha[i * w->m + t] = dot(w->j, p->incidence + t * w->j, p->z + i * w->j);
     TRY(gram_loss_matrix_apply(context, p->k, w->m, p->alpha, w->product));
     for (int64_t i = 0; i < w->n * w->m; i++) p->f[i] = w->product[i] / p->c + p->b[i % w->m];
 done:
@@ -321,9 +320,9 @@ static void spread(work *w)
             const int64_t at = i * w->j + j;
             w->dz[at] = w->j > 1 ? (w->e[at] - pull) / w->theta[at] : da[0] * p->incidence[0];
             w->ds[at] = w->mu_s[at] / lower_room(p, at) - p->s[at] - p->s[at] / lower_room(p, at) * w->dz[at];
-            w->dt[at] = isinf(p->upper[at]) ? 0
-                                            : w->mu_t[at] / upper_room(p, at) - p->t[at] +
-                                                  p->t[at] / upper_room(p, at) * w->dz[at];
+            w->dt[at] = isinf(p->upper[at])
+                            ? 0
+                            : w->mu_t[at] / upper_room(p, at) - p->t[at] + p->t[at] / upper_room(p, at) * w->dz[at];
         }
     }
 }

@@ -15,11 +15,11 @@
 
 typedef struct gram_interior {
     const gram_loss_matrix *k;
-    int64_t outputs, variables; /* of a row */
-    const double *incidence;    /* A: outputs x variables, of 0, 1 and -1; full rank by rows */
-    const double *target;       /* n x variables */
+    int64_t outputs, variables;  /* of a row */
+    const double *incidence;     /* A: outputs x variables, of 0, 1 and -1; full rank by rows */
+    const double *target;        /* n x variables */
     const double *lower, *upper; /* n x variables; upper may be infinite */
-    const double *rho;          /* n, or NULL: 0; with one output and one variable only */
+    const double *rho;           /* n, or NULL: 0; with one output and one variable only */
     double c;
     int intercept;
     int64_t most;
