@@ -221,6 +221,7 @@ gram_status gram_candidate_refine(gram_tuning *t, gram_candidate *c, int which, 
     descent down = {t, c, which, INFINITY, INFINITY};
     double *numbers = NULL;
     int known = 0;
+    if (which == t->last && t->evaluations_limit - t->evaluations < n + 2) return GRAM_OK;
     TRY(gram_take(t->context, "tuning: Hessian", total, sizeof(double), (void **)&numbers));
     double *hessian = numbers, *middle = hessian + n * n, *x = middle + n, *work = x + n;
     gram_candidate_copy(c, c->point, c->trial);

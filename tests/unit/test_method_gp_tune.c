@@ -428,6 +428,29 @@ static void fixed_ones_stay(void **state)
     gram_context_destroy(c);
 }
 
+/* Weights, row noises and columns of the rows that are tuned on: the value is that of those rows. */
+static void rows_keep_what_is_theirs(void **state)
+{
+    (void)state;
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    data t;
+    make_data(600, &t);
+    gram_points *x = test_points(c, N, D, t.x);
+    for (int k = 0; k < 4; k++) {
+        gram_gp_options o = setting(k, &t);
+        gram_gp_tune_options how = tune_options();
+        how.ard = 0;
+        result r = tune(c, "const*rbf", N, D, t.x, t.y, &o, &how);
+        sane(&r);
+        const double value = objective_at(c, r.kernel, r.values, r.values[r.count], x, t.y, o, GRAM_GP_OBJECTIVE_ML);
+        near("value", 1, &r.report.value, &value, 1e-9);
+        is_maximum(c, &r, x, t.y, o, GRAM_GP_OBJECTIVE_ML);
+        gram_kernel_release(r.kernel);
+    }
+    gram_points_destroy(x);
+    gram_context_destroy(c);
+}
+
 /* Where y is waves, the period is found from the data. */
 static void period_is_found(void **state)
 {
@@ -800,7 +823,7 @@ static gram_status play(gram_context *c)
     double x[ROWS], y[ROWS], noise, row_noise[ROWS] = {0};
     gram_kernel *kernel = NULL, *tuned = NULL;
     gram_points *points = NULL;
-    const gram_gp_prior prior = {0, 0, 1};
+    const gram_gp_prior prior = {GRAM_GP_PRIOR_NOISE, 0, 1};
     gram_gp_options o = gp_options(GRAM_MEAN_CONSTANT, 0.01);
     gram_gp_tune_options how = tune_options();
     how.evaluations = 2;
