@@ -49,7 +49,8 @@ typedef struct gram_svm_options {
     double seconds;              /* at most about so long; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
     int64_t probability_folds;   /* >= 2: probabilities from so many folds; 0 (default): none */
-    const double *out_of_fold;   /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
+    const double
+        *out_of_fold; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
 } gram_svm_options;
 
 GRAM_API void gram_svm_options_init(gram_svm_options *options, size_t size);
@@ -127,21 +128,21 @@ GRAM_API gram_status gram_svm_decide(gram_context *context, int64_t classes, int
 
 typedef struct gram_svm_tune_options {
     size_t size;
-    int64_t folds;                   /* default 5 */
-    int64_t widths;                  /* how many factors for the length-scales, default 10; 1 keeps them */
-    int64_t strengths;               /* how many values of C, default 10; 1 keeps that of the machine's options */
-    double width_least, width_most;  /* range of the factors, default 1/8 to 4 */
-    double c_least, c_most;          /* range of C, default 2^-4 to 2^11 */
-    int64_t rows;                    /* tune on at most so many rows, drawn by the seed; default 5,000 */
-    int64_t iterations;              /* at most so many steps in one fit; 0 (default): 400 for each row */
+    int64_t folds;                  /* default 5 */
+    int64_t widths;                 /* how many factors for the length-scales, default 10; 1 keeps them */
+    int64_t strengths;              /* how many values of C, default 10; 1 keeps that of the machine's options */
+    double width_least, width_most; /* range of the factors, default 1/8 to 4 */
+    double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
+    int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
+    int64_t iterations;             /* at most so many steps in one fit; 0 (default): 400 for each row */
 } gram_svm_tune_options;
 
 GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);
 
 typedef struct gram_svm_tune_report {
     size_t size;
-    int64_t rows;          /* tuned on */
-    int64_t fits;          /* machines that were solved: folds x widths x strengths x outputs, less those known beforehand */
+    int64_t rows; /* tuned on */
+    int64_t fits; /* machines that were solved: folds x widths x strengths x outputs, less those known beforehand */
     int64_t iterations;    /* steps of all of them */
     double C, factor;      /* chosen: the strength, and the factor of the length-scales */
     double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */

@@ -73,17 +73,23 @@ static gram_status make_function(gram_context *context, const gram_svm_data *dat
     gram_points *centres = NULL;
     TRY(gram_take(context, "coefficients", count * m, sizeof(double), (void **)&a));
     TRY(gram_take(context, "constants", m, sizeof(double), (void **)&constants));
-    if (data->x->f64) TRY(gram_take(context, "support vectors", count * d, sizeof(double), (void **)&wide));
-    else TRY(gram_take(context, "support vectors", count * d, sizeof(float), (void **)&narrow));
+    if (data->x->f64)
+        TRY(gram_take(context, "support vectors", count * d, sizeof(double), (void **)&wide));
+    else
+        TRY(gram_take(context, "support vectors", count * d, sizeof(float), (void **)&narrow));
     for (int64_t k = 0; k < count; k++) {
         const int64_t row = data->indexed || found == 0 ? k : svm->support[k];
         for (int64_t o = 0; o < m; o++) a[k * m + o] = data->duals[row * m + o] * data->scale[o];
-        if (wide) memcpy(wide + k * d, data->x->f64 + row * data->x->stride, (size_t)d * sizeof *wide);
-        else memcpy(narrow + k * d, data->x->f32 + row * data->x->stride, (size_t)d * sizeof *narrow);
+        if (wide)
+            memcpy(wide + k * d, data->x->f64 + row * data->x->stride, (size_t)d * sizeof *wide);
+        else
+            memcpy(narrow + k * d, data->x->f32 + row * data->x->stride, (size_t)d * sizeof *narrow);
     }
     for (int64_t o = 0; o < m; o++) constants[o] = data->pairs[o].constant;
-    if (wide) TRY(gram_points_create_f64(context, count, d, wide, d, &centres));
-    else TRY(gram_points_create_f32(context, count, d, narrow, d, &centres));
+    if (wide)
+        TRY(gram_points_create_f64(context, count, d, wide, d, &centres));
+    else
+        TRY(gram_points_create_f32(context, count, d, narrow, d, &centres));
     TRY(gram_function_create(context, data->kernel, centres, m, a, m, constants, &svm->function));
 done:
     gram_points_destroy(centres);
@@ -99,7 +105,8 @@ done:
 static gram_status solve(gram_context *context, gram_svm_data *data)
 {
     gram_status status = GRAM_OK;
-    if (gram_svm_is_small(data)) TRY(gram_svm_solve_small(context, data));
+    if (gram_svm_is_small(data))
+        TRY(gram_svm_solve_small(context, data));
     else
         for (int64_t o = 0; o < data->outputs; o++) TRY(solve_large(context, data, o));
 done:

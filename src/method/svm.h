@@ -35,7 +35,8 @@ typedef struct gram_svm_problem {
     int64_t class[2]; /* the same twice if there is but one */
     int64_t count[2]; /* rows of the two classes */
     int64_t rows;     /* of both */
-    gram_smo smo;     /* its point maps a variable to its row among those of the problem: the first class, then the second */
+    gram_smo
+        smo; /* its point maps a variable to its row among those of the problem: the first class, then the second */
     double *c, *lower, *upper;
     int64_t *point;
 } gram_svm_problem;

@@ -15,8 +15,8 @@ enum { SLICE = 50000 /* steps between looks at the clock */ };
 typedef struct small {
     gram_svm_data *data;
     const gram_smo_loops *loops;
-    int64_t *place;    /* classes + 1: where a class begins among the packed points, whole panels */
-    double *numbers;   /* the packed points; what fills up repeats a row of the class */
+    int64_t *place;  /* classes + 1: where a class begins among the packed points, whole panels */
+    double *numbers; /* the packed points; what fills up repeats a row of the class */
     gram_points *points;
     gram_engine *engine;
     double **own;      /* classes: the block of a class with itself */
@@ -67,7 +67,8 @@ static gram_status pack_points(gram_context *context, small *s)
     TRY(gram_take(context, "points", all * d, sizeof(double), (void **)&s->numbers));
     for (int64_t c = 0; c < data->classes; c++)
         for (int64_t i = s->place[c]; i < s->place[c + 1]; i++) {
-            const int64_t at = data->first[c] + i - s->place[c], row = data->member[at < data->first[c + 1] ? at : data->first[c]];
+            const int64_t at = data->first[c] + i - s->place[c],
+                          row = data->member[at < data->first[c + 1] ? at : data->first[c]];
             for (int64_t l = 0; l < d; l++) s->numbers[i * d + l] = gram_points_at(data->x, row, l);
         }
     TRY(gram_points_create_f64(context, all, d, s->numbers, d, &s->points));
@@ -82,7 +83,7 @@ static gram_status fill_own(void *argument, const gram_worker *worker)
 {
     const small *s = argument;
     int64_t class = 0;
-    while (worker->task * GRAM_PANEL >= s->place[class + 1]) class++;
+    while (worker->task * GRAM_PANEL >= s->place[class + 1]) class ++;
     const int64_t first = s->place[class] / GRAM_PANEL, row = worker->task - first, width = width_of(s, class);
     gram_engine_begin(s->engine, worker->scratch);
     for (int64_t column = 0; column <= row; column++) {
@@ -230,7 +231,8 @@ static gram_status solve_one(void *argument, const gram_worker *worker)
     const small *s = argument;
     solving job = {.s = s};
     char *place = worker->scratch;
-    void *engine_scratch = carve(&place, (gram_engine_scratch(s->engine) + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT);
+    void *engine_scratch =
+        carve(&place, (gram_engine_scratch(s->engine) + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT);
     void *problem_memory = carve(&place, s->problem_bytes);
     double *cross = carve(&place, s->cross_bytes);
     double **arrays[] = {&job.block.diagonal, &job.block.v,    &job.block.b,   &job.block.lower,

@@ -22,20 +22,20 @@ enum { SAMPLE_STREAM = 0x53564e, WIDTH = 512 };
 static const double LOOSE = 1e-2;
 
 typedef struct tuning {
-    const gram_svm_data *data;      /* of the rows that are tuned on */
+    const gram_svm_data *data; /* of the rows that are tuned on */
     const gram_svm_tune_options *o;
     const gram_smo_loops *loops;
     int64_t widths, strengths, folds, n, outputs;
     int64_t *fold;
-    double *factors, *c;            /* the grid */
-    int64_t batch, batch_first;     /* widths that are held at a time, and the first of them */
-    float **k;                      /* batch matrices n x n */
-    double *decisions;              /* batch x strengths x n x outputs */
-    double *scores, *errors;        /* widths x strengths, with standard errors */
-    int64_t *steps, *fits;          /* of each task of a batch */
-    int64_t most;                   /* steps of a fit */
+    double *factors, *c;        /* the grid */
+    int64_t batch, batch_first; /* widths that are held at a time, and the first of them */
+    float **k;                  /* batch matrices n x n */
+    double *decisions;          /* batch x strengths x n x outputs */
+    double *scores, *errors;    /* widths x strengths, with standard errors */
+    int64_t *steps, *fits;      /* of each task of a batch */
+    int64_t most;               /* steps of a fit */
     size_t problem_bytes, smo_bytes, f_bytes, compact_bytes;
-    gram_engine *engine;            /* of the matrix that is made now */
+    gram_engine *engine; /* of the matrix that is made now */
     float *making;
 } tuning;
 
@@ -59,9 +59,8 @@ static gram_status check_options(gram_context *context, const gram_svm_tune_opti
 {
     gram_status status = GRAM_OK;
     FAIL_IF(o->folds < 2, context, GRAM_ERROR_ARGUMENT, "svm_tune: folds = %lld is below 2", (long long)o->folds);
-    FAIL_IF(o->widths < 1 || o->widths > 1000 || o->strengths < 1 || o->strengths > 1000, context,
-            GRAM_ERROR_ARGUMENT, "svm_tune: a grid of %lld x %lld: both sizes are 1 to 1000", (long long)o->widths,
-            (long long)o->strengths);
+    FAIL_IF(o->widths < 1 || o->widths > 1000 || o->strengths < 1 || o->strengths > 1000, context, GRAM_ERROR_ARGUMENT,
+            "svm_tune: a grid of %lld x %lld: both sizes are 1 to 1000", (long long)o->widths, (long long)o->strengths);
     FAIL_IF(!(o->width_least > 0 && o->width_least <= o->width_most && isfinite(o->width_most)), context,
             GRAM_ERROR_ARGUMENT, "svm_tune: width_least is above 0 and width_most not below it");
     FAIL_IF(!(o->c_least > 0 && o->c_least <= o->c_most && o->c_most <= 1e100), context, GRAM_ERROR_ARGUMENT,
@@ -149,9 +148,9 @@ typedef struct chain {
     const tuning *t;
     int64_t width, fold, output; /* width within the batch */
     gram_svm_problem problem;
-    const float *k;    /* rows of K: of the tuned rows, or compact */
+    const float *k; /* rows of K: of the tuned rows, or compact */
     int64_t ld;
-    int64_t *row_of;   /* points of the problem as rows: training rows, then held-out ones */
+    int64_t *row_of; /* points of the problem as rows: training rows, then held-out ones */
     int64_t train, held;
 } chain;
 
@@ -295,7 +294,7 @@ static void start_chain(chain *job, char *place)
         const float *row = job->k + p->point[i] * job->ld;
         if (weight != 0) t->loops->add_rows(1, &weight, &row, 0, s->n, s->f);
     }
-    s->source = (gram_smo_source){job, dense_rows};
+    s->source = (gram_smo_source){job, 1, dense_rows};
     gram_smo_prepare(s, t->loops, WIDTH, place);
 }
 
@@ -358,8 +357,7 @@ static gram_status score_batch(gram_context *context, tuning *t, int64_t widths)
         for (int64_t k = 0; k < t->strengths; k++) {
             const double *decisions = decisions_at(t, w, k);
             const int64_t at = (t->batch_first + w) * t->strengths + k;
-            if (classification)
-                TRY(gram_svm_decide(context, t->data->classes, t->n, decisions, NULL, labels, NULL));
+            if (classification) TRY(gram_svm_decide(context, t->data->classes, t->n, decisions, NULL, labels, NULL));
             score(t, decisions, classification ? labels : NULL, &t->scores[at], &t->errors[at]);
         }
 done:
@@ -563,10 +561,14 @@ static gram_status set_up(gram_context *context, const gram_svm_data *data, cons
     measure(t);
     TRY(take_all(context, t));
     TRY(gram_svm_make_folds(context, data, t->folds, t->fold));
-    if (t->widths > 1) fill_grid(t->widths, o->width_least, o->width_most, t->factors);
-    else t->factors[0] = 1;
-    if (t->strengths > 1) fill_grid(t->strengths, o->c_least, o->c_most, t->c);
-    else t->c[0] = data->options.C;
+    if (t->widths > 1)
+        fill_grid(t->widths, o->width_least, o->width_most, t->factors);
+    else
+        t->factors[0] = 1;
+    if (t->strengths > 1)
+        fill_grid(t->strengths, o->c_least, o->c_most, t->c);
+    else
+        t->c[0] = data->options.C;
 done:
     return status;
 }
@@ -580,8 +582,8 @@ static void report_best(const tuning *t, int64_t best, gram_svm_tune_report *r)
     r->factor = t->factors[w];
     r->score = t->scores[best];
     r->standard_error = t->errors[best];
-    r->at_edge = (t->widths > 1 && (w == 0 || w == t->widths - 1)) ||
-                 (t->strengths > 1 && (k == 0 || k == t->strengths - 1));
+    r->at_edge =
+        (t->widths > 1 && (w == 0 || w == t->widths - 1)) || (t->strengths > 1 && (k == 0 || k == t->strengths - 1));
 }
 
 gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
@@ -602,7 +604,9 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     gram_svm_tune_options_init(&o, sizeof o);
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     FAIL_IF(!kernel || !x || !C, context, GRAM_ERROR_ARGUMENT, "svm_tune: %s is NULL",
-            !kernel ? "kernel" : !x ? "x" : "C");
+            !kernel ? "kernel"
+            : !x    ? "x"
+                    : "C");
     FAIL_IF(known.kind == GRAM_SVM_ONE_CLASS, context, GRAM_ERROR_UNSUPPORTED,
             "svm_tune: one class has no error to tune by");
     FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "svm_tune: y is NULL");

@@ -178,9 +178,12 @@ void gram_smo_levels(const gram_smo *s, double level[2])
     }
     for (int g = 0; g < 2; g++) {
         const double high = e.highest[g], low = e.lowest[g];
-        if (count[g]) level[g] = sum[g] / (double)count[g];
-        else if (isfinite(high) && isfinite(low)) level[g] = high / 2 + low / 2;
-        else level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
+        if (count[g])
+            level[g] = sum[g] / (double)count[g];
+        else if (isfinite(high) && isfinite(low))
+            level[g] = high / 2 + low / 2;
+        else
+            level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
     }
 }
 
@@ -231,9 +234,12 @@ static void select_worst(candidate *list, int64_t count, int64_t wanted)
             if (i > j) break;
             exchange(&list[i++], &list[j--]);
         }
-        if (wanted - 1 <= j) high = j;
-        else if (wanted - 1 >= i) low = i;
-        else return;
+        if (wanted - 1 <= j)
+            high = j;
+        else if (wanted - 1 >= i)
+            low = i;
+        else
+            return;
     }
 }
 
@@ -336,10 +342,11 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
 {
     const round_job *job = argument;
     gram_smo *s = job->smo;
+    const double unit = s->source.unit;
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
         double *row = s->matrix + place_of(job, k) * job->size;
         const float *from = s->rows[k];
-        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = (double)from[s->points[m]];
+        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = unit * (double)from[s->points[m]];
     }
     return GRAM_OK;
 }
@@ -418,7 +425,7 @@ static void store_moves(round_job *job)
         s->b[s->set[k]] = now;
         if (change == 0) continue;
         s->rows[job->moved] = s->rows[k];
-        s->weights[job->moved++] = change;
+        s->weights[job->moved++] = s->source.unit * change;
     }
 }
 

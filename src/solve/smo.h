@@ -20,35 +20,36 @@
 /* Where rows of K come from. */
 typedef struct gram_smo_source {
     void *self;
+    double unit; /* rows are K divided by this */
     /* out[r] = row points[r], n numbers, valid until the next call. */
     gram_status (*rows)(void *self, gram_context *context, int64_t count, const int64_t *points, const float **out);
 } gram_smo_source;
 
 typedef struct gram_smo {
     /* the problem */
-    int64_t n;              /* of K */
-    int64_t count;          /* variables */
-    int64_t group;          /* the first so many are group 0 */
-    const int64_t *point;   /* of a variable, NULL: its number */
+    int64_t n;            /* of K */
+    int64_t count;        /* variables */
+    int64_t group;        /* the first so many are group 0 */
+    const int64_t *point; /* of a variable, NULL: its number */
     const double *c, *lower, *upper;
     const double *diagonal; /* of K */
     double *b;              /* within the bounds */
     double *f;              /* K b over the points */
     gram_smo_source source;
     /* when to stop */
-    double tolerance;       /* of the violation, > 0 */
-    int64_t most;           /* steps */
-    double deadline;        /* of gram_smo_clock; 0: none */
-    int64_t enough;         /* at most so many active variables; 0: never for that reason */
-    double margin;          /* of active variables */
+    double tolerance; /* of the violation, > 0 */
+    int64_t most;     /* steps */
+    double deadline;  /* of gram_smo_clock; 0: none */
+    int64_t enough;   /* at most so many active variables; 0: never for that reason */
+    double margin;    /* of active variables */
     /* what was done */
     int64_t steps, rounds;
     double violation;
-    int out_of_budget;      /* stopped by `most` or the deadline */
-    int shrunk;             /* stopped by `enough` */
+    int out_of_budget; /* stopped by `most` or the deadline */
+    int shrunk;        /* stopped by `enough` */
     /* scratch */
-    int64_t width;          /* of working sets */
-    gram_context *context;  /* NULL: this thread alone, inside of a sweep */
+    int64_t width;         /* of working sets */
+    gram_context *context; /* NULL: this thread alone, inside of a sweep */
     const gram_smo_loops *loops;
     double *v;
     gram_smo_block block;

@@ -76,8 +76,7 @@ static int choose(const gram_smo_loops *loops, gram_smo_block *block, const gram
 static double step(gram_smo_block *block, const entry *up, const entry *down)
 {
     const int64_t i = up->at, j = down->at;
-    const double curvature =
-        block->diagonal[i] + block->diagonal[j] - 2 * row_of(block, up, down->segment)[down->row];
+    const double curvature = block->diagonal[i] + block->diagonal[j] - 2 * row_of(block, up, down->segment)[down->row];
     const double above = block->upper[i] - block->b[i], below = block->b[j] - block->lower[j];
     const double t =
         fmin((block->v[i] - block->v[j]) / (curvature > block->least ? curvature : block->least), fmin(above, below));

@@ -19,13 +19,13 @@ typedef struct gram_smo_extremes {
 
 typedef struct gram_smo_loops {
     /* v -= step (first - second), then the extremes; a step of 0 leaves v. */
-    gram_smo_extremes (*move)(int64_t count, double step, const double *first, const double *second,
-                              const double *rise, const double *fall, double *v);
+    gram_smo_extremes (*move)(int64_t count, double step, const double *first, const double *second, const double *rise,
+                              const double *fall, double *v);
     /* The k with the largest (top - v_k)^2/(own + diagonal_k - 2 row_k) among those that can fall and have v_k < top; -1 if
      * there is none. *gain is that number. A curvature below `least` (equal points, a kernel that is not positive definite)
      * is replaced by it. */
-    int64_t (*partner)(int64_t count, double top, double own, double least, const double *row, const double *diagonal, const double *v,
-                       const double *fall, double *gain);
+    int64_t (*partner)(int64_t count, double top, double own, double least, const double *row, const double *diagonal,
+                       const double *v, const double *fall, double *gain);
     /* out[k] += sum_r weights[r] rows[r][first + k], k < count, any count. */
     void (*add_rows)(int64_t rows, const double *weights, const float *const *row, int64_t first, int64_t count,
                      double *out);

@@ -36,8 +36,8 @@ static int64_t settle(const lanes *all, double *best)
     return at;
 }
 
-static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second,
-                              const double *rise, const double *fall, double *v)
+static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second, const double *rise,
+                              const double *fall, double *v)
 {
     const vector_f64 t = spread_f64(step), minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
     const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
@@ -93,7 +93,8 @@ static int64_t partner(int64_t count, double top, double own, double smallest, c
             high.at[p] = (index[p] & better) | (high.at[p] & ~better);
             index[p] += stride;
         }
-    for (int p = 0; p < PARTS; p++) high.best[p] = select_f64(over[p] > zero, over[p] / under[p], spread_f64(-INFINITY));
+    for (int p = 0; p < PARTS; p++)
+        high.best[p] = select_f64(over[p] > zero, over[p] / under[p], spread_f64(-INFINITY));
     return settle(&high, gain);
 }
 

@@ -56,7 +56,8 @@ static inline gram_svm_options svm_options(gram_svm_kind kind)
     return o;
 }
 
-static inline gram_svm *svm_fit(gram_context *context, const char *kernel, const svm_sample *s, const gram_svm_options *o)
+static inline gram_svm *svm_fit(gram_context *context, const char *kernel, const svm_sample *s,
+                                const gram_svm_options *o)
 {
     gram_svm *svm = NULL;
     gram_kernel *k = test_kernel(context, kernel);

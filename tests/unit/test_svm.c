@@ -137,17 +137,20 @@ static void check_nu(gram_context *context, const svm_sample *s, gram_svm_kind k
     assert_true(r->converged);
     for (int64_t i = 0; i < s->n; i++) {
         const int side = s->labels[i] == 0 ? 1 : -1;
-        const double excess = kind == GRAM_SVM_NU             ? 1 - side * f[i]
+        const double excess = kind == GRAM_SVM_NU          ? 1 - side * f[i]
                               : kind == GRAM_SVM_ONE_CLASS ? -f[i]
                                                            : fabs(s->targets[i] - f[i]) - r->epsilon;
         const double most = kind == GRAM_SVM_NU_REGRESSION ? o.C : 1;
         errors += excess > slack;
         support += duals[i] != 0;
-        if (duals[i] == 0 && excess > slack) FAIL_TEST("row %lld is beyond its margin without a coefficient", (long long)i);
+        if (duals[i] == 0 && excess > slack)
+            FAIL_TEST("row %lld is beyond its margin without a coefficient", (long long)i);
         if (fabs(duals[i]) > 1e-9 && fabs(duals[i]) < most - 1e-9 && fabs(excess) > slack)
-            FAIL_TEST("kind %d, nu %g, cache %zu: row %lld, dual %g, is free and off its margin by %g", kind, nu, cache, (long long)i, duals[i], excess);
+            FAIL_TEST("kind %d, nu %g, cache %zu: row %lld, dual %g, is free and off its margin by %g", kind, nu, cache,
+                      (long long)i, duals[i], excess);
     }
-    if ((double)errors > nu * n + 1e-6) FAIL_TEST("kind %d: %lld margin errors, nu n = %g", kind, (long long)errors, nu * n);
+    if ((double)errors > nu * n + 1e-6)
+        FAIL_TEST("kind %d: %lld margin errors, nu n = %g", kind, (long long)errors, nu * n);
     if ((double)support < nu * n - 1e-6)
         FAIL_TEST("kind %d: %lld support vectors, nu n = %g", kind, (long long)support, nu * n);
     free(f);
@@ -186,7 +189,8 @@ static void test_nu_equals_c(void **state)
     o.C = largest; /* rows at their bound of 1 have the largest coefficient */
     gram_svm *c = svm_fit(context, "rbf(ell=0.5)", &s, &o);
     double *f = decisions_of(context, &s, nu), *g = decisions_of(context, &s, c);
-    if (test_distance(s.n, 1, f, 1, g, 1) > 1e-5) FAIL_TEST("decisions differ by %g", test_distance(s.n, 1, f, 1, g, 1));
+    if (test_distance(s.n, 1, f, 1, g, 1) > 1e-5)
+        FAIL_TEST("decisions differ by %g", test_distance(s.n, 1, f, 1, g, 1));
     gram_svm_destroy(nu);
     gram_svm_destroy(c);
     free(f);
@@ -280,10 +284,14 @@ static void test_instruction_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conditions),   cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_weight_is_repetition), cmocka_unit_test(test_nu),
-        cmocka_unit_test(test_nu_equals_c),  cmocka_unit_test(test_large),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_instruction_sets),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weight_is_repetition),
+        cmocka_unit_test(test_nu),
+        cmocka_unit_test(test_nu_equals_c),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_instruction_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
