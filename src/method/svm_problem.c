@@ -58,11 +58,16 @@ int64_t gram_svm_problem_row(const gram_svm_problem *p, int64_t i)
     return data->member[data->first[p->class[1]] + i - p->count[0]];
 }
 
-/* b is moved within the bounds, from the first variable on, until its sum over [from, to) is the target. */
+/* b is moved within the bounds, from the first variable on, until its sum over [from, to) is the target. What rounding left is
+ * no reason to move a variable off its bound. */
 static void settle_sum(const gram_svm_problem *p, int64_t from, int64_t to, double target)
 {
-    double missing = target;
-    for (int64_t i = from; i < to; i++) missing -= p->smo.b[i];
+    double missing = target, range = 0;
+    for (int64_t i = from; i < to; i++) {
+        missing -= p->smo.b[i];
+        range += p->upper[i] - p->lower[i];
+    }
+    if (fabs(missing) <= 1e-13 * range) return;
     for (int64_t i = from; i < to && missing != 0; i++) {
         const double old = p->smo.b[i], now = fmin(p->upper[i], fmax(p->lower[i], old + missing));
         missing -= now - old;

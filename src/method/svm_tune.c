@@ -294,7 +294,7 @@ static void start_chain(chain *job, char *place)
         const float *row = job->k + p->point[i] * job->ld;
         if (weight != 0) t->loops->add_rows(1, &weight, &row, 0, s->n, s->f);
     }
-    s->source = (gram_smo_source){job, dense_rows};
+    s->source = (gram_smo_source){job, 1, dense_rows};
     gram_smo_prepare(s, t->loops, WIDTH, place);
 }
 

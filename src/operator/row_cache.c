@@ -10,6 +10,7 @@ struct gram_row_cache {
     gram_kernel *kernel;
     const gram_points *x;
     int64_t n, room, used, made, now;
+    double scale;           /* 1/unit */
     float *numbers;         /* room x stride */
     int64_t stride;         /* n, filled up to whole panels */
     int64_t *slot_of;       /* n: where the row of a point is, -1: nowhere */
@@ -25,7 +26,7 @@ static gram_status take(gram_context *context, gram_row_cache *cache, int64_t co
 }
 
 gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t rows,
-                                  gram_row_cache **cache)
+                                  double unit, gram_row_cache **cache)
 {
     gram_status status = GRAM_OK;
     gram_row_cache *made = NULL;
@@ -36,6 +37,7 @@ gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, co
     made->kernel = gram_kernel_retain(kernel);
     made->x = x;
     made->n = x->n;
+    made->scale = 1 / unit;
     made->room = rows < x->n ? rows : x->n;
     made->stride = (x->n + GRAM_PANEL - 1) / GRAM_PANEL * GRAM_PANEL;
     TRY(take(context, made, x->n, sizeof(int64_t), &made->slot_of));
@@ -123,9 +125,9 @@ static void write_strip(const making *job, void *scratch, int64_t panel, int row
     for (int64_t j = 0; j < width; j++) {
         float *out = cache->numbers + cache->slot_of[cache->missing[columns * GRAM_PANEL + j]] * cache->stride + first;
         if (wide)
-            for (int i = 0; i < GRAM_STRIP; i++) out[i] = (float)wide[i * GRAM_PANEL + j];
+            for (int i = 0; i < GRAM_STRIP; i++) out[i] = (float)(wide[i * GRAM_PANEL + j] * cache->scale);
         else
-            for (int i = 0; i < GRAM_STRIP; i++) out[i] = narrow[i * GRAM_PANEL + j];
+            for (int i = 0; i < GRAM_STRIP; i++) out[i] = (float)((double)narrow[i * GRAM_PANEL + j] * cache->scale);
     }
 }
 

@@ -11,10 +11,11 @@
 
 typedef struct gram_row_cache gram_row_cache;
 
-/* Room for `rows` rows of n numbers, at least as many as one call asks for. Kernel and points are kept (counted). Takes 4 n
+/* Room for `rows` rows of n numbers, at least as many as one call asks for. Rows are divided by `unit`, a power of two that
+ * brings them into the range of f32. The kernel is counted, the points are borrowed. Takes 4 n
  * rows bytes, touched as they are filled. */
 gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t rows,
-                                  gram_row_cache **cache);
+                                  double unit, gram_row_cache **cache);
 void gram_row_cache_destroy(gram_row_cache *cache);
 
 /* out[r] = row points[r], valid until the next call; at most as many as there is room for, equal ones allowed. Missing rows

@@ -342,10 +342,11 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
 {
     const round_job *job = argument;
     gram_smo *s = job->smo;
+    const double unit = s->source.unit;
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
         double *row = s->matrix + place_of(job, k) * job->size;
         const float *from = s->rows[k];
-        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = (double)from[s->points[m]];
+        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = unit * (double)from[s->points[m]];
     }
     return GRAM_OK;
 }
@@ -424,7 +425,7 @@ static void store_moves(round_job *job)
         s->b[s->set[k]] = now;
         if (change == 0) continue;
         s->rows[job->moved] = s->rows[k];
-        s->weights[job->moved++] = change;
+        s->weights[job->moved++] = s->source.unit * change;
     }
 }
 

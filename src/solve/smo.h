@@ -20,6 +20,7 @@
 /* Where rows of K come from. */
 typedef struct gram_smo_source {
     void *self;
+    double unit; /* rows are K divided by this */
     /* out[r] = row points[r], n numbers, valid until the next call. */
     gram_status (*rows)(void *self, gram_context *context, int64_t count, const int64_t *points, const float **out);
 } gram_smo_source;

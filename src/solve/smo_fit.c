@@ -5,6 +5,7 @@
 
 #include "../kernel/kernel.h"
 #include "../operator/row_cache.h"
+#include "../tile/fill.h"
 #include "../tile/product.h"
 
 enum {
@@ -25,6 +26,22 @@ int gram_smo_kernel_is_indexed(const gram_kernel *kernel)
     for (int i = 0; i < kernel->child_count; i++)
         if (gram_smo_kernel_is_indexed(kernel->children[i])) return 1;
     return 0;
+}
+
+/* A power of two that brings the kernel's values into the middle of what f32 can hold. */
+static gram_status find_unit(gram_context *context, gram_kernel *kernel, const gram_points *x, double *unit)
+{
+    gram_status status = GRAM_OK;
+    double *diagonal = NULL, largest = 0;
+    int exponent = 0;
+    TRY(gram_take(context, "diagonal", x->n, sizeof(double), (void **)&diagonal));
+    TRY(gram_fill_diagonal(context, kernel, x, 1, diagonal));
+    for (int64_t i = 0; i < x->n; i++) largest = fmax(largest, fabs(diagonal[i]));
+    if (largest > 0) (void)frexp(largest, &exponent);
+    *unit = ldexp(1, exponent);
+done:
+    gram_give(context, diagonal, x->n, sizeof(double));
+    return status;
 }
 
 /* ---- f in f64 ---- */
@@ -80,6 +97,12 @@ done:
 
 /* ---- a level: some of the variables, their points and rows ---- */
 
+typedef struct solving {
+    size_t cache_bytes;
+    int subsets;
+    double unit;
+} solving;
+
 typedef struct level {
     gram_smo smo;
     const gram_points *x;
@@ -115,14 +138,14 @@ static int64_t room_for(const level *l, size_t bytes)
     return fit > LEAST_ROWS ? fit : l->x->n < LEAST_ROWS ? l->x->n : LEAST_ROWS;
 }
 
-static gram_status solve_level(gram_context *context, gram_kernel *kernel, const gram_smo_options *options, level *l)
+static gram_status solve_level(gram_context *context, gram_kernel *kernel, const solving *options, level *l)
 {
     gram_status status = GRAM_OK;
     const int64_t room = room_for(l, options->cache_bytes), width = room < WIDTH ? room : WIDTH;
-    TRY(gram_row_cache_create(context, kernel, l->x, room, &l->cache));
+    TRY(gram_row_cache_create(context, kernel, l->x, room, options->unit, &l->cache));
     l->scratch_bytes = gram_smo_scratch(l->smo.count, width);
     TRY(gram_take(context, "working set", 1, l->scratch_bytes, &l->scratch));
-    l->smo.source = (gram_smo_source){l->cache, get_rows};
+    l->smo.source = (gram_smo_source){l->cache, options->unit, get_rows};
     l->smo.context = context;
     l->smo.margin = MARGIN;
     l->smo.enough = options->subsets && l->smo.count > SMALLEST ? (int64_t)(SHRINK * (double)l->smo.count) : 0;
@@ -236,8 +259,8 @@ static void account(const gram_smo *from, gram_smo *to)
 
 /* Solves the active variables of the parent, whose b is brought up to date and whose f is not. Levels below are solved by
  * going down, so that a level's rows are gone before the next one's are made. */
-static gram_status descend(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                           const gram_smo_options *options, gram_smo *parent)
+static gram_status descend(gram_context *context, gram_kernel *kernel, const gram_points *x, const solving *options,
+                           gram_smo *parent)
 {
     gram_status status = GRAM_OK;
     level l = {0};
@@ -252,8 +275,8 @@ done:
 }
 
 /* Solves all variables, until they are few that matter; then those. */
-static gram_status solve_all(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                             const gram_smo_options *options, gram_smo *smo)
+static gram_status solve_all(gram_context *context, gram_kernel *kernel, const gram_points *x, const solving *options,
+                             gram_smo *smo)
 {
     gram_status status = GRAM_OK;
     level l = {.smo = *smo, .x = x};
@@ -302,6 +325,8 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
     double *before = NULL, *known = NULL, *weights = NULL, last = INFINITY;
     int64_t *points = NULL;
     const double wanted = smo->tolerance;
+    solving how = {.cache_bytes = options->cache_bytes, .subsets = options->subsets};
+    TRY(find_unit(context, kernel, x, &how.unit));
     TRY(gram_take(context, "variables", smo->count, sizeof(double), (void **)&before));
     TRY(gram_take(context, "kernel sums", x->n, sizeof(double), (void **)&known));
     TRY(gram_take(context, "weights", x->n, sizeof(double), (void **)&weights));
@@ -323,7 +348,7 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
         if (smo->violation <= smo->tolerance) smo->tolerance = fmax(wanted, smo->tolerance / 8);
         const int few = options->subsets && smo->count > SMALLEST &&
                         (double)gram_smo_active(smo, MARGIN, NULL) <= SHRINK * (double)smo->count;
-        TRY(few ? descend(context, kernel, x, options, smo) : solve_all(context, kernel, x, options, smo));
+        TRY(few ? descend(context, kernel, x, &how, smo) : solve_all(context, kernel, x, &how, smo));
     }
     if (smo->violation > wanted && !gap_is_reached(smo, options->gap)) status = GRAM_NOT_CONVERGED;
 done:

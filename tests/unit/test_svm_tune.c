@@ -1,0 +1,218 @@
+/* Cross-validated choice of width and strength: every score against machines that are fitted fold by fold. */
+#include <stdio.h>
+
+#include "method/svm.h"
+#include "svm_check.h"
+
+enum { FOLDS = 3, WIDTHS = 3, STRENGTHS = 4 };
+
+static gram_svm_tune_options small_grid(void)
+{
+    gram_svm_tune_options o;
+    gram_svm_tune_options_init(&o, sizeof o);
+    o.folds = FOLDS;
+    o.widths = WIDTHS;
+    o.strengths = STRENGTHS;
+    o.width_least = 0.25;
+    o.width_most = 1;
+    o.c_least = 0.1;
+    o.c_most = 100;
+    return o;
+}
+
+/* The folds are the library's own, asked for by its internal function. */
+typedef struct scene {
+    svm_sample s;
+    gram_context *context;
+    gram_points *x;
+    gram_kernel *kernel;
+    gram_svm_options machine;
+    int64_t *fold;
+} scene;
+
+static void set(scene *e, gram_svm_kind kind, int64_t classes)
+{
+    e->context = test_context(2, GRAM_ISA_AUTO);
+    e->s = svm_sample_make(31, 240, 2, classes, 0.25);
+    e->x = test_points(e->context, e->s.n, e->s.d, e->s.x);
+    e->kernel = test_kernel(e->context, "rbf(ell=0.8)");
+    e->machine = svm_options(kind);
+    e->machine.tolerance = 1e-2;
+    e->fold = malloc((size_t)e->s.n * sizeof *e->fold);
+    gram_svm_data data;
+    OK(e->context,
+       gram_svm_data_make(e->context, "test", e->kernel, e->x, svm_sample_y(&e->s, kind), &e->machine, &data));
+    OK(e->context, gram_svm_make_folds(e->context, &data, FOLDS, e->fold));
+    gram_svm_data_free(e->context, &data);
+}
+
+static void clear(scene *e)
+{
+    free(e->fold);
+    gram_kernel_release(e->kernel);
+    gram_points_destroy(e->x);
+    svm_sample_free(&e->s);
+    gram_context_destroy(e->context);
+}
+
+/* Each class is spread evenly. */
+static void test_folds(void **state)
+{
+    (void)state;
+    scene e;
+    set(&e, GRAM_SVM_C, 3);
+    int64_t count[3][FOLDS] = {{0}};
+    for (int64_t i = 0; i < e.s.n; i++) {
+        assert_in_range(e.fold[i], 0, FOLDS - 1);
+        count[(int)e.s.labels[i]][e.fold[i]]++;
+    }
+    for (int c = 0; c < 3; c++)
+        for (int f = 1; f < FOLDS; f++) assert_true(llabs(count[c][f] - count[c][0]) <= 1);
+    clear(&e);
+}
+
+/* Decision values of all rows by FOLDS separate fits, rows of a fold having weight 0. */
+static void slow_decisions(const scene *e, double factor, double c, double *out)
+{
+    char text[64];
+    double *w = test_numbers(e->s.n), *f = test_numbers(e->s.n * 3);
+    snprintf(text, sizeof text, "rbf(ell=%.17g)", 0.8 * factor);
+    for (int fold = 0; fold < FOLDS; fold++) {
+        gram_svm_options o = e->machine;
+        o.C = c;
+        o.tolerance = 1e-6;
+        o.weights = w;
+        for (int64_t i = 0; i < e->s.n; i++) w[i] = e->fold[i] != fold;
+        gram_svm *svm = svm_fit(e->context, text, &e->s, &o);
+        const int64_t outputs = gram_svm_get_report(svm)->outputs;
+        OK(e->context, gram_svm_predict(e->context, svm, e->x, NULL, f, NULL));
+        for (int64_t i = 0; i < e->s.n; i++)
+            if (e->fold[i] == fold) memcpy(out + i * outputs, f + i * outputs, (size_t)outputs * sizeof *out);
+        gram_svm_destroy(svm);
+    }
+    free(w);
+    free(f);
+}
+
+static double slow_score(const scene *e, const double *f, int64_t classes)
+{
+    double sum = 0, *labels = test_numbers(e->s.n);
+    const int regression = e->machine.kind == GRAM_SVM_EPSILON_REGRESSION;
+    if (!regression) OK(e->context, gram_svm_decide(e->context, classes, e->s.n, f, NULL, labels, NULL));
+    for (int64_t i = 0; i < e->s.n; i++)
+        sum += regression ? (f[i] - e->s.targets[i]) * (f[i] - e->s.targets[i]) : labels[i] == e->s.labels[i];
+    free(labels);
+    return sum / (double)e->s.n;
+}
+
+static void check_scores(gram_svm_kind kind, int64_t classes)
+{
+    scene e;
+    set(&e, kind, classes);
+    const int64_t outputs = classes * (classes - 1) / 2;
+    double scores[WIDTHS * STRENGTHS], c = 0, best = kind == GRAM_SVM_C ? -1 : 1e9;
+    double *f = test_numbers(e.s.n * outputs), *kept = test_numbers(e.s.n * outputs);
+    const gram_svm_tune_options o = small_grid();
+    gram_svm_tune_report report;
+    gram_kernel *tuned = NULL;
+    OK(e.context, gram_svm_tune(e.context, e.kernel, e.x, svm_sample_y(&e.s, kind), &e.machine, &o, &tuned, &c, scores,
+                                kept, &report));
+    for (int w = 0; w < WIDTHS; w++)
+        for (int k = 0; k < STRENGTHS; k++) {
+            const double strength = 0.1 * pow(10, k), factor = 0.25 * pow(2, w), score = scores[w * STRENGTHS + k];
+            slow_decisions(&e, factor, strength, f);
+            const double slow = slow_score(&e, f, classes);
+            /* fits of different tolerance: a few rows near the border may change sides */
+            if (fabs(slow - score) > (kind == GRAM_SVM_C ? 0.02 : 0.01 * slow))
+                FAIL_TEST("factor %g, C %g: score %g, by hand %g", factor, strength, score, slow);
+            if (kind == GRAM_SVM_C ? score > best : score < best) best = score;
+            if (fabs(strength - c) > 1e-9 * c || fabs(factor - report.factor) > 1e-9) continue;
+            if (test_distance(e.s.n, outputs, f, outputs, kept, outputs) > 0.15)
+                FAIL_TEST("decision values differ by %g", test_distance(e.s.n, outputs, f, outputs, kept, outputs));
+        }
+    assert_true(report.score == best);
+    assert_true(report.C == c && report.rows == e.s.n && report.standard_error > 0);
+    gram_parameter p;
+    OK(e.context, gram_kernel_parameter_get(e.context, tuned, 0, &p));
+    assert_true(fabs(p.value - 0.8 * report.factor) < 1e-12);
+    free(f);
+    free(kept);
+    gram_kernel_release(tuned);
+    clear(&e);
+}
+
+static void test_scores(void **state)
+{
+    (void)state;
+    check_scores(GRAM_SVM_C, 2);
+    check_scores(GRAM_SVM_C, 3);
+    check_scores(GRAM_SVM_EPSILON_REGRESSION, 2);
+}
+
+/* The same bits with other threads and with one matrix at a time; a subset of the rows leaves NaN elsewhere. */
+static void test_same(void **state)
+{
+    (void)state;
+    scene e;
+    set(&e, GRAM_SVM_C, 3);
+    double first[WIDTHS * STRENGTHS], other[WIDTHS * STRENGTHS], c[2];
+    gram_svm_tune_options o = small_grid();
+    gram_kernel *tuned = NULL;
+    gram_context *alone = test_context(1, GRAM_ISA_AUTO);
+    OK(alone, gram_svm_tune(alone, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c[0], first, NULL, NULL));
+    gram_kernel_release(tuned);
+    e.machine.cache_bytes = 1;
+    OK(e.context,
+       gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c[1], other, NULL, NULL));
+    gram_kernel_release(tuned);
+    assert_true(c[0] == c[1] && test_same_bits(WIDTHS, STRENGTHS, first, STRENGTHS, other, STRENGTHS));
+    o.rows = 100;
+    double *kept = test_numbers(3 * e.s.n);
+    OK(alone, gram_svm_tune(alone, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c[0], NULL, kept, NULL));
+    int64_t seen = 0;
+    for (int64_t i = 0; i < e.s.n; i++) seen += isfinite(kept[3 * i]);
+    assert_int_equal(seen, 100);
+    e.machine.out_of_fold = kept; /* probabilities from what tuning left */
+    gram_svm *svm = NULL;
+    OK(alone, gram_svm_fit(alone, tuned, e.x, e.s.labels, &e.machine, &svm));
+    for (int i = 0; i < 3; i++) assert_true(gram_svm_sigmoids(svm)[2 * i] < 0);
+    gram_svm_destroy(svm);
+    gram_kernel_release(tuned);
+    free(kept);
+    gram_context_destroy(alone);
+    clear(&e);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    scene e;
+    set(&e, GRAM_SVM_C, 2);
+    gram_kernel *tuned = NULL;
+    double c;
+    gram_svm_tune_options o = small_grid();
+    e.machine.kind = GRAM_SVM_ONE_CLASS;
+    assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, NULL, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
+                     GRAM_ERROR_UNSUPPORTED);
+    e.machine.kind = GRAM_SVM_C;
+    o.folds = 1;
+    assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
+                     GRAM_ERROR_ARGUMENT);
+    o = small_grid();
+    o.c_least = 0;
+    assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
+                     GRAM_ERROR_ARGUMENT);
+    o = small_grid();
+    o.width_most = INFINITY;
+    assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
+                     GRAM_ERROR_ARGUMENT);
+    assert_null(tuned);
+    clear(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folds), cmocka_unit_test(test_scores),
+                                       cmocka_unit_test(test_same), cmocka_unit_test(test_bad)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
