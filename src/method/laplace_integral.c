@@ -1,14 +1,16 @@
 /* Means of the logistic function and of the softmax over a Gaussian.
  *
- * Logistic, deviation s <= 1: the trapezoidal rule in z = (f - mean)/s with step 1/2, whose error for a function analytic in a strip of half-width
- * pi/s is below exp(-2 pi^2/(s/2)) < 1e-16. Larger s: the logistic function is a step plus e(x) = 1/(1 + exp(x)), mirrored,
+ * Logistic, deviation s <= 1: the trapezoidal rule in z = (f - mean)/s with step 1/2, whose error for a function
+ * analytic in a strip of half-width pi/s is below exp(-2 pi^2/(s/2)) < 1e-16. Larger s: the logistic function is a
+ * step plus e(x) = 1/(1 + exp(x)), mirrored,
  *
  *     mean = Phi(m/s) + int_0^inf e(x) (N(-x; m, s^2) - N(x; m, s^2)) dx,
  *
  * where e decays like exp(-x) and the density is as wide as s: Gauss and Legendre's rule on panels of width 1 up to 40.
  *
- * Softmax: Halton's sequence mapped by the inverse of Phi, each point with both signs. Measured on random means and covariances with 2,048
- * points: off by at most 3e-4 for 3 to 5 classes, 8e-4 for 10, 2e-3 for 20 (Richtmyer's lattice: 6e-4, 5e-3, 4e-3). */
+ * Softmax: Halton's sequence mapped by the inverse of Phi, each point with both signs. Measured on random means and
+ * covariances with 2,048 points: off by at most 3e-4 for 3 to 5 classes, 8e-4 for 10, 2e-3 for 20 (Richtmyer's
+ * lattice: 6e-4, 5e-3, 4e-3). */
 #include <math.h>
 
 #include "laplace.h"
@@ -18,8 +20,8 @@ enum { PANELS = 40, NODES = 5 };
 /* Positive nodes of the rule with 10 nodes on [-1, 1], and their weights. */
 static const double NODE[NODES] = {0.14887433898163121, 0.43339539412924719, 0.67940956829902441, 0.86506336668898451,
                                    0.97390652851717172};
-static const double WEIGHT[NODES] = {0.29552422471475287, 0.26926671930999636, 0.21908636251598204,
-                                     0.14945134915058059, 0.06667134430868814};
+static const double WEIGHT[NODES] = {0.29552422471475287, 0.26926671930999636, 0.21908636251598204, 0.14945134915058059,
+                                     0.06667134430868814};
 
 static double logistic(double x)
 {

@@ -1,4 +1,5 @@
-/* Parameters by the evidence: a coarse grid of starts, then quasi-Newton descents with exact gradients from the best of them. */
+/* Parameters by the evidence: a coarse grid of starts, then quasi-Newton descents with exact gradients from the best
+ * of them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #include "space.h"
 
 enum { STREAM = 0x6c61706c /* "lapl" */, FACTORS = 3, AMPLITUDES = 2, STARTS = FACTORS * AMPLITUDES };
-static const double FACTOR[FACTORS] = {1, 3, 0.33}; /* on the length-scales */
-static const double AMPLITUDE[AMPLITUDES] = {1, 10}; /* on the other numbers searched on the log scale, if they were unset */
+static const double FACTOR[FACTORS] = {1, 3, 0.33};  /* on the length-scales */
+static const double AMPLITUDE[AMPLITUDES] = {1, 10}; /* on other numbers that are searched on the log scale */
 static const double TOLERANCE = 1e-6, FIRST_STEP = 0.3, LONGEST_STEP = 2, SCALE_WIDTH = 1000;
 
 typedef struct tuning {
@@ -169,9 +170,9 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
     int64_t numbers = 0;
     double value;
     TRY(gram_kernel_resolve(t->context, kernel, t->x, &resolved));
-    TRY(gram_space_create(t->context, resolved, t->x,
-                          (gram_noise_range){o->laplace.scale / SCALE_WIDTH, o->laplace.scale * SCALE_WIDTH, !has_scale},
-                          &t->space));
+    TRY(gram_space_create(
+        t->context, resolved, t->x,
+        (gram_noise_range){o->laplace.scale / SCALE_WIDTH, o->laplace.scale * SCALE_WIDTH, !has_scale}, &t->space));
     numbers = 3 * (t->space.parameters + 1);
     TRY(gram_take(t->context, "laplace_tune", numbers, sizeof(double), (void **)&t->point));
     t->gradient = t->point + numbers / 3;

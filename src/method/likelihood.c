@@ -52,7 +52,8 @@ static double start_poisson(double mean)
 
 static void student_evaluate(const gram_likelihood_rule *rule, double y, double f, double out[4])
 {
-    const double nu = rule->nu, s = nu * rule->scale * rule->scale, r = y - f, q = s + r * r, pi = 3.14159265358979323846;
+    const double nu = rule->nu, s = nu * rule->scale * rule->scale, r = y - f, q = s + r * r,
+                 pi = 3.14159265358979323846;
     out[0] = lgamma((nu + 1) / 2) - lgamma(nu / 2) - log(pi * s) / 2 - (nu + 1) / 2 * log1p(r * r / s);
     out[1] = (nu + 1) * r / q;
     out[2] = (nu + 1) * (s - r * r) / q / q;

@@ -1,8 +1,9 @@
 /* Softmax by Newton steps: likelihood_mode.c for several classes.
  *
- * With G in place of Z, and H_cj = G (1 in class j) in class c, the step is da = (r - G K r)/c - sum_j H_j db_j. The constants follow from
- * 1'(a + da)_c = 0: S db = t, S_cj = 1'H_cj, which is singular for a shift of all constants alike; that shift is kept at 0. From
- * h_j = E_j 1 and m_j = M^-1 h_j:  H_cj = [c = j] h_j - E_c m_j,  S_cj = [c = j] 1'h_j - h_c'm_j. */
+ * With G in place of Z, and H_cj = G (1 in class j) in class c, the step is da = (r - G K r)/c - sum_j H_j db_j. The
+ * constants follow from 1'(a + da)_c = 0: S db = t, S_cj = 1'H_cj, which is singular for a shift of all constants
+ * alike; that shift is kept at 0. From h_j = E_j 1 and m_j = M^-1 h_j:  H_cj = [c = j] h_j - E_c m_j,  S_cj = [c = j]
+ * 1'h_j - h_c'm_j. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,8 @@ typedef struct search {
     double *numbers, *small;
     double *r, *kr, *da, *kda; /* n x C: g - c a, K r, the step, K da */
     double *trial;
-    double *d;     /* n x C: w p/c */
-    double *h, *m; /* n x C: E_j 1 and M^-1 of it */
+    double *d;      /* n x C: w p/c */
+    double *h, *m;  /* n x C: E_j 1 and M^-1 of it */
     double *db, *s; /* C and C x C */
     double size;
 } search;

@@ -7,28 +7,28 @@
 #include "loss_matrix.h"
 #include "problem.h"
 
-/* Rows of a weight above 0; problem.y has their classes. `name` is the public function's. The first `least` rows of every class
- * must exist. On failure too, gram_problem_free is due. */
+/* Rows of a weight above 0; problem.y has their classes. `name` is the public function's. The first `least` rows of
+ * every class must exist. On failure too, gram_problem_free is due. */
 gram_status gram_logistic_problem(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
                                   int64_t classes, const int64_t *label, const double *weights, int64_t least,
                                   gram_problem *problem);
 
 typedef struct gram_logistic_solution {
     const gram_loss_matrix *k;
-    int64_t classes, outputs;     /* outputs = 1: two classes, one function */
-    const double *label;          /* n */
-    const double *weights;        /* n, or NULL */
-    double c;                     /* 2 n lambda */
+    int64_t classes, outputs; /* outputs = 1: two classes, one function */
+    const double *label;      /* n */
+    const double *weights;    /* n, or NULL */
+    double c;                 /* 2 n lambda */
     int intercept;
     double tolerance;
     int64_t most;
-    double *a, *b;                /* n x outputs and outputs: where to start, and the result */
-    double *f;                    /* n x outputs */
-    double objective, fit;        /* sums: fit + (c/2) a'K a, fit = -sum w log p */
+    double *a, *b;         /* n x outputs and outputs: where to start, and the result */
+    double *f;             /* n x outputs */
+    double objective, fit; /* sums: fit + (c/2) a'K a, fit = -sum w log p */
     double optimality, gradient, jitter;
     int64_t iterations;
     int converged;
-    double *spare;                /* n x outputs: +-1, or probabilities */
+    double *spare; /* n x outputs: +-1, or probabilities */
 } gram_logistic_solution;
 
 gram_status gram_logistic_solution_take(gram_context *context, gram_logistic_solution *s);

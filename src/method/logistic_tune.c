@@ -74,8 +74,8 @@ static gram_status check(gram_context *context, const gram_logistic_tune_options
             "logistic_tune: folds = %lld, need 2 to the %lld rows", (long long)o->folds, (long long)n);
     FAIL_IF(o->rows < 2, context, GRAM_ERROR_ARGUMENT, "logistic_tune: rows = %lld, need at least 2",
             (long long)o->rows);
-    FAIL_IF(held_out && ldo < classes, context, GRAM_ERROR_ARGUMENT, "logistic_tune: ldo = %lld is less than %lld classes",
-            (long long)ldo, (long long)classes);
+    FAIL_IF(held_out && ldo < classes, context, GRAM_ERROR_ARGUMENT,
+            "logistic_tune: ldo = %lld is less than %lld classes", (long long)ldo, (long long)classes);
 done:
     return status;
 }

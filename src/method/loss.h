@@ -12,8 +12,8 @@ typedef struct gram_loss_solution {
     const gram_loss_options *options;
     const double *y, *weights; /* n; weights may be NULL */
     int64_t outputs;
-    double c; /* 2 n lambda */
-    int warm; /* start from what is there */
+    double c;          /* 2 n lambda */
+    int warm;          /* start from what is there */
     double *a, *b, *f; /* n x outputs, outputs, n x outputs */
     double *numbers;   /* of the interior-point method */
     int64_t count;

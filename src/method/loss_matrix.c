@@ -70,8 +70,8 @@ gram_status gram_loss_matrix_factor(gram_context *context, const gram_loss_matri
                                     double *jitter, gram_cholesky **factor)
 {
     double added = 0;
-    const gram_status status = gram_cholesky_create(context, matrix->by_number, matrix->points, shift, GRAM_STORAGE_F64,
-                                                    &added, factor);
+    const gram_status status =
+        gram_cholesky_create(context, matrix->by_number, matrix->points, shift, GRAM_STORAGE_F64, &added, factor);
     *jitter = fmax(*jitter, added);
     return status;
 }

@@ -1,9 +1,9 @@
 /* Cross-validation over a grid.
  *
- * The Gram matrix is made once for each width and serves all folds and strengths: a fold's matrix is copied out of it, and so are the
- * rows that predict. Distances inside it are made anew for each width: measured at n = 1,000, d = 10 they are less than
- * 0.1 % of the fits that follow, and a kernel of several metrics has no single matrix of distances. Strengths go from the largest down,
- * where a fit is nearly a constant, and each fit starts from the one before. */
+ * The Gram matrix is made once for each width and serves all folds and strengths: a fold's matrix is copied out of it,
+ * and so are the rows that predict. Distances inside it are made anew for each width: measured at n = 1,000, d = 10
+ * they are less than 0.1 % of the fits that follow, and a kernel of several metrics has no single matrix of distances.
+ * Strengths go from the largest down, where a fit is nearly a constant, and each fit starts from the one before. */
 #include "loss_search.h"
 
 #include <cblas.h>
@@ -23,7 +23,7 @@ typedef struct running {
     gram_grid_search *search;
     gram_kernel *resolved;
     gram_space space;
-    double *values;     /* of the kernel */
+    double *values; /* of the kernel */
     int64_t widths, strengths;
     const double *factor;
     double *lambda, *c; /* falling */

@@ -59,9 +59,9 @@ static gram_status check_quantiles(gram_context *context, const char *name, cons
             GRAM_ERROR_ARGUMENT, "%s: quantile_count = %lld, need 0 to %d, with quantiles", name,
             (long long)o->quantile_count, (int)MOST);
     for (int64_t i = 0; i < o->quantile_count; i++)
-        FAIL_IF(!(o->quantiles[i] > (i ? o->quantiles[i - 1] : 0) && o->quantiles[i] < 1), context,
-                GRAM_ERROR_ARGUMENT, "%s: quantiles[%lld] = %s, need increasing numbers between 0 and 1", name,
-                (long long)i, gram_number_format(o->quantiles[i], text));
+        FAIL_IF(!(o->quantiles[i] > (i ? o->quantiles[i - 1] : 0) && o->quantiles[i] < 1), context, GRAM_ERROR_ARGUMENT,
+                "%s: quantiles[%lld] = %s, need increasing numbers between 0 and 1", name, (long long)i,
+                gram_number_format(o->quantiles[i], text));
 done:
     return status;
 }
@@ -281,7 +281,8 @@ done:
 
 /* ---- squared: one system ---- */
 
-/* (K + c rho) a + b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c a. */
+/* (K + c rho) a + b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c
+ * a. */
 static gram_status solve_squared(gram_context *context, gram_loss_solution *s)
 {
     gram_status status = GRAM_OK;

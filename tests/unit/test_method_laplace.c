@@ -1,4 +1,5 @@
-/* Laplace's approximation against 40 digits (reference/make_laplace.py), quadrature, differences, sampling, and bad input. */
+/* Laplace's approximation against 40 digits (reference/make_laplace.py), quadrature, differences, sampling, and bad
+ * input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +108,11 @@ static void test_logistic_normal(void **state)
         for (int j = 0; j < 7; j++) {
             const double got = gram_logistic_normal(means[i], deviations[j] * deviations[j]);
             const double slow = slow_logistic(means[i], deviations[j]);
-            if (!(fabs(got - slow) < 1e-10)) FAIL_TEST("mean %g, deviation %g: %g", means[i], deviations[j], got - slow);
+            if (!(fabs(got - slow) < 1e-10))
+                FAIL_TEST("mean %g, deviation %g: %g", means[i], deviations[j], got - slow);
         }
-    assert_true(fabs(gram_logistic_normal(-30, 0.25) / (exp(-30 + 0.125)) - 1) < 1e-9); /* far out: the exponential's mean */
+    assert_true(fabs(gram_logistic_normal(-30, 0.25) / (exp(-30 + 0.125)) - 1) <
+                1e-9); /* far out: the exponential's mean */
     assert_true(gram_logistic_normal(3, 0) == 1 / (1 + exp(-3.0)) ||
                 fabs(gram_logistic_normal(3, 0) - 1 / (1 + exp(-3.0))) < 1e-15);
 }
@@ -130,8 +133,7 @@ static void test_softmax_normal(void **state)
         for (int k = 0, rest = i; k < 3; k++, rest /= STEPS) z[k] = -7 + 14 * (rest % STEPS + 0.5) / STEPS;
         weight = exp(-(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]) / 2);
         total += weight;
-        for (int k = 0; k < 3; k++)
-            sum += f[k] = exp(mean[k] + l[k][0] * z[0] + l[k][1] * z[1] + l[k][2] * z[2]);
+        for (int k = 0; k < 3; k++) sum += f[k] = exp(mean[k] + l[k][0] * z[0] + l[k][1] * z[1] + l[k][2] * z[2]);
         for (int k = 0; k < 3; k++) slow[k] += weight * f[k] / sum;
     }
     gram_normal_sequence(COUNT, 3, normal);
@@ -253,7 +255,8 @@ static void test_same_mode(void **state)
     gram_context_destroy(c);
 }
 
-/* The corrected mean of one or two rows against the true posterior mean, by the midpoint rule: nearer than the mode by far. */
+/* The corrected mean of one or two rows against the true posterior mean, by the midpoint rule: nearer than the mode by
+ * far. */
 static void test_correction(void **state)
 {
     (void)state;
@@ -295,7 +298,8 @@ static void test_softmax_of_two(void **state)
     make_rows(GRAM_LIKELIHOOD_LOGISTIC, x, y);
     gram_kernel *whole = test_kernel(c, "3*rbf(ell=0.7)"), *half = test_kernel(c, "1.5*rbf(ell=0.7)");
     gram_points *p = test_points(c, N, D, x);
-    const gram_laplace_options logistic = options_of(GRAM_LIKELIHOOD_LOGISTIC), softmax = options_of(GRAM_LIKELIHOOD_SOFTMAX);
+    const gram_laplace_options logistic = options_of(GRAM_LIKELIHOOD_LOGISTIC),
+                               softmax = options_of(GRAM_LIKELIHOOD_SOFTMAX);
     gram_laplace *l = NULL, *s = NULL;
     OK(c, gram_laplace_evidence(c, whole, p, y, &logistic, &one, NULL));
     OK(c, gram_laplace_evidence(c, half, p, y, &softmax, &two, NULL));
@@ -380,7 +384,8 @@ static void test_tune(void **state)
             gram_parameter parameter;
             OK(c, gram_kernel_parameter_get(c, tuned, i, &parameter));
             if (!(fabs(gradient[i] * parameter.value) < 2e-2 * N / 10))
-                FAIL_TEST("%s: slope %g at the end", gram_likelihood_name((gram_likelihood)kind), gradient[i] * parameter.value);
+                FAIL_TEST("%s: slope %g at the end", gram_likelihood_name((gram_likelihood)kind),
+                          gradient[i] * parameter.value);
         }
         assert_int_equal(r.rows, N);
         gram_kernel_release(k);
@@ -416,8 +421,8 @@ static void test_threads(void **state)
 static void expect(gram_context *c, gram_status got, gram_status wanted, const char *part)
 {
     if (got != wanted || !strstr(gram_context_message(c), part))
-        FAIL_TEST("%s '%s' instead of %s '%s'", gram_status_name(got), gram_context_message(c), gram_status_name(wanted),
-                  part);
+        FAIL_TEST("%s '%s' instead of %s '%s'", gram_status_name(got), gram_context_message(c),
+                  gram_status_name(wanted), part);
 }
 
 static void test_bad_input(void **state)
@@ -473,7 +478,8 @@ static void test_bad_input(void **state)
 
 /* ---- memory ---- */
 
-static gram_status make_scene(gram_context *c, gram_likelihood kind, double *x, double *y, gram_kernel **k, gram_points **p)
+static gram_status make_scene(gram_context *c, gram_likelihood kind, double *x, double *y, gram_kernel **k,
+                              gram_points **p)
 {
     make_rows(kind, x, y);
     gram_status status = gram_kernel_parse(c, "2*rbf(ell=0.5!)", k);
@@ -541,9 +547,9 @@ int main(void)
         cmocka_unit_test(test_reference),      cmocka_unit_test(test_logistic_normal),
         cmocka_unit_test(test_softmax_normal), cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_same_mode),      cmocka_unit_test(test_softmax_of_two),
-        cmocka_unit_test(test_correction), cmocka_unit_test(test_robust),         cmocka_unit_test(test_tune),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_correction),     cmocka_unit_test(test_robust),
+        cmocka_unit_test(test_tune),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

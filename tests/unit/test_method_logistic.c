@@ -1,4 +1,5 @@
-/* Kernel logistic regression against a slow optimum (reference/make_logistic.py), its own conditions, refits, and bad input. */
+/* Kernel logistic regression against a slow optimum (reference/make_logistic.py), its own conditions, refits, and bad
+ * input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,8 @@ static void test_reference(void **state)
         probabilities(c, f, n, d, x, out, classes);
         assert_true(fabs(r->objective - least) <= 1e-11);
         if (test_distance(n, classes, out, classes, p, classes) > 1e-7)
-            FAIL_TEST("block %d: probabilities differ by %g", blocks, test_distance(n, classes, out, classes, p, classes));
+            FAIL_TEST("block %d: probabilities differ by %g", blocks,
+                      test_distance(n, classes, out, classes, p, classes));
         assert_true(r->optimality <= 1e-9);
         assert_true(r->iterations < 20);
         gram_logistic_destroy(f);
@@ -319,7 +321,8 @@ static void test_tune_default(void **state)
     enum { MANY = 200 };
     (void)state;
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    double *x = test_random(21, MANY, 0, 6), *u = test_random(22, MANY, 0, 1), truth = 0, *held = test_numbers(2 * MANY);
+    double *x = test_random(21, MANY, 0, 6), *u = test_random(22, MANY, 0, 1), truth = 0,
+           *held = test_numbers(2 * MANY);
     double lambda, used = 0;
     int64_t label[MANY];
     gram_kernel *kernel = test_kernel(c, "rbf"), *tuned = NULL;
@@ -353,8 +356,8 @@ static void test_tune_default(void **state)
 static void expect(gram_context *c, gram_status got, gram_status wanted, const char *part)
 {
     if (got != wanted || !strstr(gram_context_message(c), part))
-        FAIL_TEST("%s '%s' instead of %s '%s'", gram_status_name(got), gram_context_message(c), gram_status_name(wanted),
-                  part);
+        FAIL_TEST("%s '%s' instead of %s '%s'", gram_status_name(got), gram_context_message(c),
+                  gram_status_name(wanted), part);
 }
 
 static void test_bad_input(void **state)
