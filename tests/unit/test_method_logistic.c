@@ -132,8 +132,8 @@ static void check_conditions(gram_context *c, const data *t, int classes, const 
         loss -= t->w[i] * log(p[i * classes + label[i]]);
         total += t->w[i];
     }
-    if (worst > 1e-9) FAIL_TEST("%d classes, lambda %g: a condition is missed by %g", classes, lambda, worst);
-    for (int k = 0; k < outputs; k++) assert_true(fabs(sums[k]) < 1e-9);
+    if (worst > 2e-9) FAIL_TEST("%d classes, lambda %g: a condition is missed by %g", classes, lambda, worst);
+    for (int k = 0; k < outputs; k++) assert_true(fabs(sums[k]) < 2e-9); /* weights up to 2 */
     OK(c, gram_function_norm(c, gram_logistic_function(f), norms));
     for (int k = 0; k < outputs; k++) norm += norms[k] * norms[k];
     assert_true(fabs(r->log_loss - loss / total) < 1e-10);
