@@ -161,7 +161,7 @@ static void certify(work *w)
 {
     gram_interior *p = w->p;
     const double penalty = dot(w->n * w->m, p->alpha, w->product) / (2 * p->c);
-    double linear = dot(w->n * w->j, p->target, p->z), quadratic = 0, left = 0;
+    double linear = dot(w->n * w->j, p->target, p->z), quadratic = 0, left = 0, forced = 0;
     for (int64_t t = 0; t < w->m && p->intercept; t++) {
         double sum = 0;
         for (int64_t i = 0; i < w->n; i++) sum += p->alpha[i * w->m + t];
@@ -172,12 +172,12 @@ static void certify(work *w)
     for (int64_t at = 0; at < w->n * w->j; at++)
         if (isinf(p->upper[at])) {
             const double missed = fmax(0, slope(w, at / w->j, at % w->j));
-            left += p->z[at] * missed;
+            forced += p->z[at] * missed;
             p->violation = fmax(p->violation, missed);
         }
     p->objective = p->primal(p->argument, p->f) + penalty;
-    p->dual = linear - quadratic - penalty;
-    p->gap = (p->objective - p->dual + left) / fmax(fabs(p->objective), p->floor);
+    p->dual = linear - quadratic - penalty - left;
+    p->gap = (p->objective - p->dual + forced) / fmax(fabs(p->objective), p->floor);
 }
 
 /* The middle of the bounds, and multipliers that fit the slopes there. */

@@ -413,6 +413,34 @@ static void test_bad_input(void **state)
     gram_context_destroy(c);
 }
 
+/* A fit that was stopped early says so, and its bounds hold all the same. */
+static void test_early(void **state)
+{
+    (void)state;
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    data t;
+    make_data(&t);
+    for (int i = 0; i < N; i++) t.y[i] += 30; /* far from 0: a constant that matters */
+    gram_loss_options o = options_of(GRAM_LOSS_QUANTILE, 1e-3);
+    o.quantile_count = 1, o.quantiles = LEVEL;
+    gram_loss_fit *best = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o), *f = NULL;
+    const double least = gram_loss_fit_report(best)->objective;
+    gram_kernel *k = test_kernel(c, "rbf(ell=0.5)");
+    gram_points *p = test_points(c, N, 1, t.x);
+    for (o.iterations = 1; o.iterations < 6; o.iterations++) {
+        assert_int_equal(gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_NOT_CONVERGED);
+        const gram_loss_report *r = gram_loss_fit_report(f);
+        assert_true(r->iterations == o.iterations && r->objective >= least * (1 - 1e-8) &&
+                    r->dual <= least * (1 + 1e-8));
+        assert_true(fabs(r->gap - (r->objective - r->dual) / r->objective) < 1e-12);
+        gram_loss_fit_destroy(f);
+    }
+    gram_loss_fit_destroy(best);
+    gram_kernel_release(k);
+    gram_points_destroy(p);
+    gram_context_destroy(c);
+}
+
 /* ---- memory ---- */
 
 static gram_status play(gram_context *c)
@@ -459,7 +487,7 @@ int main(void)
         cmocka_unit_test(test_reference), cmocka_unit_test(test_certificates), cmocka_unit_test(test_ridge),
         cmocka_unit_test(test_quantiles), cmocka_unit_test(test_non_crossing), cmocka_unit_test(test_degenerate),
         cmocka_unit_test(test_threads),   cmocka_unit_test(test_tune),         cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
