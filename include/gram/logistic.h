@@ -85,7 +85,9 @@ typedef struct gram_logistic_tune_options {
     /* lambda > 0, count 0 (default): mean k(x, x)/(2 n s) for prior variances s = 0.1, 0.316, 1, ..., 10^4 */
     int64_t lambda_count;
     const double *lambdas;
-    int64_t rows; /* choose on at most so many, drawn by the seed, a share of each class; default 2,000 */
+    /* choose on at most so many, drawn by the seed, a share of each class; 0 (default): 2,000 for one function, 1,500/sqrt(C)
+     * for C of them */
+    int64_t rows;
 } gram_logistic_tune_options;
 
 GRAM_API void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size);

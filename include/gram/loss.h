@@ -1,4 +1,5 @@
-/* Regression with any convex loss: minimise (1/n) sum_i w_i loss(y_i - f(x_i) - b) + lambda |f|^2 over functions f and constants b.
+/* Regression with any convex loss: minimise (1/n) sum_i w_i loss(y_i - f(x_i) - b) + lambda |f|^2 over functions f and
+ * constants b.
  *
  *     squared      r^2                                            kernel ridge regression
  *     absolute     |r|                                            the median
@@ -6,17 +7,18 @@
  *     quantile     max(tau r, (tau - 1) r)                        several levels tau at once
  *     insensitive  max(0, |r| - epsilon)                          support vector regression: C = 1/(2 n lambda)
  *
- * f = sum_i a_i k(x_i, .) for every loss. Solved by a primal-dual interior-point method on the dual, with one Cholesky factor an
- * iteration: 10 to 30 iterations whatever the loss, and at the end a certificate: no f has an objective below `dual`, and the fit's is
- * `objective`. The Gram matrix is held, n^2 numbers, and a factor of half as many; several quantiles share it and are solved one after the
- * other. f32 points are taken as f64. Deterministic, with any number of threads.
+ * f = sum_i a_i k(x_i, .) for every loss. Solved by a primal-dual interior-point method on the dual, with one Cholesky
+ * factor an iteration: 10 to 30 iterations whatever the loss, and at the end a certificate: no f has an objective
+ * below `dual`, and the fit's is `objective`. The Gram matrix is held, n^2 numbers, and a factor of half as many;
+ * several quantiles share it and are solved one after the other. f32 points are taken as f64. Deterministic, with any
+ * number of threads.
  *
- * Quantile curves may cross where data are few. With `non_crossing` f_s(x_i) + b_s <= f_t(x_i) + b_t for all levels s < t at every training
- * row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance; between rows nothing is promised. q levels
- * then take q^2 times the memory and q^3 times the work of one.
+ * Quantile curves may cross where data are few. With `non_crossing` f_s(x_i) + b_s <= f_t(x_i) + b_t for all levels s
+ * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
+ * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT an option out of
- * its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for. */
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT
+ * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for. */
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
 
@@ -72,8 +74,8 @@ typedef struct gram_loss_report {
 
 typedef struct gram_loss_fit gram_loss_fit;
 
-/* Fits n points with targets y. One output, or one for each quantile. The caller destroys the result. GRAM_NOT_CONVERGED when the tolerance
- * was not reached: the report says how far the fit may be from the optimum. */
+/* Fits n points with targets y. One output, or one for each quantile. The caller destroys the result.
+ * GRAM_NOT_CONVERGED when the tolerance was not reached: the report says how far the fit may be from the optimum. */
 GRAM_API gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                           const double *y, const gram_loss_options *options, gram_loss_fit **fit);
 /* Takes NULL. */
@@ -86,21 +88,22 @@ GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
 typedef struct gram_loss_tune_options {
     size_t size;
     gram_loss_options
-        loss;      /* lambda is not used; the criterion is this loss, summed over quantiles; non_crossing is not used */
-    int64_t folds; /* default 5 */
+        loss;            /* the criterion is this loss, summed over quantiles; lambda and non_crossing are not used */
+    int64_t folds;       /* default 5 */
     int64_t width_count; /* the grid as in gram_logistic_tune_options */
     const double *widths;
-    int64_t
-        lambda_count; /* by default mean k(x, x) v/(2 n s) with v the scale of the loss: its mean over the best constant's rows */
+    /* by default mean k(x, x)/(2 n s v) with s as there, and v the mean distance of y from its mean (1 for squared loss,
+     * and v/delta but at least 1 for Huber) */
+    int64_t lambda_count;
     const double *lambdas;
     int64_t rows; /* default 2,000 */
 } gram_loss_tune_options;
 
 GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);
 
-/* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each width, n lambda held
- * from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out (n x outputs, ldo; NaN for rows
- * that were not used) may be NULL. */
+/* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each
+ * width, n lambda held from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out
+ * (n x outputs, ldo; NaN for rows that were not used) may be NULL. */
 GRAM_API gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_loss_tune_options *options, gram_kernel **tuned, double *lambda,
                                     gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);

@@ -20,7 +20,7 @@ typedef struct gram_laplace_state {
     gram_loss_matrix k;
     double *y;         /* as the likelihood takes it: the class -1 or 1 of logistic */
     double *a, *f, *p; /* n x outputs; p of softmax: probabilities */
-    double *curvature; /* n; softmax: n x outputs, p again */
+    double *curvature; /* n; not for softmax */
     gram_curvature h;  /* one latent function, or */
     gram_softmax_curvature g;
     double log_likelihood, log_evidence, quadratic, optimality, jitter;
@@ -36,8 +36,8 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
                                     const double *y, const gram_laplace_options *options, gram_laplace_state *s);
 void gram_laplace_state_free(gram_context *context, gram_laplace_state *s);
 
-/* v = (I - Z K) s, s = d log q/df: K v is by how much the posterior mean differs from the mode, to first order. n x outputs; variance (n; not
- * for softmax) gets the posterior variance of the rows. */
+/* v = (I - Z K) s, s = d log q/df: K v is by how much the posterior mean differs from the mode, to first order. n x
+ * outputs; variance (n; not for softmax) gets the posterior variance of the rows. */
 gram_status gram_laplace_shift(gram_context *context, const gram_laplace_state *s, double *variance, double *v);
 gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace_state *s, double *v);
 
@@ -49,11 +49,12 @@ gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_lapla
 gram_status gram_laplace_contract(gram_context *context, const gram_laplace_state *s, const double *v, double *w,
                                   double *gradient);
 
-/* The mean of 1/(1 + exp(-f)), f ~ N(mean, variance), to 1e-10 and, where it is small, to a few digits less relatively. */
+/* The mean of 1/(1 + exp(-f)), f ~ N(mean, variance), to 1e-10 and, where it is small, to a few digits less
+ * relatively. */
 double gram_logistic_normal(double mean, double variance);
 
-/* Averages the softmax over N(mean, covariance); `normal` has `count` points x classes standard normal numbers, each used with
- * both signs. work: classes^2 + 2 classes numbers. */
+/* Averages the softmax over N(mean, covariance); `normal` has `count` points x classes standard normal numbers, each
+ * used with both signs. work: classes^2 + 2 classes numbers. */
 void gram_softmax_normal(int64_t classes, const double *mean, const double *covariance, int64_t count,
                          const double *normal, double *work, double *out);
 /* Halton's sequence mapped to the normal law: count x d numbers. */

@@ -2,14 +2,14 @@
  *
  *     log q = log p(y | f) - a'K a/2 - log|I + K W|/2,   f = K a the mode, a = d log p/df there
  *
- * depends on a parameter through K, and through the mode, which moves with it. The first two terms are stationary at the mode;
- * the third moves by s_i = d log q/df_i = S_ii (d3 log p/df_i^3)/2, S = K - K Z K the posterior covariance. As df = (I + K W)^-1 dK a and
- * (I + K W)^-1 = I - K Z,
+ * depends on a parameter through K, and through the mode, which moves with it. The first two terms are stationary at
+ * the mode; the third moves by s_i = d log q/df_i = S_ii (d3 log p/df_i^3)/2, S = K - K Z K the posterior covariance.
+ * As df = (I + K W)^-1 dK a and (I + K W)^-1 = I - K Z,
  *
  *     d log q = sum_ij (a_i a_j/2 - Z_ij/2 + v_i a_j) dK_ij,   v = (I - Z K) s:
  *
- * one contraction for all parameters. By the logarithm of the likelihood's scale, with dg and dW the derivatives of d log p/df and W:
- * sum_i (d log p_i - S_ii dW_i/2) + v'K dg. */
+ * one contraction for all parameters. By the logarithm of the likelihood's scale, with dg and dW the derivatives of d
+ * log p/df and W: sum_i (d log p_i - S_ii dW_i/2) + v'K dg. */
 #include <math.h>
 #include <string.h>
 

@@ -1,14 +1,16 @@
 /* Means of the logistic function and of the softmax over a Gaussian.
  *
- * Logistic, deviation s <= 1: the trapezoidal rule in z = (f - mean)/s with step 1/2, whose error for a function analytic in a strip of half-width
- * pi/s is below exp(-2 pi^2/(s/2)) < 1e-16. Larger s: the logistic function is a step plus e(x) = 1/(1 + exp(x)), mirrored,
+ * Logistic, deviation s <= 1: the trapezoidal rule in z = (f - mean)/s with step 1/2, whose error for a function
+ * analytic in a strip of half-width pi/s is below exp(-2 pi^2/(s/2)) < 1e-16. Larger s: the logistic function is a
+ * step plus e(x) = 1/(1 + exp(x)), mirrored,
  *
  *     mean = Phi(m/s) + int_0^inf e(x) (N(-x; m, s^2) - N(x; m, s^2)) dx,
  *
  * where e decays like exp(-x) and the density is as wide as s: Gauss and Legendre's rule on panels of width 1 up to 40.
  *
- * Softmax: Halton's sequence mapped by the inverse of Phi, each point with both signs. Measured on random means and covariances with 2,048
- * points: off by at most 3e-4 for 3 to 5 classes, 8e-4 for 10, 2e-3 for 20 (Richtmyer's lattice: 6e-4, 5e-3, 4e-3). */
+ * Softmax: Halton's sequence mapped by the inverse of Phi, each point with both signs. Measured on random means and
+ * covariances with 2,048 points: off by at most 3e-4 for 3 to 5 classes, 8e-4 for 10, 2e-3 for 20 (Richtmyer's
+ * lattice: 6e-4, 5e-3, 4e-3). */
 #include <math.h>
 
 #include "laplace.h"

@@ -1,4 +1,5 @@
-/* Parameters by the evidence: a coarse grid of starts, then quasi-Newton descents with exact gradients from the best of them. */
+/* Parameters by the evidence: a coarse grid of starts, then quasi-Newton descents with exact gradients from the best
+ * of them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,9 +11,8 @@
 #include "space.h"
 
 enum { STREAM = 0x6c61706c /* "lapl" */, FACTORS = 3, AMPLITUDES = 2, STARTS = FACTORS * AMPLITUDES };
-static const double FACTOR[FACTORS] = {1, 3, 0.33}; /* on the length-scales */
-static const double AMPLITUDE[AMPLITUDES] = {
-    1, 10}; /* on the other numbers searched on the log scale, if they were unset */
+static const double FACTOR[FACTORS] = {1, 3, 0.33};  /* on the length-scales */
+static const double AMPLITUDE[AMPLITUDES] = {1, 10}; /* on other numbers that are searched on the log scale */
 static const double TOLERANCE = 1e-6, FIRST_STEP = 0.3, LONGEST_STEP = 2, SCALE_WIDTH = 1000;
 
 typedef struct tuning {

@@ -51,11 +51,11 @@ void gram_likelihood_evaluate(const gram_likelihood_rule *rule, int64_t n, const
 
 /* ---- the Hessian at a latent f ----
  *
- * V = diag(curvature)/c. Z = (K + V^-1)^-1 = V (I + K V)^-1 is what steps, evidence and variances are made of. With V > 0
- * everywhere K + V^-1 has a Cholesky factor, whose error does not grow with the spread of V: scaling rows and columns
- * leaves the rounding of Cholesky alone, hence this is I + V^1/2 K V^1/2 in other units. Rows with V < 0 (outliers under
- * Student-t) are split, V = V+ - V-, and corrected for afterwards: with Q = (I - Z+ K) restricted to the m columns of
- * those rows, and S = K - K Z+ K on them,
+ * V = diag(curvature)/c. Z = (K + V^-1)^-1 = V (I + K V)^-1 is what steps, evidence and variances are made of. With V
+ * > 0 everywhere K + V^-1 has a Cholesky factor, whose error does not grow with the spread of V: scaling rows and
+ * columns leaves the rounding of Cholesky alone, hence this is I + V^1/2 K V^1/2 in other units. Rows with V < 0
+ * (outliers under Student-t) are split, V = V+ - V-, and corrected for afterwards: with Q = (I - Z+ K) restricted to
+ * the m columns of those rows, and S = K - K Z+ K on them,
  *
  *     Z = Z+ - Q P Q',   P = V-^1/2 (I - V-^1/2 S V-^1/2)^-1 V-^1/2,
  *
@@ -66,14 +66,14 @@ typedef struct gram_curvature {
     double *shift;          /* n: 1/V+ */
     int64_t *negative;      /* n places, m used: rows with V < 0 */
     double *q;              /* n x m */
-    double *half;           /* m x m: R with P = R'R, upper triangle of (chol)^-1 V-^1/2 */
+    double *half;           /* m x m: R with P = R'R, lower triangle */
     double log_determinant; /* log |I + K V| */
     double jitter;
     int64_t room; /* numbers of q and of half */
 } gram_curvature;
 
-/* curvature: n numbers, already divided by c. *definite = 0 if K^-1 + V is not positive definite: then the rows with V < 0 were
- * taken as 0, which is still a direction of descent. The matrix must live no longer than this call. */
+/* curvature: n numbers, already divided by c. *definite = 0 if K^-1 + V is not positive definite: then the rows with V
+ * < 0 were taken as 0, which is still a direction of descent. The matrix need not live longer than this call. */
 gram_status gram_curvature_make(gram_context *context, const gram_loss_matrix *k, const double *curvature,
                                 gram_curvature *h, int *definite);
 void gram_curvature_free(gram_memory *memory, gram_curvature *h);
@@ -98,8 +98,8 @@ typedef struct gram_mode {
     double *a, b;     /* where to start, and the result */
     double *f;        /* n: K a + b, made here */
     double objective;
-    double
-        optimality; /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over max |g_i| */
+    /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over max |g_i| */
+    double optimality;
     double gradient; /* the norm of the gradient in the kernel's Hilbert space, and the intercept's beside it */
     int64_t iterations;
     double jitter;

@@ -1,12 +1,13 @@
 /* The mode of a posterior, or the solution of a penalised likelihood, by Newton steps.
  *
- * With g_i = w_i d log p(y_i | f_i)/df the conditions are c a = g and, with an intercept, 1'a = 0. Linearised at (a, b), where
- * r = g - c a is left over and V = W/c is the curvature:
+ * With g_i = w_i d log p(y_i | f_i)/df the conditions are c a = g and, with an intercept, 1'a = 0. Linearised at (a,
+ * b), where r = g - c a is left over and V = W/c is the curvature:
  *
  *     (K + V^-1) da + 1 db = V^-1 r/c,   1'(a + da) = 0.
  *
- * With Z = (K + V^-1)^-1 and Z V^-1 = I - Z K this is da = (r - Z K r)/c - Z 1 db: nothing is divided by a small curvature. As
- * the right-hand side is what is left over, the result is as exact as r can be computed, whatever the factor's error.
+ * With Z = (K + V^-1)^-1 and Z V^-1 = I - Z K this is da = (r - Z K r)/c - Z 1 db: nothing is divided by a small
+ * curvature. As the right-hand side is what is left over, the result is as exact as r can be computed, whatever the
+ * factor's error.
  *
  * A step is halved until the objective falls (up to its rounding error): the objective never grows. It is convex for
  * log-concave likelihoods, and then this converges from anywhere. For others the Hessian is replaced where it is not

@@ -11,9 +11,10 @@ static const double LEAST = 1e-16;
 
 double gram_softmax_row(int64_t classes, const double *f, double *p)
 {
-    double most = f[0], sum = 0;
+    double most = f[0];
     for (int64_t c = 1; c < classes; c++) most = fmax(most, f[c]);
-    for (int64_t c = 0; c < classes; c++) sum += p[c] = exp(f[c] - most);
+    double sum = p[0] = exp(f[0] - most);
+    for (int64_t c = 1; c < classes; c++) sum += p[c] = exp(f[c] - most);
     for (int64_t c = 0; c < classes; c++) p[c] /= sum;
     return most + log(sum);
 }
@@ -67,8 +68,8 @@ static gram_status factor_sum(gram_context *context, const gram_loss_matrix *k, 
     TRY(gram_loss_matrix_factor(context, &m, NULL, &h->jitter, &h->sum));
     h->log_determinant += gram_cholesky_log_determinant(h->sum);
     for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t c = 0; c < h->classes; c++) sum += d[i * h->classes + c];
+        double sum = d[i * h->classes];
+        for (int64_t c = 1; c < h->classes; c++) sum += d[i * h->classes + c];
         h->log_determinant -= log(sum);
     }
 done:

@@ -9,8 +9,8 @@ double gram_softmax_row(int64_t classes, const double *f, double *p);
 
 /* ---- the Hessian ----
  *
- * For a row of weight w the curvature is w (diag(p) - p p'). With D = diag(w_i p_ic)/c and R the sum over classes, that is the
- * limit of (D^-1 + t R R')^-1 for large t, hence
+ * For a row of weight w the curvature is w (diag(p) - p p'). With D = diag(w_i p_ic)/c and R the sum over classes,
+ * that is the limit of (D^-1 + t R R')^-1 for large t, hence
  *
  *     G = (K + V^-1)^-1 = E - E R M^-1 R'E,   E_c = (K + D_c^-1)^-1,   M = sum_c E_c,
  *     log|I + K V| = sum_c log|I + K D_c| + log|M| - sum_i log sum_c D_ic:
@@ -34,8 +34,9 @@ void gram_softmax_curvature_free(gram_memory *memory, gram_softmax_curvature *h)
 gram_status gram_softmax_curvature_apply(gram_context *context, const gram_softmax_curvature *h, const double *v,
                                          double *out);
 
-/* out[j * C * C ...] = [c = c'] (diagonal[j] - k_j'E_c k_j) + (E_c k_j)'M^-1 (E_c' k_j): the posterior covariance of the classes at a
- * point whose kernel values with the rows are k_j, column j of k (n x count). `work` has (C + 1) n count numbers. */
+/* out[j * C * C ...] = [c = c'] (diagonal[j] - k_j'E_c k_j) + (E_c k_j)'M^-1 (E_c' k_j): the posterior covariance of
+ * the classes at a point whose kernel values with the rows are k_j, column j of k (n x count). `work` has (C + 1) n
+ * count numbers. */
 gram_status gram_softmax_curvature_covariance(gram_context *context, const gram_softmax_curvature *h, int64_t count,
                                               const double *k, const double *diagonal, double *work, double *out);
 

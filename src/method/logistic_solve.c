@@ -185,8 +185,9 @@ double gram_logistic_loss(int64_t outputs, const double *f, int64_t label)
         const double margin = label ? f[0] : -f[0];
         return log1p(exp(-fabs(margin))) - fmin(margin, 0);
     }
-    double most = f[0], sum = 0;
+    double most = f[0];
     for (int64_t c = 1; c < outputs; c++) most = fmax(most, f[c]);
-    for (int64_t c = 0; c < outputs; c++) sum += exp(f[c] - most);
+    double sum = exp(f[0] - most);
+    for (int64_t c = 1; c < outputs; c++) sum += exp(f[c] - most);
     return most + log(sum) - f[label];
 }

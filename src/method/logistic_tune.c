@@ -8,8 +8,8 @@
 #include "loss_search.h"
 
 /* Fits that only choose need not be exact. */
-static const double TOLERANCE = 1e-5;
-enum { MOST_STEPS = 50 };
+static const double TOLERANCE = 1e-4;
+enum { MOST_STEPS = 50, ROWS = 2000, ROWS_OF_SEVERAL = 1500 };
 
 typedef struct tuning {
     const gram_problem *problem;
@@ -20,7 +20,7 @@ typedef struct tuning {
 
 void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size)
 {
-    const gram_logistic_tune_options defaults = {.folds = 5, .intercept = 1, .rows = 2000};
+    const gram_logistic_tune_options defaults = {.folds = 5, .intercept = 1};
     if (!options) return;
     memset(options, 0, size);
     memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
@@ -72,8 +72,8 @@ static gram_status check(gram_context *context, const gram_logistic_tune_options
     gram_status status = GRAM_OK;
     FAIL_IF(o->folds < 2 || o->folds > n, context, GRAM_ERROR_ARGUMENT,
             "logistic_tune: folds = %lld, need 2 to the %lld rows", (long long)o->folds, (long long)n);
-    FAIL_IF(o->rows < 2, context, GRAM_ERROR_ARGUMENT, "logistic_tune: rows = %lld, need at least 2",
-            (long long)o->rows);
+    FAIL_IF(o->rows < 0 || o->rows == 1, context, GRAM_ERROR_ARGUMENT,
+            "logistic_tune: rows = %lld, need at least 2, or 0", (long long)o->rows);
     FAIL_IF(held_out && ldo < classes, context, GRAM_ERROR_ARGUMENT,
             "logistic_tune: ldo = %lld is less than %lld classes", (long long)ldo, (long long)classes);
 done:
@@ -146,6 +146,7 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     TRY(gram_logistic_problem(context, "logistic_tune", kernel, x, classes, label, o.weights, 2, &all));
     TRY(check(context, &o, all.n, classes, held_out, ldo));
+    if (o.rows == 0) o.rows = classes == 2 && !o.softmax ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)classes));
     TRY(gram_loss_thin(context, &all, classes, o.rows, 2, &weights));
     if (weights) TRY(gram_logistic_problem(context, "logistic_tune", kernel, x, classes, label, weights, 2, &some));
     TRY(tune(context, weights ? &some : &all, all.n, classes, &o, &g, held_out, ldo));

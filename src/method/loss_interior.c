@@ -4,15 +4,19 @@
  *
  *     target_j - A_j'u + s_j - t_j = 0,   s_j (z_j - lower_j) = mu,   t_j (upper_j - z_j) = mu,   1'alpha = 0.
  *
- * Linearised and without ds, dt: theta_j dz_j = e_j - A_j'h with theta_j = s_j/(z_j - lower_j) + t_j/(upper_j - z_j), h = du, and e_j = target_j -
- * A_j'u + mu/(z_j - lower_j) - mu/(upper_j - z_j). Summed up for a row, d alpha = A diag(1/theta) e - M h, M = A diag(1/theta) A', hence
+ * Linearised and without ds, dt: theta_j dz_j = e_j - A_j'h with theta_j = s_j/(z_j - lower_j) + t_j/(upper_j - z_j),
+ * h = du, and e_j = target_j - A_j'u + mu/(z_j - lower_j) - mu/(upper_j - z_j). A = [I, B]: the first variables of a
+ * row are those of its outputs, T = diag(theta) and e_1 theirs; the others, with theta and e_2, act on them through B.
+ * With N = diag(theta_2) + B'T B
  *
- *     (K/c + rho + M^-1) d alpha + 1 db = M^-1 A diag(1/theta) e:
+ *     dz_2 = N^-1 (e_2 - B'e_1 + B'T d alpha),   dz_1 = d alpha - B dz_2,   h = e_1 - T dz_1,
+ *     (K/c + rho + T - T B N^-1 B'T) d alpha + 1 db = e_1 + T B N^-1 (e_2 - B'e_1):
  *
- * K with a changed diagonal (blocks of a row's outputs, if there are several), one Cholesky factor for both steps of an iteration. With one
- * variable for each output M^-1 is theta, and nothing is divided by a theta that tends to 0.
+ * K with a changed diagonal (blocks of a row's outputs, if there are several), one Cholesky factor for both steps of
+ * an iteration. Nothing is divided by a theta, of which some tend to 0.
  *
- * The gap is computed from the definitions of both objectives, not from the method's own quantities: it certifies the result. */
+ * The gap is computed from the definitions of both objectives, not from the method's own quantities: it certifies the
+ * result. */
 #include "loss_interior.h"
 
 #include <float.h>
@@ -21,10 +25,9 @@
 
 #include "../base/sweep.h"
 
+/* LAPACK, on a small matrix. */
 void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const int *lda, double *b, const int *ldb,
             int *info, size_t uplo_length);
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
-void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
 static const double WARM = 0.9;       /* a start that another problem gave is drawn to the middle so far */
@@ -37,7 +40,8 @@ typedef struct work {
     int64_t count, small_count;
     double *theta, *e, *dz, *ds, *dt; /* n x j */
     double *mu_s, *mu_t;              /* n x j: what the products should become */
-    double *block;                    /* n x m x m: M^-1 */
+    double *block;                    /* n x m x m: T - T B N^-1 B'T */
+    double *inner;                    /* n x (j - m)^2: the factor of N */
     double *shift;                    /* n m */
     double *right;          /* n m x (1 + m): right-hand side and the constants' columns, then the solutions */
     double *product;        /* n x m: K alpha */
@@ -76,8 +80,8 @@ static gram_status open(gram_context *context, gram_interior *p, work *w)
     gram_status status = GRAM_OK;
     const int64_t n = p->k->n, m = p->outputs, j = p->variables;
     *w = (work){.p = p, .n = n, .m = m, .j = j};
-    w->count = n * (7 * j + m * m + 2 * m + m * (1 + m));
-    w->small_count = m + m * m + 2 * j;
+    w->count = n * (7 * j + m * m + 2 * m + m * (1 + m) + (j - m) * (j - m));
+    w->small_count = m + m * m + j;
     TRY(gram_take(context, "interior points", w->count, sizeof(double), (void **)&w->numbers));
     TRY(gram_take(context, "interior points", w->small_count, sizeof(double), (void **)&w->small));
     double **wide[] = {&w->theta, &w->e, &w->dz, &w->ds, &w->dt, &w->mu_s, &w->mu_t};
@@ -87,6 +91,7 @@ static gram_status open(gram_context *context, gram_interior *p, work *w)
     w->shift = w->block + n * m * m;
     w->product = w->shift + n * m;
     w->right = w->product + n * m;
+    w->inner = w->right + n * m * (1 + m);
     w->db = w->small;
     w->system = w->small + m;
     TRY(make_joint(context, w));
@@ -156,7 +161,7 @@ static void certify(work *w)
 {
     gram_interior *p = w->p;
     const double penalty = dot(w->n * w->m, p->alpha, w->product) / (2 * p->c);
-    double linear = dot(w->n * w->j, p->target, p->z), quadratic = 0, left = 0;
+    double linear = dot(w->n * w->j, p->target, p->z), quadratic = 0, left = 0, forced = 0;
     for (int64_t t = 0; t < w->m && p->intercept; t++) {
         double sum = 0;
         for (int64_t i = 0; i < w->n; i++) sum += p->alpha[i * w->m + t];
@@ -167,12 +172,12 @@ static void certify(work *w)
     for (int64_t at = 0; at < w->n * w->j; at++)
         if (isinf(p->upper[at])) {
             const double missed = fmax(0, slope(w, at / w->j, at % w->j));
-            left += p->z[at] * missed;
+            forced += p->z[at] * missed;
             p->violation = fmax(p->violation, missed);
         }
     p->objective = p->primal(p->argument, p->f) + penalty;
-    p->dual = linear - quadratic - penalty;
-    p->gap = (p->objective - p->dual + left) / fmax(fabs(p->objective), p->floor);
+    p->dual = linear - quadratic - penalty - left;
+    p->gap = (p->objective - p->dual + forced) / fmax(fabs(p->objective), p->floor);
 }
 
 /* The middle of the bounds, and multipliers that fit the slopes there. */
@@ -201,26 +206,74 @@ done:
 
 /* ---- one iteration ---- */
 
-/* M^-1 of a row to `block`; its scaling by the diagonal first, for theta of all sizes. */
-static int invert_row(const work *w, int64_t i, double *block)
+/* L L' = a in place, lower triangle of q x q; 0 if there is none. */
+static int factor_small(int64_t q, double *a)
 {
-    const gram_interior *p = w->p;
-    const int m = (int)w->m;
-    int info = 0;
-    for (int64_t a = 0; a < m; a++)
-        for (int64_t b = 0; b < m; b++) {
-            block[a * m + b] = 0;
-            for (int64_t j = 0; j < w->j; j++)
-                block[a * m + b] += p->incidence[a * w->j + j] * p->incidence[b * w->j + j] / w->theta[i * w->j + j];
+    for (int64_t i = 0; i < q; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = a[i * q + j];
+            for (int64_t k = 0; k < j; k++) sum -= a[i * q + k] * a[j * q + k];
+            if (i == j && !(sum > 0)) return 0;
+            a[i * q + j] = i == j ? sqrt(sum) : sum / a[j * q + j];
         }
-    dpotrf_("U", &m, block, &m, &info, 1);
-    if (!info) dpotri_("U", &m, block, &m, &info, 1);
-    for (int64_t a = 0; a < m; a++)
-        for (int64_t b = a + 1; b < m; b++) block[a * m + b] = block[b * m + a];
-    return info == 0;
+    return 1;
 }
 
-/* theta and the matrix K + c (rho + M^-1), factored. */
+static void solve_small(int64_t q, const double *l, double *v)
+{
+    for (int64_t i = 0; i < q; i++) {
+        for (int64_t k = 0; k < i; k++) v[i] -= l[i * q + k] * v[k];
+        v[i] /= l[i * q + i];
+    }
+    for (int64_t i = q - 1; i >= 0; i--) {
+        for (int64_t k = i + 1; k < q; k++) v[i] -= l[k * q + i] * v[k];
+        v[i] /= l[i * q + i];
+    }
+}
+
+/* B_tv of the variables beyond the first m. */
+static double beyond(const work *w, int64_t t, int64_t v)
+{
+    return w->p->incidence[t * w->j + w->m + v];
+}
+
+/* N of a row, factored, and T - T B N^-1 B'T. */
+static int make_row(const work *w, int64_t i, double *block)
+{
+    const int64_t m = w->m, q = w->j - m;
+    const double *theta = w->theta + i * w->j;
+    double *n = w->inner + i * q * q, *v = w->small + m + m * m;
+    for (int64_t a = 0; a < q; a++)
+        for (int64_t b = 0; b < q; b++) {
+            n[a * q + b] = a == b ? theta[m + a] : 0;
+            for (int64_t t = 0; t < m; t++) n[a * q + b] += beyond(w, t, a) * theta[t] * beyond(w, t, b);
+        }
+    if (!factor_small(q, n)) return 0;
+    for (int64_t b = 0; b < m; b++) {
+        for (int64_t a = 0; a < q; a++) v[a] = beyond(w, b, a) * theta[b];
+        solve_small(q, n, v);
+        for (int64_t a = 0; a < m; a++) {
+            double sum = a == b ? theta[a] : 0;
+            for (int64_t k = 0; k < q; k++) sum -= theta[a] * beyond(w, a, k) * v[k];
+            block[a * m + b] = sum;
+        }
+    }
+    return 1;
+}
+
+/* v = N^-1 (e_2 - B'e_1 + B'T x) of a row; x has m numbers of a stride, NULL: 0. */
+static void inner_step(const work *w, int64_t i, const double *x, int64_t stride, double *v)
+{
+    const int64_t m = w->m, q = w->j - m;
+    const double *theta = w->theta + i * w->j, *e = w->e + i * w->j;
+    for (int64_t a = 0; a < q; a++) {
+        v[a] = e[m + a];
+        for (int64_t t = 0; t < m; t++) v[a] += beyond(w, t, a) * ((x ? theta[t] * x[t * stride] : 0) - e[t]);
+    }
+    solve_small(q, w->inner + i * q * q, v);
+}
+
+/* theta and the matrix K + c (rho + blocks), factored. */
 static gram_status factor(gram_context *context, work *w, gram_cholesky **out)
 {
     gram_status status = GRAM_OK;
@@ -229,44 +282,38 @@ static gram_status factor(gram_context *context, work *w, gram_cholesky **out)
     int good = 1;
     for (int64_t i = 0; i < w->n * w->j; i++)
         w->theta[i] = p->s[i] / lower_room(p, i) + (isinf(p->upper[i]) ? 0 : p->t[i] / upper_room(p, i));
-    gram_blas_enter();
     for (int64_t i = 0; i < w->n; i++) {
         double *block = w->block + i * m * m;
-        if (w->j == 1)
-            block[0] = w->theta[i];
-        else
-            good &= invert_row(w, i, block);
+        good &= make_row(w, i, block);
         for (int64_t a = 0; a < m; a++) {
             w->shift[i * m + a] = p->c * (block[a * m + a] + (p->rho ? p->rho[i] : 0));
             for (int64_t b = 0; b < m && m > 1; b++)
                 if (a != b) w->joint.k[(i * m + a) * size + i * m + b] = p->c * block[a * m + b];
         }
     }
-    gram_blas_leave();
     FAIL_IF(!good, context, GRAM_ERROR_NUMERICAL, "interior points: a row's system is singular");
     TRY(gram_loss_matrix_factor(context, m > 1 ? &w->joint : p->k, w->shift, &p->jitter, out));
 done:
     return status;
 }
 
-/* e, and M^-1 A diag(1/theta) e in the first column of the right-hand sides. */
+/* e, and e_1 + T B N^-1 (e_2 - B'e_1) in the first column of the right-hand sides. */
 static void right_side(work *w)
 {
     const gram_interior *p = w->p;
     const int64_t m = w->m, columns = 1 + (p->intercept ? m : 0);
+    double *v = w->small + m + m * m;
     for (int64_t i = 0; i < w->n; i++) {
         for (int64_t j = 0; j < w->j; j++) {
             const int64_t at = i * w->j + j;
             w->e[at] = slope(w, i, j) + w->mu_s[at] / lower_room(p, at) -
                        (isinf(p->upper[at]) ? 0 : w->mu_t[at] / upper_room(p, at));
         }
+        inner_step(w, i, NULL, 0, v);
         for (int64_t a = 0; a < m; a++) {
             double sum = 0;
-            for (int64_t b = 0; b < m && w->j > 1; b++)
-                for (int64_t j = 0; j < w->j; j++)
-                    sum += w->block[(i * m + a) * m + b] * p->incidence[b * w->j + j] * w->e[i * w->j + j] /
-                           w->theta[i * w->j + j];
-            w->right[(i * m + a) * columns] = w->j > 1 ? sum : w->e[i] * p->incidence[0];
+            for (int64_t k = 0; k < w->j - m; k++) sum += beyond(w, a, k) * v[k];
+            w->right[(i * m + a) * columns] = w->e[i * w->j + a] + w->theta[i * w->j + a] * sum;
             for (int64_t b = 0; b < m && p->intercept; b++) w->right[(i * m + a) * columns + 1 + b] = a == b;
         }
     }
@@ -298,6 +345,7 @@ static void spread(work *w)
 {
     const gram_interior *p = w->p;
     const int64_t m = w->m, columns = 1 + (p->intercept ? m : 0);
+    double *v = w->small + m + m * m;
     for (int64_t i = 0; i < w->n; i++) {
         double *da = w->right + i * m * columns; /* stride columns */
         for (int64_t a = 0; a < m; a++) {
@@ -305,20 +353,11 @@ static void spread(work *w)
             for (int64_t b = 0; b < m && p->intercept; b++) sum -= da[a * columns + 1 + b] * w->db[b];
             da[a * columns] = p->c * sum;
         }
+        inner_step(w, i, da, columns, v);
         for (int64_t j = 0; j < w->j; j++) {
-            double pull = 0; /* A_j'h, h = M^-1 (A diag(1/theta) e - d alpha) */
-            for (int64_t a = 0; a < m && w->j > 1; a++) {
-                double h = 0;
-                for (int64_t b = 0; b < m; b++) {
-                    double sum = -da[b * columns];
-                    for (int64_t l = 0; l < w->j; l++)
-                        sum += p->incidence[b * w->j + l] * w->e[i * w->j + l] / w->theta[i * w->j + l];
-                    h += w->block[(i * m + a) * m + b] * sum;
-                }
-                pull += p->incidence[a * w->j + j] * h;
-            }
             const int64_t at = i * w->j + j;
-            w->dz[at] = w->j > 1 ? (w->e[at] - pull) / w->theta[at] : da[0] * p->incidence[0];
+            w->dz[at] = j < m ? da[j * columns] : v[j - m];
+            for (int64_t k = 0; k < w->j - m && j < m; k++) w->dz[at] -= beyond(w, j, k) * v[k];
             w->ds[at] = w->mu_s[at] / lower_room(p, at) - p->s[at] - p->s[at] / lower_room(p, at) * w->dz[at];
             w->dt[at] = isinf(p->upper[at])
                             ? 0

@@ -1,13 +1,16 @@
 /* An interior-point method for regression with piecewise linear and quadratic losses.
  *
- * The dual of  sum_i sum_t w_i loss_t(y_i - f_it) + (c/2) sum_t |f_t|^2  has for each row i a few bounded variables z_j, lower <= z_j <= upper,
- * whose combinations alpha_it = sum_j A_tj z_ij are c times the coefficients:
+ * The dual of  sum_i sum_t w_i loss_t(y_i - f_it) + (c/2) sum_t |f_t|^2  has for each row i a few bounded variables
+ * z_j, lower <= z_j <= upper, whose combinations alpha_it = sum_j A_tj z_ij are c times the coefficients:
  *
- *     maximise  sum_ij target_ij z_ij - sum_it (rho_i/2) alpha_it^2 - (1/2c) sum_t alpha_t'K alpha_t,   1'alpha_t = 0 with a constant b_t.
+ *     maximise  sum_ij target_ij z_ij - sum_it (rho_i/2) alpha_it^2 - (1/2c) sum_t alpha_t'K alpha_t,   1'alpha_t = 0
+ *               with a constant b_t.
  *
- *     absolute, quantile, Huber   one variable: the slope of the loss, between its least and its largest; rho = 1/(2 w) for Huber
+ *     absolute, quantile, Huber   one variable: the slope of the loss, between its least and its largest; rho = 1/(2
+ *                                 w) for Huber
  *     insensitive                 two variables, alpha = z_1 - z_2, targets y - epsilon and -y - epsilon
- *     quantiles that do not cross slopes z_t, and for neighbours t, t + 1 the force z >= 0 that keeps them apart: alpha_t = z_t + z'_(t-1) - z'_t */
+ *     quantiles that do not cross slopes z_t, and for neighbours t, t + 1 the force z >= 0 that keeps them apart:
+ *     alpha_t = z_t + z'_(t-1) - z'_t */
 #ifndef GRAM_METHOD_LOSS_INTERIOR_H
 #define GRAM_METHOD_LOSS_INTERIOR_H
 
@@ -16,7 +19,7 @@
 typedef struct gram_interior {
     const gram_loss_matrix *k;
     int64_t outputs, variables;  /* of a row */
-    const double *incidence;     /* A: outputs x variables, of 0, 1 and -1; full rank by rows */
+    const double *incidence;     /* A = [I, B]: outputs x variables */
     const double *target;        /* n x variables */
     const double *lower, *upper; /* n x variables; upper may be infinite */
     const double *rho;           /* n, or NULL: 0; with one output and one variable only */

@@ -7,13 +7,13 @@
 #include "loss_matrix.h"
 #include "problem.h"
 
-/* Deals the rows to folds 0 .. folds-1 in a random order drawn by the seed, every class (label 0 .. classes-1; NULL: one class) in turn, so
- * that the numbers of a class in two folds differ by at most 1, and the folds' sizes too. */
+/* Deals the rows to folds 0 .. folds-1 in a random order drawn by the seed, every class (label 0 .. classes-1; NULL:
+ * one class) in turn, so that the numbers of a class in two folds differ by at most 1, and the folds' sizes too. */
 gram_status gram_loss_deal(gram_context *context, int64_t n, const double *label, int64_t classes, int64_t folds,
                            int64_t *fold);
 
-/* Weights that leave at most `rows` rows of the problem, a share of each class (at least `least`): given numbers, 0 for the others. NULL
- * in *weights if all rows stay. The caller gives them back. */
+/* Weights that leave at most `rows` rows of the problem, a share of each class (at least `least`): given numbers, 0
+ * for the others. NULL in *weights if all rows stay. The caller gives them back. */
 gram_status gram_loss_thin(gram_context *context, const gram_problem *p, int64_t classes, int64_t rows, int64_t least,
                            double **weights);
 

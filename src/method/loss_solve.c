@@ -281,7 +281,8 @@ done:
 
 /* ---- squared: one system ---- */
 
-/* (K + c rho) a + b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c a. */
+/* (K + c rho) a + b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c
+ * a. */
 static gram_status solve_squared(gram_context *context, gram_loss_solution *s)
 {
     gram_status status = GRAM_OK;

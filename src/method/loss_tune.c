@@ -121,7 +121,8 @@ done:
     return status;
 }
 
-/* A loss in units of squared targets: what lambda |f|^2 is compared with. For a loss of degree 1 at residuals of the size v that is v. */
+/* A loss in units of squared targets: what lambda |f|^2 is compared with. For a loss of degree 1 at residuals of the
+ * size v that is v. */
 static double unit_of(const gram_problem *p, const gram_loss_options *o)
 {
     double mean = 0, scale = 0;

@@ -1,4 +1,5 @@
-/* Laplace's approximation against 40 digits (reference/make_laplace.py), quadrature, differences, sampling, and bad input. */
+/* Laplace's approximation against 40 digits (reference/make_laplace.py), quadrature, differences, sampling, and bad
+ * input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,7 +255,8 @@ static void test_same_mode(void **state)
     gram_context_destroy(c);
 }
 
-/* The corrected mean of one or two rows against the true posterior mean, by the midpoint rule: nearer than the mode by far. */
+/* The corrected mean of one or two rows against the true posterior mean, by the midpoint rule: nearer than the mode by
+ * far. */
 static void test_correction(void **state)
 {
     (void)state;
