@@ -18,8 +18,9 @@
 GRAM_BEGIN
 
 typedef enum gram_inducing_choice {
-    GRAM_INDUCING_GREEDY = 0, /* rows where the variance that is left is largest (pivoted Cholesky) */
-    GRAM_INDUCING_KMEANS = 1  /* centres of k-means, in units of the columns' deviations */
+    GRAM_INDUCING_DRAWN = 0,  /* rows drawn with the probability of the variance that is left (pivoted Cholesky) */
+    GRAM_INDUCING_GREEDY = 1, /* rows where it is largest: outliers first */
+    GRAM_INDUCING_KMEANS = 2  /* centres of k-means, in units of the columns' deviations */
 } gram_inducing_choice;
 
 typedef struct gram_gp_inducing_options {

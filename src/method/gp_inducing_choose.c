@@ -1,7 +1,7 @@
 /* Where inducing points go at first.
  *
- * Greedy: the pivots of a partial Cholesky factor of K over a sample of the rows; each takes away as much of the variance that
- * is left as any row could, to a factor of 2. K-means: Lloyd's iteration over such a sample, columns divided by their
+ * By pivots of a partial Cholesky factor of K over a sample of the rows (pivoted.h): the largest variance that is left, to a
+ * factor of 2, or drawn with the probability of it. K-means: Lloyd's iteration over such a sample, columns divided by their
  * deviations, begun from drawn rows; an empty cluster keeps its centre. */
 #include <cblas.h>
 #include <math.h>
@@ -32,13 +32,13 @@ done:
     return status;
 }
 
-static gram_status choose_greedy(gram_context *context, const gram_kernel *kernel, const gram_points *sample,
-                                 int64_t count, double *out, int64_t *made)
+static gram_status choose_pivots(gram_context *context, const gram_kernel *kernel, const gram_points *sample,
+                                 gram_pivot rule, int64_t count, double *out, int64_t *made)
 {
     gram_status status = GRAM_OK;
     gram_pivoted pivoted = {0};
     const int64_t d = sample->d;
-    TRY(gram_pivoted_make(context, kernel, sample, count, &pivoted));
+    TRY(gram_pivoted_make(context, kernel, sample, rule, count, &pivoted));
     *made = pivoted.rank;
     for (int64_t i = 0; i < pivoted.rank; i++)
         memcpy(out + i * d, sample->f64 + pivoted.pivot[i] * d, (size_t)d * sizeof *out);
@@ -161,7 +161,8 @@ gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kerne
     if (choice == GRAM_INDUCING_KMEANS)
         TRY(choose_means(context, sample, count, out));
     else
-        TRY(choose_greedy(context, kernel, sample, count, out, made));
+        TRY(choose_pivots(context, kernel, sample,
+                          choice == GRAM_INDUCING_GREEDY ? GRAM_PIVOT_LARGEST : GRAM_PIVOT_DRAWN, count, out, made));
 done:
     gram_points_destroy(sample);
     gram_give(context, data, rows * x->d, sizeof(double));

@@ -10,6 +10,11 @@
  * so that each pivot is within SHARE of the greedy choice and the work on K and F is in matrix products. Rows of equal d,
  * which are all of them at first if the kernel is stationary, are met in an order that jumps through the data.
  *
+ * The largest d are those of outliers first. Drawn pivots are where the mass of d is (Chen, Epperly, Tropp and Webber 2022): S
+ * are rows drawn with probability d_s/sum d, and one is accepted, in their order, with probability h_ss/d_s, h_ss being what
+ * those before it left (rejection: Epperly, Tropp and Webber 2024). Measured, normal points in 8 columns, rbf, n = 40,000,
+ * 500 pivots: 4.1 % of tr K is left by the largest, 2.3 % by drawn ones.
+ *
  * M = F F' + D, E = D^-1/2 F:  M^-1 = D^-1/2 (I - E (I + E'E)^-1 E') D^-1/2,  log |M| = log |D| + log |I + E'E|, and
  * D^1/2 (E g + h) ~ N(0, M) for standard normal g and h. */
 #include "pivoted.h"
@@ -33,6 +38,7 @@ enum {
     MOST_ROOM = 1 << 15
 };
 static const double SHARE = 0.5;
+static const uint64_t STREAM = 0x7069766f7465U; /* the name of this use of the seed */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -45,6 +51,9 @@ typedef struct growth {
     gram_pivoted *p;
     const gram_kernel *kernel;
     const gram_points *x;
+    gram_pivot rule;
+    uint64_t seed, drawn;
+    double *running;                           /* n: running sums of what is left */
     double floor;                              /* variances below it are rounding errors */
     double *columns;                           /* n x BLOCK: columns of K */
     double *rows;                              /* BLOCK x room: rows of F of the candidates, then of the accepted */
@@ -83,8 +92,40 @@ static void consider(growth *g, int64_t i)
     g->candidate[at] = i;
 }
 
+static int is_candidate(const growth *g, int64_t i)
+{
+    for (int c = 0; c < g->candidates; c++)
+        if (g->candidate[c] == i) return 1;
+    return 0;
+}
+
+/* Rows with probability left/sum, each once: a second one would be rejected. */
+static void draw_candidates(growth *g)
+{
+    const int64_t n = g->p->n;
+    double total = 0, uniform[BLOCK];
+    for (int64_t i = 0; i < n; i++) g->running[i] = total += g->p->left[i] > g->floor ? g->p->left[i] : 0;
+    gram_random_uniform((gram_random){g->seed, STREAM}, g->drawn, BLOCK, uniform);
+    g->candidates = 0;
+    for (int c = 0; c < BLOCK && total > 0; c++) {
+        int64_t low = 0, high = n - 1; /* the first whose running sum exceeds the number drawn */
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (g->running[middle] > uniform[c] * total)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        if (!is_candidate(g, low)) g->candidate[g->candidates++] = low;
+    }
+}
+
 static void find_candidates(growth *g)
 {
+    if (g->rule == GRAM_PIVOT_DRAWN) {
+        draw_candidates(g);
+        return;
+    }
     const int64_t n = g->p->n, jump = jump_of(n);
     g->candidates = 0;
     for (int64_t k = 0, i = 0; k < n; k++, i = (i + jump) % n)
@@ -128,24 +169,41 @@ static void swap_candidates(growth *g, int a, int b)
     cblas_dswap(g->candidates, g->h + a, BLOCK, g->h + b, BLOCK);
 }
 
-/* Pivots within h, in place: its first `count` rows and columns become the factor, the rest what is left. */
-static void factor_candidates(growth *g)
+/* Candidate `at` becomes number `count` of the accepted: its column of the factor, and what it leaves of h. */
+static void take_candidate(growth *g, int at)
+{
+    const int k = g->count++;
+    double *h = g->h;
+    swap_candidates(g, k, at);
+    const double root = sqrt(h[k * BLOCK + k]);
+    h[k * BLOCK + k] = root;
+    for (int c = k + 1; c < g->candidates; c++) h[c * BLOCK + k] /= root;
+    for (int c = k + 1; c < g->candidates; c++)
+        for (int o = k + 1; o < g->candidates; o++) h[c * BLOCK + o] -= h[c * BLOCK + k] * h[o * BLOCK + k];
+}
+
+/* Pivots within h, in place: its first `count` rows and columns become the factor. */
+static void take_largest(growth *g, int most)
 {
     const double enough = fmax(SHARE * g->p->left[g->candidate[0]], g->floor);
-    const int most = (int)least(g->candidates, g->p->room - g->p->rank);
-    double *h = g->h;
-    for (g->count = 0; g->count < most; g->count++) {
-        const int k = g->count;
-        int best = k;
-        for (int c = k + 1; c < g->candidates; c++)
-            if (h[c * BLOCK + c] > h[best * BLOCK + best]) best = c;
-        if (!(h[best * BLOCK + best] >= enough)) return;
-        swap_candidates(g, k, best);
-        const double root = sqrt(h[k * BLOCK + k]);
-        h[k * BLOCK + k] = root;
-        for (int c = k + 1; c < g->candidates; c++) h[c * BLOCK + k] /= root;
-        for (int c = k + 1; c < g->candidates; c++)
-            for (int o = k + 1; o < g->candidates; o++) h[c * BLOCK + o] -= h[c * BLOCK + k] * h[o * BLOCK + k];
+    while (g->count < most) {
+        int best = g->count;
+        for (int c = best + 1; c < g->candidates; c++)
+            if (g->h[c * BLOCK + c] > g->h[best * BLOCK + best]) best = c;
+        if (!(g->h[best * BLOCK + best] >= enough)) return;
+        take_candidate(g, best);
+    }
+}
+
+/* The same by rejection; those that were rejected lie between the accepted and those to come. */
+static void take_drawn(growth *g, int most)
+{
+    double uniform[BLOCK];
+    gram_random_uniform((gram_random){g->seed, STREAM + 1}, g->drawn, BLOCK, uniform);
+    g->drawn += BLOCK;
+    for (int c = 0; c < g->candidates && g->count < most; c++) {
+        const double own = g->h[c * BLOCK + c];
+        if (own > g->floor && uniform[c] * g->p->left[g->candidate[c]] <= own) take_candidate(g, c);
     }
 }
 
@@ -160,7 +218,12 @@ static gram_status choose_task(void *argument, const gram_worker *worker)
     if (rank > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, g->candidates, g->candidates, rank, -1, g->rows, room,
                     g->rows, room, 1, g->h, BLOCK);
-    factor_candidates(g);
+    const int most = (int)least(g->candidates, p->room - p->rank);
+    g->count = 0;
+    if (g->rule == GRAM_PIVOT_DRAWN)
+        take_drawn(g, most);
+    else
+        take_largest(g, most);
     return GRAM_OK;
 }
 
@@ -233,12 +296,12 @@ done:
     return status;
 }
 
-gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t room,
-                              gram_pivoted *p)
+gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x, gram_pivot rule,
+                              int64_t room, gram_pivoted *p)
 {
     gram_status status = GRAM_OK;
-    growth g = {.p = p, .kernel = kernel, .x = x};
-    const int64_t n = x->n, size = BLOCK * (n + room + BLOCK + x->d);
+    growth g = {.p = p, .kernel = kernel, .x = x, .rule = rule, .seed = context->seed};
+    const int64_t n = x->n, size = BLOCK * (n + room + BLOCK + x->d) + n;
     *p = (gram_pivoted){.n = n, .room = room};
     FAIL_IF(room < 1 || room > least(n, MOST_ROOM) || n > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "pivoted factor: rank = %lld of %lld rows, need 1 to %lld", (long long)room, (long long)n,
@@ -249,7 +312,8 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
     TRY(gram_take(context, "pivoted factor", size, sizeof(double), (void **)&g.columns));
     g.rows = g.columns + BLOCK * n;
     g.h = g.rows + BLOCK * room;
-    g.coordinates = g.h + BLOCK * BLOCK;
+    g.running = g.h + BLOCK * BLOCK;
+    g.coordinates = g.running + n;
     TRY(grow_all(context, &g));
 done:
     gram_give(context, g.columns, size, sizeof(double));
@@ -278,7 +342,7 @@ struct gram_low_rank {
 
 size_t gram_low_rank_bytes(int64_t n, int64_t rank)
 {
-    return (size_t)(n * rank + rank * rank + 2 * n + BLOCK * (n + rank + BLOCK)) * sizeof(double);
+    return (size_t)(n * rank + rank * rank + 3 * n + BLOCK * (n + rank + BLOCK)) * sizeof(double);
 }
 
 void gram_low_rank_destroy(gram_low_rank *s)
@@ -370,7 +434,7 @@ gram_status gram_low_rank_create(gram_context *context, const gram_kernel *kerne
                 gram_number_format(shift[i], shown));
     TRY(gram_take(context, "preconditioner", 1, sizeof *made, (void **)&made));
     *made = (gram_low_rank){.memory = gram_memory_retain(context->memory)};
-    TRY(gram_pivoted_make(context, kernel, x, rank, &made->factor));
+    TRY(gram_pivoted_make(context, kernel, x, GRAM_PIVOT_DRAWN, rank, &made->factor));
     TRY(gram_take(context, "preconditioner", x->n, sizeof(double), (void **)&made->root));
     TRY(gram_take(context, "preconditioner", rank * rank, sizeof(double), (void **)&made->inner));
     TRY(make_inner(context, shift, made));

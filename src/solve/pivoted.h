@@ -1,7 +1,7 @@
-/* A low rank of K with pivots of the largest variance, and the matrix M = F F' + diag(shift) that is made of it.
+/* A low rank of K by pivots, and the matrix M = F F' + diag(shift) that is made of it.
  *
- * <gram/nystrom.h> draws its pivots at random and only solves with M. Here the pivots go where most is left to explain (the
- * rows are inducing points worth having), log |M| is known, and M is the covariance of vectors that can be drawn. */
+ * <gram/nystrom.h> only solves with M. Here the pivots are told (rows that are inducing points worth having), log |M| is known,
+ * and M is the covariance of vectors that can be drawn. */
 #ifndef GRAM_SOLVE_PIVOTED_H
 #define GRAM_SOLVE_PIVOTED_H
 
@@ -19,16 +19,21 @@ typedef struct gram_pivoted {
     double trace, missed;  /* of K, of K - F F' */
 } gram_pivoted;
 
-/* At most `room` (1 to n) pivots, fewer when they make K to rounding already. Each has at least half of the largest variance
- * that was left when it was taken. O(n rank (rank + d)) time. Free it after a failure, too. */
-gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t room,
-                              gram_pivoted *pivoted);
+typedef enum gram_pivot {
+    GRAM_PIVOT_LARGEST, /* each has at least half of the largest variance that was left when it was taken */
+    GRAM_PIVOT_DRAWN    /* each is drawn, by the context's seed, with the probability of its variance that was left */
+} gram_pivot;
+
+/* At most `room` (1 to n) pivots, fewer when they make K to rounding already. O(n rank (rank + d)) time. Free it after a
+ * failure, too. */
+gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, const gram_points *x, gram_pivot rule,
+                              int64_t room, gram_pivoted *pivoted);
 void gram_pivoted_free(gram_memory *memory, gram_pivoted *pivoted);
 
 /* M = F F' + diag(shift), held as E = D^-1/2 F and the Cholesky factor of I + E'E. */
 typedef struct gram_low_rank gram_low_rank;
 
-/* shift: n numbers > 0. The caller destroys it. */
+/* Pivots are drawn. shift: n numbers > 0. The caller destroys it. */
 gram_status gram_low_rank_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                  const double *shift, int64_t rank, gram_low_rank **low_rank);
 /* Takes NULL. */
