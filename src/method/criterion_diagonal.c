@@ -7,7 +7,8 @@
 
 #include "criterion_work.h"
 
-enum { SMALL_TILE = 128, LARGE_TILE = 256, LARGE = 1024 };
+/* Wide tiles are packed less often by BLAS, more tiles keep more threads busy: at least 10 of them. */
+enum { SMALL_TILE = 128, MEDIUM_TILE = 256, LARGE_TILE = 384, MEDIUM = 600, LARGE = 1500 };
 
 /* E, with u = -dE/da and -v = dE/d(diag P), as the formulas on top have them */
 static double leave_one_out(gram_criterion_work *k)
@@ -87,7 +88,22 @@ static int64_t at_most(int64_t a, int64_t b)
 
 static int64_t tile_of(int64_t n)
 {
-    return n < LARGE ? SMALL_TILE : LARGE_TILE;
+    if (n < MEDIUM) return SMALL_TILE;
+    return n < LARGE ? MEDIUM_TILE : LARGE_TILE;
+}
+
+/* On the diagonal: half of the operations. */
+static void make_diagonal_tile(const gram_criterion_work *k, int64_t from, int rows)
+{
+    const int64_t n = k->n;
+    const double *b = k->p + from * n, *left = k->left + from * k->rank, *right = k->right + from * k->rank;
+    double *out = k->w + from * n + from;
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, rows, (int)n, 1, b, (int)n, 0, out, (int)n);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            out[i * n + j] += cblas_ddot((int)k->rank, left + i * k->rank, 1, right + j * k->rank, 1);
+            out[j * n + i] = out[i * n + j];
+        }
 }
 
 /* Tile (row, column), row >= column, of W = B B' + left right', B = P diag(v)^(1/2), and its mirror image */
@@ -96,11 +112,14 @@ static void make_tile(const gram_criterion_work *k, int64_t row, int64_t column)
     const int64_t n = k->n, tile = tile_of(n), i0 = row * tile, j0 = column * tile;
     const int rows = (int)at_most(tile, n - i0), columns = (int)at_most(tile, n - j0), ld = (int)n;
     double *out = k->w + i0 * n + j0;
+    if (row == column) {
+        make_diagonal_tile(k, i0, rows);
+        return;
+    }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, columns, ld, 1, k->p + i0 * n, ld, k->p + j0 * n, ld, 0,
                 out, ld);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, columns, (int)k->rank, 1, k->left + i0 * k->rank,
                 (int)k->rank, k->right + j0 * k->rank, (int)k->rank, 1, out, ld);
-    if (row == column) return;
     for (int64_t j = 0; j < columns; j++)
         for (int64_t i = 0; i < rows; i++) k->w[(j0 + j) * n + i0 + i] = out[i * n + j];
 }

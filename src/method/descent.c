@@ -15,9 +15,10 @@
 #include "../solve/minimise.h"
 #include "tuning.h"
 
+/* Above so many rows a step is dear: then a search ends earlier, also when a step promises less than PROMISE. */
 enum { MANY_ROWS = 1200 };
 
-static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3; /* up to MANY_ROWS rows, and above */
+static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3, PROMISE = 2e-4;
 static const double FIRST_STEP = 0.5, LONGEST_STEP = 2, SPREAD = 2, NOISE_SPREAD = 4;
 static const double USUAL_NOISE = 1e-2; /* of the mean diagonal of K */
 
@@ -202,14 +203,15 @@ gram_status gram_candidate_descend(gram_tuning *t, gram_candidate *c, int which,
     descent down = {t, c, which, INFINITY, INFINITY};
     gram_minimise_report report;
     const int64_t left = t->options.evaluations - t->evaluations;
+    const int coarse = t->levels[which].sample.n > MANY_ROWS;
     if (which == t->last && limit > left) limit = left;
     if (c->space.count == 0 || limit < 1) return gram_candidate_look(t, c, which);
     const gram_minimise_problem problem = {.n = c->space.count,
                                            .lower = c->space.lower,
                                            .upper = c->space.upper,
                                            .evaluations = limit,
-                                           .tolerance =
-                                               t->levels[which].sample.n > MANY_ROWS ? COARSE_TOLERANCE : TOLERANCE,
+                                           .tolerance = coarse ? COARSE_TOLERANCE : TOLERANCE,
+                                           .promise = coarse ? PROMISE : 0,
                                            .first_step = FIRST_STEP,
                                            .longest_step = LONGEST_STEP,
                                            .evaluate = evaluate,

@@ -10,7 +10,10 @@
 
 #include "tuning.h"
 
-enum { FACTORS = 7, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 };
+/* Factors are 10^(k/3) up to 10, from 1/10 on, or with few columns from 1/1000 on: there a cycle may be a hundred times
+ * shorter than the range, and hides behind a minimum that takes it for noise. */
+enum { STEPS = 3, FACTORS = 2 * STEPS + 1, MOST_FACTORS = 4 * STEPS + 1, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 };
+enum { FEW_COLUMNS = 2 };
 
 /* The range of a grid of the caller's, within the search range: a hundredth to ten extents of a length, 1e-8 to 10 of the
  * mean diagonal for the noise, a factor of 100 for other positive numbers. */
@@ -21,15 +24,16 @@ static const double GRID_SHORTEST = 0.01, GRID_LONGEST = 10, GRID_LEAST_NOISE = 
 
 typedef struct starts {
     int factors, noises; /* 1: there is no length, or the noise is kept */
-    double objective[FACTORS * NOISES];
-    unsigned char taken[FACTORS * NOISES];
+    double objective[MOST_FACTORS * NOISES];
+    unsigned char taken[MOST_FACTORS * NOISES];
 } starts;
 
-/* Lengths times 10^(-1 .. 1), noise 10^(0 .. -6) of the mean diagonal */
+/* Lengths times 10^(-1 .. 1) or 10^(-3 .. 1), noise 10^(0 .. -6) of the mean diagonal */
 static void grid_point(const gram_tuning *t, const gram_candidate *c, const starts *s, int which, double *point)
 {
     const gram_space *space = &c->space;
-    const double factor = s->factors == 1 ? 1 : pow(10, (double)(which / s->noises - FACTORS / 2) / (FACTORS / 2));
+    const int from_last = s->factors - 1 - which / s->noises;
+    const double factor = s->factors == 1 ? 1 : pow(10, 1 - (double)from_last / STEPS);
     gram_candidate_copy(c, c->point, point);
     for (int64_t i = 0; i < space->count; i++)
         if (space->is_length[space->index[i]]) point[space->index[i]] *= factor;
@@ -41,7 +45,8 @@ static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
     gram_status status = GRAM_OK;
     *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
     for (int64_t i = 0; i < c->space.count; i++)
-        if (c->space.is_length[c->space.index[i]]) s->factors = FACTORS;
+        if (c->space.is_length[c->space.index[i]])
+            s->factors = t->given.x->d <= FEW_COLUMNS && !c->hold ? MOST_FACTORS : FACTORS;
     for (int i = 0; i < s->factors * s->noises; i++) {
         double value;
         grid_point(t, c, s, i, c->trial);

@@ -4,16 +4,16 @@
  * 2 n^3 operations. So the search climbs through samples of the rows, each within the next (levels.c):
  *
  *     1. On the smallest: a coarse grid, and descents from its local minima (starts.c).
- *     2. The best end goes through the larger samples. What is carried over is the noise n lambda: in the Gaussian-process
- *        reading it belongs to one observation, however many there are.
- *     3. With one length-scale per column: from the isotropic optimum and from other starts around it, through all
- *        samples again. On a small sample a column that matters little may be given up, and would not come back, because
- *        far out the derivative by its length vanishes; so before each larger sample lengths are pulled back to PULL
- *        ranges of their column.
+ *     2. With one length-scale per column: from the isotropic optimum there, and from other starts around it.
+ *     3. The best end goes through the larger samples. What is carried over is the noise n lambda: in the Gaussian-process
+ *        reading it belongs to one observation, however many there are. On a small sample a column that matters little may
+ *        be given up, and would not come back, because far out the derivative by its length vanishes; so before each larger
+ *        sample lengths are pulled back to PULL ranges of their column.
  *
  * One length-scale per column is kept only if it lowers the criterion by more than extra numbers may do when there is
- * nothing to learn, as in Schwarz's criterion: log(n) extra/n on the log scale of an error. On all rows the isotropic
- * kernel is only looked at, and searched further if the comparison is not clear (CLEAR). */
+ * nothing to learn, as in Schwarz's criterion: log(n) extra/n on the log scale of an error. The isotropic kernel of the
+ * smallest sample is only looked at on all rows, and taken through the samples itself if the comparison is not clear
+ * (CLEAR). */
 #include <math.h>
 #include <string.h>
 
@@ -24,12 +24,11 @@
 
 enum { ARD_COLUMNS = 30 };
 
-/* Evaluations with gradient: of each descent on the smallest, the middle and the last sample; of the isotropic one on the
- * middle sample when it is only the start of another. */
-enum { SMALL_LIMIT = 30, MEDIUM_LIMIT = 25, LAST_LIMIT = 40, GUIDE_LIMIT = 6 };
+/* Evaluations with gradient: of each descent on the smallest, the middle and the last sample. */
+enum { SMALL_LIMIT = 30, MEDIUM_LIMIT = 25, LAST_LIMIT = 40 };
 
 static const double LEAST_NOISE = 1e-10, MOST_NOISE = 100, FIRST_NOISE = 1e-2; /* of the mean diagonal of K */
-static const double PULL = 30, CLEAR = 0.02;
+static const double PULL = 30, CLEAR = 0.06;
 
 /* ---- the climb ---- */
 
@@ -49,14 +48,14 @@ static void pull_back(gram_candidate *c)
     }
 }
 
-static gram_status climb(gram_tuning *t, gram_candidate *c, int from, int to)
+/* Through the larger samples. */
+static gram_status climb(gram_tuning *t, gram_candidate *c)
 {
     gram_status status = GRAM_OK;
-    const int guides = !c->hold && to < t->last;
-    for (int which = from; which <= to; which++) {
+    for (int which = 1; which <= t->last; which++) {
         TRY(gram_tuning_open_level(t, which));
         if (c->hold) pull_back(c);
-        TRY(gram_candidate_descend(t, c, which, guides ? GUIDE_LIMIT : limit_of(t, which)));
+        TRY(gram_candidate_descend(t, c, which, limit_of(t, which)));
     }
 done:
     return status;
@@ -77,10 +76,9 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
     const double needed = worth(t, several->space.count - one->space.count);
     TRY(gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
-    TRY(climb(t, several, 1, t->last));
+    TRY(climb(t, several));
     if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));
-    if (t->last > 0 && several->objective > one->objective - needed - CLEAR)
-        TRY(gram_candidate_descend(t, one, t->last, LAST_LIMIT));
+    if (t->last > 0 && several->objective > one->objective - needed - CLEAR) TRY(climb(t, one));
     *kept = several->objective < one->objective - needed;
 done:
     return status;
@@ -159,7 +157,7 @@ static gram_status tune_ard(gram_tuning *t, gram_candidate *one, outcome *out)
     int kept = 0;
     TRY(gram_kernel_with_ard(t->context, out->kernel, t->given.x->d, &ard));
     if (gram_kernel_parameter_count(ard) == one->space.parameters) {
-        TRY(climb(t, one, t->last, t->last));
+        TRY(climb(t, one));
         TRY(take_outcome(t, one, out));
         goto done;
     }
@@ -175,7 +173,8 @@ done:
     return status;
 }
 
-/* With several lengths to come the isotropic search ends below the last level, if there is one below. */
+/* With several lengths to come the isotropic search ends on the smallest sample: it is a start, and a rival that is hardly
+ * ever near. */
 static gram_status search(gram_tuning *t, gram_candidate *c, outcome *out)
 {
     gram_status status = GRAM_OK;
@@ -184,7 +183,7 @@ static gram_status search(gram_tuning *t, gram_candidate *c, outcome *out)
     TRY(gram_tuning_open_level(t, 0));
     TRY(gram_tuning_search_starts(t, c, 0, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
-    TRY(climb(t, c, 1, ard ? t->last - 1 : t->last));
+    if (!ard) TRY(climb(t, c));
     TRY(take_outcome(t, c, out));
     if (ard) TRY(tune_ard(t, c, out));
 done:
