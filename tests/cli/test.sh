@@ -255,6 +255,16 @@ printf 'a,b\n1,2\n3,inf\n' >infinite.csv
 run test two-sample one.csv infinite.csv --missing drop
 bad 3 'infinite.csv:3' "column 'b'" "'inf'"
 
+# the example: a gate that finds the drift, and lets the same table pass
+code=0
+GRAM="$GRAM" sh "$SOURCE/examples/drift.sh" >out 2>err || code=$?
+last=examples/drift.sh
+[ "$code" = 10 ] || wrong 'should end with 10'
+prints 'rejected at level 0.01' 'flow'
+code=0
+GRAM="$GRAM" sh "$SOURCE/examples/drift.sh" one.csv same.csv >out 2>err || code=$?
+good
+
 # pictures, where gnuplot is
 command -v gnuplot >/dev/null || exit 0
 run test two-sample one.csv moved.csv --plot two.svg
