@@ -49,8 +49,9 @@ GRAM_API void gram_mmd_stream_destroy(gram_mmd_stream *stream);
 GRAM_API gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream *stream, const gram_points *x,
                                          const gram_points *y);
 
-/* The mean over the blocks so far, its standard error (NaN below two blocks), and P(N(0, 1) >= mean/error) for the test of P = Q
- * (1 while there is no error or it is 0 and the mean not positive). Any may be NULL. Returns the number of whole blocks. */
+/* The mean over the blocks so far, its standard error (NaN below two blocks), and the p-value for the test of P = Q: Student's t of
+ * mean/error with the skewness of the blocks taken out (1 while there is no error or it is 0 and the mean not positive). Any may
+ * be NULL. Returns the number of whole blocks. */
 GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation,
                                         double *p_value);
 

@@ -223,7 +223,7 @@ static void set_tuning(const gram_gp_tuning *g, const gram_points *x, const doub
     t->worth = 0.5;
     t->refine = 1;
     t->second_look = 1;
-    t->reach = x->d == 1 ? 2 : 1;
+    t->shorter = t->longer = x->d == 1 ? 2 : 1;
     t->ard = o->ard;
     t->rows_limit = g->on_the_line ? x->n : o->rows;
     t->restarts = o->restarts;
@@ -318,6 +318,7 @@ static gram_status evaluate_line(gram_context *context, gram_gp_objective which,
 
 static const gram_tuning_method DENSE = {.name = "gp_tune",
                                          .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
+                                         .clear = 0.02,
                                          .small_rows = 400,
                                          .medium_rows = 1000,
                                          .cost = 3,
@@ -332,6 +333,7 @@ static const gram_tuning_method DENSE = {.name = "gp_tune",
 
 static const gram_tuning_method LINE = {.name = "markov_tune",
                                         .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
+                                        .clear = 0.02,
                                         .small_rows = 3000,
                                         .medium_rows = 30000,
                                         .cost = 1,

@@ -47,9 +47,19 @@ gram_status gram_mmd_observed(gram_context *context, const gram_pairs *pairs, in
 /* Standard deviation of q under random labels; 0 if C is 0 but for rounding. */
 gram_status gram_mmd_deviation(gram_context *context, const gram_pairs *pairs, int64_t n, double *deviation);
 
-/* Means over blocks of pairs (x_i, y_i), row i of both: value of each whole block (mmd_blocks.c). */
-gram_status gram_mmd_block_values(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                                  const gram_points *y, int64_t block, int64_t count, double *values);
+/* What is known of the values of blocks: their mean, and the sums of the second and third powers of the differences from it. */
+typedef struct gram_block_moments {
+    int64_t count;
+    double mean, squares, cubes;
+} gram_block_moments;
+
+/* Adds the values of the n/block whole blocks of pairs (x_i, y_i), row i of both (mmd_blocks.c). */
+gram_status gram_mmd_add_blocks(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                const gram_points *y, int64_t block, gram_block_moments *moments);
+
+/* The standard error of the mean, NaN below two blocks; and the p-value of the hypothesis that it is 0. */
+double gram_block_error(const gram_block_moments *moments);
+double gram_block_p_value(const gram_block_moments *moments);
 
 /* The methods; each fills statistic, p_value and what else it knows. */
 gram_status gram_mmd_test_permutation(gram_context *context, gram_mmd_task *task);

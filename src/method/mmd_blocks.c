@@ -4,6 +4,15 @@
  * k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(x_j, y_i). Blocks are independent, so their mean is nearly normal and their spread tells its
  * variance: a test without a null distribution to work out, in memory that does not grow.
  *
+ * A block's value under P = Q is a sum of centred chi-squared variables, skewed to the right (skewness 2 in one dimension). When such values
+ * are few, a mean that is large by chance comes with a spread that is large, too, and mean/error exceeds the normal quantile
+ * in 23 of 1,000 cases instead of 50 (measured: 200 to 1,000 rows, d = 1). Hall's transformation (J. Roy. Statist. Soc. B 54,
+ * 1992) takes out the skewness g,
+ *
+ *     T = sqrt(N) (((1 + g u/3)^3 - 1)/g + g/(6 N)),   u = mean/deviation, N blocks,
+ *
+ * which is increasing in u; T is compared with Student's t of N - 1 degrees. That gives 32 to 51.
+ *
  * The engine makes strips of 16 rows by 96 columns; small blocks that lie in one strip share it. */
 #include <math.h>
 #include <stdatomic.h>
@@ -75,8 +84,8 @@ static gram_status task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-gram_status gram_mmd_block_values(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                                  const gram_points *y, int64_t block, int64_t count, double *values)
+static gram_status find_values(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                               const gram_points *y, int64_t block, int64_t count, double *values)
 {
     gram_status status = GRAM_OK;
     blocks b = {.block = block, .count = count, .values = values};
@@ -96,6 +105,50 @@ done:
     return status;
 }
 
+/* ---- moments ---- */
+
+/* One more value (Pebay, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order
+ * statistical moments", 2008) */
+static void add_value(gram_block_moments *moments, double value)
+{
+    const double before = (double)moments->count, n = before + 1, step = value - moments->mean, share = step / n;
+    moments->count++;
+    moments->mean += share;
+    moments->cubes += step * share * share * before * (before - 1) - 3 * share * moments->squares;
+    moments->squares += step * share * before;
+}
+
+gram_status gram_mmd_add_blocks(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                const gram_points *y, int64_t block, gram_block_moments *moments)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = x->n / block;
+    double *values = NULL;
+    TRY(gram_take(context, "mmd: blocks", count, sizeof *values, (void **)&values));
+    TRY(find_values(context, kernel, x, y, block, count, values));
+    for (int64_t i = 0; i < count; i++) add_value(moments, values[i]);
+done:
+    gram_give(context, values, count, sizeof *values);
+    return status;
+}
+
+double gram_block_error(const gram_block_moments *moments)
+{
+    const double n = (double)moments->count;
+    return n > 1 ? sqrt(moments->squares / (n - 1) / n) : NAN;
+}
+
+/* 1 while there is no spread, unless the mean is positive without any. */
+double gram_block_p_value(const gram_block_moments *moments)
+{
+    const double n = (double)moments->count, error = gram_block_error(moments);
+    if (!(error > 0)) return error == 0 && moments->mean > 0 ? 0 : 1;
+    const double deviation = error * sqrt(n), u = moments->mean / deviation;
+    const double skew = n > 2 ? n / ((n - 1) * (n - 2)) * moments->cubes / pow(deviation, 3) : 0;
+    const double bent = u * (1 + skew * u / 3 * (1 + skew * u / 9)); /* ((1 + g u/3)^3 - 1)/g */
+    return gram_tail_student(n - 1, sqrt(n) * (bent + skew / (6 * n)));
+}
+
 /* ---- streams ---- */
 
 struct gram_mmd_stream {
@@ -104,8 +157,7 @@ struct gram_mmd_stream {
     int64_t d, block;
     int64_t room, held; /* pairs that fit, that are there */
     double *x, *y;
-    int64_t blocks;
-    double mean, squares; /* Welford's: sum of squared differences from the mean */
+    gram_block_moments moments;
 };
 
 gram_status gram_mmd_stream_create(gram_context *context, gram_kernel *kernel, int64_t d, int64_t block,
@@ -150,34 +202,22 @@ void gram_mmd_stream_destroy(gram_mmd_stream *stream)
     gram_memory_release(memory);
 }
 
-static void count_value(gram_mmd_stream *stream, double value)
-{
-    const double before = value - stream->mean;
-    stream->blocks++;
-    stream->mean += before / (double)stream->blocks;
-    stream->squares += before * (value - stream->mean);
-}
-
 /* Takes all whole blocks out of the store. */
 static gram_status empty_store(gram_context *context, gram_mmd_stream *stream)
 {
     gram_status status = GRAM_OK;
     const int64_t count = stream->held / stream->block, used = count * stream->block, d = stream->d;
     gram_points *x = NULL, *y = NULL;
-    double *values = NULL;
     if (count == 0) goto done;
-    TRY(gram_take(context, "mmd_stream_add: values", count, sizeof *values, (void **)&values));
     TRY(gram_points_create_f64(context, used, d, stream->x, d, &x));
     TRY(gram_points_create_f64(context, used, d, stream->y, d, &y));
-    TRY(gram_mmd_block_values(context, stream->kernel, x, y, stream->block, count, values));
-    for (int64_t i = 0; i < count; i++) count_value(stream, values[i]);
+    TRY(gram_mmd_add_blocks(context, stream->kernel, x, y, stream->block, &stream->moments));
     stream->held -= used;
     memmove(stream->x, stream->x + used * d, (size_t)(stream->held * d) * sizeof(double));
     memmove(stream->y, stream->y + used * d, (size_t)(stream->held * d) * sizeof(double));
 done:
     gram_points_destroy(x);
     gram_points_destroy(y);
-    gram_give(context, values, count, sizeof *values);
     return status;
 }
 
@@ -209,13 +249,9 @@ done:
 
 int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation, double *p_value)
 {
-    const int64_t count = stream ? stream->blocks : 0;
-    double error = NAN, p = 1;
-    if (count > 1) error = sqrt(stream->squares / (double)(count - 1) / (double)count);
-    if (error > 0) p = gram_tail_normal(stream->mean / error);
-    if (error == 0 && stream->mean > 0) p = 0;
-    if (mean) *mean = count > 0 ? stream->mean : NAN;
-    if (deviation) *deviation = error;
-    if (p_value) *p_value = p;
-    return count;
+    const gram_block_moments none = {0}, *moments = stream ? &stream->moments : &none;
+    if (mean) *mean = moments->count > 0 ? moments->mean : NAN;
+    if (deviation) *deviation = gram_block_error(moments);
+    if (p_value) *p_value = gram_block_p_value(moments);
+    return moments->count;
 }

@@ -91,26 +91,6 @@ done:
     return status;
 }
 
-/* ---- blocks ---- */
-
-static gram_status by_blocks(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                             const gram_points *y, int64_t block, double *out, double *deviation)
-{
-    gram_status status = GRAM_OK;
-    const int64_t count = x->n / block;
-    double *values = NULL, mean = 0, squares = 0;
-    TRY(gram_take(context, "mmd_squared: blocks", count, sizeof *values, (void **)&values));
-    TRY(gram_mmd_block_values(context, kernel, x, y, block, count, values));
-    for (int64_t i = 0; i < count; i++) mean += values[i];
-    mean /= (double)count;
-    for (int64_t i = 0; i < count; i++) squares += (values[i] - mean) * (values[i] - mean);
-    *out = mean;
-    if (deviation && count > 1) *deviation = sqrt(squares / (double)(count - 1) / (double)count);
-done:
-    gram_give(context, values, count, sizeof *values);
-    return status;
-}
-
 static gram_status check(gram_context *context, const gram_points *x, const gram_points *y,
                          gram_mmd_estimator estimator, int64_t block)
 {
@@ -136,6 +116,7 @@ gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, c
 {
     gram_status status = GRAM_OK;
     gram_pool pool = {0};
+    gram_block_moments moments = {0};
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "mmd_squared: kernel is NULL");
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "mmd_squared: out is NULL");
@@ -144,9 +125,11 @@ gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, c
     TRY(check(context, x, y, estimator, block));
     if (estimator == GRAM_MMD_LINEAR) block = 2;
     if (block == 0) block = (int64_t)fmax(2, floor(sqrt((double)x->n)));
-    if (estimator >= GRAM_MMD_LINEAR)
-        TRY(by_blocks(context, kernel, x, y, block, out, deviation));
-    else if (estimator == GRAM_MMD_BIASED)
+    if (estimator >= GRAM_MMD_LINEAR) {
+        TRY(gram_mmd_add_blocks(context, kernel, x, y, block, &moments));
+        *out = moments.mean;
+        if (deviation) *deviation = gram_block_error(&moments);
+    } else if (estimator == GRAM_MMD_BIASED)
         TRY(biased(context, kernel, &pool, out));
     else
         TRY(unbiased(context, kernel, x, y, &pool, estimator == GRAM_MMD_PAIRED, out));

@@ -63,21 +63,24 @@ static gram_status test_blocks(gram_context *context, gram_mmd_task *task, const
     gram_status status = GRAM_OK;
     gram_mmd_result *result = task->result;
     gram_points *first = NULL, *second = NULL;
+    gram_block_moments moments = {0};
     const int64_t n = x->n < y->n ? x->n : y->n, d = x->d;
-    const int linear = result->used == GRAM_MMD_TEST_LINEAR;
-    double error;
+    int64_t block = result->used == GRAM_MMD_TEST_LINEAR ? 2 : task->options->block;
+    if (block == 0) block = (int64_t)fmax(2, floor(sqrt((double)n)));
+    FAIL_IF(
+        n / block < 2, context, GRAM_ERROR_ARGUMENT,
+        "mmd_test: %lld pairs of rows make fewer than two blocks of %lld, whose spread is not known: take a smaller "
+        "block",
+        (long long)n, (long long)block);
     /* both were copied to the pool: rows of the longer one beyond n have no partner */
     TRY(gram_points_create_f64(context, n, d, task->pool.data, d, &first));
     TRY(gram_points_create_f64(context, n, d, task->pool.data + x->n * d, d, &second));
-    TRY(gram_mmd_squared(context, task->kernel, first, second, linear ? GRAM_MMD_LINEAR : GRAM_MMD_BLOCK,
-                         linear ? 0 : task->options->block, &result->statistic, &error));
-    FAIL_IF(isnan(error), context, GRAM_ERROR_ARGUMENT,
-            "mmd_test: %lld pairs of rows make a single block, whose spread is not known: take a smaller block",
-            (long long)n);
+    TRY(gram_mmd_add_blocks(context, task->kernel, first, second, block, &moments));
+    result->statistic = moments.mean;
     result->n = result->m = n;
     result->null_mean = 0;
-    result->null_deviation = error;
-    result->p_value = error > 0 ? gram_tail_normal(result->statistic / error) : 1;
+    result->null_deviation = gram_block_error(&moments);
+    result->p_value = result->null_deviation > 0 ? gram_block_p_value(&moments) : 1;
 done:
     gram_points_destroy(first);
     gram_points_destroy(second);

@@ -26,9 +26,15 @@ typedef struct starts {
     unsigned char taken[MOST_FACTORS * NOISES];
 } starts;
 
-static int factors_of(const gram_tuning *t)
+/* Decades below 1. */
+static int shorter_of(const gram_tuning *t, const gram_candidate *c)
 {
-    const int factors = 1 + 2 * (int)(STEPS * t->reach + 0.5);
+    return c->hold ? 1 : t->shorter;
+}
+
+static int factors_of(const gram_tuning *t, const gram_candidate *c)
+{
+    const int factors = 1 + STEPS * (shorter_of(t, c) + (c->hold ? 1 : t->longer));
     return factors < MOST_FACTORS ? factors : MOST_FACTORS;
 }
 
@@ -40,12 +46,13 @@ static int has(const gram_space *space, const unsigned char *kind)
     return 0;
 }
 
-/* Lengths times 10^(-reach .. reach), or where none is free amplitudes times the cube of that; noise 10^(0 .. -6) of its
+/* Lengths times 10^(-shorter .. longer), or where none is free amplitudes times the cube of that; noise 10^(0 .. -6) of its
  * unit */
 static void grid_point(const gram_tuning *t, const gram_candidate *c, const starts *s, int which, double *point)
 {
     const gram_space *space = &c->space;
-    const double factor = pow(10, (double)(which / s->noises - s->factors / 2) / STEPS);
+    const double decades = (double)(which / s->noises) / STEPS - shorter_of(t, c);
+    const double factor = s->factors == 1 ? 1 : pow(10, decades);
     gram_candidate_copy(c, c->point, point);
     for (int64_t i = 0; i < space->count; i++) {
         const int64_t index = space->index[i];
@@ -61,7 +68,7 @@ static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
     const int lengths = has(&c->space, c->space.is_length);
     *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
     s->amplitudes = !lengths && has(&c->space, c->space.is_amplitude);
-    if (lengths || s->amplitudes) s->factors = factors_of(t);
+    if (lengths || s->amplitudes) s->factors = factors_of(t, c);
     for (int i = 0; i < s->factors * s->noises; i++) {
         double value;
         grid_point(t, c, s, i, c->trial);

@@ -18,9 +18,11 @@
 #include "criterion.h"
 #include "tuning.h"
 
-enum { MANY_ROWS = 1200 };
+/* Above so many rows a step is dear: then a search ends earlier, also when a step promises less than PROMISE. With few columns a
+ * cycle may be a hundred times shorter than the range, and hides behind a minimum that takes it for noise. */
+enum { MANY_ROWS = 1200, FEW_COLUMNS = 2 };
 
-static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3; /* up to MANY_ROWS rows, and above */
+static const double TOLERANCE = 2e-4, COARSE_TOLERANCE = 1e-3, PROMISE = 2e-4;
 static const double SPREAD = 2, NOISE_SPREAD = 4;
 static const double USUAL_NOISE = 1e-2, LEAST_NOISE = 1e-10, MOST_NOISE = 100, FIRST_NOISE = 1e-2; /* of the mean
                                                                                                        diagonal of K */
@@ -111,6 +113,11 @@ static double tolerance(const gram_tuning *t, int which)
     return t->levels[which].sample.n > MANY_ROWS ? COARSE_TOLERANCE : TOLERANCE;
 }
 
+static double promise(const gram_tuning *t, int which)
+{
+    return t->levels[which].sample.n > MANY_ROWS ? PROMISE : 0;
+}
+
 /* ---- priors ---- */
 
 static int is_length(const gram_space *space, int64_t variable)
@@ -158,7 +165,8 @@ static double prior(const gram_tuning *t, const gram_candidate *c, int which, co
 /* ---- the public function ---- */
 
 static const gram_tuning_method METHOD = {.name = "krr_tune",
-                                          .limits = {.small = 30, .medium = 25, .last = 40, .guide = 6},
+                                          .limits = {.small = 30, .medium = 25, .last = 40, .guide = 0},
+                                          .clear = 0.06,
                                           .small_rows = 400,
                                           .medium_rows = 1000,
                                           .cost = 3,
@@ -168,7 +176,8 @@ static const gram_tuning_method METHOD = {.name = "krr_tune",
                                           .evaluate = evaluate,
                                           .objective = objective,
                                           .prior = prior,
-                                          .tolerance = tolerance};
+                                          .tolerance = tolerance,
+                                          .promise = promise};
 
 static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
 {
@@ -179,7 +188,8 @@ static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
     t->intercept = o->intercept;
     t->least_rows = gram_criterion_least_rows(&ridge->rule);
     t->worth = o->criterion == GRAM_CRITERION_ML ? 0.5 : 1;
-    t->reach = 1;
+    t->shorter = t->given.x && t->given.x->d <= FEW_COLUMNS ? 3 : 1;
+    t->longer = 1;
     t->ard = o->ard;
     t->rows_limit = o->rows;
     t->restarts = o->restarts;

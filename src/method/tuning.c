@@ -14,7 +14,7 @@
  * One length-scale per column is kept only if it lowers the criterion by more than extra numbers may do when there is
  * nothing to learn, as in Schwarz's criterion: log(n) extra/n on the log scale of an error, half
  * of it for a log likelihood. On all rows the isotropic
- * kernel is only looked at, and searched further if the comparison is not clear (CLEAR). */
+ * kernel is only looked at, and searched further if the comparison is not clear. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@
 
 enum { ARD_COLUMNS = 30 };
 
-static const double PULL = 30, CLEAR = 0.02, SHORTER = 0.4;
+static const double PULL = 30, SHORTER = 0.4;
 
 /* ---- the climb ---- */
 
@@ -102,8 +102,8 @@ static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));
     if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));
-    if (t->last > 0 && several->objective > one->objective - needed - CLEAR)
-        TRY(gram_candidate_descend(t, one, t->last, t->method->limits.last));
+    if (t->last > 0 && several->objective > one->objective - needed - t->method->clear)
+        TRY(climb(t, one, t->method->limits.guide > 0 ? t->last : 1, t->last));
     *kept = several->objective < one->objective - needed;
 done:
     return status;
@@ -181,7 +181,8 @@ done:
     return status;
 }
 
-/* With several lengths to come the isotropic search ends below the last level, if there is one below. */
+/* With several lengths to come the isotropic search ends below the last level, if there is one below, or on the smallest: it
+ * is a start, and a rival that is hardly ever near. */
 static gram_status search(gram_tuning *t, gram_candidate *c, gram_tuned *out)
 {
     gram_status status = GRAM_OK;
@@ -191,7 +192,8 @@ static gram_status search(gram_tuning *t, gram_candidate *c, gram_tuned *out)
     TRY(gram_tuning_open_level(t, 0));
     TRY(gram_tuning_search_starts(t, c, t->from_start, limit_of(t, 0)));
     if (t->last == 0) TRY(gram_candidate_look(t, c, 0));
-    TRY(ard ? climb(t, c, 1, t->last - 1) : climb_up(t, c, 1));
+    if (ard && t->method->limits.guide > 0) TRY(climb(t, c, 1, t->last - 1));
+    if (!ard) TRY(climb_up(t, c, 1));
     TRY(ard ? take_outcome(t, c, out) : conclude(t, c, out));
     if (ard) TRY(tune_ard(t, c, out));
 done:

@@ -15,7 +15,8 @@ typedef struct gram_candidate gram_candidate;
 /* Evaluations with gradient of one descent, at most. */
 typedef struct gram_tuning_limits {
     int64_t small, medium, last;
-    int64_t guide; /* of the isotropic one on the middle sample when it is only the start of another */
+    int64_t
+        guide; /* of the isotropic one on the middle sample when it is only the start of another; 0: not even there */
 } gram_tuning_limits;
 
 /* What is tuned. Functions that may be NULL say so. */
@@ -24,7 +25,8 @@ typedef struct gram_tuning_method {
     gram_tuning_limits limits;
     /* Sizes of the samples below the last. */
     int64_t small_rows, medium_rows;
-    double cost; /* an evaluation on n rows is n^cost operations */
+    double cost;  /* an evaluation on n rows is n^cost operations */
+    double clear; /* a lead of one length-scale per column that needs no second look, besides that of its numbers */
 
     /* Sets every open number of the kernel, and noise, noise_unit and noise_start. */
     gram_status (*prepare)(gram_tuning *t, const gram_kernel *kernel, gram_kernel **resolved);
@@ -44,6 +46,8 @@ typedef struct gram_tuning_method {
                     double *gradient);
     /* A descent ends when steps gain less. */
     double (*tolerance)(const gram_tuning *t, int which);
+    /* Or when the model of the Hessian promises less; may be NULL. */
+    double (*promise)(const gram_tuning *t, int which);
     /* Looks at the result on the last level before all is freed; may be NULL. */
     gram_status (*finish)(gram_tuning *t, gram_candidate *c);
 } gram_tuning_method;
@@ -66,7 +70,8 @@ struct gram_tuning {
     int refine;      /* the Hessian is computed at the ends of descents on samples */
     int second_look; /* on the second sample another descent is from shorter lengths */
     double worth;    /* of one more number, in units of log(n)/n of the objective */
-    double reach;    /* starts have lengths times 10^(-reach .. reach) */
+    /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
+    int shorter, longer;
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */

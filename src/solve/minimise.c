@@ -186,7 +186,8 @@ static gram_status iterate(search *s, int *converged)
             slope = find_direction(s);
         }
         /* half of the slope is what a step of the model gains */
-        *converged = -0.5 * slope < 0.01 * s->problem->tolerance;
+        const double least = 0.01 * s->problem->tolerance;
+        *converged = -0.5 * slope < (s->iterations > 0 && *s->known ? fmax(s->problem->promise, least) : least);
         if (*converged) break;
         set_length(s);
         TRY(search_line(s, &found));

@@ -15,6 +15,7 @@ typedef struct gram_minimise_problem {
     const double *lower, *upper; /* finite, lower <= upper */
     int64_t evaluations;         /* at most so many */
     double tolerance;            /* stop when PATIENCE steps lower the value by less than so much each */
+    double promise;              /* stop when, after the first step, the model of the Hessian promises less than this */
     double first_step;           /* of one variable, while nothing is known of the Hessian */
     double longest_step;         /* of one variable */
     gram_objective_fn evaluate;

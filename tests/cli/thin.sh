@@ -159,3 +159,11 @@ bad 2 'standard input'
 printf 's\n1\n' >short.csv
 run thin points.csv -m 2 --scores short.csv
 bad 3 'short.csv: 1 row of 1 score for 3 rows of 1 column'
+
+# draws as CmdStan writes them: comments before, between and after, columns of its own
+printf '# model = m\nlp__,accept_stat__,theta.1,theta.2,g.1,g.2\n# Adaptation terminated\n' >stan.csv
+printf -- '-1.2,0.9,0.5,-0.3,-0.5,0.3\n-0.7,1,0.1,0.4,-0.1,-0.4\n-3,0.8,-1.2,1.5,1.2,-1.5\n# Elapsed Time\n' >>stan.csv
+run thin stan.csv -m 2 --features theta.1:theta.2 --scores g.1:g.2
+good
+prints 'theta.1,theta.2,g.1,g.2' '0.1,0.4,-0.1,-0.4'
+[ "$(wc -l <out)" = 3 ] || wrong 'should print a header and two rows'

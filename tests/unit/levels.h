@@ -49,6 +49,8 @@ static const level_case LEVEL_CASES[] = {
     {"wild, time series, d = 2, 200 and 200", GRAM_MMD_TEST_WILD, 0, SERIES, 200, 200, 2, 0},
     {"linear, normal, d = 2, 400 and 400", GRAM_MMD_TEST_LINEAR, 0, NORMAL, 400, 400, 2, 0},
     {"block, normal, d = 2, 400 and 400", GRAM_MMD_TEST_BLOCK, 0, NORMAL, 400, 400, 2, 0},
+    {"block, skewed, d = 1, 200 and 200", GRAM_MMD_TEST_BLOCK, 0, SKEWED, 200, 200, 1, 0},
+    {"block, heavy tails, d = 10, 1000 and 900", GRAM_MMD_TEST_BLOCK, 0, HEAVY, 1000, 900, 10, 0},
 };
 
 enum { LEVEL_CASE_COUNT = sizeof LEVEL_CASES / sizeof *LEVEL_CASES };

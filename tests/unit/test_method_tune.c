@@ -181,6 +181,27 @@ static void climbs(void **state)
     drop(&p);
 }
 
+/* Forty cycles on a trend: a length-scale of the whole range takes them for noise, a minimum as well. The better one is a
+ * hundredth of it. */
+static void finds_a_cycle(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    problem p = {.context = test_context(2, GRAM_ISA_AUTO), .n = N};
+    double *noise = test_random(31, N, -0.1732, 0.1732);
+    p.x = test_random(32, N, -1, 1);
+    p.y = test_numbers(N);
+    for (int64_t i = 0; i < N; i++) p.y[i] = 10 * p.x[i] + p.x[i] * p.x[i] + sin(40 * 3.14159265 * p.x[i]) + noise[i];
+    p.points = test_points(p.context, N, 1, p.x);
+    const result r = tune(&p, "rbf", NULL);
+    print_message("cycle: %s, value %g\n", r.text, r.report.value);
+    assert_int_equal(r.status, GRAM_OK);
+    assert_true(r.values[0] < 0.1);
+    assert_true(r.report.value < 0.1); /* the cycles have the variance 0.5, the noise 0.01 */
+    drop(&p);
+    free(noise);
+}
+
 static void same_bits(void **state)
 {
     (void)state;
@@ -622,6 +643,7 @@ int main(void)
                                        cmocka_unit_test(is_a_minimum),
                                        cmocka_unit_test(noise_is_not_fitted),
                                        cmocka_unit_test(climbs),
+                                       cmocka_unit_test(finds_a_cycle),
                                        cmocka_unit_test(same_bits),
                                        cmocka_unit_test(kept_as_it_is),
                                        cmocka_unit_test(starts_where_told),

@@ -118,6 +118,14 @@ static void carried_over(void **state)
     OK(context, minimise(context, &problem, &r));
     for (int i = 0; i < MOST; i++) assert_true(fabs(r.x[i] - i - 1) < 1e-3);
     assert_true(r.report.evaluations < first / 2);
+    /* once more, but what the Hessian promises need not be worth a step: it ends earlier, and no further up than that */
+    const int64_t second = r.report.evaluations;
+    for (int i = 0; i < MOST; i++) r.x[i] = 0;
+    problem.promise = 1e-2;
+    const double end = r.report.value;
+    OK(context, minimise(context, &problem, &r));
+    assert_true(r.report.converged && r.report.evaluations < second);
+    assert_true(r.report.value > end && r.report.value < end + 2e-2);
     gram_context_destroy(context);
 }
 
