@@ -858,14 +858,23 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference),       cmocka_unit_test(gradients),
-        cmocka_unit_test(leaving_out),     cmocka_unit_test(weights_are_row_noises),
-        cmocka_unit_test(grid_optimum),    cmocka_unit_test(many_rows),
-        cmocka_unit_test(fixed_ones_stay), cmocka_unit_test(period_is_found),
-        cmocka_unit_test(priors_pull),     cmocka_unit_test(diagnosis),
-        cmocka_unit_test(degenerate),      cmocka_unit_test(units),
-        cmocka_unit_test(markov_agrees),   cmocka_unit_test(same_for_any_threads),
-        cmocka_unit_test(refusals),        cmocka_unit_test(cancelled),
+        cmocka_unit_test(reference),
+        cmocka_unit_test(gradients),
+        cmocka_unit_test(leaving_out),
+        cmocka_unit_test(weights_are_row_noises),
+        cmocka_unit_test(grid_optimum),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(fixed_ones_stay),
+        cmocka_unit_test(rows_keep_what_is_theirs),
+        cmocka_unit_test(period_is_found),
+        cmocka_unit_test(priors_pull),
+        cmocka_unit_test(diagnosis),
+        cmocka_unit_test(degenerate),
+        cmocka_unit_test(units),
+        cmocka_unit_test(markov_agrees),
+        cmocka_unit_test(same_for_any_threads),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(cancelled),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
