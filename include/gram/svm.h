@@ -134,7 +134,7 @@ typedef struct gram_svm_tune_options {
     double width_least, width_most; /* range of the factors, default 1/8 to 4 */
     double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
     int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
-    int64_t iterations;             /* at most so many steps in one fit; 0 (default): 400 for each row */
+    int64_t iterations;             /* at most so many steps in one fit; 0 (default): 100 for each row */
 } gram_svm_tune_options;
 
 GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);

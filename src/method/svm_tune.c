@@ -16,7 +16,7 @@
 #include "../tile/fill.h"
 #include "svm.h"
 
-enum { SAMPLE_STREAM = 0x53564e, WIDTH = 512 };
+enum { SAMPLE_STREAM = 0x53564e, WIDTH = 256 };
 
 /* Ten times the usual tolerance: scores do not change by a part of their standard error, and it takes half of the time. */
 static const double LOOSE = 1e-2;
@@ -554,7 +554,7 @@ static gram_status set_up(gram_context *context, const gram_svm_data *data, cons
     gram_kernel_release(same);
     t->widths = lengths ? o->widths : 1;
     t->strengths = kind == GRAM_SVM_C || kind == GRAM_SVM_EPSILON_REGRESSION ? o->strengths : 1;
-    t->most = o->iterations ? o->iterations : 400 * data->n;
+    t->most = o->iterations ? o->iterations : 100 * data->n;
     for (int64_t c = 0; c < data->classes; c++)
         FAIL_IF(data->first[c + 1] - data->first[c] < 2, context, GRAM_ERROR_DATA,
                 "svm_tune: class %lld has one row among those that are tuned on", (long long)c);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <gram/matrix.h>
+
 #include "../kernel/kernel.h"
 #include "../operator/row_cache.h"
 #include "../tile/fill.h"
@@ -19,6 +21,8 @@ enum {
 static const double SHRINK = 0.5;
 /* Without a part of the violation as a margin, many would have to come back. */
 static const double MARGIN = 0.25;
+/* Error of f32 rows, as a part of the largest diagonal entry, up to which they are good enough. */
+static const double ROUNDED = 3e-6;
 
 int gram_smo_kernel_is_indexed(const gram_kernel *kernel)
 {
@@ -101,6 +105,7 @@ typedef struct solving {
     size_t cache_bytes;
     int subsets;
     double unit;
+    int narrow; /* rows are computed in f32, from points less their mean */
 } solving;
 
 typedef struct level {
@@ -172,22 +177,52 @@ static void free_level(gram_context *context, level *l, int64_t parent_points)
     gram_give(context, l->numbers, 4 * count + l->point_count, sizeof(double));
 }
 
-static gram_status copy_points(gram_context *context, const gram_points *x, level *l)
+static int64_t origin_of(const level *l, int64_t i)
+{
+    return l->origin ? l->origin[i] : i;
+}
+
+static void copy_row(const gram_points *x, int64_t row, double *out)
+{
+    for (int64_t k = 0; k < x->d; k++) out[k] = gram_points_at(x, row, k);
+}
+
+static gram_status copy_f64(gram_context *context, const gram_points *x, level *l)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = l->point_count, d = x->d;
-    l->d = d;
-    if (x->f64) {
-        TRY(gram_take(context, "points", n * d, sizeof(double), (void **)&l->numbers_f64));
+    TRY(gram_take(context, "points", l->point_count * l->d, sizeof(double), (void **)&l->numbers_f64));
+    for (int64_t i = 0; i < l->point_count; i++) copy_row(x, origin_of(l, i), l->numbers_f64 + i * l->d);
+    TRY(gram_points_create_f64(context, l->point_count, l->d, l->numbers_f64, l->d, &l->own));
+done:
+    return status;
+}
+
+/* f32 points as they are, f64 points less their mean, which makes the most of 24 bits. */
+static gram_status copy_f32(gram_context *context, const gram_points *x, level *l)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = l->point_count, d = l->d;
+    TRY(gram_take(context, "points", n * d, sizeof(float), (void **)&l->numbers_f32));
+    for (int64_t k = 0; k < d; k++) {
+        double mean = 0;
+        for (int64_t i = 0; x->f64 && i < n; i++) mean += gram_points_at(x, origin_of(l, i), k) / (double)n;
         for (int64_t i = 0; i < n; i++)
-            memcpy(l->numbers_f64 + i * d, x->f64 + l->origin[i] * x->stride, (size_t)d * sizeof(double));
-        TRY(gram_points_create_f64(context, n, d, l->numbers_f64, d, &l->own));
-    } else {
-        TRY(gram_take(context, "points", n * d, sizeof(float), (void **)&l->numbers_f32));
-        for (int64_t i = 0; i < n; i++)
-            memcpy(l->numbers_f32 + i * d, x->f32 + l->origin[i] * x->stride, (size_t)d * sizeof(float));
-        TRY(gram_points_create_f32(context, n, d, l->numbers_f32, d, &l->own));
+            l->numbers_f32[i * d + k] = (float)(gram_points_at(x, origin_of(l, i), k) - mean);
     }
+    TRY(gram_points_create_f32(context, n, d, l->numbers_f32, d, &l->own));
+done:
+    return status;
+}
+
+/* The level's own points: those of the parent that it has, or all of them in f32. */
+static gram_status copy_points(gram_context *context, const gram_points *x, int narrow, level *l)
+{
+    gram_status status = GRAM_OK;
+    l->d = x->d;
+    if (x->f64 && !narrow)
+        TRY(copy_f64(context, x, l));
+    else
+        TRY(copy_f32(context, x, l));
     l->x = l->own;
 done:
     return status;
@@ -236,14 +271,14 @@ static void copy_problem(const gram_smo *parent, level *l)
     s->deadline = parent->deadline;
 }
 
-static gram_status make_level(gram_context *context, const gram_points *x, const gram_smo *parent, level *l)
+static gram_status make_level(gram_context *context, const gram_points *x, const gram_smo *parent, int narrow, level *l)
 {
     gram_status status = GRAM_OK;
     l->smo.count = gram_smo_active(parent, MARGIN, NULL);
     TRY(gram_take(context, "variables", l->smo.count, sizeof(int64_t), (void **)&l->members));
     (void)gram_smo_active(parent, MARGIN, l->members);
     TRY(number_points(context, parent, l));
-    TRY(copy_points(context, x, l));
+    TRY(copy_points(context, x, narrow, l));
     TRY(gram_take(context, "variables", 4 * l->smo.count + l->point_count, sizeof(double), (void **)&l->numbers));
     copy_problem(parent, l);
 done:
@@ -264,7 +299,7 @@ static gram_status descend(gram_context *context, gram_kernel *kernel, const gra
 {
     gram_status status = GRAM_OK;
     level l = {0};
-    TRY(make_level(context, x, parent, &l));
+    TRY(make_level(context, x, parent, options->narrow, &l));
     TRY(solve_level(context, kernel, options, &l));
     if (l.smo.shrunk) TRY(descend(context, kernel, l.x, options, &l.smo));
     for (int64_t k = 0; k < l.smo.count; k++) parent->b[l.members[k]] = l.smo.b[k];
@@ -282,9 +317,66 @@ static gram_status solve_all(gram_context *context, gram_kernel *kernel, const g
     level l = {.smo = *smo, .x = x};
     l.smo.steps = l.smo.rounds = 0;
     l.smo.most = smo->most - smo->steps;
+    if (x->f64 && options->narrow) {
+        l.point_count = x->n;
+        TRY(copy_points(context, x, 1, &l));
+    }
     TRY(solve_level(context, kernel, options, &l));
     account(&l.smo, smo);
     if (l.smo.shrunk) TRY(descend(context, kernel, x, options, smo));
+done:
+    free_level(context, &l, 0);
+    return status;
+}
+
+/* ---- f32 or f64 ---- */
+
+/* Some of the points, evenly spread, in f64 and in f32 as a level would have them: do kernel values agree? */
+static gram_status compare_some(gram_context *context, gram_kernel *kernel, const gram_points *x, double unit,
+                                double *worst)
+{
+    gram_status status = GRAM_OK;
+    enum { SOME = 96 };
+    const int64_t n = x->n < SOME ? x->n : SOME;
+    int64_t origin[SOME];
+    level wide = {.origin = origin, .point_count = n}, single = wide;
+    double *a = NULL, *b = NULL;
+    for (int64_t i = 0; i < n; i++) origin[i] = i * (x->n / n);
+    TRY(copy_points(context, x, 0, &wide));
+    TRY(copy_points(context, x, 1, &single));
+    TRY(gram_take(context, "kernel values", n * n, sizeof(double), (void **)&a));
+    TRY(gram_take(context, "kernel values", n * n, sizeof(double), (void **)&b));
+    TRY(gram_matrix(context, kernel, wide.own, NULL, a, n));
+    TRY(gram_matrix(context, kernel, single.own, NULL, b, n));
+    *worst = 0;
+    for (int64_t i = 0; i < n * n; i++) {
+        const double difference = fabs(a[i] - b[i]) / unit;
+        if (!(difference <= *worst)) *worst = isnan(difference) ? INFINITY : difference;
+    }
+done:
+    wide.origin = single.origin = NULL;
+    free_level(context, &wide, 0);
+    free_level(context, &single, 0);
+    gram_give(context, a, n * n, sizeof(double));
+    gram_give(context, b, n * n, sizeof(double));
+    return status;
+}
+
+/* Rows in f32 take a third of the time. They may be wrong a little, since f is computed in f64 in the end; where they are wrong
+ * by more, or coordinates do not fit in f32, or cannot be centred, they are computed in f64. */
+static gram_status choose_precision(gram_context *context, gram_kernel *kernel, const gram_points *x, solving *how)
+{
+    gram_status status = GRAM_OK;
+    gram_facts facts;
+    double largest = 0, worst = 0;
+    how->narrow = 0;
+    if (!x->f64 || !how->subsets) return GRAM_OK;
+    TRY(gram_kernel_facts(context, kernel, x->d, &facts));
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t k = 0; k < x->d; k++) largest = fmax(largest, fabs(x->f64[i * x->stride + k]));
+    if (facts.stationary != GRAM_YES || !(largest < 1e30)) return GRAM_OK;
+    TRY(compare_some(context, kernel, x, how->unit, &worst));
+    how->narrow = worst < ROUNDED;
 done:
     return status;
 }
@@ -327,6 +419,7 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
     const double wanted = smo->tolerance;
     solving how = {.cache_bytes = options->cache_bytes, .subsets = options->subsets};
     TRY(find_unit(context, kernel, x, &how.unit));
+    TRY(choose_precision(context, kernel, x, &how));
     TRY(gram_take(context, "variables", smo->count, sizeof(double), (void **)&before));
     TRY(gram_take(context, "kernel sums", x->n, sizeof(double), (void **)&known));
     TRY(gram_take(context, "weights", x->n, sizeof(double), (void **)&weights));
@@ -344,6 +437,7 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
             smo->out_of_budget = 1; /* rounding sets the limit */
             break;
         }
+        if (pass > 0 && smo->violation > last / 16) how.narrow = 0;
         last = smo->violation;
         if (smo->violation <= smo->tolerance) smo->tolerance = fmax(wanted, smo->tolerance / 8);
         const int few = options->subsets && smo->count > SMALLEST &&
