@@ -66,8 +66,9 @@ typedef struct gram_laplace_report {
     gram_likelihood likelihood;
     double log_evidence;
     double log_likelihood; /* sum_i log p(y_i | f_i) at the mode */
-    double optimality;     /* the largest |d log p/df - a| over rows (and classes), over the largest |d log p/df| */
-    double norm;           /* of the mode, root of the sum over outputs */
+    /* the largest |d log p/df - a| over rows (and classes), over the largest |d log p/df| (of a single function: or |f W|) */
+    double optimality;
+    double norm; /* of the mode, root of the sum over outputs */
     int64_t iterations;
     int64_t negative; /* rows whose curvature is negative (Student-t) */
     double jitter;

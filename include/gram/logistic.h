@@ -44,7 +44,7 @@ typedef struct gram_logistic_report {
     double accuracy;  /* (weighted) share of rows whose class is the likeliest */
     double norm;      /* |f|, root of the sum over outputs */
     /* how well the conditions hold: the largest |g_i - 2 n lambda a_i|, g_i = -d(w_i loss_i)/df, and |sum_i g_i| if there
-     * is an intercept, over the largest |g_i| */
+     * is an intercept, over the largest |g_i| (of a single function: or |f_i dg_i/df|, which is what rounding can do) */
     double optimality;
     double gradient; /* the norm of the gradient of the objective by f (and b), in the kernel's Hilbert space */
     int64_t iterations;
