@@ -384,7 +384,8 @@ static void test_counts(void **state)
             assert_true(gram_laplace_get_report(l)->optimality < 1e-6 && gram_laplace_get_report(l)->iterations < 60);
             OK(c, gram_laplace_predict(c, l, p, out, 1));
             for (int i = 0; i < MANY; i++)
-                assert_true(isfinite(out[i]) && (!wide || fabs(out[i] - y[i]) < 0.2 + 5 * sqrt(y[i]) + 2e-3 * y[i]));
+                assert_true(isfinite(out[i]) &&
+                            (!wide || tops[k] == 0 || fabs(out[i] - y[i]) < 0.2 + 5 * sqrt(y[i]) + 2e-3 * y[i]));
             gram_laplace_destroy(l);
             gram_kernel_release(kernel);
         }
