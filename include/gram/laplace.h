@@ -110,7 +110,7 @@ typedef struct gram_laplace_tune_options {
     size_t size;
     gram_laplace_options laplace; /* scale is where the search of Student-t starts */
     int scale_fixed;              /* keep it; default 0 */
-    int64_t rows;                 /* tune on at most so many, drawn by the seed; default 1,000 */
+    int64_t rows;                 /* tune on at most so many, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
     int64_t restarts;             /* descents from the best so many of a coarse grid of starts; default 2 */
     int64_t evaluations;          /* of the evidence with gradient, at most; default 100 */
 } gram_laplace_tune_options;

@@ -27,7 +27,7 @@ typedef struct tuning {
 
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
-    gram_laplace_tune_options defaults = {.rows = 1000, .restarts = 2, .evaluations = 100};
+    gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
     if (!options) return;
     gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
     memset(options, 0, size);
@@ -205,12 +205,22 @@ static gram_status check(gram_context *context, const gram_laplace_tune_options 
             : !x    ? "x"
             : !y    ? "y"
                     : "tuned");
-    FAIL_IF(o->rows < 2 || o->restarts < 1 || o->evaluations < 1, context, GRAM_ERROR_ARGUMENT,
-            "laplace_tune: rows = %lld, restarts = %lld, evaluations = %lld, need at least 2, 1 and 1",
+    FAIL_IF(o->rows < 0 || o->rows == 1 || o->restarts < 1 || o->evaluations < 1, context, GRAM_ERROR_ARGUMENT,
+            "laplace_tune: rows = %lld, restarts = %lld, evaluations = %lld, need at least 2 (or 0), 1 and 1",
             (long long)o->rows, (long long)o->restarts, (long long)o->evaluations);
     TRY(gram_kernel_check_dimension(context, kernel, gram_points_count(x) > 0 ? gram_points_dimension(x) : 0));
 done:
     return status;
+}
+
+/* Several functions take several times the time of one. */
+static int64_t default_rows(const gram_given *given, const gram_laplace_options *o)
+{
+    enum { ROWS = 1000 };
+    double outputs = o->likelihood == GRAM_LIKELIHOOD_SOFTMAX ? (double)o->classes : 1;
+    const int unknown = outputs == 0;
+    for (int64_t i = 0; i < gram_points_count(given->x) && unknown; i++) outputs = fmax(outputs, given->y[i] + 1);
+    return (int64_t)(ROWS / sqrt(fmax(1, outputs)));
 }
 
 /* At most so many rows of all, in a random order. */
@@ -250,7 +260,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     TRY(check(context, &o, kernel, x, y, tuned));
     const gram_given given = {x, 1, y, 1, NULL};
     TRY(gram_given_check(context, "laplace_tune", &given));
-    TRY(sample_rows(context, &given, o.rows, &sample));
+    TRY(sample_rows(context, &given, o.rows > 0 ? o.rows : default_rows(&given, &known), &sample));
     tuning t = {.context = context, .options = &known, .x = sample.points, .y = sample.y};
     TRY(run(&t, kernel, &o, tuned, &found, &told));
     if (scale) *scale = found;

@@ -426,6 +426,30 @@ static void test_tune(void **state)
     gram_context_destroy(c);
 }
 
+/* More classes, fewer rows to tune on. */
+static void test_tune_rows(void **state)
+{
+    enum { MANY = 220 };
+    (void)state;
+    gram_context *c = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(71, MANY, 0, 6), y[MANY];
+    for (int i = 0; i < MANY; i++) y[i] = floor(x[i] / 6 * 25);
+    gram_kernel *k = test_kernel(c, "5*rbf(ell=1)"), *tuned = NULL;
+    gram_points *p = test_points(c, MANY, 1, x);
+    gram_laplace_tune_options o;
+    gram_laplace_tune_report r;
+    gram_laplace_tune_options_init(&o, sizeof o);
+    o.laplace.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
+    o.restarts = o.evaluations = 1;
+    assert_true(gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r) >= 0);
+    assert_int_equal(r.rows, 200); /* 25 classes */
+    gram_kernel_release(k);
+    gram_kernel_release(tuned);
+    gram_points_destroy(p);
+    gram_context_destroy(c);
+    free(x);
+}
+
 /* Enough rows for several tiles and threads. */
 static void test_threads(void **state)
 {
@@ -581,7 +605,7 @@ int main(void)
         cmocka_unit_test(test_correction),     cmocka_unit_test(test_robust),
         cmocka_unit_test(test_tune),           cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_tune_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
