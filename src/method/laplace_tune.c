@@ -11,8 +11,8 @@
 #include "space.h"
 
 enum { STREAM = 0x6c61706c /* "lapl" */, FACTORS = 3, AMPLITUDES = 2, STARTS = FACTORS * AMPLITUDES };
-static const double FACTOR[FACTORS] = {1, 3, 0.33};  /* on the length-scales */
-static const double AMPLITUDE[AMPLITUDES] = {1, 10}; /* on other numbers that are searched on the log scale */
+static const double FACTOR[FACTORS] = {1, 3, 0.33};   /* on the length-scales */
+static const double AMPLITUDE[AMPLITUDES] = {1, 0.1}; /* on other numbers that are searched on the log scale */
 static const double TOLERANCE = 1e-6, FIRST_STEP = 0.3, LONGEST_STEP = 2, SCALE_WIDTH = 1000;
 
 typedef struct tuning {
@@ -160,6 +160,41 @@ done:
 
 /* ---- the whole ---- */
 
+/* The variance that f may have: of classes some 30 (the logistic function does most of its work within 5), of counts
+ * that of their logarithms, of Student-t that of y. */
+static double usual_variance(const tuning *t)
+{
+    const int64_t n = gram_points_count(t->x);
+    const int counts = t->options->likelihood == GRAM_LIKELIHOOD_POISSON;
+    double mean = 0, sum = 0;
+    if (t->options->likelihood < GRAM_LIKELIHOOD_POISSON) return 30;
+    for (int64_t i = 0; i < n; i++) mean += (counts ? log(t->y[i] + 0.5) : t->y[i]) / (double)n;
+    for (int64_t i = 0; i < n; i++) sum += pow((counts ? log(t->y[i] + 0.5) : t->y[i]) - mean, 2) / (double)n;
+    return sum > 0 && isfinite(sum) ? sum : 1;
+}
+
+/* Everything that is unset from the data, constants by the variance above. */
+static gram_status resolve(const tuning *t, const gram_kernel *kernel, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    gram_kernel *resolved = NULL;
+    double *values = NULL;
+    TRY(gram_take(t->context, "laplace_tune", count, sizeof(double), (void **)&values));
+    TRY(gram_kernel_resolve(t->context, kernel, t->x, &resolved));
+    for (int64_t i = 0; i < count; i++) {
+        gram_parameter given, filled;
+        TRY(gram_kernel_parameter_get(t->context, kernel, i, &given));
+        TRY(gram_kernel_parameter_get(t->context, resolved, i, &filled));
+        values[i] = !given.set && strncmp(given.name, "const", 5) == 0 ? usual_variance(t) : filled.value;
+    }
+    TRY(gram_kernel_with_values(t->context, resolved, values, out));
+done:
+    gram_kernel_release(resolved);
+    gram_give(t->context, values, count, sizeof(double));
+    return status;
+}
+
 static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_options *o, gram_kernel **tuned,
                        double *scale, gram_laplace_tune_report *r)
 {
@@ -169,7 +204,7 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
     outcome best = {.value = INFINITY, .converged = 1};
     int64_t numbers = 0;
     double value;
-    TRY(gram_kernel_resolve(t->context, kernel, t->x, &resolved));
+    TRY(resolve(t, kernel, &resolved));
     TRY(gram_space_create(
         t->context, resolved, t->x,
         (gram_noise_range){o->laplace.scale / SCALE_WIDTH, o->laplace.scale * SCALE_WIDTH, !has_scale}, &t->space));

@@ -354,6 +354,13 @@ static void test_robust(void **state)
     OK(c, gram_gp_predict(c, gp, p, NULL, 0, mean, NULL));
     for (int i = 0; i < MANY; i++) gauss += pow(mean[i] - truth[i], 2) / MANY;
     assert_true(sqrt(student) < 0.1 && gauss > 10 * student);
+    for (int i = 0; i < MANY; i++) y[i] *= 1e4; /* other units, the same answer */
+    gram_kernel *other = NULL;
+    double other_scale;
+    o.laplace.scale = 5000;
+    OK(c, gram_laplace_tune(c, k, p, y, &o, &other, &other_scale, &r));
+    if (!(fabs(other_scale / scale / 1e4 - 1) < 0.02)) FAIL_TEST("scale %g and %g", scale, other_scale);
+    gram_kernel_release(other);
     gram_gp_destroy(gp);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
