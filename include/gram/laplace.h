@@ -1,28 +1,32 @@
-/* Gaussian processes whose observations are not Gaussian, by Laplace's approximation: f ~ GP(0, k), y_i ~ p(y | f(x_i)).
+/* Gaussian processes whose observations are not Gaussian, by Laplace's approximation: f ~ GP(0, k),
+ * y_i ~ p(y | f(x_i)).
  *
  *     logistic  two classes, p = 1/(1 + exp(-f)) of class 1
  *     softmax   several classes, one function each with the same prior
  *     poisson   counts, the rate is exp(f)
  *     student   y = f + scale t, t of Student's law with nu degrees of freedom: outliers count little
  *
- * The posterior of f is taken as the Gaussian around its mode with the mode's curvature; the evidence log p(y) is taken alike:
+ * The posterior of f is taken as the Gaussian around its mode with the mode's curvature; the evidence log p(y) is
+ * taken alike:
  *
  *     log q = sum_i log p(y_i | f_i) - a'K a/2 - log|I + W K|/2,   f = K a,   W = -d2 log p/df2.
  *
- * A skewed posterior has its mean beyond its mode, and probabilities averaged around the mode are too timid. Predictions therefore
- * use the mean to the next order, mode + S s with S the posterior covariance and s_i = S_ii (d3 log p/df_i^3)/2 (`correction`); on data
- * where sampling was feasible that came to the log loss of sampling, where the mode had up to 2.7 times as much.
+ * A skewed posterior has its mean beyond its mode, and probabilities averaged around the mode are too timid.
+ * Predictions therefore use the mean to the next order, mode + S s with S the posterior covariance and s_i = S_ii (d3
+ * log p/df_i^3)/2 (`correction`); on data of two classes that came near the log loss of sampling, where the mode had
+ * up to 2.7 times as much. For many classes with short length-scales and a large amplitude it is not enough.
  *
- * The mode comes from Newton steps (<gram/logistic.h> with lambda = 1/(2n) and without an intercept has the same one). The
- * amplitude of the prior is the kernel's: `const*rbf`; a constant of f is `const + const*rbf`. Student-t is not log-concave:
- * the mode may be one of several, and is looked for from the mean under Gaussian noise of that scale; its curvature W may be negative where y
- * is an outlier, which is exact here, not clipped.
+ * The mode comes from Newton steps (<gram/logistic.h> with lambda = 1/(2n) and without an intercept has the same one).
+ * The amplitude of the prior is the kernel's: `const*rbf`; a constant of f is `const + const*rbf`. Student-t is not
+ * log-concave: the mode may be one of several, and is looked for from the mean under Gaussian noise of that scale; its
+ * curvature W may be negative where y is an outlier, which is exact here, not clipped.
  *
- * The Gram matrix is held: n^2 numbers, and a factor of half as many for each latent function. n^3/3 operations a step, 2 n^3 for
- * each class of softmax. f32 points are taken as f64. The same result for the same seed with any number of threads.
+ * The Gram matrix is held: n^2 numbers, and a factor of half as many for each latent function. n^3/3 operations a
+ * step, 2 n^3 for each class of softmax. f32 points are taken as f64. The same result for the same seed with any
+ * number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an observation that cannot be; GRAM_ERROR_ARGUMENT an option out of its
- * range; GRAM_ERROR_NUMERICAL if no mode was found. */
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an observation that cannot be; GRAM_ERROR_ARGUMENT an
+ * option out of its range; GRAM_ERROR_NUMERICAL if no mode was found. */
 #ifndef GRAM_LAPLACE_H
 #define GRAM_LAPLACE_H
 
@@ -53,9 +57,9 @@ typedef struct gram_laplace_options {
 
 GRAM_API void gram_laplace_options_init(gram_laplace_options *options, size_t size);
 
-/* log q and its gradient by every parameter of the kernel (as the values are), and last by the scale of Student-t (0 for the others);
- * gradient may be NULL. The gradient is exact: the mode moves with the parameters, and that is in it. With a gradient 3 n^3 operations
- * more (softmax: 10 n^3 for each class) and n^2 numbers more. */
+/* log q and its gradient by every parameter of the kernel (as the values are), and last by the scale of Student-t (0
+ * for the others); gradient may be NULL. The gradient is exact: the mode moves with the parameters, and that is in it.
+ * With a gradient 3 n^3 operations more (softmax: 10 n^3 for each class) and n^2 numbers more. */
 GRAM_API gram_status gram_laplace_evidence(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                            const double *y, const gram_laplace_options *options, double *value,
                                            double *gradient);
@@ -66,8 +70,10 @@ typedef struct gram_laplace_report {
     gram_likelihood likelihood;
     double log_evidence;
     double log_likelihood; /* sum_i log p(y_i | f_i) at the mode */
-    double optimality;     /* the largest |d log p/df - a| over rows (and classes), over the largest |d log p/df| */
-    double norm;           /* of the mode, root of the sum over outputs */
+    /* the largest |d log p/df - a| over rows (and classes), over the largest |d log p/df| (of a single function: or |f
+     * W|) */
+    double optimality;
+    double norm; /* of the mode, root of the sum over outputs */
     int64_t iterations;
     int64_t negative; /* rows whose curvature is negative (Student-t) */
     double jitter;
@@ -75,28 +81,31 @@ typedef struct gram_laplace_report {
 
 typedef struct gram_laplace gram_laplace;
 
-/* The mode and its curvature; the points are copied. The caller destroys the result. GRAM_NOT_CONVERGED when the tolerance was not
- * reached. A model file keeps kernel, points, y and options: the same call restores the fit, bit for bit. */
+/* The mode and its curvature; the points are copied. The caller destroys the result. GRAM_NOT_CONVERGED when the
+ * tolerance was not reached. A model file keeps kernel, points, y and options: the same call restores the fit, bit for
+ * bit. */
 GRAM_API gram_status gram_laplace_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                       const gram_laplace_options *options, gram_laplace **laplace);
 /* Takes NULL. */
 GRAM_API void gram_laplace_destroy(gram_laplace *laplace);
 
 GRAM_API const gram_laplace_report *gram_laplace_get_report(const gram_laplace *laplace);
-/* The mode, sum_i a_i k(x_i, .), and the mean of the approximate posterior: the same without the correction. Both belong to the fit. */
+/* The mode, sum_i a_i k(x_i, .), and the mean of the approximate posterior: the same without the correction. Both
+ * belong to the fit. */
 GRAM_API gram_function *gram_laplace_function(const gram_laplace *laplace);
 GRAM_API gram_function *gram_laplace_mean(const gram_laplace *laplace);
 
-/* Mean and variance of the latent f at new points, points x outputs; softmax: mean of each output, and `variance`, unless NULL, has
- * the outputs x outputs covariance of each point. O(n^2) a point for the variance, outputs^2 times for softmax. In chunks:
- * memory does not grow with the points. */
+/* Mean and variance of the latent f at new points, points x outputs; softmax: mean of each output, and `variance`,
+ * unless NULL, has the outputs x outputs covariance of each point. O(n^2) a point for the variance, outputs^2 times
+ * for softmax. In chunks: memory does not grow with the points. */
 GRAM_API gram_status gram_laplace_latent(gram_context *context, const gram_laplace *laplace, const gram_points *points,
                                          double *mean, double *variance);
 
 /* What is predicted of y, averaged over the approximate posterior of f:
  *
  *     logistic  points x 2: probabilities of both classes, the integral of the logistic function to 1e-10
- *     softmax   points x classes: probabilities, the mean of the softmax over 4,096 points of a fixed sequence mapped to the
+ *     softmax   points x classes: probabilities, the mean of the softmax over 4,096 points of a fixed sequence mapped
+ *               to the
  *               Gaussian; within about 1e-3 of the integral up to 10 classes, rows add up to 1
  *     poisson   points x 1: the mean rate E exp(f) = exp(mean + variance/2)
  *     student   points x 1: the mean of f */
@@ -109,7 +118,7 @@ typedef struct gram_laplace_tune_options {
     size_t size;
     gram_laplace_options laplace; /* scale is where the search of Student-t starts */
     int scale_fixed;              /* keep it; default 0 */
-    int64_t rows;                 /* tune on at most so many, drawn by the seed; default 1,000 */
+    int64_t rows;                 /* tune on at most so many, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
     int64_t restarts;             /* descents from the best so many of a coarse grid of starts; default 2 */
     int64_t evaluations;          /* of the evidence with gradient, at most; default 100 */
 } gram_laplace_tune_options;
@@ -123,8 +132,9 @@ typedef struct gram_laplace_tune_report {
     int at_bound;        /* a parameter ended at a bound of its search range */
 } gram_laplace_tune_report;
 
-/* Maximises the evidence over every parameter of the kernel that is not fixed (and the scale), on the log scale, by a quasi-Newton
- * method with exact gradients. Unset parameters start from the data. *tuned is a new kernel (the caller releases it), *scale (may be
+/* Maximises the evidence over every parameter of the kernel that is not fixed (and the scale), on the log scale, by a
+ * quasi-Newton method with exact gradients. Unset parameters start from the data (constants: 30 for
+ * classes, else the variance of y or of its logarithm). *tuned is a new kernel (the caller releases it), *scale (may be
  * NULL) the scale. GRAM_NOT_CONVERGED, with the best result so far, when the evaluations ran out. */
 GRAM_API gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                        const double *y, const gram_laplace_tune_options *options, gram_kernel **tuned,

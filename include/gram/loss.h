@@ -18,7 +18,8 @@
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
  * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT
- * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for. */
+ * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for.
+ * */
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
 
@@ -92,8 +93,8 @@ typedef struct gram_loss_tune_options {
     int64_t folds;       /* default 5 */
     int64_t width_count; /* the grid as in gram_logistic_tune_options */
     const double *widths;
-    /* by default mean k(x, x)/(2 n s v) with s as there, and v the mean distance of y from its mean (1 for squared loss,
-     * and v/delta but at least 1 for Huber) */
+    /* by default mean k(x, x)/(2 n s v) with s as there, and v the mean distance of y from its mean (1 for squared
+     * loss, and v/delta but at least 1 for Huber) */
     int64_t lambda_count;
     const double *lambdas;
     int64_t rows; /* default 2,000 */

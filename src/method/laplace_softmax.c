@@ -1,6 +1,7 @@
 /* The gradient of Laplace's evidence for softmax: laplace_evidence.c with C functions.
  *
- * With G of likelihood_softmax.h in place of Z, S_i the C x C posterior covariance of row i and q = diag(S_i) - 2 S_i p:
+ * With G of likelihood_softmax.h in place of Z, S_i the C x C posterior covariance of row i and q = diag(S_i) - 2 S_i
+ * p:
  *
  *     s_ic = -tr(S_i dW_i/df_ic)/2 = -p_c (q_c - p'q)/2,   v = s - G K s,
  *     d log q = sum_c (a_c a_c'/2 + v_c a_c' - G_cc/2) . dK,   G_cc = E_c - E_c M^-1 E_c. */

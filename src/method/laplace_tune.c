@@ -11,8 +11,8 @@
 #include "space.h"
 
 enum { STREAM = 0x6c61706c /* "lapl" */, FACTORS = 3, AMPLITUDES = 2, STARTS = FACTORS * AMPLITUDES };
-static const double FACTOR[FACTORS] = {1, 3, 0.33};  /* on the length-scales */
-static const double AMPLITUDE[AMPLITUDES] = {1, 10}; /* on other numbers that are searched on the log scale */
+static const double FACTOR[FACTORS] = {1, 3, 0.33};   /* on the length-scales */
+static const double AMPLITUDE[AMPLITUDES] = {1, 0.1}; /* on other numbers that are searched on the log scale */
 static const double TOLERANCE = 1e-6, FIRST_STEP = 0.3, LONGEST_STEP = 2, SCALE_WIDTH = 1000;
 
 typedef struct tuning {
@@ -27,7 +27,7 @@ typedef struct tuning {
 
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
-    gram_laplace_tune_options defaults = {.rows = 1000, .restarts = 2, .evaluations = 100};
+    gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
     if (!options) return;
     gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
     memset(options, 0, size);
@@ -160,6 +160,41 @@ done:
 
 /* ---- the whole ---- */
 
+/* The variance that f may have: of classes some 30 (the logistic function does most of its work within 5), of counts
+ * that of their logarithms, of Student-t that of y. */
+static double usual_variance(const tuning *t)
+{
+    const int64_t n = gram_points_count(t->x);
+    const int counts = t->options->likelihood == GRAM_LIKELIHOOD_POISSON;
+    double mean = 0, sum = 0;
+    if (t->options->likelihood < GRAM_LIKELIHOOD_POISSON) return 30;
+    for (int64_t i = 0; i < n; i++) mean += (counts ? log(t->y[i] + 0.5) : t->y[i]) / (double)n;
+    for (int64_t i = 0; i < n; i++) sum += pow((counts ? log(t->y[i] + 0.5) : t->y[i]) - mean, 2) / (double)n;
+    return sum > 0 && isfinite(sum) ? sum : 1;
+}
+
+/* Everything that is unset from the data, constants by the variance above. */
+static gram_status resolve(const tuning *t, const gram_kernel *kernel, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    gram_kernel *resolved = NULL;
+    double *values = NULL;
+    TRY(gram_take(t->context, "laplace_tune", count, sizeof(double), (void **)&values));
+    TRY(gram_kernel_resolve(t->context, kernel, t->x, &resolved));
+    for (int64_t i = 0; i < count; i++) {
+        gram_parameter given, filled;
+        TRY(gram_kernel_parameter_get(t->context, kernel, i, &given));
+        TRY(gram_kernel_parameter_get(t->context, resolved, i, &filled));
+        values[i] = !given.set && strncmp(given.name, "const", 5) == 0 ? usual_variance(t) : filled.value;
+    }
+    TRY(gram_kernel_with_values(t->context, resolved, values, out));
+done:
+    gram_kernel_release(resolved);
+    gram_give(t->context, values, count, sizeof(double));
+    return status;
+}
+
 static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_options *o, gram_kernel **tuned,
                        double *scale, gram_laplace_tune_report *r)
 {
@@ -169,7 +204,7 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
     outcome best = {.value = INFINITY, .converged = 1};
     int64_t numbers = 0;
     double value;
-    TRY(gram_kernel_resolve(t->context, kernel, t->x, &resolved));
+    TRY(resolve(t, kernel, &resolved));
     TRY(gram_space_create(
         t->context, resolved, t->x,
         (gram_noise_range){o->laplace.scale / SCALE_WIDTH, o->laplace.scale * SCALE_WIDTH, !has_scale}, &t->space));
@@ -205,12 +240,22 @@ static gram_status check(gram_context *context, const gram_laplace_tune_options 
             : !x    ? "x"
             : !y    ? "y"
                     : "tuned");
-    FAIL_IF(o->rows < 2 || o->restarts < 1 || o->evaluations < 1, context, GRAM_ERROR_ARGUMENT,
-            "laplace_tune: rows = %lld, restarts = %lld, evaluations = %lld, need at least 2, 1 and 1",
+    FAIL_IF(o->rows < 0 || o->rows == 1 || o->restarts < 1 || o->evaluations < 1, context, GRAM_ERROR_ARGUMENT,
+            "laplace_tune: rows = %lld, restarts = %lld, evaluations = %lld, need at least 2 (or 0), 1 and 1",
             (long long)o->rows, (long long)o->restarts, (long long)o->evaluations);
     TRY(gram_kernel_check_dimension(context, kernel, gram_points_count(x) > 0 ? gram_points_dimension(x) : 0));
 done:
     return status;
+}
+
+/* Several functions take several times the time of one. */
+static int64_t default_rows(const gram_given *given, const gram_laplace_options *o)
+{
+    enum { ROWS = 1000 };
+    double outputs = o->likelihood == GRAM_LIKELIHOOD_SOFTMAX ? (double)o->classes : 1;
+    const int unknown = outputs == 0;
+    for (int64_t i = 0; i < gram_points_count(given->x) && unknown; i++) outputs = fmax(outputs, given->y[i] + 1);
+    return (int64_t)(ROWS / sqrt(fmax(1, outputs)));
 }
 
 /* At most so many rows of all, in a random order. */
@@ -250,7 +295,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     TRY(check(context, &o, kernel, x, y, tuned));
     const gram_given given = {x, 1, y, 1, NULL};
     TRY(gram_given_check(context, "laplace_tune", &given));
-    TRY(sample_rows(context, &given, o.rows, &sample));
+    TRY(sample_rows(context, &given, o.rows > 0 ? o.rows : default_rows(&given, &known), &sample));
     tuning t = {.context = context, .options = &known, .x = sample.points, .y = sample.y};
     TRY(run(&t, kernel, &o, tuned, &found, &told));
     if (scale) *scale = found;

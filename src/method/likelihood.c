@@ -21,11 +21,6 @@ static int is_sign(double y)
     return y == 1 || y == -1;
 }
 
-static double start_logistic(double mean)
-{
-    return log1p(mean) - log1p(-mean);
-}
-
 /* ---- Poisson, y = 0, 1, ...: the rate is exp(f) ---- */
 
 static void poisson_evaluate(const gram_likelihood_rule *rule, double y, double f, double out[4])
@@ -41,11 +36,6 @@ static void poisson_evaluate(const gram_likelihood_rule *rule, double y, double 
 static int is_count(double y)
 {
     return y >= 0 && y == floor(y) && isfinite(y);
-}
-
-static double start_poisson(double mean)
-{
-    return mean > 0 ? log(mean) : -1;
 }
 
 /* ---- Student-t around f: r = y - f, s = nu scale^2 ---- */
@@ -73,19 +63,13 @@ static int is_finite(double y)
     return isfinite(y);
 }
 
-static double start_same(double mean)
-{
-    return mean;
-}
-
 /* ---- the table ---- */
 
 static const gram_likelihood_type TYPES[] = {
-    [GRAM_LIKELIHOOD_LOGISTIC] = {"logistic", logistic_evaluate, NULL, is_sign, "-1 or 1", start_logistic},
+    [GRAM_LIKELIHOOD_LOGISTIC] = {"logistic", logistic_evaluate, NULL, is_sign, "-1 or 1"},
     [GRAM_LIKELIHOOD_SOFTMAX] = {.name = "softmax"},
-    [GRAM_LIKELIHOOD_POISSON] = {"poisson", poisson_evaluate, NULL, is_count, "a whole number >= 0", start_poisson},
-    [GRAM_LIKELIHOOD_STUDENT] = {"student", student_evaluate, student_by_scale, is_finite, "a finite number",
-                                 start_same},
+    [GRAM_LIKELIHOOD_POISSON] = {"poisson", poisson_evaluate, NULL, is_count, "a whole number >= 0"},
+    [GRAM_LIKELIHOOD_STUDENT] = {"student", student_evaluate, student_by_scale, is_finite, "a finite number"},
 };
 enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
 

@@ -38,8 +38,6 @@ typedef struct gram_likelihood_type {
     /* is y possible? The text completes "y[3] = 1.5, need ..." */
     int (*allows)(double y);
     const char *needs;
-    /* a latent number from which Newton steps can start, for observations of weighted mean y */
-    double (*start)(double mean);
 } gram_likelihood_type;
 
 /* NULL for a kind that has no row: softmax, and what is no kind. */
@@ -98,7 +96,8 @@ typedef struct gram_mode {
     double *a, b;     /* where to start, and the result */
     double *f;        /* n: K a + b, made here */
     double objective;
-    /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over max |g_i| */
+    /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over the largest |g_i| or
+     * |f_i dg_i/df| */
     double optimality;
     double gradient; /* the norm of the gradient in the kernel's Hilbert space, and the intercept's beside it */
     int64_t iterations;

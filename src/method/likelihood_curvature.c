@@ -9,8 +9,8 @@
 /* LAPACK, on small matrices, one thread. */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
-/* V+ is at least so much over the largest k(x, x): what is below does not differ from 0 to working precision, and its inverse
- * stays a number. */
+/* V+ is at least so much over the largest k(x, x): what is below does not differ from 0 to working precision, and its
+ * inverse stays a number. */
 static const double LEAST = 1e-16;
 
 static gram_status take(gram_context *context, int64_t n, gram_curvature *h)

@@ -83,7 +83,7 @@ static gram_status look(gram_context *context, search *s)
     double most = 0, left = 0, sum = 0;
     for (int64_t i = 0; i < n; i++) {
         s->r[i] = s->first[i] - m->c * m->a[i];
-        most = fmax(most, fabs(s->first[i]));
+        most = fmax(most, fmax(fabs(s->first[i]), fabs(s->curvature[i] * m->f[i]))); /* what rounding f changes */
         left = fmax(left, fabs(s->r[i]));
         if (m->intercept) sum += s->first[i];
     }
@@ -140,6 +140,7 @@ static int advance(search *s, double db, double *quadratic)
         const double trial_quadratic = *quadratic + t * (2 * cross + t * bend);
         for (int64_t i = 0; i < n; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + db);
         const double objective = evaluate(s, s->trial, trial_quadratic, 0);
+        if (!isfinite(objective)) continue; /* its rounding error would be infinite too */
         if (!(objective <= m->objective + SUFFICIENT * t * fmin(slope, 0) + ROUNDING * s->size)) continue;
         for (int64_t i = 0; i < n; i++) m->a[i] += t * s->da[i];
         m->b += t * db;

@@ -81,8 +81,8 @@ void gram_logistic_solution_give(gram_context *context, gram_logistic_solution *
     s->a = s->b = s->f = s->spare = NULL;
 }
 
-/* log shares, shifted to add up to 0; their difference for one function. Shares are those of one more row spread over the classes, so
- * that a class without a row has one too. */
+/* log shares, shifted to add up to 0; their difference for one function. Shares are those of one more row spread over
+ * the classes, so that a class without a row has one too. */
 void gram_logistic_start(gram_logistic_solution *s)
 {
     const double few = 1 / (double)s->classes;

@@ -354,10 +354,48 @@ static void test_robust(void **state)
     OK(c, gram_gp_predict(c, gp, p, NULL, 0, mean, NULL));
     for (int i = 0; i < MANY; i++) gauss += pow(mean[i] - truth[i], 2) / MANY;
     assert_true(sqrt(student) < 0.1 && gauss > 10 * student);
+    for (int i = 0; i < MANY; i++) y[i] *= 1e4; /* other units, the same answer */
+    gram_kernel *other = NULL;
+    double other_scale;
+    o.laplace.scale = 5000;
+    OK(c, gram_laplace_tune(c, k, p, y, &o, &other, &other_scale, &r));
+    if (!(fabs(other_scale / scale / 1e4 - 1) < 0.02)) FAIL_TEST("scale %g and %g", scale, other_scale);
+    gram_kernel_release(other);
     gram_gp_destroy(gp);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
     gram_kernel_release(tuned);
+    gram_points_destroy(p);
+    gram_context_destroy(c);
+}
+
+/* Counts of any size, where exp overflows on the way; and a prior that allows nothing. */
+static void test_counts(void **state)
+{
+    enum { MANY = 50 };
+    (void)state;
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    static const double tops[] = {3, 1e5, 1e9, 0};
+    double x[MANY], y[MANY], out[MANY];
+    for (int i = 0; i < MANY; i++) x[i] = 0.1 * i;
+    gram_points *p = test_points(c, MANY, 1, x);
+    const gram_laplace_options o = options_of(GRAM_LIKELIHOOD_POISSON);
+    for (int wide = 0; wide < 2; wide++)
+        for (int k = 0; k < 4; k++) {
+            gram_kernel *kernel = test_kernel(c, wide ? "400*rbf(ell=1)" : "1e-6*rbf(ell=1)");
+            gram_laplace *l = NULL;
+            for (int i = 0; i < MANY; i++) y[i] = floor(tops[k] * (1.5 + sin(x[i])));
+            const gram_status status = gram_laplace_fit(c, kernel, p, y, &o, &l);
+            assert_true(status == GRAM_OK ||
+                        (tops[k] == 1e9 && status == GRAM_NOT_CONVERGED)); /* rounding is all there is */
+            assert_true(gram_laplace_get_report(l)->optimality < 1e-6 && gram_laplace_get_report(l)->iterations < 60);
+            OK(c, gram_laplace_predict(c, l, p, out, 1));
+            for (int i = 0; i < MANY; i++)
+                assert_true(isfinite(out[i]) &&
+                            (!wide || tops[k] == 0 || fabs(out[i] - y[i]) < 0.2 + 5 * sqrt(y[i]) + 2e-3 * y[i]));
+            gram_laplace_destroy(l);
+            gram_kernel_release(kernel);
+        }
     gram_points_destroy(p);
     gram_context_destroy(c);
 }
@@ -393,6 +431,30 @@ static void test_tune(void **state)
         gram_points_destroy(p);
     }
     gram_context_destroy(c);
+}
+
+/* More classes, fewer rows to tune on. */
+static void test_tune_rows(void **state)
+{
+    enum { MANY = 220 };
+    (void)state;
+    gram_context *c = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(71, MANY, 0, 6), y[MANY];
+    for (int i = 0; i < MANY; i++) y[i] = floor(x[i] / 6 * 25);
+    gram_kernel *k = test_kernel(c, "5*rbf(ell=1)"), *tuned = NULL;
+    gram_points *p = test_points(c, MANY, 1, x);
+    gram_laplace_tune_options o;
+    gram_laplace_tune_report r;
+    gram_laplace_tune_options_init(&o, sizeof o);
+    o.laplace.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
+    o.restarts = o.evaluations = 1;
+    assert_true(gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r) >= 0);
+    assert_int_equal(r.rows, 200); /* 25 classes */
+    gram_kernel_release(k);
+    gram_kernel_release(tuned);
+    gram_points_destroy(p);
+    gram_context_destroy(c);
+    free(x);
 }
 
 /* Enough rows for several tiles and threads. */
@@ -550,6 +612,7 @@ int main(void)
         cmocka_unit_test(test_correction),     cmocka_unit_test(test_robust),
         cmocka_unit_test(test_tune),           cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_tune_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

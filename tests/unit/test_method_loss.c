@@ -1,5 +1,5 @@
-/* Regression with any loss against a general solver (reference/make_loss.py), certificates computed here, kernel ridge regression, order
- * statistics, refits, and bad input. */
+/* Regression with any loss against a general solver (reference/make_loss.py), certificates computed here, kernel ridge
+ * regression, order statistics, refits, and bad input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,8 @@ static void test_reference(void **state)
 
 /* ---- a certificate, from the function alone ---- */
 
-/* The largest value of z r - loss(r) over r: what a slope z costs in the dual. NaN out of the slopes that the loss has. */
+/* The largest value of z r - loss(r) over r: what a slope z costs in the dual. NaN out of the slopes that the loss
+ * has. */
 static double conjugate(const gram_loss_options *o, int64_t q, double z)
 {
     const double slack = 1e-9, tau = o->quantile_count ? o->quantiles[q] : 0.5;
@@ -194,7 +195,8 @@ static void test_ridge(void **state)
     gram_context_destroy(c);
 }
 
-/* With an unpenalised constant a share of about tau of the rows lies below the curve: at most tau n below it and (1 - tau) n above. */
+/* With an unpenalised constant a share of about tau of the rows lies below the curve: at most tau n below it and (1 -
+ * tau) n above. */
 static void test_quantiles(void **state)
 {
     (void)state;
@@ -218,8 +220,8 @@ static void test_quantiles(void **state)
     gram_context_destroy(c);
 }
 
-/* Curves of a flexible kernel cross on these rows; as constraints they do not, at a higher loss; where they do not cross anyway,
- * the constraints change nothing. */
+/* Curves of a flexible kernel cross on these rows; as constraints they do not, at a higher loss; where they do not
+ * cross anyway, the constraints change nothing. */
 static void test_non_crossing(void **state)
 {
     enum { FEW = 40 };
