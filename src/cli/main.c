@@ -12,6 +12,7 @@ static const cli_verb verbs[] = {
     {"fit", "learns a model from data", cli_fit},
     {"predict", "predictions of a model for new data, and their scores", cli_predict},
     {"info", "what a model is", cli_info},
+    {"convert", "models of LIBSVM to models of gram and back", cli_convert},
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
     {"sample", "draws from a Gaussian process, prior or posterior", cli_sample_verb},
     {"test", "hypothesis tests: two samples, independence", cli_test},
