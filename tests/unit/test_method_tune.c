@@ -186,7 +186,7 @@ static void climbs(void **state)
 static void finds_a_cycle(void **state)
 {
     (void)state;
-    enum { N = 700 };
+    enum { N = 400 };
     problem p = {.context = test_context(2, GRAM_ISA_AUTO), .n = N};
     double *noise = test_random(31, N, -0.1732, 0.1732);
     p.x = test_random(32, N, -1, 1);
