@@ -113,7 +113,7 @@ static void factor_small(gram_gp_system *s)
         for (int64_t k = 0; k < j; k++) pivot -= c[j * q + k] * c[j * q + k];
         const int dependent = !(pivot > DEPENDENT * size);
         s->rank -= dependent;
-        c[j * q + j] = dependent ? 1 : sqrt(pivot);
+        c[j * q + j] = dependent ? INFINITY : sqrt(pivot); /* solves give 0 there */
         for (int64_t k = 0; k < j && dependent; k++) c[j * q + k] = 0;
         if (!dependent) s->log_small += log(pivot);
         for (int64_t i = j + 1; i < q; i++) {

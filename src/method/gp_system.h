@@ -15,11 +15,12 @@ typedef struct gram_gp_system {
     double *shift; /* n: what is added to the diagonal of K */
     gram_cholesky *factor;
     double jitter;
-    double *h;     /* n x q: A^-1 T */
-    double *a;     /* n: A^-1 (y - T beta) */
-    double *beta;  /* q */
-    double *small; /* q x q, lower: Cholesky factor of T'A^-1 T; rows of columns that depend on others are those of 1 */
-    int64_t rank;  /* columns that do not */
+    double *h;    /* n x q: A^-1 T */
+    double *a;    /* n: A^-1 (y - T beta) */
+    double *beta; /* q */
+    double
+        *small; /* q x q, lower: Cholesky factor of T'A^-1 T; columns that depend on others have an infinite diagonal */
+    int64_t rank;                      /* columns that do not */
     double quadratic;                  /* y'P y */
     double log_determinant, log_small; /* of A and of T'A^-1 T */
 } gram_gp_system;

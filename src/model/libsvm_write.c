@@ -37,12 +37,12 @@ typedef struct writer {
 
     const gram_libsvm_machine *machine;
     gram_libsvm_kernel kernel;
-    double factor;         /* of the kernel, for the coefficients */
-    int64_t classes;       /* 0: no classifier */
-    const double *labels;  /* ascending */
+    double factor;          /* of the kernel, for the coefficients */
+    int64_t classes;        /* 0: no classifier */
+    const double *labels;   /* ascending */
     const double *sigmoids; /* or NULL */
-    column *columns;       /* d of them, indices ascending */
-    int64_t *counts;       /* support vectors of each class */
+    column *columns;        /* d of them, indices ascending */
+    int64_t *counts;        /* support vectors of each class */
     int64_t total;
 
     gram_text_fn put; /* of the caller, or NULL: to the file */

@@ -326,6 +326,50 @@ static void interpolates_and_never_negative(void **state)
     gram_context_destroy(c);
 }
 
+/* A column of the mean that says what others say changes nothing, also with a flat prior. */
+static void dependent_columns(void **state)
+{
+    (void)state;
+    enum { ROWS = 12, OTHERS = 4 };
+    double x[2 * ROWS], y[ROWS], z[2 * OTHERS], mean[2][OTHERS], variance[2][OTHERS], columns[2 * ROWS], at[2 * OTHERS];
+    gram_context *c = test_context(2, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(c, "rbf(ell=0.7)");
+    test_uniform(31, 2 * ROWS, -1, 1, x);
+    test_uniform(32, 2 * OTHERS, -1, 1, z);
+    gram_points *points = test_points(c, ROWS, 2, x), *others = test_points(c, OTHERS, 2, z);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = sin(2 * x[2 * i]) + x[2 * i + 1];
+        columns[2 * i] = x[2 * i] * x[2 * i + 1];
+        columns[2 * i + 1] = 3 * columns[2 * i] - 2 + x[2 * i];
+    }
+    for (int j = 0; j < OTHERS; j++) {
+        at[2 * j] = z[2 * j] * z[2 * j + 1];
+        at[2 * j + 1] = 3 * at[2 * j] - 2 + z[2 * j];
+    }
+    for (int k = 0; k < 2; k++) {
+        gram_gp_options options;
+        gram_gp *gp = NULL;
+        gram_gp_options_init(&options, sizeof options);
+        options.mean = GRAM_MEAN_LINEAR;
+        options.flat = 1;
+        options.noise = 0.1;
+        options.columns = 1 + k;
+        options.basis = columns;
+        options.ld = 2;
+        OK(c, gram_gp_fit(c, kernel, points, y, &options, &gp));
+        OK(c, gram_gp_predict(c, gp, others, at, 2, mean[k], variance[k]));
+        gram_gp_destroy(gp);
+    }
+    for (int j = 0; j < OTHERS; j++) {
+        assert_true(fabs(mean[0][j] - mean[1][j]) < 1e-9);
+        assert_true(fabs(variance[0][j] - variance[1][j]) < 1e-9);
+    }
+    gram_points_destroy(points);
+    gram_points_destroy(others);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +378,7 @@ int main(void)
         cmocka_unit_test(gradients),
         cmocka_unit_test(posterior_mean_is_ridge_regression),
         cmocka_unit_test(interpolates_and_never_negative),
+        cmocka_unit_test(dependent_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
