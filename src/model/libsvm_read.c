@@ -42,7 +42,7 @@ enum {
     MOST_INDEX = 1 << 24, /* as in data files */
     MOST_DEGREE = 64,     /* of poly */
     NAME_SIZE = 24,
-    NUMBERS_PER_BYTE = 256, /* of the file, ... */
+    NUMBERS_PER_BYTE = 256,  /* of the file, ... */
     NUMBERS_AT_LEAST = 65536 /* ... which any file may have */
 };
 
@@ -76,8 +76,8 @@ typedef enum key {
     KEYS
 } key;
 
-static const char *const KEY_NAMES[KEYS] = {"svm_type", "kernel_type", "degree", "gamma", "coef0",
-                                            "nr_class", "total_sv",    "rho",    "label", "probA",
+static const char *const KEY_NAMES[KEYS] = {"svm_type", "kernel_type",        "degree", "gamma", "coef0",
+                                            "nr_class", "total_sv",           "rho",    "label", "probA",
                                             "probB",    "prob_density_marks", "nr_sv"};
 
 typedef struct reader {
@@ -142,8 +142,7 @@ static gram_status next_line(reader *r, words *line)
     if (!end) return bad_line(r, line->line, "the line does not end: is the file cut off?");
     *line = (words){start, (size_t)(end - start), ++r->line};
     r->at += line->length + 1;
-    if (r->line % 4096 == 0)
-        TRY(gram_data_pulse(r->context, "reading", (double)r->at / (double)r->length));
+    if (r->line % 4096 == 0) TRY(gram_data_pulse(r->context, "reading", (double)r->at / (double)r->length));
 done:
     return status;
 }
@@ -623,10 +622,12 @@ done:
 static gram_status set_classes(const reader *r, gram_model *model)
 {
     gram_status status = GRAM_OK;
-    double *classes = NULL;
+    double *classes = NULL, *order = NULL;
     TRY(gram_model_set_integer(r->context, model, "class_count", r->classes));
     TRY(gram_model_add_array(r->context, model, "classes", 1, r->classes, &classes));
     for (int64_t i = 0; i < r->classes; i++) classes[r->places[i]] = r->labels[i];
+    TRY(gram_model_add_array(r->context, model, "vote_order", 1, r->classes, &order));
+    for (int64_t i = 0; i < r->classes; i++) order[i] = (double)r->places[i];
     if (r->header[PROB_A].text) TRY(set_sigmoids(r, model));
 done:
     return status;
