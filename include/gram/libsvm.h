@@ -2,9 +2,8 @@
  *
  * An imported model predicts what svm-predict does: C-SVC and nu-SVC (with probabilities, if the file has them), epsilon-SVR,
  * nu-SVR and one class; kernels linear, polynomial, rbf and sigmoid. Its columns are x1 .. xd and y, as in LIBSVM's data files
- * (table.h), d being the greatest index of the support vectors. Classes are put in ascending order. Two things differ from
- * svm-predict: when several classes have the most votes, the least label wins here, the one that LIBSVM saw first there; and a
- * column beyond xd, which is 0 in all support vectors, is not looked at, while LIBSVM's rbf counts it in distances.
+ * (table.h), d being the greatest index of the support vectors. One thing differs from svm-predict: a column beyond xd, which
+ * is 0 in all support vectors, is not looked at, while LIBSVM's rbf counts it in distances.
  *
  * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */
 #ifndef GRAM_LIBSVM_H
@@ -16,8 +15,9 @@ GRAM_BEGIN
 
 /* Reads a model file of LIBSVM (or "-": standard input; gzip is undone). (g x.y + r)^m becomes g^m*poly(m, r/g). The method is
  * "svm", the task "classification", "regression" or "one-class"; facts: svm ("c", "nu", "one-class", "epsilon"), origin,
- * n_support, d, class_count, and laplace_scale, what a regression knows of its errors (probA); arrays: "classes" and, with
- * probabilities, "sigmoids". Marks of density, which newer versions keep for one class, are dropped.
+ * n_support, d, class_count, and laplace_scale, what a regression knows of its errors (probA); arrays: "classes" in
+ * ascending order, "vote_order" (their places in it, in LIBSVM's order: of classes with the most votes the first there
+ * wins) and, with probabilities, "sigmoids". Marks of density, which newer versions keep for one class, are dropped.
  *
  * Everything is checked: GRAM_ERROR_DATA names file and line; that of a precomputed kernel, or of a polynomial with a negative
  * coef0, which gram does not have, is GRAM_ERROR_UNSUPPORTED. GRAM_ERROR_FILE if it cannot be opened or read. O(bytes + n d)
@@ -33,7 +33,7 @@ typedef int (*gram_text_fn)(void *user, const char *bytes, size_t length);
 
 /* Writes a support vector machine as LIBSVM's text, in digits that read back to the same numbers. Columns are numbered from 1
  * in their order; but if all are called x1, x7 and so on, as those of LIBSVM's data are, by their names. A factor of the
- * kernel goes into the coefficients. Labels ascend.
+ * kernel goes into the coefficients. Labels ascend, or have the order that LIBSVM gave them.
  *
  * GRAM_ERROR_UNSUPPORTED, with the reason and what can be done, for what LIBSVM cannot say: another method, another
  * kernel, features that are text or were scaled (but rbf whose length-scales are the same in the units of the data is

@@ -268,10 +268,12 @@ static void add_machine(cli_text *text, const cli_model_report *report)
 static void add_accuracy(cli_text *text, const cli_model_report *report)
 {
     if (!is_classifier(report)) return;
-    cli_add_label(text, "on these rows");
-    add_part(text, report, "accuracy", "train_accuracy", FINE);
-    add_part(text, report, "log loss", "train_log_loss", FINE);
-    cli_text_add(text, "\n");
+    if (!isnan(number_of(report, "train_accuracy"))) {
+        cli_add_label(text, "on these rows");
+        add_part(text, report, "accuracy", "train_accuracy", FINE);
+        add_part(text, report, "log loss", "train_log_loss", FINE);
+        cli_text_add(text, "\n");
+    }
     if (isnan(number_of(report, "cv_accuracy"))) return;
     cli_add_label(text, "left-out folds");
     add_part(text, report, "accuracy", "cv_accuracy", FINE);

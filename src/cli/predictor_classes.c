@@ -75,18 +75,61 @@ static int open_svm(cli_session *session, cli_predictor *predictor)
     return CLI_DONE;
 }
 
+/* Of classes with as many votes the first wins: a model that came from LIBSVM says in which order. NULL: ascending. */
+static const double *order_of(const cli_predictor *predictor)
+{
+    int64_t rows = 0, count = 0;
+    const double *order = gram_model_array(predictor->model, "vote_order", &rows, &count);
+    if (!order || rows != 1 || count != predictor->classes.count) return NULL;
+    for (int64_t c = 0; c < count; c++) {
+        if (!(order[c] >= 0 && order[c] < (double)count) || order[c] != floor(order[c])) return NULL;
+        for (int64_t before = 0; before < c; before++)
+            if (order[before] == order[c]) return NULL;
+    }
+    return order;
+}
+
+/* The place of a pair a != b of classes; *sign is -1 if they are the other way round there. */
+static int64_t pair_place(int64_t classes, int64_t a, int64_t b, double *sign)
+{
+    const int64_t low = a < b ? a : b, high = a < b ? b : a;
+    *sign = a < b ? 1 : -1;
+    return low * classes - low * (low + 1) / 2 + (high - low - 1);
+}
+
+/* Votes in an order of the classes' own: decisions of the pairs in that order, and labels back from it. */
+static gram_status vote_in_order(cli_session *session, int64_t classes, int64_t n, const double *order,
+                                 const double *decisions, double *labels)
+{
+    const int64_t pairs = pair_count(classes);
+    double sign, *ordered = malloc((size_t)(n * pairs + 1) * sizeof *ordered), *next = ordered;
+    if (!ordered) return GRAM_ERROR_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t a = 0; a < classes; a++)
+            for (int64_t b = a + 1; b < classes; b++) {
+                const int64_t pair = pair_place(classes, (int64_t)order[a], (int64_t)order[b], &sign);
+                *next++ = sign * decisions[i * pairs + pair];
+            }
+    const gram_status status = gram_svm_decide(session->context, classes, n, ordered, NULL, labels, NULL);
+    for (int64_t i = 0; i < n && status >= 0; i++) labels[i] = order[(int64_t)labels[i]];
+    free(ordered);
+    return status;
+}
+
 static gram_status evaluate_svm(cli_session *session, const cli_predictor *predictor, const cli_places *places,
                                 double *values)
 {
     const int64_t classes = predictor->classes.count, pairs = pair_count(classes), n = places->n;
-    const double *sigmoids = sigmoids_of(predictor);
+    const double *sigmoids = sigmoids_of(predictor), *order = sigmoids ? NULL : order_of(predictor);
     double *work = calloc((size_t)(n * (pairs + 1 + classes) + 1), sizeof *work);
     if (!work) return GRAM_ERROR_MEMORY;
     double *decisions = work, *labels = decisions + n * pairs, *p = labels + n;
     gram_status status = gram_function_evaluate(session->context, gram_model_function(predictor->model), places->points,
                                                 decisions, pairs);
     if (status >= 0)
-        status = gram_svm_decide(session->context, classes, n, decisions, sigmoids, labels, sigmoids ? p : NULL);
+        status = order
+                     ? vote_in_order(session, classes, n, order, decisions, labels)
+                     : gram_svm_decide(session->context, classes, n, decisions, sigmoids, labels, sigmoids ? p : NULL);
     for (int64_t i = 0; i < n && status >= 0; i++) {
         double *row = values + i * predictor->stride;
         row[0] = labels[i];

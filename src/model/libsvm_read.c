@@ -622,10 +622,12 @@ done:
 static gram_status set_classes(const reader *r, gram_model *model)
 {
     gram_status status = GRAM_OK;
-    double *classes = NULL;
+    double *classes = NULL, *order = NULL;
     TRY(gram_model_set_integer(r->context, model, "class_count", r->classes));
     TRY(gram_model_add_array(r->context, model, "classes", 1, r->classes, &classes));
     for (int64_t i = 0; i < r->classes; i++) classes[r->places[i]] = r->labels[i];
+    TRY(gram_model_add_array(r->context, model, "vote_order", 1, r->classes, &order));
+    for (int64_t i = 0; i < r->classes; i++) order[i] = (double)r->places[i];
     if (r->header[PROB_A].text) TRY(set_sigmoids(r, model));
 done:
     return status;

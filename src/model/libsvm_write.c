@@ -40,6 +40,7 @@ typedef struct writer {
     double factor;          /* of the kernel, for the coefficients */
     int64_t classes;        /* 0: no classifier */
     const double *labels;   /* ascending */
+    int64_t *places;        /* of the classes in LIBSVM's order among these */
     const double *sigmoids; /* or NULL */
     column *columns;        /* d of them, indices ascending */
     int64_t *counts;        /* support vectors of each class */
@@ -103,12 +104,11 @@ done:
     return status;
 }
 
-/* A key and numbers[0], numbers[stride], ... */
-static gram_status put_numbers(writer *w, const char *key, int64_t count, const double *numbers, int64_t stride)
+static gram_status put_key(writer *w, const char *key, double value)
 {
     gram_status status = GRAM_OK;
     TRY(put(w, key));
-    for (int64_t i = 0; i < count; i++) TRY(put_number(w, " ", numbers[i * stride]));
+    TRY(put_number(w, " ", value));
     TRY(put(w, "\n"));
 done:
     return status;
@@ -143,6 +143,25 @@ static gram_status mismatch(const writer *w)
     return gram_fail(w->context, GRAM_ERROR_DATA, "model_print_libsvm: parts of the model do not belong together");
 }
 
+/* The order in which LIBSVM gave the classes, if the model is from there: each of 0 .. classes - 1 once. */
+static gram_status find_order(writer *w)
+{
+    gram_status status = GRAM_OK;
+    int64_t rows, count;
+    const double *order = gram_model_array(w->model, "vote_order", &rows, &count);
+    if (order && (rows != 1 || count != w->classes)) return mismatch(w);
+    TRY(gram_take(w->context, "libsvm: classes", w->classes, sizeof *w->places, (void **)&w->places));
+    for (int64_t c = 0; c < w->classes; c++) {
+        const double place = order ? order[c] : (double)c;
+        if (!(place >= 0 && place < (double)w->classes) || place != floor(place)) return mismatch(w);
+        w->places[c] = (int64_t)place;
+        for (int64_t before = 0; before < c; before++)
+            if (w->places[before] == w->places[c]) return mismatch(w);
+    }
+done:
+    return status;
+}
+
 static gram_status find_classes(writer *w)
 {
     gram_status status = GRAM_OK;
@@ -164,6 +183,7 @@ static gram_status find_classes(writer *w)
     }
     w->sigmoids = gram_model_array(w->model, "sigmoids", &rows, &columns);
     if (w->sigmoids && (rows != w->f->outputs || columns != 2)) return mismatch(w);
+    TRY(find_order(w));
 done:
     return status;
 }
@@ -294,12 +314,22 @@ done:
 
 /* ---- support vectors ---- */
 
+/* The model's pair of two classes of LIBSVM's; *turned: they are the other way round there. */
+static int64_t pair_of(const writer *w, int64_t a, int64_t b, int *turned)
+{
+    const int64_t p = w->places[a], q = w->places[b];
+    *turned = p > q;
+    return p < q ? gram_libsvm_pair(w->classes, p, q) : gram_libsvm_pair(w->classes, q, p);
+}
+
 /* The coefficient that centre i has for class c against class `other`: 0 if it comes from the other. */
 static double coefficient(const writer *w, int64_t i, int64_t c, int64_t other)
 {
-    const double *a = w->f->a + i * w->f->outputs;
-    if (c < other) return fmax(0, a[gram_libsvm_pair(w->classes, c, other)]);
-    return fmin(0, a[gram_libsvm_pair(w->classes, other, c)]);
+    int turned;
+    const int64_t pair = pair_of(w, c, other, &turned);
+    const double a = w->f->a[i * w->f->outputs + pair], own = turned ? -a : a;
+    if (own <= 0) return 0;
+    return c < other ? own : -own;
 }
 
 static int is_support(const writer *w, int64_t i, int64_t c)
@@ -365,12 +395,58 @@ static gram_status put_kernel(writer *w)
 {
     gram_status status = GRAM_OK;
     const gram_libsvm_kernel *k = &w->kernel;
-    const double degree = k->degree;
     TRY(put_line(w, "kernel_type", gram_libsvm_forms[k->form]));
-    if (k->form == GRAM_LIBSVM_POLYNOMIAL) TRY(put_numbers(w, "degree", 1, &degree, 1));
-    if (k->form != GRAM_LIBSVM_LINEAR) TRY(put_numbers(w, "gamma", 1, &k->gamma, 1));
-    if (k->form == GRAM_LIBSVM_POLYNOMIAL || k->form == GRAM_LIBSVM_SIGMOID)
-        TRY(put_numbers(w, "coef0", 1, &k->coef0, 1));
+    if (k->form == GRAM_LIBSVM_POLYNOMIAL) TRY(put_key(w, "degree", k->degree));
+    if (k->form != GRAM_LIBSVM_LINEAR) TRY(put_key(w, "gamma", k->gamma));
+    if (k->form == GRAM_LIBSVM_POLYNOMIAL || k->form == GRAM_LIBSVM_SIGMOID) TRY(put_key(w, "coef0", k->coef0));
+done:
+    return status;
+}
+
+/* A key and numbers[0], numbers[stride], ... of the pairs; `turns`: a pair that is turned round has the negative one. */
+static gram_status put_pairs(writer *w, const char *key, const double *numbers, int64_t stride, int turns)
+{
+    gram_status status = GRAM_OK;
+    TRY(put(w, key));
+    for (int64_t a = 0; a < w->classes; a++)
+        for (int64_t b = a + 1; b < w->classes; b++) {
+            int turned;
+            const double number = numbers[pair_of(w, a, b, &turned) * stride];
+            TRY(put_number(w, " ", turned && turns ? 0 - number : number));
+        }
+    TRY(put(w, "\n"));
+done:
+    return status;
+}
+
+/* rho = -b */
+static gram_status put_rho(writer *w)
+{
+    gram_status status = GRAM_OK;
+    int turned;
+    TRY(put(w, "rho"));
+    if (w->classes == 0) TRY(put_number(w, " ", 0 - w->f->constant[0]));
+    for (int64_t a = 0; a < w->classes; a++)
+        for (int64_t b = a + 1; b < w->classes; b++) {
+            const double constant = w->f->constant[pair_of(w, a, b, &turned)];
+            TRY(put_number(w, " ", turned ? constant : 0 - constant));
+        }
+    TRY(put(w, "\n"));
+done:
+    return status;
+}
+
+static gram_status put_classes(writer *w)
+{
+    gram_status status = GRAM_OK;
+    TRY(put(w, "label"));
+    for (int64_t c = 0; c < w->classes; c++) TRY(put_number(w, " ", w->labels[w->places[c]]));
+    TRY(put(w, "\n"));
+    if (w->sigmoids) TRY(put_pairs(w, "probA", w->sigmoids, 2, 0));
+    if (w->sigmoids) TRY(put_pairs(w, "probB", w->sigmoids + 1, 2, 1));
+    TRY(put(w, "nr_sv"));
+    for (int64_t c = 0; c < w->classes; c++) TRY(put_number(w, " ", (double)w->counts[c]));
+    TRY(put(w, "\n"));
 done:
     return status;
 }
@@ -378,25 +454,14 @@ done:
 static gram_status put_header(writer *w)
 {
     gram_status status = GRAM_OK;
-    const double classes = w->classes > 0 ? (double)w->classes : 2, total = (double)w->total;
-    const int64_t outputs = w->f->outputs;
     const gram_fact scale = gram_model_find(w->model, "laplace_scale");
     TRY(put_line(w, "svm_type", w->machine->name));
     TRY(put_kernel(w));
-    TRY(put_numbers(w, "nr_class", 1, &classes, 1));
-    TRY(put_numbers(w, "total_sv", 1, &total, 1));
-    TRY(put(w, "rho"));
-    for (int64_t o = 0; o < outputs; o++) TRY(put_number(w, " ", 0 - w->f->constant[o]));
-    TRY(put(w, "\n"));
-    if (w->labels) TRY(put_numbers(w, "label", w->classes, w->labels, 1));
-    if (w->sigmoids) TRY(put_numbers(w, "probA", outputs, w->sigmoids, 2));
-    if (w->sigmoids) TRY(put_numbers(w, "probB", outputs, w->sigmoids + 1, 2));
-    if (strcmp(w->machine->task, "regression") == 0 && isfinite(scale.number))
-        TRY(put_numbers(w, "probA", 1, &scale.number, 1));
-    if (!w->labels) return status;
-    TRY(put(w, "nr_sv"));
-    for (int64_t c = 0; c < w->classes; c++) TRY(put_number(w, " ", (double)w->counts[c]));
-    TRY(put(w, "\n"));
+    TRY(put_key(w, "nr_class", w->classes > 0 ? (double)w->classes : 2));
+    TRY(put_key(w, "total_sv", (double)w->total));
+    TRY(put_rho(w));
+    if (w->classes > 0) TRY(put_classes(w));
+    if (strcmp(w->machine->task, "regression") == 0 && isfinite(scale.number)) TRY(put_key(w, "probA", scale.number));
 done:
     return status;
 }
@@ -418,6 +483,7 @@ static gram_status write_model(writer *w)
     TRY(put_vectors(w));
 done:
     gram_give(w->context, w->buffer, BUFFER, 1);
+    gram_give(w->context, w->places, w->classes, sizeof *w->places);
     gram_give(w->context, w->counts, w->classes > 0 ? w->classes : 1, sizeof *w->counts);
     gram_give(w->context, w->columns, w->f->d, sizeof *w->columns);
     return status;
