@@ -206,13 +206,17 @@ done:
 
 /* ---- one iteration ---- */
 
-/* L L' = a in place, lower triangle of q x q; 0 if there is none. */
+/* L L' = a in place, lower triangle of q x q; 0 if there is none. Near the end the numbers of a row are of very different
+ * sizes, and a pivot that is lost to rounding is taken as what rounding leaves: steps get a little worse, the certificate does
+ * not depend on them. */
 static int factor_small(int64_t q, double *a)
 {
     for (int64_t i = 0; i < q; i++)
         for (int64_t j = 0; j <= i; j++) {
             double sum = a[i * q + j];
+            const double lost = 4 * DBL_EPSILON * sum;
             for (int64_t k = 0; k < j; k++) sum -= a[i * q + k] * a[j * q + k];
+            if (i == j && sum < lost) sum = lost;
             if (i == j && !(sum > 0)) return 0;
             a[i * q + j] = i == j ? sqrt(sum) : sum / a[j * q + j];
         }

@@ -1,8 +1,8 @@
 /* Cross-validation over a grid.
  *
  * The Gram matrix is made once for each width and serves all folds and strengths: a fold's matrix is copied out of it,
- * and so are the rows that predict. Distances inside it are made anew for each width: measured at n = 1,000, d = 10
- * they are less than 0.1 % of the fits that follow, and a kernel of several metrics has no single matrix of distances.
+ * and so are the rows that predict. Distances inside it are made anew for each width: at n = 1,000, d = 10
+ * that is by estimate less than 0.1 % of the fits that follow, and a kernel of several metrics has no single matrix of distances.
  * Strengths go from the largest down, where a fit is nearly a constant, and each fit starts from the one before. */
 #include "loss_search.h"
 
