@@ -193,7 +193,8 @@ static void add_task(cli_text *text, const fit_state *fit)
     const char *name = gram_preparation_describe(fit->preparation)->targets[0].name;
     if (fit->task == FIT_TASK_CLASSIFICATION) {
         cli_text_add(text, "Classification%s: ",
-                     fit->own->task.value == FIT_TASK_AUTO ? " (--task regression if these are numbers)" : "");
+                     fit->own->task.value == FIT_TASK_AUTO && fit->classes.values ? " (--task regression if these are numbers)"
+                                                                                  : "");
         cli_text_add(text, "%s, ", name);
         cli_classes_print(text, &fit->classes);
     } else if (fit->few_values > 0) {
