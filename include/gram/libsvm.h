@@ -2,8 +2,9 @@
  *
  * An imported model predicts what svm-predict does: C-SVC and nu-SVC (with probabilities, if the file has them), epsilon-SVR,
  * nu-SVR and one class; kernels linear, polynomial, rbf and sigmoid. Its columns are x1 .. xd and y, as in LIBSVM's data files
- * (table.h), d being the greatest index of the support vectors. One thing differs from svm-predict: a column beyond xd, which
- * is 0 in all support vectors, is not looked at, while LIBSVM's rbf counts it in distances.
+ * (table.h), d being the greatest index of the support vectors. One thing differs: gram does not look at columns of
+ * the data that a model does not have (beyond xd, or left out when it was fitted), while they count in the distances of
+ * LIBSVM's rbf.
  *
  * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */
 #ifndef GRAM_LIBSVM_H
