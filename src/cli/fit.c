@@ -102,24 +102,29 @@ static const cli_option own_options[] = {
     {"noise", 0, CLI_NUMBER, PLACE(noise), "S", "the same as a variance of noise: S = n L", 0, 0, NULL},
     {"alpha", 0, CLI_NUMBER, PLACE(alpha), "A", "the same in scikit-learn's words: A = n L", 0, 0, NULL},
     {"tune", 0, CLI_CHOICE, PLACE(tune), "HOW",
-     "loo, gcv, cv:K, ml or none (default loo, ml for gp, none if all is given)", 0, 0, TUNES},
+     "loo, gcv, cv:K, ml or none (default loo for krr, ml for gp, else cv:5; none if all is given)", 0, 0, TUNES},
     {"grid", 0, CLI_INTEGER, PLACE(grid), "N", "tune by a grid of N values each, not by gradients", 2, 1000, NULL},
     {"ard", 0, CLI_FLAG, PLACE(ard), NULL, "try one length-scale per feature for --kernel too", 0, 0, NULL},
     {"no-ard", 0, CLI_FLAG, PLACE(no_ard), NULL, "one length-scale for all features", 0, 0, NULL},
     {"no-intercept", 0, CLI_FLAG, PLACE(no_intercept), NULL, "no unpenalised constant", 0, 0, NULL},
-    {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "of gp: zero, constant (default), linear, or flat (integrated out)", 0, 0,
+    {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
+    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME",
+     "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov, cg, inducing:M", 0, 0, SOLVERS},
+    {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
+    {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the solution (default: by the method)", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+};
+
+static const cli_option process_options[] = {
+    {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "zero, constant (default), linear, or flat (integrated out)", 0, 0,
      MEANS},
-    {"loss", 0, CLI_CHOICE, PLACE(loss), "LOSS", "of krr: squared (default), absolute, huber, quantile or insensitive",
-     0, 0, LOSSES},
-    {"quantile", 0, CLI_TEXT, PLACE(quantile), "LIST", "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it", 0, 0,
-     NULL},
-    {"non-crossing", 0, CLI_FLAG, PLACE(non_crossing), NULL, "quantiles do not cross at the rows of DATA", 0, 0, NULL},
-    {"delta", 0, CLI_POSITIVE, PLACE(delta), "D",
-     "of huber: where it becomes linear (default: by the spread of the target)", 0, 0, NULL},
     {"likelihood", 0, CLI_CHOICE, PLACE(likelihood), "L",
      "of gp: gaussian (default), poisson for counts, student for outliers", 0, 0, LIKELIHOODS},
     {"student", 0, CLI_POSITIVE, PLACE(student), "NU", "of --likelihood student: degrees of freedom (default 4)", 0, 0,
      NULL},
+};
+
+static const cli_option class_options[] = {
     {"C", 0, CLI_POSITIVE, PLACE(C), "C", "of svm: the price of errors; of logistic: 1/(2 n L)", 0, 0, NULL},
     {"svm", 0, CLI_CHOICE, PLACE(svm), "KIND", "of svm: c (default), nu, or one-class, which learns no target", 0, 0,
      SVMS},
@@ -130,12 +135,13 @@ static const cli_option own_options[] = {
     {"class-weight", 0, CLI_TEXT, PLACE(class_weight), "W", "of classes: balanced, or NAME=W,NAME=W", 0, 0, NULL},
     {"prob", 0, CLI_FLAG, PLACE(prob), NULL, "of svm: probabilities also when nothing is tuned, by 5 more fits", 0, 0,
      NULL},
-    {"loo", 0, CLI_FLAG, PLACE(loo), NULL, "leave-one-out errors also above 5,000 rows", 0, 0, NULL},
-    {"solver", 0, CLI_CHOICE, PLACE(solver), "NAME",
-     "auto, exact, cg, nystrom:M (M landmarks); gp: auto, exact, markov, cg, inducing:M", 0, 0, SOLVERS},
-    {"precision", 0, CLI_CHOICE, PLACE(precision), "P", "f64, mixed or f32 (default: by the size)", 0, 0, PRECISIONS},
-    {"tolerance", 0, CLI_POSITIVE, PLACE(tolerance), "T", "of the backward error (default 1e-14)", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    {"loss", 0, CLI_CHOICE, PLACE(loss), "LOSS", "of krr: squared (default), absolute, huber, quantile or insensitive",
+     0, 0, LOSSES},
+    {"quantile", 0, CLI_TEXT, PLACE(quantile), "LIST", "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it", 0, 0,
+     NULL},
+    {"non-crossing", 0, CLI_FLAG, PLACE(non_crossing), NULL, "quantiles do not cross at the rows of DATA", 0, 0, NULL},
+    {"delta", 0, CLI_POSITIVE, PLACE(delta), "D",
+     "of huber: where it becomes linear (default: by the spread of the target)", 0, 0, NULL},
 };
 
 static const cli_option data_options[] = {
@@ -157,12 +163,19 @@ static const cli_usage usage = {
     "DATA",
     "Learns a model from a table (.csv, .tsv, .npy, .svm; - is standard input) and writes it with -o. Text columns "
     "become\n"
-    "categories and numbers are standardised; numbers of the kernel that are left out, and the ridge, are chosen by "
-    "the\n"
-    "leave-one-out error. A number that is given is where the choice starts; with a ! behind it, it is kept.\n",
+    "categories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. Numbers "
+    "of the "
+    "kernel\n"
+    "that are left out, and the ridge, are chosen from the data: by the leave-one-out error (krr), the likelihood (gp) "
+    "or folds\n"
+    "(svm, logistic, other losses). A number that is given is where the choice starts; with a ! behind it, it is "
+    "kept.\n",
     "  gram fit data.csv -o model.gram\n"
     "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
-    "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n",
+    "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
+    "  gram fit data.csv --method gp --plot band.svg -o model.gram\n"
+    "  gram fit classes.csv --method logistic -o model.gram\n"
+    "  gram fit data.csv --quantile 0.1,0.5,0.9 -o model.gram\n",
     1,
     1,
     NULL,
@@ -193,8 +206,9 @@ static void add_task(cli_text *text, const fit_state *fit)
     const char *name = gram_preparation_describe(fit->preparation)->targets[0].name;
     if (fit->task == FIT_TASK_CLASSIFICATION) {
         cli_text_add(text, "Classification%s: ",
-                     fit->own->task.value == FIT_TASK_AUTO && fit->classes.values ? " (--task regression if these are numbers)"
-                                                                                  : "");
+                     fit->own->task.value == FIT_TASK_AUTO && fit->classes.values
+                         ? " (--task regression if these are numbers)"
+                         : "");
         cli_text_add(text, "%s, ", name);
         cli_classes_print(text, &fit->classes);
     } else if (fit->few_values > 0) {
@@ -370,12 +384,15 @@ int cli_fit(int count, char **arguments)
     fit_state fit = {.own = &own};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        {"Gaussian processes (gp)", process_options, sizeof process_options / sizeof *process_options, &own},
+        {"Classes, support vector machines, other losses", class_options, sizeof class_options / sizeof *class_options,
+         &own},
         {"Data", data_options, sizeof data_options / sizeof *data_options, &own},
         cli_common_group(&common),
     };
     char **operands;
     int operand_count;
-    int code = cli_parse(&usage, groups, 3, count, arguments, &operands, &operand_count);
+    int code = cli_parse(&usage, groups, 5, count, arguments, &operands, &operand_count);
     if (code != CLI_CONTINUE) return code;
     own.model = common.out; /* the report goes to standard output all the same */
     common.out = NULL;

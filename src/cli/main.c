@@ -15,7 +15,7 @@ static const cli_verb verbs[] = {
     {"convert", "models of LIBSVM to models of gram and back", cli_convert},
     {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
     {"sample", "draws from a Gaussian process, prior or posterior", cli_sample_verb},
-    {"test", "hypothesis tests: two samples, independence", cli_test},
+    {"test", "hypothesis tests: two samples, independence, fit to a density", cli_test},
     {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
 };
 
