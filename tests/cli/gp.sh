@@ -113,10 +113,27 @@ for solver in exact markov; do
     cp out $solver.csv
 done
 near "$(cat exact.lml)" "$(cat markov.lml)" 1e-6
+cp exact.gram short.gram
 paste -d, exact.csv markov.csv | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-16) exit 1 }' ||
     wrong 'exact and markov should predict the same'
 run fit long.csv --method gp --solver markov --quiet
 bad 2 '--solver markov' 'rbf'
+
+# above 1,000 rows on the line `auto` takes it: the same predictions as the dense way
+LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 1001; i++) printf "%g,%.6f\n", i / 100, sin(i / 20) + ((i * i * 7919) % 101) / 505 }' >longer.csv
+for solver in auto exact; do
+    run fit longer.csv --method gp --kernel '2*matern(nu=2.5, ell=0.3)' --noise 0.01 --solver $solver -o $solver.gram --json --quiet
+    good
+    if [ $solver = auto ]; then prints '"solver": "markov"'; fi
+    run predict $solver.gram new.csv --std
+    good
+    cp out $solver.csv
+done
+paste -d, exact.csv auto.csv | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-14) exit 1 }' ||
+    wrong 'the switch should not be seen'
+run predict short.gram new.csv --std
+good
+cp out exact.csv
 
 # conjugate gradients and, with an inducing point for every row, the bound say the same, from the model file too
 run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --solver cg -o cg.gram --json --quiet
