@@ -38,9 +38,10 @@ static int check_use(const fit_options *own)
                         "fit: --tune for gp is ml, loo or none");
     if (own->grid > 0)
         return cli_fail(CLI_WRONG_USE, "Leave it out: gp is tuned by gradients.", "fit: --grid is of --method krr");
-    if (own->precision.value == GRAM_PRECISION_MIXED || own->precision.value == GRAM_PRECISION_F32)
-        return cli_fail(CLI_WRONG_USE, "Leave --precision out.",
-                        "fit: variances and determinants need the f64 factor: --precision for gp is f64");
+    if (own->precision.value == GRAM_PRECISION_F32)
+        return cli_fail(
+            CLI_WRONG_USE, "mixed is an f32 factor whose results are refined to those of f64.",
+            "fit: f32 alone is too coarse for variances and determinants: --precision for gp is f64 or mixed");
     if (own->weights && own->row_noise)
         return cli_fail(CLI_WRONG_USE, "Leave one out.", "fit: --weights and --row-noise both say how noisy rows are");
     return CLI_DONE;
@@ -121,6 +122,7 @@ static gram_status solve_cg(cli_session *session, fit_state *fit)
     gram_gp_cg_options options;
     gram_gp_cg_options_init(&options, sizeof options);
     options.gp = &state->options;
+    if (state->mixed) options.preconditioner = GRAM_GP_CG_FACTOR_F32;
     if (fit->own->tolerance > 0) options.tolerance = fit->own->tolerance;
     return gram_gp_cg_fit(session->context, fit->kernel, fit->points, state->y, &options, &state->cg);
 }
@@ -151,6 +153,18 @@ static gram_status solve_inducing(cli_session *session, fit_state *fit)
     return GRAM_OK; /* a search that was cut short has its best result */
 }
 
+/* A factor in f32 that nobody asked for and the matrix does not allow gives way to conjugate gradients without one. */
+static gram_status solve_mixed(cli_session *session, fit_state *fit)
+{
+    gp_state *state = own_of(fit);
+    const gram_status status = solve_cg(session, fit);
+    if (status != GRAM_ERROR_NUMERICAL || fit->own->precision.value == GRAM_PRECISION_MIXED) return status;
+    cli_session_clear(session);
+    state->mixed = 0;
+    state->solver = GP_CG;
+    return solve_cg(session, fit);
+}
+
 static gram_status solve(cli_session *session, fit_state *fit)
 {
     gp_state *state = own_of(fit);
@@ -159,7 +173,9 @@ static gram_status solve(cli_session *session, fit_state *fit)
         return gram_markov_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->markov);
     case GP_CG: return solve_cg(session, fit);
     case GP_INDUCING: return solve_inducing(session, fit);
-    default: return gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->exact);
+    default:
+        if (state->mixed) return solve_mixed(session, fit);
+        return gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->exact);
     }
 }
 

@@ -9,6 +9,7 @@ typedef enum gp_solver { GP_EXACT, GP_MARKOV, GP_CG, GP_INDUCING } gp_solver;
 
 typedef struct gp_state {
     gp_solver solver;
+    int mixed; /* with GP_EXACT: an f32 factor and refinement, in `cg` */
     fit_mean mean;
     gram_gp_options options; /* noise is in the target's own units */
     int noise_given, noise_is_default;

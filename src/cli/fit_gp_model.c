@@ -30,9 +30,9 @@ static const cli_fact_place MARKOV[] = {
     {"log_marginal_likelihood", offsetof(gram_markov_report, log_marginal_likelihood)},
 };
 
+/* Of conjugate gradients with either preconditioner. */
 static const cli_fact_place CG[] = {
     {"residual", offsetof(gram_gp_cg_report, value.residual)},
-    {"trace_error", offsetof(gram_gp_cg_report, value.trace_error)},
     {"train_rmse", offsetof(gram_gp_cg_report, train_rmse)},
     {"log_marginal_likelihood", offsetof(gram_gp_cg_report, value.log_marginal_likelihood)},
     {"likelihood_error", offsetof(gram_gp_cg_report, value.standard_error)},
@@ -151,22 +151,31 @@ static void set_tuning(cli_facts *facts, const fit_state *fit)
     if (state->tuned.diagnosis[0]) cli_facts_text(facts, "diagnosis", state->tuned.diagnosis);
 }
 
+static void set_cg_report(cli_facts *facts, const gp_state *state)
+{
+    const gram_gp_cg_report *report = gram_gp_cg_get_report(state->cg);
+    cli_facts_numbers(facts, report, CG, sizeof CG / sizeof *CG);
+    if (!state->mixed) cli_facts_number(facts, "trace_error", report->value.trace_error);
+    cli_facts_integer(facts, "iterations", report->value.iterations);
+}
+
 static void set_report(cli_facts *facts, const gp_state *state)
 {
     switch (state->solver) {
     case GP_MARKOV:
         cli_facts_numbers(facts, gram_markov_get_report(state->markov), MARKOV, sizeof MARKOV / sizeof *MARKOV);
         break;
-    case GP_CG:
-        cli_facts_numbers(facts, gram_gp_cg_get_report(state->cg), CG, sizeof CG / sizeof *CG);
-        cli_facts_integer(facts, "iterations", gram_gp_cg_get_report(state->cg)->value.iterations);
-        break;
+    case GP_CG: set_cg_report(facts, state); break;
     case GP_INDUCING:
         cli_facts_numbers(facts, gram_gp_inducing_get_report(state->inducing), INDUCING,
                           sizeof INDUCING / sizeof *INDUCING);
         cli_facts_integer(facts, "rank", gram_gp_inducing_get_report(state->inducing)->m);
         break;
-    default: cli_facts_numbers(facts, gram_gp_get_report(state->exact), EXACT, sizeof EXACT / sizeof *EXACT);
+    default:
+        if (state->mixed)
+            set_cg_report(facts, state);
+        else
+            cli_facts_numbers(facts, gram_gp_get_report(state->exact), EXACT, sizeof EXACT / sizeof *EXACT);
     }
 }
 
@@ -183,7 +192,7 @@ static void set_facts(cli_facts *facts, const fit_state *fit)
     cli_facts_text(facts, "mean", MEANS[state->mean]);
     cli_facts_integer(facts, "intercept", state->mean != FIT_MEAN_ZERO);
     cli_facts_text(facts, "solver", cli_fit_gp_solver_name(state->solver));
-    cli_facts_text(facts, "precision", "f64");
+    cli_facts_text(facts, "precision", state->mixed ? "mixed" : "f64");
     set_report(facts, state);
     set_tuning(facts, fit);
     set_arrays(facts, fit);

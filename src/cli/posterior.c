@@ -30,12 +30,16 @@ static gram_status condition(cli_session *session, const char *solver, const dou
     const gram_points *x = gram_function_centres(function);
     gram_kernel *kernel = gram_function_kernel(function);
     gram_gp_cg_options cg;
+    const char *precision = cli_model_text(posterior->model, "precision");
+    const int mixed = precision && strcmp(precision, "mixed") == 0;
     if (strcmp(solver, "markov") == 0)
         return gram_markov_fit(session->context, kernel, x, y, options, &posterior->markov);
-    if (strcmp(solver, "exact") == 0) return gram_gp_fit(session->context, kernel, x, y, options, &posterior->exact);
+    if (strcmp(solver, "exact") == 0 && !mixed)
+        return gram_gp_fit(session->context, kernel, x, y, options, &posterior->exact);
     gram_gp_cg_options_init(&cg, sizeof cg);
     cg.gp = options;
     cg.probes = 0;
+    if (mixed) cg.preconditioner = GRAM_GP_CG_FACTOR_F32;
     return gram_gp_cg_fit(session->context, kernel, x, y, &cg, &posterior->cg);
 }
 

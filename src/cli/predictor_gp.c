@@ -59,9 +59,9 @@ static int open_gp(cli_session *session, cli_predictor *predictor)
         code = cli_posterior_open(session, predictor->model, predictor->file,
                                   wish->std || wish->interval > 0 || wish->terms, &state->posterior);
     if (code == CLI_DONE && wish->terms && !state->posterior.exact)
-        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact.",
-                        "predict: --terms is for exact solvers, this is %s",
-                        cli_model_text(predictor->model, "solver"));
+        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact --precision f64.",
+                        "predict: --terms is for exact solvers in f64, this is %s, %s",
+                        cli_model_text(predictor->model, "solver"), cli_model_text(predictor->model, "precision"));
     return code;
 }
 

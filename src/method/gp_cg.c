@@ -176,17 +176,18 @@ static gram_status chunk_variance(gram_context *context, const gram_gp_cg *gp, c
     gram_status status = GRAM_OK;
     const gram_gp_cg_system *s = &gp->system;
     gram_lanczos run = {.a = s->op,
-                        .precondition = gram_low_rank_solve,
-                        .user = s->low_rank,
+                        .precondition = s->m.kind->solve,
+                        .user = s->m.data,
                         .columns = part->n,
                         .b = c->k,
                         .x = c->v,
                         .residual = c->residual,
                         .tolerance = s->tolerance,
-                        .most = s->options.most};
+                        .most = s->m.most};
     TRY(gram_matrix(context, gp->kernel, s->x, part, c->k, part->n));
     TRY(gram_matrix_diagonal(context, gp->kernel, part, c->diagonal));
     TRY(gram_lanczos_run(context, &run));
+    TRY(gram_gp_preconditioner_judge(context, "gp_cg_predict", &s->m, &s->options, status, run.iterations));
     if (status == GRAM_NOT_CONVERGED) *not_converged = 1;
     combine_variance(&s->base, c, part->n, variance);
     if (s->base.options.flat && s->base.q > 0) add_flat(&s->base, c, part->n, variance);

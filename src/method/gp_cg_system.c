@@ -41,19 +41,11 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
+    FAIL_IF((int)o->preconditioner < 0 || o->preconditioner > GRAM_GP_CG_FACTOR_F32, context, GRAM_ERROR_ARGUMENT,
+            "%s: preconditioner = %d is none", name, (int)o->preconditioner);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "%s: most = %lld, need 1 or more", name, (long long)o->most);
 done:
     return status;
-}
-
-/* A rank that costs about as much as a few iterations, and no more than a third of the memory that is left. */
-static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked)
-{
-    const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
-    int64_t rank = asked > 0 ? asked : 64 + (int64_t)(8 * sqrt((double)n));
-    rank = rank < n ? rank : n;
-    while (asked == 0 && budget > 0 && rank > 1 && gram_low_rank_bytes(n, rank) > (budget - used) / 3) rank -= rank / 2;
-    return rank;
 }
 
 static gram_status take(gram_context *context, gram_gp_system *s)
@@ -87,6 +79,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     gram_gp_cg_options *o = &s->options;
     double *point = NULL;
     memset(s, 0, sizeof *s);
+    s->name = name;
     gram_gp_cg_options_init(o, sizeof *o);
     if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
     TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
@@ -100,7 +93,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_take(context, "a point", base->d, sizeof(double), (void **)&point));
     gram_gp_system_rows(base, x, 0, base->n, base->options.basis, base->options.ld, point, base->t);
     TRY(gram_gp_points_part(context, x, 0, x->n, &s->x));
-    TRY(gram_low_rank_create(context, kernel, s->x, base->shift, choose_rank(context, base->n, o->rank), &s->low_rank));
+    TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift, o, &s->m));
     TRY(make_operator(context, kernel, s));
 done:
     gram_give(context, point, x ? x->d : 0, sizeof(double));
@@ -112,7 +105,7 @@ void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *s)
     gram_gp_system *base = &s->base;
     const size_t real = sizeof(double), n = (size_t)base->n, q = (size_t)base->q, probes = (size_t)s->probes;
     gram_operator_release(s->op);
-    gram_low_rank_destroy(s->low_rank);
+    gram_gp_preconditioner_free(&s->m);
     gram_points_destroy(s->x);
     gram_memory_give(memory, base->t, n * q * real);
     gram_memory_give(memory, base->h, n * q * real);
@@ -156,8 +149,8 @@ static gram_status fill_block(gram_context *context, const gram_gp_cg_system *s,
         k->b[i * columns + q] = base->y[i];
     }
     if (s->probes > 0)
-        TRY(gram_low_rank_draw(context, s->low_rank, (gram_random){context->seed, PROBES}, s->probes, k->b + q + 1,
-                               columns));
+        TRY(s->m.kind->draw(context, s->m.data, (gram_random){context->seed, PROBES}, s->probes, k->b + q + 1,
+                            columns));
 done:
     return status;
 }
@@ -203,7 +196,7 @@ static void find_determinant(gram_gp_cg_system *s, const block *k)
         change += k->change[j] / probes;
     }
     for (int64_t j = 0; j < s->probes; j++) spread += (k->quadrature[j] - mean) * (k->quadrature[j] - mean);
-    s->base.log_determinant = s->probes > 0 ? gram_low_rank_log_determinant(s->low_rank) + n * mean : NAN;
+    s->base.log_determinant = s->probes > 0 ? s->m.kind->log_determinant(s->m.data) + n * mean : NAN;
     s->value.standard_error = s->probes > 0 ? 0.5 * n * sqrt(spread / (probes - 1) / probes) : NAN;
     s->value.quadrature_error = s->probes > 0 ? 0.5 * n * change : NAN;
 }
@@ -219,7 +212,8 @@ static gram_status keep(gram_context *context, gram_gp_cg_system *s, const block
             s->weighted[i * probes + j] = k->b[i * k->columns + first + j];
             s->solved[i * probes + j] = k->x[i * k->columns + first + j];
         }
-    TRY(gram_low_rank_solve(s->low_rank, context, probes, s->weighted, probes));
+    TRY(s->m.kind->solve(s->m.data, context, probes, s->weighted, probes));
+    for (int64_t i = 0; i < n * probes && s->m.kind->whole; i++) s->solved[i] -= s->weighted[i];
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < probes; j++) s->weighted[i * probes + j] *= (double)n / k->size[j];
 done:
@@ -232,19 +226,20 @@ gram_status gram_gp_cg_system_solve(gram_context *context, gram_gp_cg_system *s,
     block k = {.columns = s->base.q + 1 + s->probes};
     TRY(fill_block(context, s, &k));
     gram_lanczos run = {.a = s->op,
-                        .precondition = gram_low_rank_solve,
-                        .user = s->low_rank,
+                        .precondition = s->m.kind->solve,
+                        .user = s->m.data,
                         .columns = k.columns,
                         .b = k.b,
                         .x = k.x,
                         .residual = k.residual,
                         .tolerance = s->tolerance,
-                        .most = s->options.most,
+                        .most = s->m.most,
                         .probes = s->probes,
                         .quadrature = k.quadrature,
                         .change = k.change,
                         .size = k.size};
     TRY(gram_lanczos_run(context, &run));
+    TRY(gram_gp_preconditioner_judge(context, s->name, &s->m, &s->options, status, run.iterations));
     s->not_converged = status == GRAM_NOT_CONVERGED;
     find_products(s, &k);
     gram_gp_system_combine(&s->base, k.products, DEPENDENT);
@@ -253,8 +248,8 @@ gram_status gram_gp_cg_system_solve(gram_context *context, gram_gp_cg_system *s,
     s->value.log_marginal_likelihood = gram_gp_log_likelihood(&s->base);
     s->value.residual = run.worst;
     s->value.iterations = run.iterations;
-    s->value.rank = gram_low_rank_rank(s->low_rank);
-    s->value.trace_error = gram_low_rank_trace_error(s->low_rank);
+    s->value.rank = s->m.rank;
+    s->value.trace_error = s->m.trace_error;
     if (keep_probes) TRY(keep(context, s, &k));
 done:
     gram_give(context, k.b, block_numbers(s, &k), sizeof(double));

@@ -5,19 +5,20 @@
 #include <gram/gp_cg.h>
 
 #include "../solve/lanczos.h"
-#include "../solve/pivoted.h"
 #include "gp_cg_mean.h"
+#include "gp_cg_preconditioner.h"
 
 typedef struct gram_gp_cg_system {
     gram_gp_system base; /* its factor stays NULL; t, h, a, beta, small, shift are made */
+    const char *name;    /* of the function, for messages */
     gram_gp_cg_options options;
     double tolerance;
     gram_points *x; /* the caller's array */
     gram_operator *op;
-    gram_low_rank *low_rank;
+    gram_gp_preconditioner m;
     int64_t probes;
     double *weighted;  /* n x probes: n/(z'M^-1 z) M^-1 z */
-    double *solved;    /* n x probes: A^-1 z */
+    double *solved;    /* n x probes: A^-1 z; where M is A to rounding A^-1 z - M^-1 z */
     int not_converged; /* and then: */
     gram_gp_cg_value value;
     double misfit; /* |y - T beta - K a|^2 */

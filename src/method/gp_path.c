@@ -220,8 +220,8 @@ static gram_status solve_part(gram_context *context, update *u, const gram_gp_cg
     const int64_t n = u->path->base.n, left = u->columns - first, count = left < SOLVE_COLUMNS ? left : SOLVE_COLUMNS;
     double *b = work, *x = b + n * count, *residual = x + n * count;
     gram_lanczos run = {.a = system->op,
-                        .precondition = gram_low_rank_solve,
-                        .user = system->low_rank,
+                        .precondition = system->m.kind->solve,
+                        .user = system->m.data,
                         .columns = count,
                         .b = b,
                         .x = x,

@@ -143,6 +143,35 @@ run predict cg.gram new.csv --std
 good
 paste -d, exact.csv out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-10) exit 1 }' ||
     wrong 'exact and cg should predict the same'
+# an f32 factor, refined: the same as in f64, from the model file too
+run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --precision mixed -o mixed.gram --json --quiet
+good
+prints '"solver": "exact"' '"precision": "mixed"' '"residual": ' '"iterations": ' '"likelihood_error": '
+near "$(sed 's/.*"log_marginal_likelihood": \([^,]*\),.*/\1/' out)" "$(cat exact.lml)" 2e-3
+run predict mixed.gram new.csv --std
+good
+paste -d, exact.csv out | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-12) exit 1 }' ||
+    wrong 'exact in f64 and mixed should predict the same'
+run predict mixed.gram new.csv --terms
+bad 2 '--terms is for exact solvers in f64'
+run fit long.csv --method gp --kernel 'rbf(ell=10)' --noise 1e-13 --precision mixed --quiet
+bad 4 'too ill-conditioned for an f32 factor'
+
+# where the f64 factor does not fit in the memory and an f32 one does, that is taken, unless f64 is asked for
+LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 2000; i++) printf "%g,%.6f\n", i / 200, sin(i / 200) + ((i * i * 7919) % 101) / 505 }' >big.csv
+run fit big.csv --method gp --kernel 'rbf(ell=1)' --noise 0.01 --memory 19M -o big.gram
+[ "$code" = 0 ] || wrong 'should succeed'
+prints 'exact, mixed'
+grep -q 'the f64 factor does not fit; an f32 factor refined to a relative residual of 1e-8' err || wrong 'should say why'
+run predict big.gram new.csv --std --memory 19M
+good
+run fit big.csv --method gp --kernel 'rbf(ell=1)' --noise 0.01 --memory 19M --precision f64 --json --quiet
+good
+prints '"solver": "cg"'
+run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-8 --memory 19M --json --tolerance 1e-5 --quiet
+good
+prints '"solver": "cg"' '"precision": "f64"'
+
 run fit long.csv --method gp --kernel '2*matern(nu=1.5, ell=1)' --noise 0.01 --solver inducing:300 -o inducing.gram --json --quiet
 good
 prints '"solver": "inducing"' '"bound": ' '"trace_error": '
@@ -195,7 +224,11 @@ bad 2 '--no-intercept'
 run fit train.csv --method krr --mean linear
 bad 2 '--mean is of --method gp'
 run fit train.csv --method gp --precision f32
-bad 2 'f64'
+bad 2 '--precision for gp is f64 or mixed'
+run fit train.csv --method gp --precision mixed --solver cg
+bad 2 '--precision mixed is of --solver exact, not cg'
+run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --precision mixed
+bad 2 'needs noise'
 run fit rows.csv --method gp --target v,y
 bad 2 'one target'
 run predict gp.gram new.csv --interval 95
