@@ -10,10 +10,11 @@
 #include "../tile/fill.h"
 #include "svm.h"
 
-enum { SLICE = 50000 /* steps between looks at the clock */ };
+enum { SLICE = 20000 /* steps between looks at the clock */ };
 
 typedef struct small {
     gram_svm_data *data;
+    gram_context *context; /* only a task that is alone runs in the context's own thread for sure */
     const gram_smo_loops *loops;
     int64_t *place;  /* classes + 1: where a class begins among the packed points, whole panels */
     double *numbers; /* the packed points; what fills up repeats a row of the class */
@@ -206,16 +207,20 @@ static void take_result(solving *job)
     }
 }
 
-static void solve(solving *job)
+static gram_status solve(solving *job)
 {
     gram_smo *smo = &job->problem.smo;
     gram_smo_block *block = &job->block;
+    double last = 0;
     for (;;) {
         const int64_t left = smo->most - smo->steps, most = left < SLICE ? left : SLICE;
         const int64_t steps = gram_smo_block_solve(job->s->loops, block, smo->tolerance, most);
         smo->steps += steps;
-        if (steps < SLICE || smo->steps >= smo->most) return;
-        if (smo->deadline > 0 && gram_smo_clock() > smo->deadline) return;
+        if (steps < SLICE || smo->steps >= smo->most) return GRAM_OK;
+        if (smo->deadline > 0 && gram_smo_clock() > smo->deadline) return GRAM_OK;
+        const gram_status status =
+            job->s->data->outputs == 1 ? gram_smo_call_back(job->s->context, 0.5, &last) : GRAM_OK;
+        if (status < 0) return status;
     }
 }
 
@@ -244,10 +249,10 @@ static gram_status solve_one(void *argument, const gram_worker *worker)
     for (int g = 0; g < 2; g++) fill_segment(&job, g);
     job.block.least = gram_smo_least_curvature(job.block.least);
     subtract_start(&job.block);
-    solve(&job);
+    const gram_status status = solve(&job);
     take_result(&job);
     gram_svm_problem_finish(&job.problem);
-    return GRAM_OK;
+    return status;
 }
 
 static void measure(small *s)
@@ -279,7 +284,7 @@ static void free_all(gram_context *context, small *s)
 gram_status gram_svm_solve_small(gram_context *context, gram_svm_data *data)
 {
     gram_status status = GRAM_OK;
-    small s = {.data = data, .loops = gram_smo_loops_choose(context->vecmath->isa)};
+    small s = {.data = data, .context = context, .loops = gram_smo_loops_choose(context->vecmath->isa)};
     TRY(gram_take(context, "classes", data->classes + 1, sizeof *s.place, (void **)&s.place));
     memset(s.place, 0, (size_t)(data->classes + 1) * sizeof *s.place);
     TRY(gram_take(context, "classes", data->classes, sizeof *s.own, (void **)&s.own));

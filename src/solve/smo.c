@@ -10,7 +10,8 @@
 
 enum {
     WIDTH = 512,
-    CHUNK = 1024 /* points of f that one task brings up to date */
+    CHUNK = 1024,  /* points of f that one task brings up to date */
+    ALONE = 200000 /* numbers to touch, up to which other threads are not called */
 };
 
 /* How far a working set is solved: to this part of the violation, or so many steps for each of its variables. */
@@ -28,6 +29,16 @@ double gram_smo_clock(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+gram_status gram_smo_call_back(gram_context *context, double share, double *last)
+{
+    const double now = gram_smo_clock();
+    if ((!context->progress && !context->cancel) || now - *last < 0.05) return GRAM_OK;
+    *last = now;
+    if (context->progress) context->progress(context->progress_user, "support vectors", share);
+    if (!context->cancel || !context->cancel(context->cancel_user)) return GRAM_OK;
+    return gram_fail(context, GRAM_ERROR_CANCELLED, "support vectors: cancelled");
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -394,11 +405,11 @@ static void fill_block(const round_job *job)
     mirror(job);
 }
 
-static gram_status run(gram_smo *s, const char *what, round_job *job, int64_t tasks, gram_task_fn task)
+static gram_status run(gram_smo *s, round_job *job, int64_t numbers, int64_t tasks, gram_task_fn task)
 {
     job->tasks = tasks;
-    if (s->context) {
-        const gram_sweep sweep = {.what = what, .tasks = tasks, .run = task, .argument = job};
+    if (s->context && numbers > ALONE) {
+        const gram_sweep sweep = {.what = "support vectors", .tasks = tasks, .run = task, .argument = job};
         return gram_sweep_run(s->context, &sweep);
     }
     for (gram_worker worker = {.task = 0}; worker.task < tasks; worker.task++) (void)task(job, &worker);
@@ -438,12 +449,12 @@ static gram_status play_round(gram_smo *s, const extremes *e)
     for (int64_t k = 0; k < s->set_count; k++) s->points[k] = point_of(s, s->set[k]);
     TRY(s->source.rows(s->source.self, s->context, s->set_count, s->points, s->rows));
     shape_block(&job);
-    TRY(run(s, "support vectors", &job, least(s->set_count, 16), gather_rows));
+    TRY(run(s, &job, s->set_count * s->set_count / 2, least(s->set_count, 16), gather_rows));
     fill_block(&job);
     const double goal = fmax(s->tolerance / 2, INNER * violation);
     s->steps += gram_smo_block_solve(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
     store_moves(&job);
-    TRY(run(s, "support vectors", &job, (s->n + CHUNK - 1) / CHUNK, update_chunk));
+    TRY(run(s, &job, job.moved * s->n, (s->n + CHUNK - 1) / CHUNK, update_chunk));
 done:
     return status;
 }
@@ -451,6 +462,7 @@ done:
 gram_status gram_smo_solve(gram_smo *s)
 {
     gram_status status = GRAM_OK;
+    double first = 0;
     s->out_of_budget = s->shrunk = 0;
     s->block.joined = 0;
     for (;;) {
@@ -462,6 +474,9 @@ gram_status gram_smo_solve(gram_smo *s)
         s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
         s->shrunk = s->enough > 0 && list_active(s, &e, s->margin, NULL) <= s->enough;
         if (s->out_of_budget || s->shrunk) break;
+        first = fmax(first, s->violation);
+        const double share = first > s->tolerance ? log(first / s->violation) / log(first / s->tolerance) : 0;
+        if (s->context) TRY(gram_smo_call_back(s->context, share, &s->last_call));
         TRY(play_round(s, &e));
         s->rounds++;
         if (s->steps == steps) break; /* the rest is rounding */

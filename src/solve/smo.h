@@ -51,6 +51,7 @@ typedef struct gram_smo {
     int64_t width;         /* of working sets */
     gram_context *context; /* NULL: this thread alone, inside of a sweep */
     const gram_smo_loops *loops;
+    double last_call; /* of the callbacks */
     double *v;
     gram_smo_block block;
     double *matrix; /* the block's */
@@ -64,6 +65,9 @@ typedef struct gram_smo {
 
 /* Seconds of a clock that never goes back. */
 double gram_smo_clock(void);
+
+/* Tells progress and asks for cancel, at most 20 times a second: *last is when it was done. Only in the context's own thread. */
+gram_status gram_smo_call_back(gram_context *context, double share, double *last);
 
 /* Bytes of scratch for so many variables, and their division: sets width, loops and everything below. A width of 0 means the
  * default. */

@@ -82,7 +82,7 @@ static void test_reference(void **state)
         machine m;
         read_machine(file, shown, &m);
         check_machine(context, &s, &m, shown);
-        m.options.cache_bytes = 20000; /* the large solver */
+        m.options.cache_bytes = 60000; /* the large solver */
         check_machine(context, &s, &m, shown);
     }
     fclose(file);

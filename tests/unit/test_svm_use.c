@@ -482,6 +482,28 @@ static void test_single(void **state)
     gram_context_destroy(context);
 }
 
+/* Two clusters so far apart that f32 cannot tell the rows of one from each other, and a few rows between them, which are those
+ * that a look at every 25th row sees: rows in f32 are worth nothing, and it must be noticed. */
+static void test_far_clusters(void **state)
+{
+    (void)state;
+    enum { N = 2400, EVERY = 25 };
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    svm_sample s = svm_sample_make(25, N, 2, 2, 0.1);
+    for (int i = 0; i < N; i++)
+        if (i % EVERY) s.x[2 * i] += i % 2 ? 3e6 : -3e6;
+    gram_svm_options o = svm_options(GRAM_SVM_C);
+    o.C = 5;
+    double *k = svm_matrix(context, "rbf(ell=0.3)", &s);
+    gram_svm *svm = svm_fit(context, "rbf(ell=0.3)", &s, &o);
+    assert_true(gram_svm_get_report(svm)->converged);
+    assert_true(svm_violation(&s, k, &o, svm, 0) <= o.tolerance);
+    free(k);
+    gram_svm_destroy(svm);
+    svm_sample_free(&s);
+    gram_context_destroy(context);
+}
+
 static int cancel_at_once(void *user)
 {
     (void)user;
@@ -498,27 +520,29 @@ static void test_cancel(void **state)
     options.cancel = cancel_at_once;
     options.threads = 1;
     assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    svm_sample s = svm_sample_make(24, 8000, 10, 2, 0.3);
-    gram_kernel *k = test_kernel(context, "rbf(ell=1)");
-    gram_points *x = test_points(context, s.n, s.d, s.x);
-    gram_svm_options o = svm_options(GRAM_SVM_C);
-    o.C = 100;
-    assert_int_equal(gram_svm_fit(context, k, x, s.labels, &o, &svm), GRAM_ERROR_CANCELLED);
-    assert_null(svm);
-    gram_points_destroy(x);
-    gram_kernel_release(k);
-    svm_sample_free(&s);
+    for (int large = 0; large < 2; large++) {
+        svm_sample s = svm_sample_make(24, large ? 8000 : 1500, 10, 2, 0.5);
+        gram_kernel *k = test_kernel(context, "rbf(ell=4)");
+        gram_points *x = test_points(context, s.n, s.d, s.x);
+        gram_svm_options o = svm_options(GRAM_SVM_C);
+        o.C = 1e6;
+        assert_int_equal(gram_svm_fit(context, k, x, s.labels, &o, &svm), GRAM_ERROR_CANCELLED);
+        assert_null(svm);
+        gram_points_destroy(x);
+        gram_kernel_release(k);
+        svm_sample_free(&s);
+    }
     gram_context_destroy(context);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_options), cmocka_unit_test(test_bad_data),      cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_equal_rows),  cmocka_unit_test(test_resume),        cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_gap),         cmocka_unit_test(test_probabilities), cmocka_unit_test(test_sigmoid),
-        cmocka_unit_test(test_labels),      cmocka_unit_test(test_precomputed),   cmocka_unit_test(test_single),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bad_options),  cmocka_unit_test(test_bad_data),      cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_equal_rows),   cmocka_unit_test(test_resume),        cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_gap),          cmocka_unit_test(test_probabilities), cmocka_unit_test(test_sigmoid),
+        cmocka_unit_test(test_labels),       cmocka_unit_test(test_precomputed),   cmocka_unit_test(test_single),
+        cmocka_unit_test(test_far_clusters), cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
