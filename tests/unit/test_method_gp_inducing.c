@@ -520,7 +520,15 @@ static void many_variables(void **state)
     int n = VARIABLES, held = 0;
     for (int i = 0; i < n; i++) lower[i] = i % 5 == 0 ? 1.5 : -4, upper[i] = i % 7 == 0 ? 1 : 9;
     for (int i = 0; i < n; i += 35) upper[i] = 2;
-    const gram_minimise_problem p = {n, lower, upper, 2000, 1e-14, 0.1, 2, valley, &n};
+    const gram_minimise_problem p = {.n = n,
+                                     .lower = lower,
+                                     .upper = upper,
+                                     .evaluations = 2000,
+                                     .tolerance = 1e-14,
+                                     .first_step = 0.1,
+                                     .longest_step = 2,
+                                     .evaluate = valley,
+                                     .argument = &n};
     gram_minimise_report report;
     OK(c, gram_minimise_limited(c, &p, x, &report));
     assert_true(report.converged && report.evaluations < 300);
