@@ -32,7 +32,7 @@ static void read_machine(FILE *file, int shown, machine *m)
     assert_in_range(m->outputs, 1, MOST_OUTPUTS);
     for (int o = 0; o < m->outputs; o++) m->rho[o] = read_number(file);
     for (int i = 0; i < shown * m->outputs; i++) m->values[i] = read_number(file);
-    m->options.tolerance = 1e-7;
+    m->options.tolerance = m->options.kind == GRAM_SVM_NU ? 1e-7 : 1e-6; /* its objective is scaled by the margin */
     if (m->options.kind == GRAM_SVM_C) m->options.class_weights = m->weights;
 }
 
