@@ -4,7 +4,7 @@
  * quasi-Newton method on the log scale, between bounds that the data suggest and from several starts. Large sets are tuned
  * on a seeded subset of their rows. Deterministic: the same seed, the same result, with any number of threads.
  *
- * Bounds: a length-scale between 1/1,000 and 100 times the extent of its columns; the noise between 1e-10 and 10, and
+ * Bounds: a length-scale between 1/1,000 and 1e5 times the extent of its columns; the noise between 1e-10 and 10, and
  * amplitudes (a constant factor of a summand of the kernel) between 1e-6 and 1e6 times the variance of y; other positive
  * numbers within a factor of 1,000 of where they start. Starts that are further out widen them.
  *

@@ -260,6 +260,10 @@ done:
 
 /* ---- bounds ---- */
 
+/* Of the extent of its columns. With many rows the likelihood still gains where a column that says nothing has a length of
+ * hundreds of extents. */
+static const double LONGEST = 1e5;
+
 gram_status gram_gp_tuning_bounds(gram_tuning *t, gram_space *space)
 {
     gram_status status = GRAM_OK;
@@ -277,8 +281,10 @@ gram_status gram_gp_tuning_bounds(gram_tuning *t, gram_space *space)
             space->lower[i] = log(fmin(LEAST_AMPLITUDE * units[index], parameter.value));
             space->upper[i] = log(fmax(MOST_AMPLITUDE * units[index], parameter.value));
             space->is_amplitude[index] = 1;
-        } else if (gram_gp_tuning_of(t)->on_the_line && !isnan(space->extent[index])) {
-            space->lower[i] = fmin(space->lower[i], log(space->extent[index] / rows));
+        } else if (space->is_length[index] && !isnan(space->extent[index])) {
+            space->upper[i] = fmax(space->upper[i], log(fmin(LONGEST * space->extent[index], parameter.upper)));
+            if (gram_gp_tuning_of(t)->on_the_line)
+                space->lower[i] = fmin(space->lower[i], log(space->extent[index] / rows));
         }
     }
 done:
