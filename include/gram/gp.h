@@ -36,7 +36,7 @@ GRAM_API void gram_gp_options_init(gram_gp_options *options, size_t size);
 
 /* The log marginal likelihood of y, and its gradient by every parameter of the kernel (as the values are) and last by the
  * noise; gradient may be NULL. Estimated mean: -y'P y/2 - log|A|/2 - n/2 log 2 pi with P = A^-1 - A^-1 T (T'A^-1 T)^-1 T'A^-1;
- * flat: less log|T'A^-1 T|/2, and n - q in place of n. n^3 operations, with a gradient 1.5 n^2 numbers of memory. */
+ * flat: less log|T'A^-1 T|/2, and n - q in place of n. n^3 operations, with or without a gradient n^2/2 numbers of memory. */
 GRAM_API gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                         const double *y, const gram_gp_options *options, double *value,
                                         double *gradient);

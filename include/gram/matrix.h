@@ -41,7 +41,13 @@ GRAM_API gram_status gram_matrix_product(gram_context *context, const gram_kerne
                                          const gram_points *y, int64_t columns, const double *v, int64_t ldv,
                                          double *out, int64_t ldo);
 
-/* Weights W_ij for pairs of points: a dense array, or a product of two thin ones, W = A B'. */
+/* Adds W_ij of a block, row <= i < row + rows and column <= j < column + columns, to out[(i - row) * ldo + j - column]. Called
+ * by several threads at once. */
+typedef void (*gram_weights_fn)(const void *argument, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                                double *out, int64_t ldo);
+
+/* Weights W_ij for pairs of points: a dense array, a product of two thin ones, W = A B', or blocks from a function, which are
+ * symmetric where Y is NULL. */
 typedef struct gram_weights {
     const double *dense; /* n x m, or NULL */
     int64_t ld;
@@ -50,6 +56,8 @@ typedef struct gram_weights {
     int64_t lda;
     const double *b; /* m x rank */
     int64_t ldb;
+    gram_weights_fn fill; /* with dense = NULL and rank = 0; else NULL */
+    const void *argument;
 } gram_weights;
 
 /* gradient[p] = sum_ij W_ij dk(x_i, y_j)/dtheta_p for every parameter of the kernel, in the order of

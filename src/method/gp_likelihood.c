@@ -15,6 +15,7 @@
 #include <gram/matrix.h>
 
 #include "../base/sweep.h"
+#include "../solve/cholesky.h"
 #include "gp_system.h"
 
 enum { ROWS_PER_TASK = 32, TILE = 256 };
@@ -22,23 +23,34 @@ enum { ROWS_PER_TASK = 32, TILE = 256 };
 static const double LEFT = 1e-14; /* of P_ii, relative to (A^-1)_ii: less is rounding */
 
 typedef struct weighting {
-    const gram_gp_system *system;
-    double *w;       /* n x n: the inverse becomes W */
-    const double *g; /* n x q: H (L_small)^-T, so that P = A^-1 - g g'; NULL unless flat */
+    const gram_gp_system *system; /* its factor is the inverse */
+    const double *g;              /* n x q: H (L_small)^-T, so that P = A^-1 - g g'; NULL unless flat */
 } weighting;
 
-static gram_status weigh_task(void *argument, const gram_worker *worker)
+/* out[j] += W_ij for columns first .. first + count - 1, none of them above i. */
+static void weigh_left(const weighting *job, int64_t i, int64_t first, int64_t count, double *out)
 {
-    const weighting *job = argument;
     const gram_gp_system *s = job->system;
-    const int64_t n = s->n, q = s->q, from = worker->task * ROWS_PER_TASK;
-    for (int64_t i = from; i < n && i < from + ROWS_PER_TASK; i++) {
-        double *row = job->w + i * n;
-        for (int64_t j = 0; j < n; j++) row[j] = 0.5 * (s->a[i] * s->a[j] - row[j]);
-        for (int64_t k = 0; k < q && job->g; k++)
-            for (int64_t j = 0; j < n; j++) row[j] += 0.5 * job->g[i * q + k] * job->g[j * q + k];
+    const int64_t end = first + count, q = job->g ? s->q : 0;
+    for (int64_t from = first, some; from < end; from += some) {
+        const double *row = gram_cholesky_inverse_row(s->factor, i, from, &some);
+        if (some > end - from) some = end - from;
+        for (int64_t j = 0; j < some; j++) out[from - first + j] += 0.5 * (s->a[i] * s->a[from + j] - row[j]);
     }
-    return GRAM_OK;
+    for (int64_t k = 0; k < q; k++)
+        for (int64_t j = 0; j < count; j++) out[j] += 0.5 * job->g[i * q + k] * job->g[(first + j) * q + k];
+}
+
+/* The same for any block: what lies above the diagonal is taken from below it. */
+static void weigh(const void *argument, int64_t row, int64_t rows, int64_t column, int64_t columns, double *out,
+                  int64_t ldo)
+{
+    for (int64_t i = row; i < row + rows; i++) {
+        double *at = out + (i - row) * ldo;
+        const int64_t below = i + 1 - column, left = below < 0 ? 0 : below < columns ? below : columns;
+        if (left > 0) weigh_left(argument, i, column, left, at);
+        for (int64_t j = left; j < columns; j++) weigh_left(argument, column + j, i, 1, at + j);
+    }
 }
 
 /* Rows of H, each through the small factor. */
@@ -61,22 +73,20 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
 {
     gram_status status = GRAM_OK;
     const int64_t n = s->n, parameters = gram_kernel_parameter_count(kernel);
-    double *w = NULL, *g = NULL;
+    double *g = NULL;
     if (s->options.flat && s->q > 0) TRY(spread(context, s, &g));
-    TRY(gram_take(context, "gp_likelihood: inverse", n * n, sizeof(double), (void **)&w));
     TRY(gram_cholesky_invert(context, s->factor));
-    TRY(gram_cholesky_inverse_matrix(context, s->factor, w, n));
-    weighting job = {s, w, g};
-    const gram_sweep sweep = {
-        .what = "likelihood", .tasks = (n + ROWS_PER_TASK - 1) / ROWS_PER_TASK, .run = weigh_task, .argument = &job};
-    TRY(gram_sweep_run(context, &sweep));
-    const gram_weights weights = {.dense = w, .ld = n};
+    const weighting job = {s, g};
+    const gram_weights weights = {.fill = weigh, .argument = &job};
     TRY(gram_matrix_parameter_gradient(context, kernel, x, NULL, &weights, gradient));
     gradient[parameters] = 0;
-    for (int64_t i = 0; i < n; i++) gradient[parameters] += gram_gp_noise_share(&s->options, i) * w[i * n + i];
+    for (int64_t i = 0; i < n; i++) {
+        double w = 0;
+        weigh_left(&job, i, i, 1, &w);
+        gradient[parameters] += gram_gp_noise_share(&s->options, i) * w;
+    }
 done:
     gram_give(context, g, s->n * s->q, sizeof(double));
-    gram_give(context, w, n * n, sizeof(double));
     return status;
 }
 

@@ -19,6 +19,10 @@ struct gram_cholesky {
     void *numbers; /* double or float */
 };
 
+/* The numbers of the lower triangle of A^-1 in row i, columns first .. first + count - 1 (up to i) in one tile: where they are,
+ * and how many follow each other there in *count. The factor has been inverted. */
+const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count);
+
 /* Flags of the tiles of the lower triangle, numbered row by row. */
 static inline int64_t gram_cholesky_flag(int64_t i, int64_t j)
 {

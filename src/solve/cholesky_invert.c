@@ -304,6 +304,16 @@ done:
     return status;
 }
 
+const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count)
+{
+    const gram_tiled *tiles = &inverse->tiles;
+    const int64_t ti = i / tiles->width, tj = first / tiles->width, columns = gram_tiled_rows(tiles, tj);
+    const int64_t end = tj * tiles->width + columns, last = i + 1 < end ? i + 1 : end;
+    *count = last - first;
+    return tiles->data + gram_tiled_place(tiles, ti, tj) + (i - ti * tiles->width) * columns + first -
+           tj * tiles->width;
+}
+
 gram_status gram_cholesky_inverse_apply(gram_context *context, const gram_cholesky *inverse, int64_t columns,
                                         const double *v, int64_t ldv, double *out, int64_t ldo)
 {

@@ -78,7 +78,7 @@ static gram_status check_weights(gram_context *context, const char *function, co
     FAIL_IF(!w, context, GRAM_ERROR_ARGUMENT, "%s: weights is NULL", function);
     FAIL_IF(w->dense && w->ld < engine->m, context, GRAM_ERROR_ARGUMENT, "%s: weights.ld = %lld is less than %lld",
             function, (long long)w->ld, (long long)engine->m);
-    if (w->dense) return GRAM_OK;
+    if (w->dense || w->fill) return GRAM_OK;
     FAIL_IF(!w->a || !w->b, context, GRAM_ERROR_ARGUMENT, "%s: weights have neither dense nor both a and b", function);
     FAIL_IF(w->rank < 1 || w->rank > INT32_MAX || w->lda < w->rank || w->ldb < w->rank || w->lda > INT32_MAX ||
                 w->ldb > INT32_MAX,

@@ -291,10 +291,14 @@ static void backwards(const gram_gradient *g, gram_tape *t, int index, const dou
 
 /* ---- weights of a strip ---- */
 
-/* out_ij += W_ij, or W_ji with the roles of rows and columns exchanged */
+/* out_ij += W_ij, or W_ji with the roles of rows and columns exchanged; blocks from a function are symmetric then */
 static void add_weights(const gram_weights *w, int swapped, int64_t row, int rows, int64_t column, int columns,
                         double *out)
 {
+    if (w->fill && !w->dense) {
+        w->fill(w->argument, row, rows, column, columns, out, GRAM_PANEL);
+        return;
+    }
     if (!w->dense) {
         const double *a = swapped ? w->b + row * w->ldb : w->a + row * w->lda;
         const double *b = swapped ? w->a + column * w->lda : w->b + column * w->ldb;
