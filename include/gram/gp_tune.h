@@ -73,7 +73,7 @@ typedef struct gram_gp_tune_report {
  * columns, leave nothing to choose by: the start is returned. report may be NULL. GRAM_NOT_CONVERGED, with the best result
  * so far, when `evaluations` ran out.
  *
- * O(r^3) for r rows that are tuned on, some 20 to 60 times r^3 operations (LOO: twice that); memory for 1.5 r^2 numbers
+ * O(r^3) for r rows that are tuned on, some 20 to 60 times r^3 operations (LOO: twice that); memory for r^2/2 numbers
  * (LOO: 2 r^2). Progress is told as "tuning". */
 GRAM_API gram_status gram_gp_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                   const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,

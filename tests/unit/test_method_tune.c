@@ -161,7 +161,7 @@ static double value_on(const problem *p, const result *r, int64_t count, const i
 static void climbs(void **state)
 {
     (void)state;
-    enum { ALL = 1510, SOME = 700 };
+    enum { ALL = 1210, SOME = 700 };
     problem p = make(2, ALL);
     gram_tune_options o = defaults();
     int64_t order[ALL], every[ALL];
@@ -208,7 +208,7 @@ static void same_bits(void **state)
     for (int kind = 0; kind < 4; kind++) {
         result first = {.lambda = 0};
         for (int threads = 1; threads <= 3; threads++) {
-            problem p = make(threads, kind == 0 ? 610 : 130);
+            problem p = make(threads, kind == 0 ? 430 : 130);
             gram_tune_options o = defaults();
             o.criterion = (gram_criterion)kind;
             o.ard = kind < 2;
