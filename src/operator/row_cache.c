@@ -5,50 +5,62 @@
 #include "../base/sweep.h"
 #include "../tile/engine.h"
 
+/* Room that is used at first. Only rows that were thrown out and are asked for again show that more is worth while: where they
+ * do not come, fresh pages would cost more than they save. */
+enum { LEAST_ROWS = 16, START_ROWS = 2048, START_BYTES = 1 << 27 };
+enum { NEVER_MADE = -1, THROWN_OUT = -2 };
+
 struct gram_row_cache {
     gram_memory *memory;
     gram_kernel *kernel;
     const gram_points *x;
-    int64_t n, room, used, made, now;
+    int64_t most; /* points */
+    int64_t n, room, used, now;
+    int64_t limit;          /* of the slots that may be used so far */
     double scale;           /* 1/unit */
+    int64_t capacity;       /* numbers */
     float *numbers;         /* room x stride */
     int64_t stride;         /* n, filled up to whole panels */
-    int64_t *slot_of;       /* n: where the row of a point is, -1: nowhere */
+    int64_t *slot_of;       /* n: where the row of a point is, or why it is nowhere */
     int64_t *owner;         /* room: the point whose row it is */
     int64_t *last;          /* room: when it was asked for */
     int64_t *newer, *older; /* room + 1: slots in the order of their last use; number `room` is the ring's anchor */
     int64_t *missing;       /* room: points whose rows are to be made */
 };
 
+static int64_t stride_of(int64_t n)
+{
+    return (n + GRAM_PANEL - 1) / GRAM_PANEL * GRAM_PANEL;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static gram_status take(gram_context *context, gram_row_cache *cache, int64_t count, size_t size, void *out)
 {
     return gram_take_from(context, cache->memory, "rows of the kernel matrix", count, size, (void **)out);
 }
 
-gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t rows,
-                                  double unit, gram_row_cache **cache)
+gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, int64_t most, size_t bytes, double unit,
+                                  gram_row_cache **cache)
 {
     gram_status status = GRAM_OK;
     gram_row_cache *made = NULL;
+    const int64_t row = stride_of(most), fit = (int64_t)(bytes / ((size_t)row * sizeof(float)));
     *cache = NULL;
     TRY(gram_take(context, "rows of the kernel matrix", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
     made->kernel = gram_kernel_retain(kernel);
-    made->x = x;
-    made->n = x->n;
+    made->most = most;
     made->scale = 1 / unit;
-    made->room = rows < x->n ? rows : x->n;
-    made->stride = (x->n + GRAM_PANEL - 1) / GRAM_PANEL * GRAM_PANEL;
-    TRY(take(context, made, x->n, sizeof(int64_t), &made->slot_of));
-    TRY(take(context, made, made->room, sizeof(int64_t), &made->owner));
-    TRY(take(context, made, made->room, sizeof(int64_t), &made->last));
-    TRY(take(context, made, made->room + 1, sizeof(int64_t), &made->newer));
-    TRY(take(context, made, made->room + 1, sizeof(int64_t), &made->older));
-    TRY(take(context, made, made->room, sizeof(int64_t), &made->missing));
-    TRY(take(context, made, made->room, (size_t)made->stride * sizeof(float), &made->numbers));
-    for (int64_t i = 0; i < x->n; i++) made->slot_of[i] = -1;
-    made->newer[made->room] = made->older[made->room] = made->room;
+    made->capacity = row * least(most, fit > LEAST_ROWS ? fit : LEAST_ROWS);
+    int64_t **lists[] = {&made->slot_of, &made->owner, &made->last, &made->newer, &made->older, &made->missing};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        TRY(take(context, made, most + 1, sizeof(int64_t), lists[i]));
+    TRY(take(context, made, made->capacity, sizeof(float), &made->numbers));
     *cache = made;
     made = NULL;
 done:
@@ -60,22 +72,31 @@ void gram_row_cache_destroy(gram_row_cache *cache)
 {
     if (!cache) return;
     gram_memory *memory = cache->memory;
-    const size_t room = (size_t)cache->room, number = sizeof(int64_t);
+    const size_t list = (size_t)(cache->most + 1) * sizeof(int64_t);
     gram_kernel_release(cache->kernel);
-    gram_memory_give(memory, cache->slot_of, (size_t)cache->n * number);
-    gram_memory_give(memory, cache->owner, room * number);
-    gram_memory_give(memory, cache->last, room * number);
-    gram_memory_give(memory, cache->newer, (room + 1) * number);
-    gram_memory_give(memory, cache->older, (room + 1) * number);
-    gram_memory_give(memory, cache->missing, room * number);
-    gram_memory_give(memory, cache->numbers, room * (size_t)cache->stride * sizeof(float));
+    gram_memory_give(memory, cache->slot_of, list);
+    gram_memory_give(memory, cache->owner, list);
+    gram_memory_give(memory, cache->last, list);
+    gram_memory_give(memory, cache->newer, list);
+    gram_memory_give(memory, cache->older, list);
+    gram_memory_give(memory, cache->missing, list);
+    gram_memory_give(memory, cache->numbers, (size_t)cache->capacity * sizeof(float));
     gram_memory_give(memory, cache, sizeof *cache);
     gram_memory_release(memory);
 }
 
-int64_t gram_row_cache_made(const gram_row_cache *cache)
+int64_t gram_row_cache_begin(gram_row_cache *cache, const gram_points *x)
 {
-    return cache->made;
+    cache->x = x;
+    cache->n = x->n;
+    cache->stride = stride_of(x->n);
+    cache->room = least(x->n, cache->capacity / cache->stride);
+    cache->used = 0;
+    cache->limit = least(cache->room, START_BYTES / (cache->stride * (int64_t)sizeof(float)));
+    if (cache->limit < START_ROWS) cache->limit = least(cache->room, START_ROWS);
+    for (int64_t i = 0; i < x->n; i++) cache->slot_of[i] = NEVER_MADE;
+    cache->newer[cache->room] = cache->older[cache->room] = cache->room;
+    return cache->room;
 }
 
 /* ---- the order of use ---- */
@@ -99,10 +120,10 @@ static void link_newest(gram_row_cache *cache, int64_t slot)
 
 static int64_t free_slot(gram_row_cache *cache)
 {
-    if (cache->used < cache->room) return cache->used++;
+    if (cache->used < cache->limit) return cache->used++;
     const int64_t oldest = cache->newer[cache->room];
     unlink_slot(cache, oldest);
-    cache->slot_of[cache->owner[oldest]] = -1;
+    cache->slot_of[cache->owner[oldest]] = THROWN_OUT;
     return oldest;
 }
 
@@ -118,8 +139,7 @@ static void write_strip(const making *job, void *scratch, int64_t panel, int row
 {
     gram_row_cache *cache = job->cache;
     const gram_engine *engine = job->engine;
-    const int64_t first = panel * GRAM_PANEL + row, count = engine->m - columns * GRAM_PANEL;
-    const int64_t width = count < GRAM_PANEL ? count : GRAM_PANEL;
+    const int64_t first = panel * GRAM_PANEL + row, width = least(GRAM_PANEL, engine->m - columns * GRAM_PANEL);
     const double *wide = engine->single ? NULL : gram_engine_strip_f64(engine, scratch, panel, row, columns);
     const float *narrow = engine->single ? gram_engine_strip_f32(engine, scratch, panel, row, columns) : NULL;
     for (int64_t j = 0; j < width; j++) {
@@ -156,7 +176,6 @@ static gram_status make_rows(gram_row_cache *cache, gram_context *context, int64
                               .run = make_panel,
                               .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
-    cache->made += count;
 done:
     gram_engine_destroy(engine);
     return status;
@@ -165,7 +184,7 @@ done:
 /* Rows that could not be made are nobody's. */
 static void forget(gram_row_cache *cache, int64_t count)
 {
-    for (int64_t r = 0; r < count; r++) cache->slot_of[cache->missing[r]] = -1;
+    for (int64_t r = 0; r < count; r++) cache->slot_of[cache->missing[r]] = NEVER_MADE;
 }
 
 gram_status gram_row_cache_get(gram_row_cache *cache, gram_context *context, int64_t count, const int64_t *points,
@@ -182,6 +201,7 @@ gram_status gram_row_cache_get(gram_row_cache *cache, gram_context *context, int
     }
     for (int64_t r = 0; r < count; r++) {
         if (cache->slot_of[points[r]] >= 0) continue;
+        if (cache->slot_of[points[r]] == THROWN_OUT) cache->limit = least(cache->room, cache->limit + 1);
         const int64_t slot = free_slot(cache);
         cache->slot_of[points[r]] = slot;
         cache->owner[slot] = points[r];

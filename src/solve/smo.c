@@ -10,6 +10,7 @@
 
 enum {
     WIDTH = 512,
+    MIRROR = 32,   /* rows and columns of a tile of the block */
     CHUNK = 1024,  /* points of f that one task brings up to date */
     ALONE = 200000 /* numbers to touch, up to which other threads are not called */
 };
@@ -79,6 +80,13 @@ static int64_t padded(int64_t width)
     return (width + 2 * GRAM_SMO_LANES - 1) / GRAM_SMO_LANES * GRAM_SMO_LANES + GRAM_SMO_LANES;
 }
 
+/* Rows of the block a cache line further apart than they are long: at a power of two, a column's lines would all want the same
+ * few places of a cache. */
+static int64_t leading(int64_t size)
+{
+    return size + GRAM_SMO_LANES;
+}
+
 static void *carve(char **place, int64_t count, size_t size)
 {
     char *start = *place;
@@ -94,7 +102,7 @@ static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
     s->v = carve(&place, count, sizeof(double));
     s->candidates = carve(&place, 2 * count, sizeof(candidate));
     s->chosen = carve(&place, count, 1);
-    s->matrix = carve(&place, size * size, sizeof(double));
+    s->matrix = carve(&place, size * leading(size), sizeof(double));
     double **arrays[] = {&s->block.diagonal, &s->block.v,    &s->block.b, &s->block.lower, &s->block.upper,
                          &s->block.rise,     &s->block.fall, &s->before,  &s->weights};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, size, sizeof(double));
@@ -316,6 +324,7 @@ typedef struct round_job {
     gram_smo *smo;
     int64_t first_group; /* entries of the set in group 0 */
     int64_t size;        /* of the block, both segments */
+    int64_t ld;          /* of its matrix */
     int64_t tasks;
     int64_t moved; /* rows of f's update */
 } round_job;
@@ -341,10 +350,11 @@ static void shape_block(round_job *job)
     block->count[0] = whole_lanes(first);
     block->count[1] = whole_lanes(s->set_count - first);
     job->size = block->count[0] + block->count[1];
+    job->ld = leading(job->size);
     for (int g = 0; g < 2; g++)
         for (int h = 0; h < 2; h++) {
-            block->k[g][h] = s->matrix + (g ? block->count[0] * job->size : 0) + (h ? block->count[0] : 0);
-            block->ld[g][h] = job->size;
+            block->k[g][h] = s->matrix + (g ? block->count[0] * job->ld : 0) + (h ? block->count[0] : 0);
+            block->ld[g][h] = job->ld;
         }
 }
 
@@ -355,7 +365,7 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
     gram_smo *s = job->smo;
     const double unit = s->source.unit;
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
-        double *row = s->matrix + place_of(job, k) * job->size;
+        double *row = s->matrix + place_of(job, k) * job->ld;
         const float *from = s->rows[k];
         for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = unit * (double)from[s->points[m]];
     }
@@ -368,21 +378,23 @@ static void fill_up(const round_job *job, int64_t first, int64_t end)
     gram_smo *s = job->smo;
     gram_smo_block *block = &s->block;
     for (int64_t i = first; i < end; i++) {
-        for (int64_t k = 0; k < job->size; k++) s->matrix[i * job->size + k] = s->matrix[k * job->size + i] = 0;
+        for (int64_t k = 0; k < job->size; k++) s->matrix[i * job->ld + k] = s->matrix[k * job->ld + i] = 0;
         block->v[i] = block->b[i] = block->lower[i] = block->upper[i] = 0;
         block->diagonal[i] = 1;
     }
 }
 
-static void mirror(const round_job *job)
+/* Tiles left of the diagonal to their places above it, a row of tiles at a time. */
+static gram_status mirror_rows(void *argument, const gram_worker *worker)
 {
-    enum { TILE = 32 };
+    const round_job *job = argument;
     double *k = job->smo->matrix;
-    const int64_t n = job->size;
-    for (int64_t i = 0; i < n; i += TILE)
-        for (int64_t j = 0; j <= i; j += TILE)
-            for (int64_t r = i; r < least(i + TILE, n); r++)
-                for (int64_t q = j; q < least(j + TILE, r); q++) k[q * n + r] = k[r * n + q];
+    const int64_t n = job->size, ld = job->ld;
+    for (int64_t i = MIRROR * worker->task; i < n; i += MIRROR * job->tasks)
+        for (int64_t j = 0; j <= i; j += MIRROR)
+            for (int64_t r = i; r < least(i + MIRROR, n); r++)
+                for (int64_t q = j; q < least(j + MIRROR, r); q++) k[q * ld + r] = k[r * ld + q];
+    return GRAM_OK;
 }
 
 static void fill_block(const round_job *job)
@@ -398,11 +410,10 @@ static void fill_block(const round_job *job)
         block->b[at] = s->before[k] = s->b[i];
         block->lower[at] = s->lower[i];
         block->upper[at] = s->upper[i];
-        block->diagonal[at] = s->matrix[at * job->size + at];
+        block->diagonal[at] = s->matrix[at * job->ld + at];
         largest = fmax(largest, fabs(block->diagonal[at]));
     }
     block->least = gram_smo_least_curvature(largest);
-    mirror(job);
 }
 
 static gram_status run(gram_smo *s, round_job *job, int64_t numbers, int64_t tasks, gram_task_fn task)
@@ -451,6 +462,7 @@ static gram_status play_round(gram_smo *s, const extremes *e)
     shape_block(&job);
     TRY(run(s, &job, s->set_count * s->set_count / 2, least(s->set_count, 16), gather_rows));
     fill_block(&job);
+    TRY(run(s, &job, job.size * job.size / 2, (job.size + MIRROR - 1) / MIRROR, mirror_rows));
     const double goal = fmax(s->tolerance / 2, INNER * violation);
     s->steps += gram_smo_block_solve(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
     store_moves(&job);

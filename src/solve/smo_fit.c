@@ -12,7 +12,6 @@
 
 enum {
     WIDTH = 1024,    /* of working sets */
-    LEAST_ROWS = 16, /* of a cache */
     SMALLEST = 2048, /* variables for which leaving some out is worth while */
     MOST_PASSES = 40 /* between computations of f in f64 */
 };
@@ -102,7 +101,7 @@ done:
 /* ---- a level: some of the variables, their points and rows ---- */
 
 typedef struct solving {
-    size_t cache_bytes;
+    gram_row_cache *cache; /* of one level after the other */
     int subsets;
     double unit;
     int narrow; /* rows are computed in f32, from points less their mean */
@@ -115,7 +114,6 @@ typedef struct level {
     double *numbers_f64; /* behind them */
     float *numbers_f32;
     int64_t d;
-    gram_row_cache *cache;
     int64_t *members; /* variables of the parent */
     int64_t *point;   /* of a variable here */
     int64_t *origin;  /* point of the parent */
@@ -135,22 +133,13 @@ static int64_t point_of(const gram_smo *smo, int64_t variable)
     return smo->point ? smo->point[variable] : variable;
 }
 
-/* Room for rows of this level within the bytes; at least a few. */
-static int64_t room_for(const level *l, size_t bytes)
-{
-    const int64_t fit = (int64_t)(bytes / (sizeof(float) * (size_t)(l->x->n + 96)));
-    if (fit >= l->x->n) return l->x->n;
-    return fit > LEAST_ROWS ? fit : l->x->n < LEAST_ROWS ? l->x->n : LEAST_ROWS;
-}
-
-static gram_status solve_level(gram_context *context, gram_kernel *kernel, const solving *options, level *l)
+static gram_status solve_level(gram_context *context, const solving *options, level *l)
 {
     gram_status status = GRAM_OK;
-    const int64_t room = room_for(l, options->cache_bytes), width = room < WIDTH ? room : WIDTH;
-    TRY(gram_row_cache_create(context, kernel, l->x, room, options->unit, &l->cache));
+    const int64_t room = gram_row_cache_begin(options->cache, l->x), width = room < WIDTH ? room : WIDTH;
     l->scratch_bytes = gram_smo_scratch(l->smo.count, width);
     TRY(gram_take(context, "working set", 1, l->scratch_bytes, &l->scratch));
-    l->smo.source = (gram_smo_source){l->cache, options->unit, get_rows};
+    l->smo.source = (gram_smo_source){options->cache, options->unit, get_rows};
     l->smo.context = context;
     l->smo.margin = MARGIN;
     l->smo.enough = options->subsets && l->smo.count > SMALLEST ? (int64_t)(SHRINK * (double)l->smo.count) : 0;
@@ -158,9 +147,7 @@ static gram_status solve_level(gram_context *context, gram_kernel *kernel, const
     gram_smo_prepare(&l->smo, gram_smo_loops_choose(context->vecmath->isa), width, l->scratch);
     TRY(gram_smo_solve(&l->smo));
 done:
-    gram_row_cache_destroy(l->cache);
     gram_give(context, l->scratch, 1, l->scratch_bytes);
-    l->cache = NULL;
     l->scratch = NULL;
     return status;
 }
@@ -294,14 +281,13 @@ static void account(const gram_smo *from, gram_smo *to)
 
 /* Solves the active variables of the parent, whose b is brought up to date and whose f is not. Levels below are solved by
  * going down, so that a level's rows are gone before the next one's are made. */
-static gram_status descend(gram_context *context, gram_kernel *kernel, const gram_points *x, const solving *options,
-                           gram_smo *parent)
+static gram_status descend(gram_context *context, const gram_points *x, const solving *options, gram_smo *parent)
 {
     gram_status status = GRAM_OK;
     level l = {0};
     TRY(make_level(context, x, parent, options->narrow, &l));
-    TRY(solve_level(context, kernel, options, &l));
-    if (l.smo.shrunk) TRY(descend(context, kernel, l.x, options, &l.smo));
+    TRY(solve_level(context, options, &l));
+    if (l.smo.shrunk) TRY(descend(context, l.x, options, &l.smo));
     for (int64_t k = 0; k < l.smo.count; k++) parent->b[l.members[k]] = l.smo.b[k];
     account(&l.smo, parent);
 done:
@@ -310,8 +296,7 @@ done:
 }
 
 /* Solves all variables, until they are few that matter; then those. */
-static gram_status solve_all(gram_context *context, gram_kernel *kernel, const gram_points *x, const solving *options,
-                             gram_smo *smo)
+static gram_status solve_all(gram_context *context, const gram_points *x, const solving *options, gram_smo *smo)
 {
     gram_status status = GRAM_OK;
     level l = {.smo = *smo, .x = x};
@@ -321,9 +306,9 @@ static gram_status solve_all(gram_context *context, gram_kernel *kernel, const g
         l.point_count = x->n;
         TRY(copy_points(context, x, 1, &l));
     }
-    TRY(solve_level(context, kernel, options, &l));
+    TRY(solve_level(context, options, &l));
     account(&l.smo, smo);
-    if (l.smo.shrunk) TRY(descend(context, kernel, x, options, smo));
+    if (l.smo.shrunk) TRY(descend(context, x, options, smo));
 done:
     free_level(context, &l, 0);
     return status;
@@ -417,9 +402,10 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
     double *before = NULL, *known = NULL, *weights = NULL, last = INFINITY;
     int64_t *points = NULL;
     const double wanted = smo->tolerance;
-    solving how = {.cache_bytes = options->cache_bytes, .subsets = options->subsets};
+    solving how = {.subsets = options->subsets};
     TRY(find_unit(context, kernel, x, &how.unit));
     TRY(choose_precision(context, kernel, x, &how));
+    TRY(gram_row_cache_create(context, kernel, x->n, options->cache_bytes, how.unit, &how.cache));
     TRY(gram_take(context, "variables", smo->count, sizeof(double), (void **)&before));
     TRY(gram_take(context, "kernel sums", x->n, sizeof(double), (void **)&known));
     TRY(gram_take(context, "weights", x->n, sizeof(double), (void **)&weights));
@@ -442,11 +428,12 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
         if (smo->violation <= smo->tolerance) smo->tolerance = fmax(wanted, smo->tolerance / 8);
         const int few = options->subsets && smo->count > SMALLEST &&
                         (double)gram_smo_active(smo, MARGIN, NULL) <= SHRINK * (double)smo->count;
-        TRY(few ? descend(context, kernel, x, &how, smo) : solve_all(context, kernel, x, &how, smo));
+        TRY(few ? descend(context, x, &how, smo) : solve_all(context, x, &how, smo));
     }
     if (smo->violation > wanted && !gap_is_reached(smo, options->gap)) status = GRAM_NOT_CONVERGED;
 done:
     smo->tolerance = wanted;
+    gram_row_cache_destroy(how.cache);
     gram_give(context, before, smo->count, sizeof(double));
     gram_give(context, known, x->n, sizeof(double));
     gram_give(context, weights, x->n, sizeof(double));
