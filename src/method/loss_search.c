@@ -1,8 +1,7 @@
 /* Cross-validation over a grid.
  *
- * The Gram matrix is made once for each width and serves all folds and strengths: a fold's matrix is copied out of it,
- * and so are the rows that predict. Distances inside it are made anew for each width: at n = 1,000, d = 10
- * that is by estimate less than 0.1 % of the fits that follow, and a kernel of several metrics has no single matrix of distances.
+ * The Gram matrix is made once for each width, all widths in one sweep, which makes the distances once (as many widths at a time as
+ * there is room for). It serves all folds and strengths: a fold's matrix is copied out of it, and so are the rows that predict.
  * Strengths go from the largest down, where a fit is nearly a constant, and each fit starts from the one before. */
 #include "loss_search.h"
 
@@ -13,9 +12,11 @@
 #include <gram/text.h>
 
 #include "../base/sweep.h"
+#include "../tile/family.h"
 #include "space.h"
 
 static const double WIDTHS[GRAM_GRID_WIDTHS] = {0.25, 0.5, 1, 2, 4};
+static const size_t MOST_BYTES = (size_t)1 << 30; /* of matrices that are held at a time, if there are several */
 static const double FIRST_VARIANCE = 0.1, VARIANCE_STEP = 3.16227766016837933;
 
 /* What a search holds while it runs. */
@@ -26,10 +27,12 @@ typedef struct running {
     double *values; /* of the kernel */
     int64_t widths, strengths;
     const double *factor;
-    double *lambda, *c; /* falling */
-    int64_t *place;     /* of a strength in the caller's order */
-    int64_t *rows;      /* n: training rows of a fold, and from the end the held ones */
-    double *out;        /* strengths x n x outputs */
+    double *lambda, *c;      /* falling */
+    int64_t *place;          /* of a strength in the caller's order */
+    int64_t *rows;           /* n: training rows of a fold, and from the end the held ones */
+    double *out;             /* strengths x n x outputs */
+    int64_t batch;           /* widths that are held at a time */
+    gram_loss_matrix *whole; /* theirs */
     double best;
     int64_t best_width, best_strength;
 } running;
@@ -118,6 +121,15 @@ done:
     return status;
 }
 
+/* Half of what the budget leaves. */
+static int64_t batch_of(const gram_context *context, int64_t n, int64_t widths)
+{
+    const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
+    const size_t room = budget ? (budget - used) / 2 : MOST_BYTES;
+    const double fit = (double)(room < MOST_BYTES ? room : MOST_BYTES) / (8.0 * (double)n * (double)n);
+    return fit < 1 ? 1 : fit < (double)widths ? (int64_t)fit : widths;
+}
+
 static gram_status open(gram_context *context, gram_grid_search *g, running *r)
 {
     gram_status status = GRAM_OK;
@@ -136,9 +148,17 @@ static gram_status open(gram_context *context, gram_grid_search *g, running *r)
     TRY(gram_take(context, "grid", r->strengths, sizeof *r->place, (void **)&r->place));
     TRY(gram_take(context, "grid", p->n, sizeof *r->rows, (void **)&r->rows));
     TRY(gram_take(context, "held-out predictions", r->strengths * p->n * g->outputs, sizeof(double), (void **)&r->out));
+    r->batch = batch_of(context, p->n, r->widths);
+    TRY(gram_take(context, "grid", r->batch, sizeof *r->whole, (void **)&r->whole));
+    memset(r->whole, 0, (size_t)r->batch * sizeof *r->whole);
     TRY(fill_strengths(context, r));
 done:
     return status;
+}
+
+static void free_matrices(gram_context *context, running *r)
+{
+    for (int64_t w = 0; r->whole && w < r->batch; w++) gram_loss_matrix_free(context, &r->whole[w]);
 }
 
 static void close(gram_context *context, running *r)
@@ -150,6 +170,8 @@ static void close(gram_context *context, running *r)
     gram_give(context, r->place, r->strengths, sizeof *r->place);
     gram_give(context, r->rows, g->problem->n, sizeof *r->rows);
     gram_give(context, r->out, r->strengths * g->problem->n * g->outputs, sizeof(double));
+    free_matrices(context, r);
+    gram_give(context, r->whole, r->batch, sizeof *r->whole);
     if (r->space.numbers) gram_space_free(context, &r->space);
     gram_kernel_release(r->resolved);
 }
@@ -184,17 +206,39 @@ done:
     return status;
 }
 
-static gram_status run_width(gram_context *context, running *r, int64_t width)
+/* The matrices of `count` widths from the first on. */
+static gram_status make_matrices(gram_context *context, running *r, int64_t first, int64_t count)
+{
+    gram_status status = GRAM_OK;
+    const gram_problem *p = r->search->problem;
+    gram_kernel **kernels = NULL;
+    double **out = NULL;
+    free_matrices(context, r);
+    TRY(gram_take(context, "grid", count, sizeof *kernels, (void **)&kernels));
+    memset(kernels, 0, (size_t)count * sizeof *kernels);
+    TRY(gram_take(context, "grid", count, sizeof *out, (void **)&out));
+    for (int64_t w = 0; w < count; w++) {
+        TRY(widen(context, r, r->factor[first + w], &kernels[w]));
+        TRY(gram_loss_matrix_take(context, p->n, &r->whole[w]));
+        out[w] = r->whole[w].k;
+    }
+    const gram_family family = {.count = (int)count, .kernels = kernels, .x = p->x, .f64 = out};
+    TRY(gram_family_fill(context, &family));
+    for (int64_t w = 0; w < count; w++) TRY(gram_loss_matrix_ready(context, &r->whole[w]));
+done:
+    for (int64_t w = 0; kernels && w < count; w++) gram_kernel_release(kernels[w]);
+    gram_give(context, kernels, count, sizeof *kernels);
+    gram_give(context, out, count, sizeof *out);
+    return status;
+}
+
+static gram_status run_width(gram_context *context, running *r, int64_t width, const gram_loss_matrix *whole)
 {
     gram_status status = GRAM_OK;
     gram_grid_search *g = r->search;
     const int64_t numbers = g->problem->n * g->outputs;
-    gram_kernel *kernel = NULL;
-    gram_loss_matrix whole = {0};
-    TRY(widen(context, r, r->factor[width], &kernel));
-    TRY(gram_loss_matrix_make(context, kernel, g->problem->x, &whole));
     for (int64_t i = 0; i < r->strengths * numbers; i++) r->out[i] = NAN;
-    for (int64_t fold = 0; fold < g->folds; fold++) TRY(run_fold(context, r, &whole, fold));
+    for (int64_t fold = 0; fold < g->folds; fold++) TRY(run_fold(context, r, whole, fold));
     for (int64_t s = 0; s < r->strengths; s++) {
         const double value = g->criterion(g->argument, r->out + s * numbers);
         if (g->grid)
@@ -206,8 +250,6 @@ static gram_status run_width(gram_context *context, running *r, int64_t width)
         memcpy(g->held_out, r->out + s * numbers, (size_t)numbers * sizeof(double));
     }
 done:
-    gram_loss_matrix_free(context, &whole);
-    gram_kernel_release(kernel);
     return status;
 }
 
@@ -223,7 +265,9 @@ static gram_status run_all(gram_context *context, running *r)
     const gram_progress_fn progress = context->progress;
     context->progress = NULL;
     for (int64_t width = 0; width < r->widths; width++) {
-        TRY(run_width(context, r, width));
+        const int64_t place = width % r->batch, left = r->widths - width;
+        if (place == 0) TRY(make_matrices(context, r, width, left < r->batch ? left : r->batch));
+        TRY(run_width(context, r, width, &r->whole[place]));
         if (progress) progress(context->progress_user, "cross-validation", (double)(width + 1) / (double)r->widths);
     }
 done:

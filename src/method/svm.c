@@ -17,6 +17,46 @@ struct gram_svm {
 
 /* ---- large problems, one after another ---- */
 
+/* The rows of a pair of classes as points of their own, so that rows of its kernel matrix are no longer than they need be. */
+typedef struct pair_points {
+    double *f64;
+    float *f32;
+    int64_t count;
+    gram_points *points;
+} pair_points;
+
+static gram_status copy_points(gram_context *context, const gram_svm_problem *problem, pair_points *own)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *x = problem->data->x;
+    const int64_t n = problem->rows, d = x->d;
+    own->count = n * d;
+    if (x->f64)
+        TRY(gram_take(context, "points", n * d, sizeof(double), (void **)&own->f64));
+    else
+        TRY(gram_take(context, "points", n * d, sizeof(float), (void **)&own->f32));
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = gram_svm_problem_row(problem, i);
+        if (x->f64)
+            memcpy(own->f64 + i * d, x->f64 + row * x->stride, (size_t)d * sizeof(double));
+        else
+            memcpy(own->f32 + i * d, x->f32 + row * x->stride, (size_t)d * sizeof(float));
+    }
+    if (x->f64)
+        TRY(gram_points_create_f64(context, n, d, own->f64, d, &own->points));
+    else
+        TRY(gram_points_create_f32(context, n, d, own->f32, d, &own->points));
+done:
+    return status;
+}
+
+static void free_points(gram_context *context, pair_points *own)
+{
+    gram_points_destroy(own->points);
+    gram_give(context, own->f64, own->count, sizeof(double));
+    gram_give(context, own->f32, own->count, sizeof(float));
+}
+
 static gram_status solve_large(gram_context *context, const gram_svm_data *data, int64_t output)
 {
     gram_status status = GRAM_OK;
@@ -25,15 +65,22 @@ static gram_status solve_large(gram_context *context, const gram_svm_data *data,
     void *memory = NULL;
     double *f = NULL;
     gram_svm_problem problem;
+    pair_points own = {0};
     TRY(gram_take(context, "variables", 1, bytes, &memory));
-    TRY(gram_take(context, "kernel sums", data->n, sizeof(double), (void **)&f));
     gram_svm_problem_make(data, output, memory, &problem);
-    for (int64_t i = 0; i < problem.smo.count; i++) problem.point[i] = gram_svm_problem_row(&problem, problem.point[i]);
-    problem.smo.n = data->n;
-    problem.smo.f = f;
-    TRY(gram_smo_fit(context, data->kernel, data->x, &options, &problem.smo));
+    if (!data->indexed && problem.rows < data->n)
+        TRY(copy_points(context, &problem, &own));
+    else {
+        TRY(gram_take(context, "kernel sums", data->n, sizeof(double), (void **)&f));
+        for (int64_t i = 0; i < problem.smo.count; i++)
+            problem.point[i] = gram_svm_problem_row(&problem, problem.point[i]);
+        problem.smo.n = data->n;
+        problem.smo.f = f;
+    }
+    TRY(gram_smo_fit(context, data->kernel, own.points ? own.points : data->x, &options, &problem.smo));
     gram_svm_problem_finish(&problem);
 done:
+    free_points(context, &own);
     gram_give(context, f, data->n, sizeof(double));
     gram_give(context, memory, 1, bytes);
     return status;

@@ -1,11 +1,9 @@
 /* Cross-validation over widths and strengths, fused.
  *
- * For each width the kernel matrix of all rows is made once, in f32. A task is one width, one fold and one output: it solves for
+ * The kernel matrices of all rows are made once, in f32, all widths in one sweep, which makes the distances once (as many widths
+ * at a time as there is room for). A task is one width, one fold and one output: it solves for
  * the strengths from the least on, each from the solution before. The solver keeps f = K b at all points that it is given, the
- * held-out rows among them, so decision values cost nothing extra.
- *
- * Making the matrix of a width from the points (some 0.05 s at n = 5,000, d = 20) is little beside the fits on it (more than a
- * second), so the distances are not kept between widths. */
+ * held-out rows among them, so decision values cost nothing extra. */
 #include <math.h>
 #include <string.h>
 
@@ -13,30 +11,24 @@
 #include <gram/text.h>
 
 #include "../base/sweep.h"
-#include "../tile/fill.h"
-#include "svm.h"
+#include "../tile/family.h"
+#include "svm_chain.h"
 
-enum { SAMPLE_STREAM = 0x53564e, WIDTH = 256 };
+enum { SAMPLE_STREAM = 0x53564e };
 
 /* Ten times the usual tolerance: scores do not change by a part of their standard error, and it takes half of the time. */
 static const double LOOSE = 1e-2;
 
+/* What making a matrix takes of the work on its width. */
+static const double MATRICES = 0.05;
+
 typedef struct tuning {
     const gram_svm_data *data; /* of the rows that are tuned on */
-    const gram_svm_tune_options *o;
-    const gram_smo_loops *loops;
-    int64_t widths, strengths, folds, n, outputs;
-    int64_t *fold;
-    double *factors, *c;        /* the grid */
+    int64_t widths, strengths, n, outputs;
+    double *factors;            /* of the widths */
     int64_t batch, batch_first; /* widths that are held at a time, and the first of them */
-    float **k;                  /* batch matrices n x n */
-    double *decisions;          /* batch x strengths x n x outputs */
+    gram_svm_chains chains;     /* of a batch */
     double *scores, *errors;    /* widths x strengths, with standard errors */
-    int64_t *steps, *fits;      /* of each task of a batch */
-    int64_t most;               /* steps of a fit */
-    size_t problem_bytes, smo_bytes, f_bytes, compact_bytes;
-    gram_engine *engine; /* of the matrix that is made now */
-    float *making;
 } tuning;
 
 void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size)
@@ -111,223 +103,6 @@ done:
     return status;
 }
 
-/* ---- a width's matrix ---- */
-
-static gram_status fill_panel(void *argument, const gram_worker *worker)
-{
-    const tuning *t = argument;
-    const int64_t first = worker->task * GRAM_PANEL;
-    gram_engine_begin(t->engine, worker->scratch);
-    for (int64_t column = 0; column < gram_engine_column_panels(t->engine); column++)
-        gram_fill_tile_f32(t->engine, worker->scratch, worker->task, column,
-                           t->making + first * t->n + column * GRAM_PANEL, t->n);
-    return GRAM_OK;
-}
-
-static gram_status make_matrix(gram_context *context, tuning *t, gram_kernel *kernel, float *out)
-{
-    gram_status status = GRAM_OK;
-    const gram_engine_request request = {.kernel = kernel, .x = t->data->x, .always_double = 1};
-    TRY(gram_engine_create(context, &request, &t->engine));
-    t->making = out;
-    const gram_sweep sweep = {.what = "tuning",
-                              .tasks = gram_engine_row_panels(t->engine),
-                              .scratch_bytes = gram_engine_scratch(t->engine),
-                              .run = fill_panel,
-                              .argument = t};
-    TRY(gram_sweep_run(context, &sweep));
-done:
-    gram_engine_destroy(t->engine);
-    t->engine = NULL;
-    return status;
-}
-
-/* ---- a task: one width, one fold, one output, all strengths ---- */
-
-typedef struct chain {
-    const tuning *t;
-    int64_t width, fold, output; /* width within the batch */
-    gram_svm_problem problem;
-    const float *k; /* rows of K: of the tuned rows, or compact */
-    int64_t ld;
-    int64_t *row_of; /* points of the problem as rows: training rows, then held-out ones */
-    int64_t train, held;
-} chain;
-
-static gram_status dense_rows(void *self, gram_context *context, int64_t count, const int64_t *points,
-                              const float **out)
-{
-    const chain *job = self;
-    (void)context;
-    for (int64_t r = 0; r < count; r++) out[r] = job->k + points[r] * job->ld;
-    return GRAM_OK;
-}
-
-/* With several outputs a problem sees a small part of the rows: that part is copied together, so that passes over its rows are
- * short. */
-static void copy_compact(chain *job, const float *whole, float *out)
-{
-    const int64_t points = job->train + job->held;
-    for (int64_t i = 0; i < job->train; i++) {
-        const float *from = whole + job->row_of[i] * job->t->n;
-        for (int64_t j = 0; j < points; j++) out[i * points + j] = from[job->row_of[j]];
-    }
-    job->k = out;
-    job->ld = points;
-}
-
-/* Only rows of other folds keep their variables; the order, and so the group, is kept. Returns how many rows there are. */
-static int64_t drop_fold(chain *job)
-{
-    gram_svm_problem *p = &job->problem;
-    gram_smo *s = &p->smo;
-    const int64_t all = s->count, group = s->group, rows = p->rows;
-    int64_t kept = 0, count = 0;
-    s->group = 0;
-    for (int64_t i = 0; i < rows; i++)
-        if (job->t->fold[gram_svm_problem_row(p, i)] != job->fold) job->row_of[kept++] = gram_svm_problem_row(p, i);
-    int64_t next = 0;
-    for (int64_t i = 0; i < all; i++) {
-        if (i % rows == 0) next = 0;
-        if (job->t->fold[gram_svm_problem_row(p, i % rows)] == job->fold) continue;
-        p->c[count] = p->c[i];
-        p->lower[count] = p->lower[i];
-        p->upper[count] = p->upper[i];
-        p->point[count] = next++;
-        count++;
-        if (i < group) s->group = count;
-    }
-    s->count = count;
-    return kept;
-}
-
-/* The bounds for another C, and b moved along: scaled where most of it is at its bounds, else left. f follows. */
-static void change_strength(chain *job, double from, double to)
-{
-    gram_svm_problem *p = &job->problem;
-    gram_smo *s = &p->smo;
-    int64_t bounded = 0, inside = 0;
-    for (int64_t i = 0; i < s->count; i++) {
-        const int at = s->b[i] == p->lower[i] || s->b[i] == p->upper[i];
-        if (s->b[i] != 0) bounded += at, inside += !at;
-    }
-    const double ratio = to / from, factor = bounded > inside ? ratio : 1;
-    for (int64_t i = 0; i < s->count; i++) {
-        const int top = s->b[i] != 0 && s->b[i] == p->upper[i], bottom = s->b[i] != 0 && s->b[i] == p->lower[i];
-        p->lower[i] *= ratio;
-        p->upper[i] *= ratio;
-        s->b[i] *= factor;
-        if (factor == ratio && top) s->b[i] = p->upper[i];
-        if (factor == ratio && bottom) s->b[i] = p->lower[i];
-        s->b[i] = fmin(p->upper[i], fmax(p->lower[i], s->b[i]));
-    }
-    for (int64_t i = 0; i < s->n; i++) s->f[i] *= factor;
-}
-
-static int nothing_is_bounded(const gram_smo *s)
-{
-    for (int64_t i = 0; i < s->count; i++)
-        if (s->b[i] != 0 && (s->b[i] == s->lower[i] || s->b[i] == s->upper[i])) return 0;
-    return 1;
-}
-
-static double *decisions_at(const tuning *t, int64_t width, int64_t strength)
-{
-    return t->decisions + (width * t->strengths + strength) * t->n * t->outputs;
-}
-
-/* f + b at the held-out rows. */
-static void write_decisions(const chain *job, int64_t strength)
-{
-    const tuning *t = job->t;
-    double level[2], scale = 1, constant;
-    gram_smo_levels(&job->problem.smo, level);
-    gram_svm_read_levels(t->data->options.kind, level, &constant, &scale);
-    double *out = decisions_at(t, job->width, strength);
-    for (int64_t i = 0; i < job->held; i++) {
-        const int64_t row = job->row_of[job->train + i];
-        const double f = job->problem.smo.f[t->outputs == 1 ? row : job->train + i];
-        out[row * t->outputs + job->output] = f * scale + constant;
-    }
-}
-
-static void copy_decisions(const chain *job, int64_t from, int64_t to)
-{
-    const tuning *t = job->t;
-    const double *in = decisions_at(t, job->width, from) + job->output;
-    double *out = decisions_at(t, job->width, to) + job->output;
-    for (int64_t i = 0; i < job->held; i++) {
-        const int64_t row = job->row_of[job->train + i];
-        out[row * t->outputs] = in[row * t->outputs];
-    }
-}
-
-static void start_chain(chain *job, char *place)
-{
-    const tuning *t = job->t;
-    gram_svm_problem *p = &job->problem;
-    gram_smo *s = &p->smo;
-    gram_svm_problem_make(t->data, job->output, place, p);
-    place += t->problem_bytes;
-    job->row_of = (int64_t *)(void *)place;
-    place += t->f_bytes;
-    s->f = (double *)(void *)place;
-    place += t->f_bytes;
-    job->train = drop_fold(job);
-    for (int64_t i = 0; i < t->n; i++)
-        if (t->fold[i] == job->fold) job->row_of[job->train + job->held++] = i;
-    if (t->outputs == 1) { /* all rows are points */
-        s->n = t->n;
-        for (int64_t i = 0; i < s->count; i++) p->point[i] = job->row_of[p->point[i]];
-        job->k = t->k[job->width];
-        job->ld = t->n;
-    } else {
-        s->n = job->train + job->held;
-        copy_compact(job, t->k[job->width], (float *)(void *)place);
-        place += t->compact_bytes;
-    }
-    memset(s->b, 0, (size_t)s->count * sizeof *s->b);
-    gram_svm_problem_settle(p);
-    memset(s->f, 0, (size_t)s->n * sizeof *s->f);
-    for (int64_t i = 0; i < s->count; i++) {
-        const double weight = s->b[i];
-        const float *row = job->k + p->point[i] * job->ld;
-        if (weight != 0) t->loops->add_rows(1, &weight, &row, 0, s->n, s->f);
-    }
-    s->source = (gram_smo_source){job, 1, dense_rows};
-    gram_smo_prepare(s, t->loops, WIDTH, place);
-}
-
-static gram_status run_chain(void *argument, const gram_worker *worker)
-{
-    const tuning *t = argument;
-    chain job = {.t = t};
-    int64_t task = worker->task, steps = 0, fits = 0;
-    job.output = task % t->outputs;
-    job.fold = task / t->outputs % t->folds;
-    job.width = task / t->outputs / t->folds;
-    start_chain(&job, worker->scratch);
-    gram_smo *s = &job.problem.smo;
-    double c = t->data->options.C;
-    for (int64_t k = 0; k < t->strengths; k++) {
-        if (k > 0 && nothing_is_bounded(s)) {
-            copy_decisions(&job, k - 1, k);
-            continue;
-        }
-        if (t->strengths > 1) change_strength(&job, c, t->c[k]);
-        c = t->c[k];
-        s->steps = s->rounds = 0;
-        s->most = t->most;
-        (void)gram_smo_solve(s);
-        steps += s->steps;
-        fits++;
-        write_decisions(&job, k);
-    }
-    t->steps[worker->task] = steps;
-    t->fits[worker->task] = fits;
-    return GRAM_OK;
-}
-
 /* ---- scores ---- */
 
 /* Weighted mean and its standard error of what each row scores. */
@@ -355,7 +130,7 @@ static gram_status score_batch(gram_context *context, tuning *t, int64_t widths)
     TRY(gram_take(context, "labels", t->n, sizeof *labels, (void **)&labels));
     for (int64_t w = 0; w < widths; w++)
         for (int64_t k = 0; k < t->strengths; k++) {
-            const double *decisions = decisions_at(t, w, k);
+            const double *decisions = gram_svm_decisions_at(&t->chains, w, k);
             const int64_t at = (t->batch_first + w) * t->strengths + k;
             if (classification) TRY(gram_svm_decide(context, t->data->classes, t->n, decisions, NULL, labels, NULL));
             score(t, decisions, classification ? labels : NULL, &t->scores[at], &t->errors[at]);
@@ -384,88 +159,95 @@ static int64_t best_of(const tuning *t, int64_t from, int64_t to, int64_t best)
 
 /* ---- the grid ---- */
 
-static gram_status run_batch(gram_context *context, tuning *t, const gram_kernel *kernel, int64_t widths)
+/* The part of the work that is done with so many widths of this batch. */
+static double share_of(const tuning *t, double widths)
+{
+    return ((double)t->batch_first + widths) / (double)t->widths;
+}
+
+/* The kernel matrices of a batch of widths. */
+static gram_status make_matrices(gram_context *context, tuning *t, const gram_kernel *kernel, int64_t widths)
 {
     gram_status status = GRAM_OK;
-    gram_kernel *stretched = NULL;
+    gram_kernel **kernels = NULL;
     int64_t lengths = 0;
-    for (int64_t w = 0; w < widths; w++) {
-        TRY(stretch(context, kernel, t->factors[t->batch_first + w], &lengths, &stretched));
-        TRY(make_matrix(context, t, stretched, t->k[w]));
-        gram_kernel_release(stretched);
-        stretched = NULL;
-    }
-    const double all = (double)t->widths, first = (double)t->batch_first;
-    const gram_sweep sweep = {.what = "tuning",
-                              .tasks = widths * t->folds * t->outputs,
-                              .scratch_bytes = t->problem_bytes + 2 * t->f_bytes + t->compact_bytes + t->smo_bytes,
-                              .run = run_chain,
-                              .argument = t,
-                              .share_before = first / all,
-                              .share_after = (first + (double)widths) / all};
-    TRY(gram_sweep_run(context, &sweep));
-    TRY(score_batch(context, t, widths));
+    TRY(gram_take(context, "tuning", widths, sizeof *kernels, (void **)&kernels));
+    memset(kernels, 0, (size_t)widths * sizeof *kernels);
+    for (int64_t w = 0; w < widths; w++)
+        TRY(stretch(context, kernel, t->factors[t->batch_first + w], &lengths, &kernels[w]));
+    const gram_family family = {.count = (int)widths,
+                                .kernels = kernels,
+                                .x = t->data->x,
+                                .f32 = t->chains.k,
+                                .share_before = share_of(t, 0),
+                                .share_after = share_of(t, MATRICES * (double)widths)};
+    TRY(gram_family_fill(context, &family));
 done:
-    gram_kernel_release(stretched);
+    for (int64_t w = 0; kernels && w < widths; w++) gram_kernel_release(kernels[w]);
+    gram_give(context, kernels, widths, sizeof *kernels);
     return status;
 }
 
-static size_t whole(size_t bytes)
+static gram_status run_batch(gram_context *context, tuning *t, const gram_kernel *kernel, int64_t widths)
 {
-    return (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    gram_status status = GRAM_OK;
+    TRY(make_matrices(context, t, kernel, widths));
+    const gram_sweep sweep = {.what = "tuning",
+                              .tasks = widths * t->chains.folds * t->outputs,
+                              .scratch_bytes = t->chains.bytes,
+                              .run = gram_svm_chain_run,
+                              .argument = &t->chains,
+                              .share_before = share_of(t, MATRICES * (double)widths),
+                              .share_after = share_of(t, (double)widths)};
+    TRY(gram_sweep_run(context, &sweep));
+    TRY(score_batch(context, t, widths));
+done:
+    return status;
 }
 
 static void measure(tuning *t)
 {
-    const gram_svm_data *data = t->data;
     const double matrix = 4.0 * (double)t->n * (double)t->n + 8.0 * (double)(t->strengths * t->n * t->outputs);
-    int64_t rows = 0;
-    for (int64_t o = 0; o < t->outputs; o++)
-        if (gram_svm_problem_size(data, o) > rows) rows = gram_svm_problem_size(data, o);
-    const int64_t fit = (int64_t)((double)data->cache_bytes / matrix);
+    const int64_t fit = (int64_t)((double)t->data->cache_bytes / matrix);
     t->batch = fit < 1 ? 1 : fit < t->widths ? fit : t->widths;
-    t->problem_bytes = gram_svm_problem_bytes(data, rows);
-    t->f_bytes = whole((size_t)t->n * sizeof(double));
-    const int64_t variables = gram_svm_is_regression(data->options.kind) ? 2 * rows : rows;
-    t->smo_bytes = gram_smo_scratch(variables, WIDTH);
-    const int64_t held = t->n / t->folds + 1;
-    t->compact_bytes = t->outputs > 1 ? whole((size_t)(rows * (rows + held)) * sizeof(float)) : 0;
+    gram_svm_chains_measure(&t->chains);
 }
 
 static gram_status take_all(gram_context *context, tuning *t)
 {
     gram_status status = GRAM_OK;
-    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->folds * t->outputs;
-    TRY(gram_take(context, "tuning", t->n, sizeof *t->fold, (void **)&t->fold));
+    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->chains.folds * t->outputs;
+    TRY(gram_take(context, "tuning", t->n, sizeof *t->chains.fold, (void **)&t->chains.fold));
     TRY(gram_take(context, "tuning", t->widths, sizeof(double), (void **)&t->factors));
-    TRY(gram_take(context, "tuning", t->strengths, sizeof(double), (void **)&t->c));
+    TRY(gram_take(context, "tuning", t->strengths, sizeof(double), (void **)&t->chains.c));
     TRY(gram_take(context, "tuning", grid, sizeof(double), (void **)&t->scores));
     TRY(gram_take(context, "tuning", grid, sizeof(double), (void **)&t->errors));
-    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->steps));
-    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->fits));
-    TRY(gram_take(context, "tuning", t->batch, sizeof *t->k, (void **)&t->k));
-    memset(t->k, 0, (size_t)t->batch * sizeof *t->k);
+    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->chains.steps));
+    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->chains.fits));
+    TRY(gram_take(context, "tuning", t->batch, sizeof *t->chains.k, (void **)&t->chains.k));
+    memset(t->chains.k, 0, (size_t)t->batch * sizeof *t->chains.k);
     TRY(gram_take(context, "decision values", t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double),
-                  (void **)&t->decisions));
+                  (void **)&t->chains.decisions));
     for (int64_t w = 0; w < t->batch; w++)
-        TRY(gram_take(context, "kernel matrix", t->n * t->n, sizeof(float), (void **)&t->k[w]));
+        TRY(gram_take(context, "kernel matrix", t->n * t->n, sizeof(float), (void **)&t->chains.k[w]));
 done:
     return status;
 }
 
 static void free_all(gram_context *context, tuning *t)
 {
-    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->folds * t->outputs;
-    for (int64_t w = 0; t->k && w < t->batch; w++) gram_give(context, t->k[w], t->n * t->n, sizeof(float));
-    gram_give(context, t->decisions, t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double));
-    gram_give(context, t->k, t->batch, sizeof *t->k);
-    gram_give(context, t->fits, tasks, sizeof(int64_t));
-    gram_give(context, t->steps, tasks, sizeof(int64_t));
+    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->chains.folds * t->outputs;
+    for (int64_t w = 0; t->chains.k && w < t->batch; w++)
+        gram_give(context, t->chains.k[w], t->n * t->n, sizeof(float));
+    gram_give(context, t->chains.decisions, t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double));
+    gram_give(context, t->chains.k, t->batch, sizeof *t->chains.k);
+    gram_give(context, t->chains.fits, tasks, sizeof(int64_t));
+    gram_give(context, t->chains.steps, tasks, sizeof(int64_t));
     gram_give(context, t->errors, grid, sizeof(double));
     gram_give(context, t->scores, grid, sizeof(double));
-    gram_give(context, t->c, t->strengths, sizeof(double));
+    gram_give(context, t->chains.c, t->strengths, sizeof(double));
     gram_give(context, t->factors, t->widths, sizeof(double));
-    gram_give(context, t->fold, t->n, sizeof *t->fold);
+    gram_give(context, t->chains.fold, t->n, sizeof *t->chains.fold);
 }
 
 /* All batches; `best` decision values go to the caller's rows. Returns the place of the best. */
@@ -479,14 +261,15 @@ static gram_status search(gram_context *context, tuning *t, const gram_kernel *k
         const int64_t left = t->widths - t->batch_first, widths = left < t->batch ? left : t->batch;
         const int64_t from = t->batch_first * t->strengths;
         TRY(run_batch(context, t, kernel, widths));
-        for (int64_t i = 0; i < widths * t->folds * t->outputs; i++) {
-            report->iterations += t->steps[i];
-            report->fits += t->fits[i];
+        for (int64_t i = 0; i < widths * t->chains.folds * t->outputs; i++) {
+            report->iterations += t->chains.steps[i];
+            report->fits += t->chains.fits[i];
         }
         const int64_t now = best_of(t, from, from + widths * t->strengths, *best);
         if (now == *best) continue;
         *best = now;
-        const double *decisions = decisions_at(t, now / t->strengths - t->batch_first, now % t->strengths);
+        const double *decisions =
+            gram_svm_decisions_at(&t->chains, now / t->strengths - t->batch_first, now % t->strengths);
         for (int64_t i = 0; out_of_fold && i < t->n; i++)
             memcpy(out_of_fold + (rows ? rows[i] : i) * t->outputs, decisions + i * t->outputs, row_bytes);
     }
@@ -544,31 +327,32 @@ static gram_status set_up(gram_context *context, const gram_svm_data *data, cons
     int64_t lengths = 0;
     gram_kernel *same = NULL;
     const gram_svm_kind kind = data->options.kind;
-    *t = (tuning){.data = data,
-                  .o = o,
-                  .loops = gram_smo_loops_choose(context->vecmath->isa),
-                  .n = data->n,
-                  .folds = o->folds,
-                  .outputs = data->outputs};
+    *t = (tuning){.data = data, .n = data->n, .outputs = data->outputs};
     TRY(stretch(context, kernel, 1, &lengths, &same));
     gram_kernel_release(same);
     t->widths = lengths ? o->widths : 1;
     t->strengths = kind == GRAM_SVM_C || kind == GRAM_SVM_EPSILON_REGRESSION ? o->strengths : 1;
-    t->most = o->iterations ? o->iterations : 100 * data->n;
+    t->chains = (gram_svm_chains){.data = data,
+                                  .loops = gram_smo_loops_choose(context->vecmath->isa),
+                                  .n = data->n,
+                                  .outputs = data->outputs,
+                                  .folds = o->folds,
+                                  .strengths = t->strengths,
+                                  .most = o->iterations ? o->iterations : 100 * data->n};
     for (int64_t c = 0; c < data->classes; c++)
         FAIL_IF(data->first[c + 1] - data->first[c] < 2, context, GRAM_ERROR_DATA,
                 "svm_tune: class %lld has one row among those that are tuned on", (long long)c);
     measure(t);
     TRY(take_all(context, t));
-    TRY(gram_svm_make_folds(context, data, t->folds, t->fold));
+    TRY(gram_svm_make_folds(context, data, t->chains.folds, t->chains.fold));
     if (t->widths > 1)
         fill_grid(t->widths, o->width_least, o->width_most, t->factors);
     else
         t->factors[0] = 1;
     if (t->strengths > 1)
-        fill_grid(t->strengths, o->c_least, o->c_most, t->c);
+        fill_grid(t->strengths, o->c_least, o->c_most, t->chains.c);
     else
-        t->c[0] = data->options.C;
+        t->chains.c[0] = data->options.C;
 done:
     return status;
 }
@@ -578,7 +362,7 @@ static void report_best(const tuning *t, int64_t best, gram_svm_tune_report *r)
     const int64_t w = best / t->strengths, k = best % t->strengths;
     r->size = sizeof *r;
     r->rows = t->n;
-    r->C = t->c[k];
+    r->C = t->chains.c[k];
     r->factor = t->factors[w];
     r->score = t->scores[best];
     r->standard_error = t->errors[best];

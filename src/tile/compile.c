@@ -497,18 +497,22 @@ gram_status gram_engine_compile(gram_context *context, gram_engine *engine, cons
     gram_status status = GRAM_OK;
     compiler c = {context, engine, request};
     gram_mapping *space;
-    int root;
-    TRY(arena_take(&c, request->kernel->size, sizeof(gram_program_node), (void **)&engine->nodes));
-    TRY(arena_take(&c, request->kernel->size, sizeof(gram_form_entry), (void **)&engine->forms));
-    TRY(arena_take(&c, request->kernel->size, sizeof(gram_point_terms *), (void **)&engine->terms));
-    TRY(arena_take(&c, 2 * request->kernel->size, sizeof(gram_metric), (void **)&engine->metrics));
+    int64_t size = 0;
+    for (int i = 0; i < engine->root_count; i++) size += engine->kept[i]->size;
+    TRY(arena_take(&c, size, sizeof(gram_program_node), (void **)&engine->nodes));
+    TRY(arena_take(&c, size, sizeof(gram_form_entry), (void **)&engine->forms));
+    TRY(arena_take(&c, size, sizeof(gram_point_terms *), (void **)&engine->terms));
+    TRY(arena_take(&c, 2 * size, sizeof(gram_metric), (void **)&engine->metrics));
     TRY(arena_take(&c, 1, sizeof *space, (void **)&space));
     if (request->space)
         *space = *request->space;
     else
         TRY(whole_space(&c, space));
-    TRY(compile(&c, request->kernel, space, &root));
-    engine->slot_count = slots_needed(engine, root);
+    for (int i = 0; i < engine->root_count; i++) {
+        TRY(compile(&c, engine->kept[i], space, &engine->roots[i]));
+        const int slots = slots_needed(engine, engine->roots[i]);
+        if (slots > engine->slot_count) engine->slot_count = slots;
+    }
     for (int i = 0; i < engine->form_count; i++)
         engine->forms[i].slot = engine->forms[i].users > 1 ? engine->kept_forms++ : -1;
 done:

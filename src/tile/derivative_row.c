@@ -396,6 +396,6 @@ void gram_jet_strip(const gram_deriving *job, gram_jet_work *work)
 gram_jet gram_jet_row(const gram_deriving *job, gram_jet_work *work, int row)
 {
     work->row = row;
-    node_jet(job, work, job->engine->node_count - 1, 0);
+    node_jet(job, work, job->engine->roots[0], 0);
     return jet_at(job, work, 0);
 }

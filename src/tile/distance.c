@@ -94,7 +94,7 @@ static void measure_strip(const measuring *job, void *scratch, int64_t panel, in
     double *k = strip->slots;
     if (job->by_deficit) {
         gram_strip_move(engine, strip, panel, row, column_panel);
-        (void)deficit(engine, strip, engine->node_count - 1, k);
+        (void)deficit(engine, strip, engine->roots[0], k);
     } else {
         k = gram_engine_strip_f64(engine, scratch, panel, row, column_panel);
     }

@@ -19,6 +19,15 @@ done:
     return status;
 }
 
+static gram_status check_kernel(gram_context *context, const gram_engine_request *request, const gram_kernel *kernel)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_kernel_check_set(context, kernel));
+    TRY(gram_kernel_check_dimension(context, kernel, request->space ? request->space->d : request->x->d));
+done:
+    return status;
+}
+
 static gram_status check_request(gram_context *context, const gram_engine_request *request)
 {
     gram_status status = GRAM_OK;
@@ -26,8 +35,8 @@ static gram_status check_request(gram_context *context, const gram_engine_reques
     FAIL_IF(!request->x, context, GRAM_ERROR_ARGUMENT, "gram matrix: x is NULL");
     FAIL_IF(request->y && request->y->d != request->x->d, context, GRAM_ERROR_DIMENSION,
             "gram matrix: x has %lld columns, y has %lld", (long long)request->x->d, (long long)request->y->d);
-    TRY(gram_kernel_check_set(context, request->kernel));
-    TRY(gram_kernel_check_dimension(context, request->kernel, request->space ? request->space->d : request->x->d));
+    TRY(check_kernel(context, request, request->kernel));
+    for (int i = 0; i < request->other_count; i++) TRY(check_kernel(context, request, request->others[i]));
     for (int64_t j = 0; request->index && j < request->count; j++)
         FAIL_IF(request->index[j] < 0 || request->index[j] >= request->x->n, context, GRAM_ERROR_ARGUMENT,
                 "gram matrix: index[%lld] = %lld is not among the %lld points", (long long)j,
@@ -48,6 +57,21 @@ static void set_shape(gram_engine *engine, const gram_engine_request *request)
     engine->single = request->x->f32 && y->f32 && !request->always_double;
 }
 
+static gram_status keep_kernels(gram_context *context, gram_engine *engine, const gram_engine_request *request)
+{
+    gram_status status = GRAM_OK;
+    const int count = 1 + request->other_count;
+    TRY(gram_arena_take(context, &engine->arena, "kernel program", count, sizeof *engine->roots,
+                        (void **)&engine->roots));
+    TRY(gram_arena_take(context, &engine->arena, "kernel program", count, sizeof *engine->kept,
+                        (void **)&engine->kept));
+    for (int i = 0; i < count; i++)
+        engine->kept[i] = gram_kernel_retain(i ? request->others[i - 1] : (gram_kernel *)(uintptr_t)request->kernel);
+    engine->root_count = count;
+done:
+    return status;
+}
+
 gram_status gram_engine_create(gram_context *context, const gram_engine_request *request, gram_engine **engine)
 {
     gram_status status = GRAM_OK;
@@ -61,7 +85,7 @@ gram_status gram_engine_create(gram_context *context, const gram_engine_request 
     made->vecmath = context->vecmath;
     made->strips = gram_strips_choose(context->vecmath->isa);
     set_shape(made, request);
-    made->kernel = gram_kernel_retain((gram_kernel *)(uintptr_t)request->kernel);
+    TRY(keep_kernels(context, made, request));
     TRY(gram_engine_compile(context, made, request));
     TRY(pack(context, made, request));
     TRY(gram_engine_make_terms(context, made, request));
@@ -79,7 +103,7 @@ void gram_engine_destroy(gram_engine *engine)
         gram_panels_destroy(&engine->metrics[i].x);
         gram_panels_destroy(&engine->metrics[i].y);
     }
-    gram_kernel_release(engine->kernel);
+    for (int i = 0; i < engine->root_count; i++) gram_kernel_release(engine->kept[i]);
     gram_arena_release(&engine->arena);
     gram_memory *memory = engine->memory;
     gram_memory_give(memory, engine, sizeof *engine);

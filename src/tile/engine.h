@@ -90,17 +90,21 @@ typedef struct gram_engine {
     int form_count;
     gram_form_entry *forms;
     int node_count;
-    gram_program_node *nodes; /* children before parents; the last is the root */
+    gram_program_node *nodes; /* children before parents */
     int kept_forms;           /* forms with several users */
     int slot_count;           /* strips that evaluating the expression takes */
     int64_t parameter_count;
-    gram_kernel *kernel; /* kept, for the nodes with terms */
-    int term_count;      /* nodes that combine with numbers of the points */
+    int root_count;     /* kernels */
+    int *roots;         /* their nodes */
+    gram_kernel **kept; /* root_count: for the nodes with terms */
+    int term_count;     /* nodes that combine with numbers of the points */
     gram_point_terms **terms;
 } gram_engine;
 
 typedef struct gram_engine_request {
     const gram_kernel *kernel;
+    int other_count; /* further kernels on the same pairs, which share forms with it and with each other */
+    gram_kernel *const *others;
     const gram_points *x;
     const gram_points *y; /* NULL: x */
     int64_t count;        /* with index: the columns are these points of x */
@@ -133,6 +137,11 @@ double *gram_engine_strip_f64(const gram_engine *engine, void *scratch, int64_t 
                               int64_t column_panel);
 float *gram_engine_strip_f32(const gram_engine *engine, void *scratch, int64_t row_panel, int row,
                              int64_t column_panel);
+
+/* The same entries for another of the request's kernels: 1 is the first of `others`. In rising order after the strip of the kernel
+ * itself, each once. */
+double *gram_engine_other_f64(const gram_engine *engine, void *scratch, int number);
+float *gram_engine_other_f32(const gram_engine *engine, void *scratch, int number);
 
 /* The scratch of one thread. The arrays are of the engine's type. */
 typedef struct gram_strip {

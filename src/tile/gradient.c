@@ -114,7 +114,7 @@ static gram_status prepare(gram_context *context, const char *function, const gr
     if (g->inputs) TRY(check_inputs(context, function, *engine));
     g->engine = *engine;
     g->engine_scratch = gram_engine_scratch(*engine);
-    g->depth = program_depth(*engine, (*engine)->node_count - 1);
+    g->depth = program_depth(*engine, (*engine)->roots[0]);
     for (int i = 0; i < (*engine)->metric_count; i++) {
         const gram_mapping *mapping = &(*engine)->metrics[i].mapping;
         if (mapping->d > g->widest) g->widest = mapping->d;

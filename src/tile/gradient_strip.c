@@ -361,5 +361,5 @@ void gram_gradient_strip(const gram_gradient *g, gram_tape *t, int64_t i, int ro
     gram_strip_move(g->engine, t->strip, i, row, j);
     load_weights(g, t->strip, both, t->adjoints);
     forwards(g, t);
-    backwards(g, t, g->engine->node_count - 1, t->adjoints, 0);
+    backwards(g, t, g->engine->roots[0], t->adjoints, 0);
 }

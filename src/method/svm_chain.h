@@ -1,0 +1,35 @@
+/* Cross-validation's fits: for one width, one fold and one output, those of all strengths, each from the one before. */
+#ifndef GRAM_METHOD_SVM_CHAIN_H
+#define GRAM_METHOD_SVM_CHAIN_H
+
+#include "../base/sweep.h"
+#include "svm.h"
+
+/* What the chains of some widths share. */
+typedef struct gram_svm_chains {
+    const gram_svm_data *data; /* of the rows that are tuned on */
+    const gram_smo_loops *loops;
+    int64_t n, outputs, folds, strengths;
+    int64_t *fold;         /* n */
+    double *c;             /* strengths, rising */
+    float **k;             /* the widths' matrices, n x n */
+    double *decisions;     /* widths x strengths x n x outputs: those of the fit without the row's fold */
+    int64_t *steps, *fits; /* of each chain */
+    int64_t most;          /* steps of a fit */
+    size_t bytes;          /* of scratch for one chain, and its parts */
+    size_t problem_bytes, smo_bytes, f_bytes, compact_bytes, core_bytes;
+    int64_t core; /* most variables of a core */
+} gram_svm_chains;
+
+/* Fills in what scratch takes; data, n, outputs, folds are set. */
+void gram_svm_chains_measure(gram_svm_chains *chains);
+
+/* A task of a sweep: chain number task, the outputs of a fold one after another, then the folds, then the widths. */
+gram_status gram_svm_chain_run(void *chains, const gram_worker *worker);
+
+static inline double *gram_svm_decisions_at(const gram_svm_chains *chains, int64_t width, int64_t strength)
+{
+    return chains->decisions + (width * chains->strengths + strength) * chains->n * chains->outputs;
+}
+
+#endif
