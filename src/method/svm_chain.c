@@ -6,7 +6,8 @@
 enum {
     WIDTH = 256,    /* of working sets */
     SMALLEST = 192, /* active variables that are worth a matrix of their own */
-    MOST_CORES = 20
+    MOST_CORES = 20,
+    PATIENCE = 8 /* rounds: many fits end before copying a core would pay */
 };
 
 /* Without a part of the violation as a margin, many left out would have to come back. */
@@ -278,6 +279,7 @@ static void start_chain(chain *job, char *place)
     }
     s->source = (gram_smo_source){&job->matrix, 1, dense_rows};
     s->margin = MARGIN;
+    s->patience = PATIENCE;
     gram_smo_prepare(s, t->loops, WIDTH, place);
     place += t->smo_bytes;
     (void)divide_core(t->core, place, &job->core);

@@ -100,7 +100,7 @@ static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
     const int64_t size = padded(width);
     char *place = start;
     s->v = carve(&place, count, sizeof(double));
-    s->candidates = carve(&place, 2 * count, sizeof(candidate));
+    s->candidates = carve(&place, 2 * count + 2, sizeof(candidate));
     s->chosen = carve(&place, count, 1);
     s->matrix = carve(&place, size * leading(size), sizeof(double));
     double **arrays[] = {&s->block.diagonal, &s->block.v,    &s->block.b, &s->block.lower, &s->block.upper,
@@ -134,14 +134,27 @@ typedef struct extremes {
     double highest[2], lowest[2];
 } extremes;
 
-static extremes find_extremes(const gram_smo *s, const double *v)
+static extremes find_extremes(const gram_smo *s)
 {
     extremes e = {{-INFINITY, -INFINITY}, {INFINITY, INFINITY}};
     for (int64_t i = 0; i < s->count; i++) {
         const int g = group_of(s, i);
-        const double value = v ? v[i] : s->c[i] - s->f[point_of(s, i)];
-        if (can_rise(s, i) && value > e.highest[g]) e.highest[g] = value;
-        if (can_fall(s, i) && value < e.lowest[g]) e.lowest[g] = value;
+        const double v = s->c[i] - s->f[point_of(s, i)];
+        if (can_rise(s, i) && v > e.highest[g]) e.highest[g] = v;
+        if (can_fall(s, i) && v < e.lowest[g]) e.lowest[g] = v;
+    }
+    return e;
+}
+
+/* The same from v, which is brought up to date; in every round, so without branches that nobody can predict. */
+static extremes update_extremes(gram_smo *s)
+{
+    extremes e;
+    for (int64_t i = 0; i < s->count; i++) s->v[i] = s->c[i] - s->f[point_of(s, i)];
+    for (int g = 0; g < 2; g++) {
+        const int64_t first = g ? s->group : 0, end = g ? s->count : s->group;
+        s->loops->range(end - first, s->v + first, s->b + first, s->lower + first, s->upper + first, &e.highest[g],
+                        &e.lowest[g]);
     }
     return e;
 }
@@ -156,7 +169,7 @@ static double violation_of(const extremes *e)
 
 double gram_smo_violation(const gram_smo *s)
 {
-    const extremes e = find_extremes(s, NULL);
+    const extremes e = find_extremes(s);
     return violation_of(&e);
 }
 
@@ -181,13 +194,13 @@ static int64_t list_active(const gram_smo *s, const extremes *e, double margin, 
 
 int64_t gram_smo_active(const gram_smo *s, double margin, int64_t *variables)
 {
-    const extremes e = find_extremes(s, NULL);
+    const extremes e = find_extremes(s);
     return list_active(s, &e, margin, variables);
 }
 
 void gram_smo_levels(const gram_smo *s, double level[2])
 {
-    const extremes e = find_extremes(s, NULL);
+    const extremes e = find_extremes(s);
     double sum[2] = {0, 0};
     int64_t count[2] = {0, 0};
     for (int64_t i = 0; i < s->count; i++) {
@@ -272,15 +285,15 @@ static void take(gram_smo *s, int64_t variable)
 /* Variables that can rise and exceed the lowest that can fall, and the other way round: half of the places each. */
 static void take_violators(gram_smo *s, const extremes *e, int64_t places)
 {
-    candidate *up = s->candidates, *down = s->candidates + s->count;
+    candidate *up = s->candidates, *down = s->candidates + s->count + 1;
     int64_t ups = 0, downs = 0;
     for (int64_t i = 0; i < s->count; i++) {
-        const int g = group_of(s, i);
-        if (s->chosen[i]) continue;
-        if (can_rise(s, i) && s->v[i] > e->lowest[g])
-            up[ups++] = (candidate){.excess = s->v[i] - e->lowest[g], .variable = i};
-        if (can_fall(s, i) && s->v[i] < e->highest[g])
-            down[downs++] = (candidate){.excess = e->highest[g] - s->v[i], .variable = i};
+        const int g = group_of(s, i), open = !s->chosen[i];
+        const double above = s->v[i] - e->lowest[g], below = e->highest[g] - s->v[i];
+        up[ups] = (candidate){.excess = above, .variable = i}; /* counted or overwritten: a branch would cost more */
+        ups += open & can_rise(s, i) & (above > 0);
+        down[downs] = (candidate){.excess = below, .variable = i};
+        downs += open & can_fall(s, i) & (below > 0);
     }
     int64_t half = places / 2;
     if (ups < half) half = ups;
@@ -367,7 +380,10 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
         double *row = s->matrix + place_of(job, k) * job->ld;
         const float *from = s->rows[k];
-        for (int64_t m = 0; m <= k; m++) row[place_of(job, m)] = unit * (double)from[s->points[m]];
+        const int64_t *point = s->points, first = least(k + 1, job->first_group);
+        double *second = row + s->block.count[0] - job->first_group;
+        for (int64_t m = 0; m < first; m++) row[m] = unit * (double)from[point[m]];
+        for (int64_t m = first; m <= k; m++) second[m] = unit * (double)from[point[m]];
     }
     return GRAM_OK;
 }
@@ -478,13 +494,12 @@ gram_status gram_smo_solve(gram_smo *s)
     s->out_of_budget = s->shrunk = 0;
     s->block.joined = 0;
     for (;;) {
-        for (int64_t i = 0; i < s->count; i++) s->v[i] = s->c[i] - s->f[point_of(s, i)];
-        const extremes e = find_extremes(s, s->v);
+        const extremes e = update_extremes(s);
         const int64_t steps = s->steps;
         s->violation = violation_of(&e);
         if (s->violation <= s->tolerance) break;
         s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
-        s->shrunk = s->enough > 0 && list_active(s, &e, s->margin, NULL) <= s->enough;
+        s->shrunk = s->enough > 0 && s->rounds >= s->patience && list_active(s, &e, s->margin, NULL) <= s->enough;
         if (s->out_of_budget || s->shrunk) break;
         first = fmax(first, s->violation);
         const double share = first > s->tolerance ? log(first / s->violation) / log(first / s->tolerance) : 0;

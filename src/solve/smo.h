@@ -41,6 +41,7 @@ typedef struct gram_smo {
     int64_t most;     /* steps */
     double deadline;  /* of gram_smo_clock; 0: none */
     int64_t enough;   /* at most so many active variables; 0: never for that reason */
+    int64_t patience; /* rounds before that is looked at */
     double margin;    /* of active variables */
     /* what was done */
     int64_t steps, rounds;

@@ -26,6 +26,9 @@ typedef struct gram_smo_loops {
      * is replaced by it. */
     int64_t (*partner)(int64_t count, double top, double own, double least, const double *row, const double *diagonal,
                        const double *v, const double *fall, double *gain);
+    /* The highest v of those with b below upper and the lowest of those with b above lower, any count. */
+    void (*range)(int64_t count, const double *v, const double *b, const double *lower, const double *upper,
+                  double *highest, double *lowest);
     /* out[k] += sum_r weights[r] rows[r][first + k], k < count, any count. */
     void (*add_rows)(int64_t rows, const double *weights, const float *const *row, int64_t first, int64_t count,
                      double *out);

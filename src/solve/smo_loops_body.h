@@ -98,6 +98,30 @@ static int64_t partner(int64_t count, double top, double own, double smallest, c
     return settle(&high, gain);
 }
 
+static void range(int64_t count, const double *v, const double *b, const double *lower, const double *upper,
+                  double *highest, double *lowest)
+{
+    const vector_f64 minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
+    vector_f64 high = minus, low = plus;
+    double up = -INFINITY, down = INFINITY;
+    int64_t i = 0;
+    for (; i + LANES_F64 <= count; i += LANES_F64) {
+        const vector_f64 value = load_f64(v + i), at = load_f64(b + i);
+        high = max_f64(select_f64(at < load_f64(upper + i), value, minus), high);
+        low = min_f64(select_f64(at > load_f64(lower + i), value, plus), low);
+    }
+    for (int l = 0; l < LANES_F64; l++) {
+        up = high[l] > up ? high[l] : up;
+        down = low[l] < down ? low[l] : down;
+    }
+    for (; i < count; i++) {
+        if (b[i] < upper[i] && v[i] > up) up = v[i];
+        if (b[i] > lower[i] && v[i] < down) down = v[i];
+    }
+    *highest = up;
+    *lowest = down;
+}
+
 /* Four rows at a time, so that `out` is read and written once for four. */
 static void add_four(const double *weights, const float *const *row, int64_t first, int64_t count, double *out)
 {
@@ -122,4 +146,4 @@ static void add_rows(int64_t rows, const double *weights, const float *const *ro
     }
 }
 
-const gram_smo_loops LEVEL_TABLE = {move, partner, add_rows};
+const gram_smo_loops LEVEL_TABLE = {move, partner, range, add_rows};
