@@ -1,5 +1,6 @@
 /* The loops of smo_loops.h, compiled once for each level: the includer defines LEVEL_TABLE. */
 #include <math.h>
+#include <string.h>
 
 #include "../base/simd.h"
 #include "smo_loops.h"
@@ -98,6 +99,14 @@ static int64_t partner(int64_t count, double top, double own, double smallest, c
     return settle(&high, gain);
 }
 
+/* From anywhere. */
+GRAM_INLINE vector_f64 fetch(const double *x)
+{
+    vector_f64 out;
+    memcpy(&out, x, sizeof out);
+    return out;
+}
+
 static void range(int64_t count, const double *v, const double *b, const double *lower, const double *upper,
                   double *highest, double *lowest)
 {
@@ -106,9 +115,9 @@ static void range(int64_t count, const double *v, const double *b, const double 
     double up = -INFINITY, down = INFINITY;
     int64_t i = 0;
     for (; i + LANES_F64 <= count; i += LANES_F64) {
-        const vector_f64 value = load_f64(v + i), at = load_f64(b + i);
-        high = max_f64(select_f64(at < load_f64(upper + i), value, minus), high);
-        low = min_f64(select_f64(at > load_f64(lower + i), value, plus), low);
+        const vector_f64 value = fetch(v + i), at = fetch(b + i);
+        high = max_f64(select_f64(at < fetch(upper + i), value, minus), high);
+        low = min_f64(select_f64(at > fetch(lower + i), value, plus), low);
     }
     for (int l = 0; l < LANES_F64; l++) {
         up = high[l] > up ? high[l] : up;
