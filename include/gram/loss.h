@@ -98,6 +98,7 @@ typedef struct gram_loss_tune_options {
     int64_t lambda_count;
     const double *lambdas;
     int64_t rows; /* default 2,000 */
+    int ard;      /* one length-scale per column, as in gram_logistic_tune_options */
 } gram_loss_tune_options;
 
 GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);

@@ -108,7 +108,7 @@ GRAM_API const gram_svm_pair *gram_svm_pairs(const gram_svm *svm); /* one for ea
 GRAM_API const double *gram_svm_duals(const gram_svm *svm);
 /* The rows of x that are the function's centres, in order. */
 GRAM_API const int64_t *gram_svm_support(const gram_svm *svm);
-/* 2 numbers for each output, A and B of 1/(1 + exp(A f + B)), the probability of the pair's first class; NULL if the machine
+/* 2 numbers for each output, A and B of 1/(1 + exp(A f + B)), the probability of the pair's first class, B = 0; NULL if the machine
  * has no probabilities. */
 GRAM_API const double *gram_svm_sigmoids(const gram_svm *svm);
 
@@ -135,6 +135,9 @@ typedef struct gram_svm_tune_options {
     double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
     int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
     int64_t iterations;             /* at most so many steps in one fit; 0 (default): 100 for each row */
+    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it up to 30 columns. Their proportions come from kernel
+     * ridge regression on y; kept if the score is better by two standard errors */
+    int ard;
 } gram_svm_tune_options;
 
 GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);
@@ -148,6 +151,7 @@ typedef struct gram_svm_tune_report {
     double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */
     double standard_error; /* of the score */
     int at_edge;           /* the choice is at an edge of the grid */
+    int ard_kept;          /* one length-scale per column was better */
 } gram_svm_tune_report;
 
 /* Cross-validates a grid of factors for all length-scales of the kernel that are not fixed, and of strengths, both evenly on the
@@ -157,7 +161,8 @@ typedef struct gram_svm_tune_report {
  *
  * The kernel matrix of a width is made once for all folds, pairs and strengths; each fit starts from that of the strength
  * before; decision values at held-out rows come out of the solver with the solution. Where no coefficient is at its bound, larger
- * C change nothing and are not solved. Fits are solved to a tolerance of 1e-2 at least. Widths and folds run in parallel.
+ * C change nothing and are not solved. Fits are solved to a tolerance of 1e-2 at least. Widths and folds run in parallel. With several
+ * length-scales (ard) the grid is searched once more, its factors on all of them; scores are those of what was kept.
  *
  * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
  * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs

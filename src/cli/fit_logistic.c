@@ -91,6 +91,7 @@ static gram_status tune(cli_session *session, fit_state *fit)
     const double given = state->lambda;
     gram_logistic_tune_options options;
     gram_logistic_tune_options_init(&options, sizeof options);
+    options.ard = cli_fit_wants_ard(fit->own);
     options.folds = cli_fit_folds(fit);
     options.weights = fit->weights;
     options.intercept = !fit->own->no_intercept;

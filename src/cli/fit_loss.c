@@ -139,6 +139,7 @@ static gram_status tune(cli_session *session, fit_state *fit)
     const double given = state->options.lambda;
     gram_loss_tune_options options;
     gram_loss_tune_options_init(&options, sizeof options);
+    options.ard = cli_fit_wants_ard(fit->own);
     options.loss = state->options;
     options.folds = cli_fit_folds(fit);
     if (!isnan(given)) {

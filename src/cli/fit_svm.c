@@ -103,6 +103,7 @@ static gram_status tune(cli_session *session, fit_state *fit)
     gram_svm_tune_options options;
     gram_svm_tune_options_init(&options, sizeof options);
     options.folds = cli_fit_folds(fit);
+    options.ard = cli_fit_wants_ard(fit->own);
     if (!state->c_is_default) options.strengths = 1;
     state->tuned.size = sizeof state->tuned;
     state->out_of_fold = calloc((size_t)(n * outputs + 1), sizeof *state->out_of_fold);

@@ -9,7 +9,7 @@
 
 /* Fits that only choose need not be exact. */
 static const double TOLERANCE = 1e-4;
-enum { MOST_STEPS = 50, ROWS = 2000, ROWS_OF_SEVERAL = 1500 };
+enum { MOST_STEPS = 50, ROWS = 1000, ROWS_OF_SEVERAL = 1500 };
 
 typedef struct tuning {
     const gram_problem *problem;
@@ -114,6 +114,8 @@ static gram_status tune(gram_context *context, const gram_problem *problem, int6
                             .widths = o->widths,
                             .lambda_count = o->lambda_count,
                             .lambdas = o->lambdas,
+                            .ard = o->ard,
+                            .classes = classes,
                             .argument = &t,
                             .path = path,
                             .criterion = criterion,

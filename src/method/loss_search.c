@@ -13,10 +13,12 @@
 
 #include "../base/sweep.h"
 #include "../tile/family.h"
+#include "relevance.h"
 #include "space.h"
 
 static const double WIDTHS[GRAM_GRID_WIDTHS] = {0.25, 0.5, 1, 2, 4};
 static const size_t MOST_BYTES = (size_t)1 << 30; /* of matrices that are held at a time, if there are several */
+static const double CLEARLY = 0.95;               /* of two searches the better is better by chance otherwise */
 static const double FIRST_VARIANCE = 0.1, VARIANCE_STEP = 3.16227766016837933;
 
 /* What a search holds while it runs. */
@@ -130,14 +132,14 @@ static int64_t batch_of(const gram_context *context, int64_t n, int64_t widths)
     return fit < 1 ? 1 : fit < (double)widths ? (int64_t)fit : widths;
 }
 
-static gram_status open(gram_context *context, gram_grid_search *g, running *r)
+static gram_status open(gram_context *context, gram_kernel *kernel, gram_grid_search *g, running *r)
 {
     gram_status status = GRAM_OK;
     const gram_problem *p = g->problem;
     r->search = g;
     r->best = INFINITY;
     TRY(check_grid(context, g));
-    TRY(gram_kernel_resolve(context, p->kernel, p->x, &r->resolved));
+    TRY(gram_kernel_resolve(context, kernel, p->x, &r->resolved));
     TRY(gram_space_create(context, r->resolved, p->x, (gram_noise_range){.fixed = 1}, &r->space));
     r->widths = g->width_count > 0 ? g->width_count : has_lengths(&r->space) ? GRAM_GRID_WIDTHS : 1;
     r->factor = g->width_count > 0 ? g->widths : has_lengths(&r->space) ? WIDTHS : &WIDTHS[GRAM_GRID_WIDTHS / 2];
@@ -275,12 +277,12 @@ done:
     return status;
 }
 
-gram_status gram_grid_search_run(gram_context *context, gram_grid_search *g)
+static gram_status search_kernel(gram_context *context, gram_kernel *kernel, gram_grid_search *g)
 {
     gram_status status = GRAM_OK;
     running r = {.search = g};
     g->report = (gram_grid_report){.size = sizeof g->report, .rows = g->problem->n, .value = NAN};
-    TRY(open(context, g, &r));
+    TRY(open(context, kernel, g, &r));
     TRY(run_all(context, &r));
     FAIL_IF(!isfinite(r.best), context, GRAM_ERROR_NUMERICAL, "%s: the criterion has no value on the whole grid",
             g->name);
@@ -291,5 +293,52 @@ gram_status gram_grid_search_run(gram_context *context, gram_grid_search *g)
     g->report.at_edge = at_edge(r.best_width, r.widths) || at_edge(r.best_strength, r.strengths);
 done:
     close(context, &r);
+    return status;
+}
+
+/* The same grid with one length-scale per column; replaces what was found if it is better. */
+static gram_status try_several_lengths(gram_context *context, gram_grid_search *g)
+{
+    gram_status status = GRAM_OK;
+    const gram_problem *p = g->problem;
+    const int64_t numbers = p->n * g->outputs, points = g->report.points;
+    gram_grid_search other = *g;
+    gram_kernel *shaped = NULL;
+    other.held_out = NULL;
+    other.grid = NULL;
+    other.tuned = NULL;
+    TRY(gram_relevance(context, p->kernel, p->x, g->classes, p->y, p->weights, g->ard, &shaped));
+    if (!shaped) goto done;
+    TRY(gram_take(context, "held-out predictions", numbers, sizeof(double), (void **)&other.held_out));
+    TRY(gram_take(context, "grid", points, sizeof *other.grid, (void **)&other.grid));
+    TRY(search_kernel(context, shaped, &other));
+    other.report.fits += g->report.fits;
+    if (!(other.report.value < CLEARLY * g->report.value)) goto done;
+    gram_kernel *kept = g->tuned;
+    g->tuned = other.tuned;
+    other.tuned = kept;
+    g->lambda = other.lambda;
+    g->report = other.report;
+    g->report.ard_kept = 1;
+    memcpy(g->held_out, other.held_out, (size_t)numbers * sizeof(double));
+    if (g->grid) memcpy(g->grid, other.grid, (size_t)points * sizeof *other.grid);
+done:
+    gram_give(context, other.held_out, numbers, sizeof(double));
+    gram_give(context, other.grid, points, sizeof *other.grid);
+    gram_kernel_release(other.tuned);
+    gram_kernel_release(shaped);
+    return status;
+}
+
+gram_status gram_grid_search_run(gram_context *context, gram_grid_search *g)
+{
+    gram_status status = GRAM_OK;
+    TRY(search_kernel(context, g->problem->kernel, g));
+    if (g->ard) TRY(try_several_lengths(context, g));
+done:
+    if (status < 0) {
+        gram_kernel_release(g->tuned);
+        g->tuned = NULL;
+    }
     return status;
 }

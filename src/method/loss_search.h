@@ -45,6 +45,8 @@ typedef struct gram_grid_search {
     int64_t lambda_count;
     const double *lambdas; /* NULL: by default */
     double unit;           /* of the default lambdas; 0: 1 */
+    int ard;               /* try one length-scale per column, as gram_tune_options has it */
+    int64_t classes;       /* of the problem's y; 0: numbers */
     void *argument;
     /* Fits the training rows of a fold for all strengths, each from the one before. */
     gram_status (*path)(gram_context *context, void *argument, gram_fold *fold);

@@ -105,6 +105,7 @@ static gram_status tune(gram_context *context, const gram_problem *problem, int6
                             .widths = o->widths,
                             .lambda_count = o->lambda_count,
                             .lambdas = o->lambdas,
+                            .ard = o->ard,
                             .unit = g->unit,
                             .argument = &t,
                             .path = path,

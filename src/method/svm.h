@@ -81,7 +81,7 @@ double gram_svm_sigmoid(double f, double a, double b);
 
 gram_svm_options gram_svm_options_known(const gram_svm_options *options);
 
-/* A and B of 1/(1 + exp(A f + B)) for each output from decision values (n x outputs) at rows that the machine had not seen;
+/* A and B = 0 of 1/(1 + exp(A f + B)) for each output from decision values (n x outputs) at rows that the machine had not seen;
  * rows of weight 0 do not count. */
 gram_status gram_svm_fit_sigmoids(gram_context *context, const gram_svm_data *data, const double *decisions,
                                   double *sigmoids);

@@ -12,6 +12,7 @@
 
 #include "../base/sweep.h"
 #include "../tile/family.h"
+#include "relevance.h"
 #include "svm_chain.h"
 
 enum { SAMPLE_STREAM = 0x53564e };
@@ -21,6 +22,9 @@ static const double LOOSE = 1e-2;
 
 /* What making a matrix takes of the work on its width. */
 static const double MATRICES = 0.05;
+
+/* Standard errors: the better of two searches is better by chance otherwise. */
+static const double CLEARLY = 2;
 
 typedef struct tuning {
     const gram_svm_data *data; /* of the rows that are tuned on */
@@ -370,6 +374,87 @@ static void report_best(const tuning *t, int64_t best, gram_svm_tune_report *r)
         (t->widths > 1 && (w == 0 || w == t->widths - 1)) || (t->strengths > 1 && (k == 0 || k == t->strengths - 1));
 }
 
+/* What a search of one kernel found. */
+typedef struct found {
+    gram_kernel *kernel;
+    gram_svm_tune_report report;
+    double *scores, *out_of_fold; /* the caller's, or of the same size, or NULL */
+} found;
+
+/* The grid of one kernel on the rows of `data`, whose numbers among the caller's are `rows`. */
+static gram_status search_kernel(gram_context *context, const gram_svm_data *data, const gram_svm_tune_options *o,
+                                 const gram_kernel *kernel, const int64_t *rows, int64_t caller_rows, found *out)
+{
+    gram_status status = GRAM_OK;
+    tuning t = {0};
+    int64_t best = -1, lengths = 0;
+    TRY(set_up(context, data, o, kernel, &t));
+    for (int64_t i = 0; out->out_of_fold && i < caller_rows * t.outputs; i++) out->out_of_fold[i] = NAN;
+    TRY(search(context, &t, kernel, rows, out->out_of_fold, &best, &out->report));
+    TRY(stretch(context, kernel, t.factors[best / t.strengths], &lengths, &out->kernel));
+    report_best(&t, best, &out->report);
+    if (out->scores) memcpy(out->scores, t.scores, (size_t)(t.widths * t.strengths) * sizeof *out->scores);
+done:
+    free_all(context, &t);
+    return status;
+}
+
+static int is_clearly_better(gram_svm_kind kind, const gram_svm_tune_report *a, const gram_svm_tune_report *b)
+{
+    const double gain = gram_svm_is_classification(kind) ? a->score - b->score : b->score - a->score;
+    return gain > CLEARLY * b->standard_error;
+}
+
+/* The same grid with one length-scale per column; replaces what was found if it is better. */
+static gram_status try_several_lengths(gram_context *context, const gram_svm_data *data, const gram_svm_tune_options *o,
+                                       const int64_t *rows, int64_t caller_rows, found *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t decisions = caller_rows * data->outputs, grid = o->widths * o->strengths;
+    const int classification = gram_svm_is_classification(data->options.kind);
+    gram_kernel *shaped = NULL;
+    found other = {0};
+    TRY(gram_relevance(context, data->kernel, data->x, classification ? data->classes : 0, data->y,
+                       data->options.weights, o->ard, &shaped));
+    if (!shaped) goto done;
+    TRY(gram_take(context, "scores", grid, sizeof(double), (void **)&other.scores));
+    TRY(gram_take(context, "decision values", decisions, sizeof(double), (void **)&other.out_of_fold));
+    TRY(search_kernel(context, data, o, shaped, rows, caller_rows, &other));
+    other.report.fits += out->report.fits;
+    other.report.iterations += out->report.iterations;
+    if (is_clearly_better(data->options.kind, &other.report, &out->report)) {
+        gram_kernel *kept = out->kernel;
+        out->kernel = other.kernel;
+        other.kernel = kept;
+        out->report = other.report;
+        out->report.ard_kept = 1;
+        if (out->scores) memcpy(out->scores, other.scores, (size_t)grid * sizeof(double));
+        if (out->out_of_fold) memcpy(out->out_of_fold, other.out_of_fold, (size_t)decisions * sizeof(double));
+    }
+done:
+    gram_give(context, other.scores, grid, sizeof(double));
+    gram_give(context, other.out_of_fold, decisions, sizeof(double));
+    gram_kernel_release(other.kernel);
+    gram_kernel_release(shaped);
+    return status;
+}
+
+static gram_status check_arguments(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                   const double *y, const double *C, gram_svm_kind kind)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(!kernel || !x || !C, context, GRAM_ERROR_ARGUMENT, "svm_tune: %s is NULL",
+            !kernel ? "kernel"
+            : !x    ? "x"
+                    : "C");
+    FAIL_IF(kind == GRAM_SVM_ONE_CLASS, context, GRAM_ERROR_UNSUPPORTED, "svm_tune: one class has no error to tune by");
+    FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "svm_tune: y is NULL");
+    FAIL_IF(gram_smo_kernel_is_indexed(kernel), context, GRAM_ERROR_UNSUPPORTED,
+            "svm_tune: a kernel of the points' coordinates is needed");
+done:
+    return status;
+}
+
 gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                           const gram_svm_options *machine, const gram_svm_tune_options *options, gram_kernel **tuned,
                           double *C, double *scores, double *out_of_fold, gram_svm_tune_report *report)
@@ -377,25 +462,15 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     gram_status status = GRAM_OK;
     gram_svm_options known = gram_svm_options_known(machine);
     gram_svm_tune_options o;
-    gram_svm_tune_report made = {0};
     gram_svm_data data = {0};
     gram_kernel *resolved = NULL;
-    tuning t = {0};
     subset rows = {0};
-    int64_t best = -1, lengths = 0;
+    found out = {.scores = scores, .out_of_fold = out_of_fold};
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    FAIL_IF(!kernel || !x || !C, context, GRAM_ERROR_ARGUMENT, "svm_tune: %s is NULL",
-            !kernel ? "kernel"
-            : !x    ? "x"
-                    : "C");
-    FAIL_IF(known.kind == GRAM_SVM_ONE_CLASS, context, GRAM_ERROR_UNSUPPORTED,
-            "svm_tune: one class has no error to tune by");
-    FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "svm_tune: y is NULL");
-    FAIL_IF(gram_smo_kernel_is_indexed(kernel), context, GRAM_ERROR_UNSUPPORTED,
-            "svm_tune: a kernel of the points' coordinates is needed");
+    TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
     TRY(choose_rows(context, x, y, known.weights, o.rows, &rows));
     known.start = known.out_of_fold = NULL;
@@ -407,16 +482,14 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
                            &data));
     FAIL_IF(data.n < 2 * o.folds, context, GRAM_ERROR_DATA, "svm_tune: %lld rows are too few for %lld folds",
             (long long)data.n, (long long)o.folds);
-    TRY(set_up(context, &data, &o, resolved, &t));
-    for (int64_t i = 0; out_of_fold && i < x->n * t.outputs; i++) out_of_fold[i] = NAN;
-    TRY(search(context, &t, resolved, rows.rows, out_of_fold, &best, &made));
-    TRY(stretch(context, resolved, t.factors[best / t.strengths], &lengths, tuned));
-    report_best(&t, best, &made);
-    *C = made.C;
-    if (scores) memcpy(scores, t.scores, (size_t)(t.widths * t.strengths) * sizeof *scores);
-    if (report) *report = made;
+    TRY(search_kernel(context, &data, &o, resolved, rows.rows, x->n, &out));
+    if (o.ard) TRY(try_several_lengths(context, &data, &o, rows.rows, x->n, &out));
+    *tuned = out.kernel;
+    out.kernel = NULL;
+    *C = out.report.C;
+    if (report) *report = out.report;
 done:
-    free_all(context, &t);
+    gram_kernel_release(out.kernel);
     gram_svm_data_free(context, &data);
     gram_kernel_release(resolved);
     if (x) free_rows(context, x, &rows);

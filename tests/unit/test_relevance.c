@@ -1,0 +1,169 @@
+/* One length-scale per column where a grid searches: found where some columns say nothing, and left where all say as much. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples.h"
+#include "support.h"
+
+enum { N = 240, D = 8, MATTER = 2 };
+
+typedef struct world {
+    gram_context *context;
+    gram_kernel *kernel;
+    gram_points *x;
+    double *numbers, *labels, *targets;
+    int64_t classes[N];
+} world;
+
+/* Inside of a ring or not by the first `matter` columns; the target is a wave over them. */
+static world world_make(int64_t matter)
+{
+    world w = {.context = test_context(2, GRAM_ISA_AUTO),
+               .numbers = sample_normal(41, N * D),
+               .labels = test_numbers(N),
+               .targets = sample_normal(42, N)};
+    w.x = test_points(w.context, N, D, w.numbers);
+    w.kernel = test_kernel(w.context, "rbf");
+    for (int64_t i = 0; i < N; i++) {
+        double square = 0, sum = 0;
+        for (int64_t k = 0; k < matter; k++) {
+            square += w.numbers[i * D + k] * w.numbers[i * D + k];
+            sum += w.numbers[i * D + k];
+        }
+        w.classes[i] = square > 0.7 * (double)matter;
+        w.labels[i] = (double)w.classes[i];
+        w.targets[i] = sin(1.5 * sum) + 0.1 * w.targets[i];
+    }
+    return w;
+}
+
+static void world_free(world *w)
+{
+    gram_points_destroy(w->x);
+    gram_kernel_release(w->kernel);
+    free(w->numbers);
+    free(w->labels);
+    free(w->targets);
+    gram_context_destroy(w->context);
+}
+
+/* The length-scales of the columns that matter are the shortest by far. */
+static void check_lengths(const world *w, const gram_kernel *tuned)
+{
+    double least = INFINITY, most = 0;
+    assert_int_equal(gram_kernel_parameter_count(tuned), D);
+    for (int64_t k = 0; k < D; k++) {
+        gram_parameter p;
+        OK(w->context, gram_kernel_parameter_get(w->context, tuned, k, &p));
+        if (k < MATTER)
+            most = fmax(most, p.value);
+        else
+            least = fmin(least, p.value);
+    }
+    if (!(least > 3 * most)) FAIL_TEST("lengths %g of columns that matter, %g of others", most, least);
+}
+
+static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard, gram_kernel **tuned,
+                                     double *out_of_fold)
+{
+    gram_svm_options machine;
+    gram_svm_tune_options o;
+    gram_svm_tune_report report;
+    double c;
+    gram_svm_options_init(&machine, sizeof machine);
+    machine.kind = kind;
+    gram_svm_tune_options_init(&o, sizeof o);
+    o.ard = ard;
+    OK(w->context, gram_svm_tune(w->context, w->kernel, w->x, kind == GRAM_SVM_C ? w->labels : w->targets, &machine, &o,
+                                 tuned, &c, NULL, out_of_fold, &report));
+    return report;
+}
+
+static void test_svm(void **state)
+{
+    (void)state;
+    world w = world_make(MATTER);
+    gram_kernel *one, *several;
+    double *decisions = test_numbers(N);
+    const gram_svm_tune_report a = tune_svm(&w, GRAM_SVM_C, 0, &one, NULL);
+    const gram_svm_tune_report b = tune_svm(&w, GRAM_SVM_C, -1, &several, decisions);
+    assert_int_equal(a.ard_kept, 0);
+    assert_int_equal(b.ard_kept, 1);
+    assert_int_equal(gram_kernel_parameter_count(one), 1);
+    check_lengths(&w, several);
+    if (!(b.score > a.score + 0.05)) FAIL_TEST("accuracy %g, with several lengths %g", a.score, b.score);
+    double right = 0; /* the decision values are those of what was kept */
+    for (int64_t i = 0; i < N; i++) right += (decisions[i] > 0 ? 0 : 1) == w.classes[i];
+    assert_true(fabs(right / N - b.score) < 1e-12);
+    gram_kernel_release(one);
+    gram_kernel_release(several);
+    const gram_svm_tune_report c = tune_svm(&w, GRAM_SVM_EPSILON_REGRESSION, 1, &several, NULL);
+    assert_int_equal(c.ard_kept, 1);
+    check_lengths(&w, several);
+    gram_kernel_release(several);
+    free(decisions);
+    world_free(&w);
+}
+
+static void test_logistic(void **state)
+{
+    (void)state;
+    world w = world_make(MATTER);
+    gram_logistic_tune_options o;
+    gram_grid_report a, b;
+    gram_kernel *one, *several;
+    double lambda;
+    gram_logistic_tune_options_init(&o, sizeof o);
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &one, &lambda, &a, NULL, NULL, 0));
+    o.ard = 1;
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &several, &lambda, &b, NULL, NULL, 0));
+    assert_int_equal(a.ard_kept, 0);
+    assert_int_equal(b.ard_kept, 1);
+    assert_int_equal(gram_kernel_parameter_count(one), 1);
+    check_lengths(&w, several);
+    if (!(b.value < 0.8 * a.value)) FAIL_TEST("log loss %g, with several lengths %g", a.value, b.value);
+    gram_kernel_release(one);
+    gram_kernel_release(several);
+    world_free(&w);
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    world w = world_make(MATTER);
+    gram_loss_tune_options o;
+    gram_grid_report report;
+    gram_grid_point grid[55];
+    gram_kernel *several;
+    double lambda, best = INFINITY;
+    gram_loss_tune_options_init(&o, sizeof o);
+    o.loss.kind = GRAM_LOSS_ABSOLUTE;
+    o.ard = 1;
+    OK(w.context, gram_loss_tune(w.context, w.kernel, w.x, w.targets, &o, &several, &lambda, &report, grid, NULL, 0));
+    assert_int_equal(report.ard_kept, 1);
+    check_lengths(&w, several);
+    for (int i = 0; i < 55; i++) best = fmin(best, grid[i].value); /* the grid is that of what was kept */
+    assert_true(best == report.value);
+    gram_kernel_release(several);
+    world_free(&w);
+}
+
+/* Where all columns say as much, one length-scale stays. */
+static void test_not_kept(void **state)
+{
+    (void)state;
+    world w = world_make(D);
+    gram_kernel *tuned;
+    assert_int_equal(tune_svm(&w, GRAM_SVM_C, 1, &tuned, NULL).ard_kept, 0);
+    assert_int_equal(gram_kernel_parameter_count(tuned), 1);
+    gram_kernel_release(tuned);
+    world_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_svm), cmocka_unit_test(test_logistic),
+                                       cmocka_unit_test(test_loss), cmocka_unit_test(test_not_kept)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
