@@ -156,7 +156,8 @@ typedef struct gram_svm_tune_report {
 
 /* Cross-validates a grid of factors for all length-scales of the kernel that are not fixed, and of strengths, both evenly on the
  * log scale. Unset numbers of the kernel are set as gram_kernel_resolve does first, so the default grid is that of the data. The
- * best accuracy (error) is chosen, of equals the smoothest: least C, then widest. For nu kinds C is not searched; one class has
+ * best mean squared error is chosen; accuracies are smoothed over neighbours in the grid first, and of cells within a quarter of a
+ * standard error of the best those of the least C compete. For nu kinds C is not searched; one class has
  * nothing to tune by (GRAM_ERROR_UNSUPPORTED).
  *
  * The kernel matrix of a width is made once for all folds, pairs and strengths; each fit starts from that of the strength

@@ -26,6 +26,9 @@ static const double MATRICES = 0.05;
 /* Standard errors: the better of two searches is better by chance otherwise. */
 static const double CLEARLY = 2;
 
+/* Standard errors within which scores are as good as each other. */
+static const double AS_GOOD = 0.25;
+
 typedef struct tuning {
     const gram_svm_data *data; /* of the rows that are tuned on */
     int64_t widths, strengths, n, outputs;
@@ -144,21 +147,48 @@ done:
     return status;
 }
 
+/* A cell's score among its neighbours': shares of right labels are counts of few rows, and the largest of a hundred such is a
+ * lucky one more often than the best. Mean squared errors are smooth enough as they are. */
+static double smoothed(const tuning *t, int64_t cell)
+{
+    static const double weights[] = {1, 2, 1};
+    const int64_t width = cell / t->strengths, strength = cell % t->strengths;
+    double sum = 0, total = 0;
+    if (!gram_svm_is_classification(t->data->options.kind)) return t->scores[cell];
+    for (int64_t w = width - 1; w <= width + 1; w++)
+        for (int64_t k = strength - 1; k <= strength + 1; k++) {
+            if (w < 0 || w >= t->widths || k < 0 || k >= t->strengths) continue;
+            const double weight = weights[w - width + 1] * weights[k - strength + 1];
+            sum += weight * t->scores[w * t->strengths + k];
+            total += weight;
+        }
+    return sum / total;
+}
+
 /* Is a better than b? Of equals the smaller C, then the wider kernel. */
 static int is_better(const tuning *t, int64_t a, int64_t b)
 {
-    if (b < 0) return 1;
-    const double x = t->scores[a], y = t->scores[b];
+    const double x = smoothed(t, a), y = smoothed(t, b);
     if (x != y) return gram_svm_is_classification(t->data->options.kind) ? x > y : x < y;
     const int64_t ca = a % t->strengths, cb = b % t->strengths;
     return ca != cb ? ca < cb : a / t->strengths > b / t->strengths;
 }
 
-static int64_t best_of(const tuning *t, int64_t from, int64_t to, int64_t best)
+/* The best but for the smallest C that is as good, as far as the scores can tell. */
+static int64_t best_cell(const tuning *t)
 {
-    for (int64_t i = from; i < to; i++)
+    int64_t best = 0, simple;
+    for (int64_t i = 1; i < t->widths * t->strengths; i++)
         if (is_better(t, i, best)) best = i;
-    return best;
+    if (!gram_svm_is_classification(t->data->options.kind)) return best;
+    const double enough = smoothed(t, best) - AS_GOOD * t->errors[best];
+    simple = best;
+    for (int64_t i = 0; i < t->widths * t->strengths; i++) {
+        const int64_t c = i % t->strengths, least = simple % t->strengths;
+        if (smoothed(t, i) < enough) continue;
+        if (c < least || (c == least && is_better(t, i, simple))) simple = i;
+    }
+    return simple;
 }
 
 /* ---- the grid ---- */
@@ -254,29 +284,32 @@ static void free_all(gram_context *context, tuning *t)
     gram_give(context, t->chains.fold, t->n, sizeof *t->chains.fold);
 }
 
-/* All batches; `best` decision values go to the caller's rows. Returns the place of the best. */
+/* All batches, then the choice; its decision values go to the caller's rows. */
 static gram_status search(gram_context *context, tuning *t, const gram_kernel *kernel, const int64_t *rows,
                           double *out_of_fold, int64_t *best, gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
     const size_t row_bytes = (size_t)t->outputs * sizeof(double);
-    *best = -1;
-    for (t->batch_first = 0; t->batch_first < t->widths; t->batch_first += t->batch) {
-        const int64_t left = t->widths - t->batch_first, widths = left < t->batch ? left : t->batch;
-        const int64_t from = t->batch_first * t->strengths;
+    int64_t held = 0, widths = 0;
+    for (int64_t first = 0; first < t->widths; first += t->batch) {
+        const int64_t left = t->widths - first;
+        t->batch_first = held = first;
+        widths = left < t->batch ? left : t->batch;
         TRY(run_batch(context, t, kernel, widths));
         for (int64_t i = 0; i < widths * t->chains.folds * t->outputs; i++) {
             report->iterations += t->chains.steps[i];
             report->fits += t->chains.fits[i];
         }
-        const int64_t now = best_of(t, from, from + widths * t->strengths, *best);
-        if (now == *best) continue;
-        *best = now;
-        const double *decisions =
-            gram_svm_decisions_at(&t->chains, now / t->strengths - t->batch_first, now % t->strengths);
-        for (int64_t i = 0; out_of_fold && i < t->n; i++)
-            memcpy(out_of_fold + (rows ? rows[i] : i) * t->outputs, decisions + i * t->outputs, row_bytes);
     }
+    *best = best_cell(t);
+    const int64_t width = *best / t->strengths;
+    if (out_of_fold && (width < held || width >= held + widths)) { /* its decision values were written over */
+        t->batch_first = held = width;
+        TRY(run_batch(context, t, kernel, 1));
+    }
+    const double *decisions = gram_svm_decisions_at(&t->chains, width - held, *best % t->strengths);
+    for (int64_t i = 0; out_of_fold && i < t->n; i++)
+        memcpy(out_of_fold + (rows ? rows[i] : i) * t->outputs, decisions + i * t->outputs, row_bytes);
 done:
     return status;
 }
