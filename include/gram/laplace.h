@@ -121,6 +121,9 @@ typedef struct gram_laplace_tune_options {
     int64_t rows;                 /* tune on at most so many, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
     int64_t restarts;             /* descents from the best so many of a coarse grid of starts; default 2 */
     int64_t evaluations;          /* of the evidence with gradient, at most; default 100 */
+    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it up to 30 columns; kept if the evidence gains more than
+     * log(rows)/2 for each of them */
+    int ard;
 } gram_laplace_tune_options;
 
 GRAM_API void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size);
@@ -130,6 +133,7 @@ typedef struct gram_laplace_tune_report {
     int64_t rows, evaluations;
     double log_evidence; /* on those rows, at the result */
     int at_bound;        /* a parameter ended at a bound of its search range */
+    int ard_kept;        /* one length-scale per column was better */
 } gram_laplace_tune_report;
 
 /* Maximises the evidence over every parameter of the kernel that is not fixed (and the scale), on the log scale, by a

@@ -131,6 +131,7 @@ static gram_status tune(cli_session *session, fit_state *fit, gram_kernel *start
     gram_laplace_tune_options options;
     gram_laplace_tune_options_init(&options, sizeof options);
     options.laplace = state->options;
+    options.ard = cli_fit_wants_ard(fit->own);
     state->tuned.size = sizeof state->tuned;
     const gram_status status = gram_laplace_tune(session->context, start, fit->points, state->y, &options, &fit->kernel,
                                                  &state->options.scale, &state->tuned);

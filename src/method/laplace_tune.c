@@ -1,5 +1,5 @@
 /* Parameters by the evidence: a coarse grid of starts, then quasi-Newton descents with exact gradients from the best
- * of them. */
+ * of them; from there one with a length-scale per column. */
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "sample.h"
 #include "space.h"
 
+enum { ARD_COLUMNS = 30 };
 enum { STREAM = 0x6c61706c /* "lapl" */, FACTORS = 3, AMPLITUDES = 2, STARTS = FACTORS * AMPLITUDES };
 static const double FACTOR[FACTORS] = {1, 3, 0.33};   /* on the length-scales */
 static const double AMPLITUDE[AMPLITUDES] = {1, 0.1}; /* on other numbers that are searched on the log scale */
@@ -195,8 +196,22 @@ done:
     return status;
 }
 
-static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_options *o, gram_kernel **tuned,
-                       double *scale, gram_laplace_tune_report *r)
+/* One descent from the kernel's own values. */
+static gram_status descend_from_here(tuning *t, const gram_laplace_tune_options *o, outcome *best)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = t->space.count, numbers = count * (count + 1);
+    double *work = NULL;
+    TRY(gram_take(t->context, "laplace_tune", numbers, sizeof(double), (void **)&work));
+    TRY(place(t, o->laplace.scale, 0));
+    TRY(descend(t, o->evaluations, work, work + count, best));
+done:
+    gram_give(t->context, work, numbers, sizeof(double));
+    return status;
+}
+
+static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_options *o, int from_here,
+                       gram_kernel **tuned, double *scale, gram_laplace_tune_report *r)
 {
     gram_status status = GRAM_OK;
     gram_kernel *resolved = NULL;
@@ -212,9 +227,9 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
     TRY(gram_take(t->context, "laplace_tune", numbers, sizeof(double), (void **)&t->point));
     t->gradient = t->point + numbers / 3;
     best.variables = t->gradient + numbers / 3;
-    if (t->space.count > 0) TRY(search(t, o, &best));
+    if (t->space.count > 0) TRY((from_here ? descend_from_here : search)(t, o, &best));
     TRY(place(t, o->laplace.scale, 0));
-    if (t->space.count > 0) gram_space_to_point(&t->space, best.variables, t->point);
+    if (t->space.count > 0 && isfinite(best.value)) gram_space_to_point(&t->space, best.variables, t->point);
     TRY(evidence(t, 0, &value));
     TRY(gram_space_kernel(t->context, &t->space, t->point, tuned));
     *scale = t->point[t->space.parameters];
@@ -275,6 +290,65 @@ done:
     return status;
 }
 
+/* What was found so far. */
+typedef struct found {
+    gram_kernel *kernel;
+    double scale;
+    gram_laplace_tune_report report;
+    gram_status status; /* GRAM_NOT_CONVERGED counts for the first search only */
+} found;
+
+static gram_status tune_rows(gram_context *context, const gram_given *given, const gram_laplace_options *known,
+                             const gram_laplace_tune_options *o, int64_t rows, gram_kernel *kernel, int from_here,
+                             found *out)
+{
+    gram_status status = GRAM_OK;
+    gram_sample sample = {0};
+    TRY(sample_rows(context, given, rows, &sample));
+    tuning t = {.context = context, .options = known, .x = sample.points, .y = sample.y};
+    out->status = run(&t, kernel, o, from_here, &out->kernel, &out->scale, &out->report);
+    TRY(out->status);
+done:
+    gram_sample_free(context, &sample);
+    return status;
+}
+
+static void replace(found *best, found *by)
+{
+    gram_kernel *old = best->kernel;
+    by->report.evaluations += best->report.evaluations;
+    by->report.ard_kept |= best->report.ard_kept;
+    best->kernel = by->kernel;
+    best->scale = by->scale;
+    best->report = by->report;
+    by->kernel = old;
+}
+
+static gram_status try_several_lengths(gram_context *context, const gram_given *given,
+                                       const gram_laplace_options *known, gram_laplace_tune_options o, int64_t rows,
+                                       found *best)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = gram_points_dimension(given->x), before = gram_kernel_parameter_count(best->kernel);
+    gram_kernel *split = NULL;
+    found other = {0};
+    if (o.ard == 0 || (o.ard < 0 && d > ARD_COLUMNS)) return GRAM_OK;
+    TRY(gram_kernel_with_ard(context, best->kernel, d, &split));
+    const int64_t more = gram_kernel_parameter_count(split) - before;
+    if (more <= 0) goto done;
+    o.laplace.scale = best->scale;
+    TRY(tune_rows(context, given, known, &o, rows, split, 1, &other));
+    const double price = log((double)other.report.rows) / 2 * (double)more;
+    if (other.report.log_evidence > best->report.log_evidence + price) {
+        replace(best, &other);
+        best->report.ard_kept = 1;
+    }
+done:
+    gram_kernel_release(other.kernel);
+    gram_kernel_release(split);
+    return status;
+}
+
 gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                               const gram_laplace_tune_options *options, gram_kernel **tuned, double *scale,
                               gram_laplace_tune_report *report)
@@ -282,9 +356,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     gram_status status = GRAM_OK;
     gram_laplace_tune_options o;
     gram_laplace_options known;
-    gram_laplace_tune_report told;
-    gram_sample sample = {0};
-    double found = 0;
+    found best = {0};
     if (!context) return GRAM_ERROR_ARGUMENT;
     const gram_progress_fn progress = context->progress;
     if (tuned) *tuned = NULL;
@@ -295,13 +367,16 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     TRY(check(context, &o, kernel, x, y, tuned));
     const gram_given given = {x, 1, y, 1, NULL};
     TRY(gram_given_check(context, "laplace_tune", &given));
-    TRY(sample_rows(context, &given, o.rows > 0 ? o.rows : default_rows(&given, &known), &sample));
-    tuning t = {.context = context, .options = &known, .x = sample.points, .y = sample.y};
-    TRY(run(&t, kernel, &o, tuned, &found, &told));
-    if (scale) *scale = found;
-    if (report) *report = told;
+    const int64_t rows = o.rows > 0 ? o.rows : default_rows(&given, &known);
+    TRY(tune_rows(context, &given, &known, &o, rows, kernel, 0, &best));
+    TRY(try_several_lengths(context, &given, &known, o, rows, &best));
+    *tuned = best.kernel;
+    best.kernel = NULL;
+    if (scale) *scale = best.scale;
+    if (report) *report = best.report;
+    status = best.status;
 done:
     context->progress = progress;
-    gram_sample_free(context, &sample);
+    gram_kernel_release(best.kernel);
     return status;
 }

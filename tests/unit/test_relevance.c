@@ -52,15 +52,17 @@ static void world_free(world *w)
 static void check_lengths(const world *w, const gram_kernel *tuned)
 {
     double least = INFINITY, most = 0;
-    assert_int_equal(gram_kernel_parameter_count(tuned), D);
-    for (int64_t k = 0; k < D; k++) {
+    int64_t column = 0;
+    for (int64_t k = 0; k < gram_kernel_parameter_count(tuned); k++) {
         gram_parameter p;
         OK(w->context, gram_kernel_parameter_get(w->context, tuned, k, &p));
-        if (k < MATTER)
+        if (strncmp(p.name, "const", 5) == 0) continue;
+        if (column++ < MATTER)
             most = fmax(most, p.value);
         else
             least = fmin(least, p.value);
     }
+    assert_int_equal(column, D);
     if (!(least > 3 * most)) FAIL_TEST("lengths %g of columns that matter, %g of others", most, least);
 }
 
@@ -149,6 +151,38 @@ static void test_loss(void **state)
     world_free(&w);
 }
 
+static gram_laplace_tune_report tune_laplace(const world *w, int ard, gram_kernel **tuned)
+{
+    gram_kernel *kernel = test_kernel(w->context, "const*rbf");
+    gram_laplace_tune_options o;
+    gram_laplace_tune_report report;
+    gram_laplace_tune_options_init(&o, sizeof o);
+    o.laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
+    o.ard = ard;
+    OK(w->context, gram_laplace_tune(w->context, kernel, w->x, w->labels, &o, tuned, NULL, &report));
+    gram_kernel_release(kernel);
+    return report;
+}
+
+static void test_laplace(void **state)
+{
+    (void)state;
+    world w = world_make(MATTER), even = world_make(D);
+    gram_kernel *one, *several;
+    const gram_laplace_tune_report a = tune_laplace(&w, 0, &one), b = tune_laplace(&w, -1, &several);
+    assert_int_equal(a.ard_kept, 0);
+    assert_int_equal(b.ard_kept, 1);
+    check_lengths(&w, several);
+    if (!(b.log_evidence > a.log_evidence + 10))
+        FAIL_TEST("evidence %g, with several lengths %g", a.log_evidence, b.log_evidence);
+    gram_kernel_release(one);
+    gram_kernel_release(several);
+    assert_int_equal(tune_laplace(&even, 1, &one).ard_kept, 0);
+    gram_kernel_release(one);
+    world_free(&even);
+    world_free(&w);
+}
+
 /* Where all columns say as much, one length-scale stays. */
 static void test_not_kept(void **state)
 {
@@ -164,6 +198,7 @@ static void test_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_svm), cmocka_unit_test(test_logistic),
-                                       cmocka_unit_test(test_loss), cmocka_unit_test(test_not_kept)};
+                                       cmocka_unit_test(test_loss), cmocka_unit_test(test_laplace),
+                                       cmocka_unit_test(test_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
