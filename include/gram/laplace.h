@@ -137,7 +137,7 @@ typedef struct gram_laplace_tune_report {
 } gram_laplace_tune_report;
 
 /* Maximises the evidence over every parameter of the kernel that is not fixed (and the scale), on the log scale, by a
- * quasi-Newton method with exact gradients. Unset parameters start from the data (constants: 30 for
+ * quasi-Newton method with exact gradients. Of classes, constants have a log-normal prior around 30 (deviation 0.7). Unset parameters start from the data (constants: 30 for
  * classes, else the variance of y or of its logarithm). *tuned is a new kernel (the caller releases it), *scale (may be
  * NULL) the scale. GRAM_NOT_CONVERGED, with the best result so far, when the evaluations ran out. */
 GRAM_API gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const gram_points *x,

@@ -93,7 +93,7 @@ typedef struct gram_logistic_tune_options {
     /* choose on at most so many, drawn by the seed, a share of each class; 0 (default): 1,000 for one function,
      * 1,500/sqrt(C) for C of them */
     int64_t rows;
-    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it up to 30 columns. Their proportions come from kernel
+    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on the labels; kept if the criterion is better by 5 % */
     int ard;
 } gram_logistic_tune_options;

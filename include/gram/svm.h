@@ -135,7 +135,7 @@ typedef struct gram_svm_tune_options {
     double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
     int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
     int64_t iterations;             /* at most so many steps in one fit; 0 (default): 100 for each row */
-    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it up to 30 columns. Their proportions come from kernel
+    /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on y; kept if the score is better by two standard errors */
     int ard;
 } gram_svm_tune_options;

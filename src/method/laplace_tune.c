@@ -16,6 +16,9 @@ static const double FACTOR[FACTORS] = {1, 3, 0.33};   /* on the length-scales */
 static const double AMPLITUDE[AMPLITUDES] = {1, 0.1}; /* on other numbers that are searched on the log scale */
 static const double TOLERANCE = 1e-6, FIRST_STEP = 0.3, LONGEST_STEP = 2, SCALE_WIDTH = 1000;
 
+/* Of f of classes: the logistic function does most of its work within 5. And how far, on the log scale, that is from sure. */
+static const double USUAL_VARIANCE = 30, PRIOR_DEVIATION = 0.7;
+
 typedef struct tuning {
     gram_context *context;
     const gram_laplace_options *options;
@@ -54,6 +57,27 @@ done:
     return status < 0 ? status : GRAM_OK;
 }
 
+/* Classes only: probabilities hardly change where |f| is above 10, and the approximation of the evidence, worst there, drives
+ * amplitudes up without end. Their logarithms have a normal prior. */
+static gram_status add_prior(const tuning *t, double *value, double *gradient)
+{
+    gram_status status = GRAM_OK;
+    const double rows = (double)gram_points_count(t->x);
+    if (t->options->likelihood >= GRAM_LIKELIHOOD_POISSON) return GRAM_OK;
+    for (int64_t i = 0; i < t->space.count; i++) {
+        const int64_t index = t->space.index[i];
+        gram_parameter p;
+        if (index == t->space.parameters || !t->space.is_log[i]) continue;
+        TRY(gram_kernel_parameter_get(t->context, t->space.kernel, index, &p));
+        if (strncmp(p.name, "const", 5) != 0) continue;
+        const double z = log(t->point[index] / USUAL_VARIANCE) / PRIOR_DEVIATION;
+        *value += z * z / 2 / rows;
+        gradient[i] += z / PRIOR_DEVIATION / rows;
+    }
+done:
+    return status;
+}
+
 static gram_status evaluate(void *argument, const double *variables, double *value, double *gradient)
 {
     gram_status status = GRAM_OK;
@@ -67,6 +91,7 @@ static gram_status evaluate(void *argument, const double *variables, double *val
         const int64_t index = t->space.index[i];
         gradient[i] = -t->gradient[index] * (t->space.is_log[i] ? t->point[index] : 1) / rows;
     }
+    TRY(add_prior(t, value, gradient));
 done:
     return status;
 }
@@ -168,7 +193,7 @@ static double usual_variance(const tuning *t)
     const int64_t n = gram_points_count(t->x);
     const int counts = t->options->likelihood == GRAM_LIKELIHOOD_POISSON;
     double mean = 0, sum = 0;
-    if (t->options->likelihood < GRAM_LIKELIHOOD_POISSON) return 30;
+    if (t->options->likelihood < GRAM_LIKELIHOOD_POISSON) return USUAL_VARIANCE;
     for (int64_t i = 0; i < n; i++) mean += (counts ? log(t->y[i] + 0.5) : t->y[i]) / (double)n;
     for (int64_t i = 0; i < n; i++) sum += pow((counts ? log(t->y[i] + 0.5) : t->y[i]) - mean, 2) / (double)n;
     return sum > 0 && isfinite(sum) ? sum : 1;

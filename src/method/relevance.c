@@ -10,6 +10,9 @@ static const double WORTH = 0.75;
 /* Proportions need not be exact. */
 enum { ROWS = 600, RESTARTS = 1, EVALUATIONS = 30 };
 
+/* Rows for each column, unless asked for: the proportions have seen all rows, so with fewer the folds that judge them favour them. */
+enum { ENOUGH = 30 };
+
 /* A column for each class, 1 where the row is of it; of two classes one column says all. */
 static void fill_columns(int64_t n, int64_t columns, const double *labels, double *out)
 {
@@ -28,7 +31,7 @@ gram_status gram_relevance(gram_context *context, gram_kernel *kernel, const gra
     gram_kernel *tuned = NULL;
     double *indicators = NULL, lambda;
     *shaped = NULL;
-    if (ard == 0) return GRAM_OK;
+    if (ard == 0 || (ard < 0 && (x->n < ROWS ? x->n : ROWS) < ENOUGH * x->d)) return GRAM_OK;
     gram_tune_options_init(&options, sizeof options);
     options.ard = ard;
     options.weights = weights;
