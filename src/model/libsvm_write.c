@@ -271,7 +271,7 @@ static gram_status find_width(writer *w, const gram_kernel *leaf)
         if (i > 0 && here != width)
             return refuse(w, is_scaled(w) ? "its features are scaled each in its own way; fit it with --no-scale"
                                           : "its rbf has a width for each feature, LIBSVM's one for all; fit it with "
-                                            "--kernel 'rbf(ell=1)' and --no-scale");
+                                            "--no-ard and --no-scale");
         width = here;
     }
     w->kernel = (gram_libsvm_kernel){.form = GRAM_LIBSVM_RBF,
