@@ -158,7 +158,7 @@ static void *carve(char **place, int64_t count, size_t size)
 static size_t divide_core(int64_t count, char *start, core *out)
 {
     char *place = start;
-    core made;
+    core made = {0};
     made.k = carve(&place, count * count, sizeof(float));
     made.members = carve(&place, count, sizeof(int64_t));
     double **numbers[] = {&made.c, &made.lower, &made.upper, &made.b, &made.f, &made.moved};
