@@ -342,7 +342,6 @@ static void replace(found *best, found *by)
 {
     gram_kernel *old = best->kernel;
     by->report.evaluations += best->report.evaluations;
-    by->report.ard_kept |= best->report.ard_kept;
     best->kernel = by->kernel;
     best->scale = by->scale;
     best->report = by->report;

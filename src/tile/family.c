@@ -15,24 +15,17 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* On and below the diagonal as it is, above it what was computed below. */
-#define DEFINE_WRITE(name, type)                                                                                       \
-    static void name(int64_t n, const place *at, const double *k, type *out)                                           \
-    {                                                                                                                  \
-        for (int64_t i = 0; i < at->rows; i++) {                                                                       \
-            type *row = out + (at->first_row + i) * n + at->first_column;                                              \
-            const int64_t end = least(at->columns, at->first_row + i - at->first_column + 1);                          \
-            for (int64_t j = 0; j < end; j++) row[j] = (type)k[i * GRAM_PANEL + j];                                    \
-        }                                                                                                              \
-        for (int64_t j = 0; j < at->columns; j++) {                                                                    \
-            type *row = out + (at->first_column + j) * n + at->first_row;                                              \
-            const int64_t below = at->first_column + j + 1 - at->first_row;                                            \
-            for (int64_t i = below > 0 ? below : 0; i < at->rows; i++) row[i] = (type)k[i * GRAM_PANEL + j];           \
-        }                                                                                                              \
-    }
+#define REAL double
+#define NAME(name) name##_f64
+#include "family_body.h"
+#undef REAL
+#undef NAME
 
-DEFINE_WRITE(write_f64, double)
-DEFINE_WRITE(write_f32, float)
+#define REAL float
+#define NAME(name) name##_f32
+#include "family_body.h"
+#undef REAL
+#undef NAME
 
 static void fill_strip(const filling *job, void *scratch, int64_t row_panel, int row, int64_t column_panel)
 {
