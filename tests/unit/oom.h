@@ -58,17 +58,30 @@ static inline gram_status oom_run(oom_play play, oom_book *book, size_t budget)
     return status;
 }
 
+/* The play with allocation k failing: whether it was never asked for. */
+static inline int oom_one(oom_play play, long long k, int for_good)
+{
+    oom_book book = {.fail_at = k, .for_good = for_good};
+    const gram_status status = oom_run(play, &book, 0);
+    if (status == GRAM_OK && atomic_load(&book.made) <= k) return 1;
+    if (status == GRAM_OK && for_good) FAIL_TEST("failure %lld went unnoticed", k);
+    if (status != GRAM_OK && status != GRAM_ERROR_MEMORY)
+        FAIL_TEST("failure %lld gave %s", k, gram_status_name(status));
+    return 0;
+}
+
 /* How many allocations the play needs; each of them fails once, alone or with all that follow. */
 static inline long long oom_each(oom_play play, int for_good)
 {
-    for (long long k = 0;; k++) {
-        oom_book book = {.fail_at = k, .for_good = for_good};
-        const gram_status status = oom_run(play, &book, 0);
-        if (status == GRAM_OK && atomic_load(&book.made) <= k) return k;
-        if (status == GRAM_OK && for_good) FAIL_TEST("failure %lld went unnoticed", k);
-        if (status != GRAM_OK && status != GRAM_ERROR_MEMORY)
-            FAIL_TEST("failure %lld gave %s", k, gram_status_name(status));
-    }
+    for (long long k = 0;; k++)
+        if (oom_one(play, k, for_good)) return k;
+}
+
+/* The same for plays that repeat themselves: all of the first ones fail, then one in `stride`. */
+static inline long long oom_some(oom_play play, long long first, long long stride)
+{
+    for (long long k = 0;; k += k < first ? 1 : stride)
+        if (oom_one(play, k, 0)) return k;
 }
 
 /* Budgets that grow until the play is content: its least budget, more or less. */
