@@ -23,10 +23,9 @@ typedef struct search {
     double *numbers, *small;
     double *r, *kr, *da, *kda; /* n x C: g - c a, K r, the step, K da */
     double *trial;
-    double *d;      /* n x C: w p/c */
-    double *h, *m;  /* n x C: E_j 1 and M^-1 of it */
-    double *db, *s; /* C and C x C */
-    double size;
+    double *d;                /* n x C: w p/c */
+    double *h, *m;            /* n x C: E_j 1 and M^-1 of it */
+    double *db, *s;           /* C and C x C */
     gram_softmax_curvature g; /* of this or of an earlier step */
     int known;                /* is there one? */
 } search;
@@ -60,17 +59,25 @@ static double weight(const gram_softmax_mode *m, int64_t i)
     return m->weights ? m->weights[i] : 1;
 }
 
+/* 1 - p_y without the cancellation: a sure row's loss and gradient keep all their digits. */
+static double doubt(const gram_softmax_mode *m, int64_t i, const double *p)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < m->classes; c++)
+        if (c != (int64_t)m->y[i]) sum += p[i * m->classes + c];
+    return sum;
+}
+
 /* -sum w log p_y; p of all rows to `p` (which may be f). */
-static double fit_of(search *s, const double *f, double *p)
+static double fit_of(const search *s, const double *f, double *p)
 {
     const gram_softmax_mode *m = s->mode;
     double sum = 0;
-    s->size = 0;
     for (int64_t i = 0; i < m->k->n; i++) {
-        const double at = f[i * m->classes + (int64_t)m->y[i]];
-        const double loss = weight(m, i) * (gram_softmax_row(m->classes, f + i * m->classes, p + i * m->classes) - at);
-        sum += loss;
-        s->size += loss;
+        const int64_t y = i * m->classes + (int64_t)m->y[i];
+        const double at = f[y], whole = gram_softmax_row(m->classes, f + i * m->classes, p + i * m->classes);
+        const double loss = p[y] > 0.5 ? log1p(doubt(m, i, p) / p[y]) : whole - at;
+        sum += weight(m, i) * loss;
     }
     return sum;
 }
@@ -98,7 +105,7 @@ static gram_status renew(gram_context *context, search *s, double *quadratic)
         double sum = 0;
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = i * classes + c;
-            const double g = weight(m, i) * (((int64_t)m->y[i] == c) - m->p[at]);
+            const double g = weight(m, i) * ((int64_t)m->y[i] == c ? doubt(m, i, m->p) : -m->p[at]);
             s->r[at] = g - m->c * m->a[at];
             s->d[at] = weight(m, i) * m->p[at] / m->c;
             most = fmax(most, fabs(g));
@@ -206,9 +213,8 @@ static int advance(search *s, double quadratic)
     for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, t /= 2) {
         const double penalty = m->c / 2 * (quadratic + t * (2 * cross + t * bend));
         for (int64_t i = 0; i < numbers; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + s->db[i % m->classes]);
-        const double objective = fit_of(s, s->trial, s->trial) + penalty;
-        if (!(objective <= m->objective + SUFFICIENT * t * fmin(slope, 0) + ROUNDING * (s->size + fabs(penalty))))
-            continue;
+        const double fit = fit_of(s, s->trial, s->trial), rounding = ROUNDING * (fit + fabs(penalty));
+        if (!(fit + penalty <= m->objective + SUFFICIENT * t * fmin(slope, 0) + rounding)) continue;
         for (int64_t i = 0; i < numbers; i++) m->a[i] += t * s->da[i];
         for (int64_t c = 0; c < m->classes; c++) m->b[c] += t * s->db[c];
         return 1;

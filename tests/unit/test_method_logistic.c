@@ -162,6 +162,33 @@ static void test_conditions(void **state)
 }
 
 /* Two classes as softmax at twice the lambda are two classes. */
+/* Classes that are apart, hardly a penalty: losses far below rounding of f, and yet the conditions hold. */
+static void test_separated(void **state)
+{
+    (void)state;
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    data t;
+    make_data(&t);
+    for (int i = 0; i < N; i++) t.x[i * D] += 4 * (double)t.several[i];
+    for (int i = 0; i < N; i++) t.label[i] = t.several[i] > 0;
+    for (int softmax = 0; softmax < 2; softmax++)
+        for (double lambda = 1e-3; lambda > 1e-10; lambda /= 3) {
+            gram_logistic_options o = options_of(lambda);
+            gram_kernel *k = test_kernel(c, "rbf(ell=3)");
+            gram_points *x = test_points(c, N, D, t.x);
+            gram_logistic *made = NULL;
+            const gram_status status =
+                gram_logistic_fit(c, k, x, softmax ? 3 : 2, softmax ? t.several : t.label, &o, &made);
+            if (status != GRAM_OK)
+                FAIL_TEST("lambda %g: %s, %g", lambda, gram_status_name(status),
+                          gram_logistic_get_report(made)->optimality);
+            gram_logistic_destroy(made);
+            gram_points_destroy(x);
+            gram_kernel_release(k);
+        }
+    gram_context_destroy(c);
+}
+
 static void test_softmax_of_two(void **state)
 {
     (void)state;
@@ -488,17 +515,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_softmax_of_two),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_equal_rows),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_tune_leave_one_out),
-        cmocka_unit_test(test_tune_default),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_reference),    cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_separated),    cmocka_unit_test(test_softmax_of_two),
+        cmocka_unit_test(test_weights),      cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_tune_leave_one_out),
+        cmocka_unit_test(test_tune_default), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_deal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
