@@ -36,6 +36,7 @@ typedef struct chain {
     core core;
     int64_t *row_of; /* points of the problem as rows: training rows, then held-out ones */
     int64_t train, held;
+    gram_svm_chain_work work;
 } chain;
 
 static gram_status dense_rows(void *self, gram_context *context, int64_t count, const int64_t *points,
@@ -241,6 +242,7 @@ static void solve(chain *job)
         (void)gram_smo_solve(s);
         if (!s->shrunk || s->out_of_budget) return;
         solve_core(job, s);
+        job->work.cores++;
     }
 }
 
@@ -289,7 +291,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
 {
     const gram_svm_chains *t = argument;
     chain job = {.t = t};
-    int64_t task = worker->task, steps = 0, fits = 0;
+    const int64_t task = worker->task;
     job.output = task % t->outputs;
     job.fold = task / t->outputs % t->folds;
     job.width = task / t->outputs / t->folds;
@@ -306,12 +308,11 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
         s->steps = s->rounds = 0;
         s->most = t->most;
         solve(&job);
-        steps += s->steps;
-        fits++;
+        job.work.steps += s->steps;
+        job.work.fits++;
         write_decisions(&job, k);
     }
-    t->steps[worker->task] = steps;
-    t->fits[worker->task] = fits;
+    t->work[task] = job.work;
     return GRAM_OK;
 }
 

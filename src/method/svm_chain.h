@@ -5,18 +5,23 @@
 #include "../base/sweep.h"
 #include "svm.h"
 
+/* What a chain did. */
+typedef struct gram_svm_chain_work {
+    int64_t steps, fits, cores;
+} gram_svm_chain_work;
+
 /* What the chains of some widths share. */
 typedef struct gram_svm_chains {
     const gram_svm_data *data; /* of the rows that are tuned on */
     const gram_smo_loops *loops;
     int64_t n, outputs, folds, strengths;
-    int64_t *fold;         /* n */
-    double *c;             /* strengths, rising */
-    float **k;             /* the widths' matrices, n x n */
-    double *decisions;     /* widths x strengths x n x outputs: those of the fit without the row's fold */
-    int64_t *steps, *fits; /* of each chain */
-    int64_t most;          /* steps of a fit */
-    size_t bytes;          /* of scratch for one chain, and its parts */
+    int64_t *fold;             /* n */
+    double *c;                 /* strengths, rising */
+    float **k;                 /* the widths' matrices, n x n */
+    double *decisions;         /* widths x strengths x n x outputs: those of the fit without the row's fold */
+    gram_svm_chain_work *work; /* of each chain */
+    int64_t most;              /* steps of a fit */
+    size_t bytes;              /* of scratch for one chain, and its parts */
     size_t problem_bytes, smo_bytes, f_bytes, compact_bytes, core_bytes;
     int64_t core; /* most variables of a core */
 } gram_svm_chains;

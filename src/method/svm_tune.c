@@ -256,8 +256,7 @@ static gram_status take_all(gram_context *context, tuning *t)
     TRY(gram_take(context, "tuning", t->strengths, sizeof(double), (void **)&t->chains.c));
     TRY(gram_take(context, "tuning", grid, sizeof(double), (void **)&t->scores));
     TRY(gram_take(context, "tuning", grid, sizeof(double), (void **)&t->errors));
-    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->chains.steps));
-    TRY(gram_take(context, "tuning", tasks, sizeof(int64_t), (void **)&t->chains.fits));
+    TRY(gram_take(context, "tuning", tasks, sizeof *t->chains.work, (void **)&t->chains.work));
     TRY(gram_take(context, "tuning", t->batch, sizeof *t->chains.k, (void **)&t->chains.k));
     memset(t->chains.k, 0, (size_t)t->batch * sizeof *t->chains.k);
     TRY(gram_take(context, "decision values", t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double),
@@ -275,8 +274,7 @@ static void free_all(gram_context *context, tuning *t)
         gram_give(context, t->chains.k[w], t->n * t->n, sizeof(float));
     gram_give(context, t->chains.decisions, t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double));
     gram_give(context, t->chains.k, t->batch, sizeof *t->chains.k);
-    gram_give(context, t->chains.fits, tasks, sizeof(int64_t));
-    gram_give(context, t->chains.steps, tasks, sizeof(int64_t));
+    gram_give(context, t->chains.work, tasks, sizeof *t->chains.work);
     gram_give(context, t->errors, grid, sizeof(double));
     gram_give(context, t->scores, grid, sizeof(double));
     gram_give(context, t->chains.c, t->strengths, sizeof(double));
@@ -297,8 +295,8 @@ static gram_status search(gram_context *context, tuning *t, const gram_kernel *k
         widths = left < t->batch ? left : t->batch;
         TRY(run_batch(context, t, kernel, widths));
         for (int64_t i = 0; i < widths * t->chains.folds * t->outputs; i++) {
-            report->iterations += t->chains.steps[i];
-            report->fits += t->chains.fits[i];
+            report->iterations += t->chains.work[i].steps;
+            report->fits += t->chains.work[i].fits;
         }
     }
     *best = best_cell(t);
