@@ -118,6 +118,11 @@ GRAM_INLINE vector_f64 max_f64(vector_f64 a, vector_f64 b)
     return (vector_f64)X86(max_pd)((native_f64)a, (native_f64)b);
 }
 
+GRAM_INLINE vector_f32 max_f32(vector_f32 a, vector_f32 b)
+{
+    return (vector_f32)X86(max_ps)((native_f32)a, (native_f32)b);
+}
+
 /* Is every lane of the mask set? */
 GRAM_INLINE int all_f64(vector_i64 mask)
 {
@@ -149,6 +154,11 @@ GRAM_INLINE vector_f32 min_f32(vector_f32 a, vector_f32 b)
 GRAM_INLINE vector_f64 max_f64(vector_f64 a, vector_f64 b)
 {
     return select_f64(a > b, a, b);
+}
+
+GRAM_INLINE vector_f32 max_f32(vector_f32 a, vector_f32 b)
+{
+    return select_f32(a > b, a, b);
 }
 
 GRAM_INLINE int all_f64(vector_i64 mask)

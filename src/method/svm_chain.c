@@ -7,8 +7,11 @@ enum {
     WIDTH = 256,    /* of working sets */
     SMALLEST = 192, /* active variables that are worth a matrix of their own */
     MOST_CORES = 20,
-    PATIENCE = 8 /* rounds: many fits end before copying a core would pay */
+    PATIENCE = 20 /* rounds: many fits end before copying a core would pay */
 };
+
+/* Of the variables: rows that are a quarter shorter repay the copying. */
+static const double CORE = 0.75;
 
 /* Without a part of the violation as a margin, many left out would have to come back. */
 static const double MARGIN = 0.25;
@@ -22,7 +25,7 @@ typedef struct dense {
 /* The variables that may still move, with a matrix of their own: short rows, close together. */
 typedef struct core {
     float *k;
-    int64_t *members;
+    int64_t *members, *points; /* variables, and their points */
     double *c, *lower, *upper, *b, *f, *moved;
     const float **rows;
     void *scratch;
@@ -162,6 +165,7 @@ static size_t divide_core(int64_t count, char *start, core *out)
     core made = {0};
     made.k = carve(&place, count * count, sizeof(float));
     made.members = carve(&place, count, sizeof(int64_t));
+    made.points = carve(&place, count, sizeof(int64_t));
     double **numbers[] = {&made.c, &made.lower, &made.upper, &made.b, &made.f, &made.moved};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = carve(&place, count, sizeof(double));
     made.rows = carve(&place, count, sizeof *made.rows);
@@ -172,7 +176,8 @@ static size_t divide_core(int64_t count, char *start, core *out)
 
 static int64_t enough_of(const gram_svm_chains *t, int64_t count)
 {
-    return count / 2 < SMALLEST ? 0 : count / 2 < t->core ? count / 2 : t->core;
+    const int64_t part = (int64_t)(CORE * (double)count);
+    return part < SMALLEST ? 0 : part < t->core ? part : t->core;
 }
 
 /* The problem of the active variables alone. */
@@ -181,10 +186,11 @@ static void copy_core(const chain *job, const gram_smo *s, gram_smo *sub)
     const core *own = &job->core;
     const int64_t count = sub->count;
     sub->group = 0;
+    for (int64_t i = 0; i < count; i++) own->points[i] = s->point[own->members[i]];
     for (int64_t i = 0; i < count; i++) {
-        const int64_t variable = own->members[i], point = s->point[variable];
+        const int64_t variable = own->members[i], point = own->points[i];
         const float *row = job->matrix.k + point * job->matrix.ld;
-        for (int64_t j = 0; j < count; j++) own->k[i * count + j] = row[s->point[own->members[j]]];
+        for (int64_t j = 0; j < count; j++) own->k[i * count + j] = row[own->points[j]];
         own->c[i] = s->c[variable];
         own->lower[i] = s->lower[variable];
         own->upper[i] = s->upper[variable];
@@ -281,7 +287,7 @@ static void start_chain(chain *job, char *place)
     }
     s->source = (gram_smo_source){&job->matrix, 1, dense_rows};
     s->margin = MARGIN;
-    s->patience = PATIENCE;
+    s->patience = t->patience;
     gram_smo_prepare(s, t->loops, WIDTH, place);
     place += t->smo_bytes;
     (void)divide_core(t->core, place, &job->core);
@@ -320,6 +326,7 @@ void gram_svm_chains_measure(gram_svm_chains *t)
 {
     const gram_svm_data *data = t->data;
     int64_t rows = 0;
+    t->patience = PATIENCE;
     for (int64_t o = 0; o < t->outputs; o++)
         if (gram_svm_problem_size(data, o) > rows) rows = gram_svm_problem_size(data, o);
     const int64_t variables = gram_svm_is_regression(data->options.kind) ? 2 * rows : rows;
@@ -328,7 +335,7 @@ void gram_svm_chains_measure(gram_svm_chains *t)
     t->f_bytes = whole((size_t)t->n * sizeof(double));
     t->smo_bytes = gram_smo_scratch(variables, WIDTH);
     t->compact_bytes = t->outputs > 1 ? whole((size_t)(rows * (rows + held)) * sizeof(float)) : 0;
-    t->core = rows / 2;
+    t->core = (int64_t)(CORE * (double)rows);
     t->core_bytes = divide_core(t->core, NULL, NULL);
     t->bytes = t->problem_bytes + 2 * t->f_bytes + t->compact_bytes + t->smo_bytes + t->core_bytes;
 }

@@ -23,10 +23,11 @@ typedef struct gram_svm_chains {
     int64_t most;              /* steps of a fit */
     size_t bytes;              /* of scratch for one chain, and its parts */
     size_t problem_bytes, smo_bytes, f_bytes, compact_bytes, core_bytes;
-    int64_t core; /* most variables of a core */
+    int64_t core;     /* most variables of a core */
+    int64_t patience; /* rounds of a fit before it may shrink to one */
 } gram_svm_chains;
 
-/* Fills in what scratch takes; data, n, outputs, folds are set. */
+/* Fills in what scratch takes, and patience; data, n, outputs, folds are set. */
 void gram_svm_chains_measure(gram_svm_chains *chains);
 
 /* A task of a sweep: chain number task, the outputs of a fold one after another, then the folds, then the widths. */

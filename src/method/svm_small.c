@@ -117,7 +117,7 @@ done:
 typedef struct solving {
     const small *s;
     gram_svm_problem problem;
-    gram_smo_block block;
+    gram_smo_block_f64 block;
     int64_t rows[2]; /* of the segments, without what fills up */
 } solving;
 
@@ -133,7 +133,7 @@ static void fill_cross(const solving *job, void *scratch, int64_t a, int64_t b, 
                            ab + i * columns + j, columns, ba + j * rows + i, rows);
 }
 
-static void set_matrix(gram_smo_block *block, int s, int t, const double *k, int64_t ld)
+static void set_matrix(gram_smo_block_f64 *block, int s, int t, const double *k, int64_t ld)
 {
     block->k[s][t] = k;
     block->ld[s][t] = ld;
@@ -142,7 +142,7 @@ static void set_matrix(gram_smo_block *block, int s, int t, const double *k, int
 static void set_blocks(solving *job, void *scratch, double *cross)
 {
     const small *s = job->s;
-    gram_smo_block *block = &job->block;
+    gram_smo_block_f64 *block = &job->block;
     const int64_t a = job->problem.class[0], b = job->problem.class[1];
     const int64_t wa = width_of(s, a), wb = width_of(s, b);
     double *ab = cross, *ba = cross + wa * wb;
@@ -166,7 +166,7 @@ static void set_blocks(solving *job, void *scratch, double *cross)
 /* Variable i of segment g in the arrays of the block, and in those of the problem. */
 static void fill_segment(solving *job, int g)
 {
-    gram_smo_block *block = &job->block;
+    gram_smo_block_f64 *block = &job->block;
     const gram_svm_problem *p = &job->problem;
     const int64_t to = g ? block->count[0] : 0, from = g ? job->rows[0] : 0;
     for (int64_t i = 0; i < block->count[g]; i++) {
@@ -181,7 +181,7 @@ static void fill_segment(solving *job, int g)
 }
 
 /* v -= K b for the b that the problem starts with. */
-static void subtract_start(gram_smo_block *block)
+static void subtract_start(gram_smo_block_f64 *block)
 {
     for (int g = 0; g < 2; g++)
         for (int64_t i = 0; i < block->count[g]; i++) {
@@ -196,7 +196,7 @@ static void subtract_start(gram_smo_block *block)
 
 static void take_result(solving *job)
 {
-    const gram_smo_block *block = &job->block;
+    const gram_smo_block_f64 *block = &job->block;
     gram_svm_problem *p = &job->problem;
     for (int g = 0; g < 2; g++) {
         const int64_t at = g ? block->count[0] : 0, to = g ? job->rows[0] : 0;
@@ -210,11 +210,11 @@ static void take_result(solving *job)
 static gram_status solve(solving *job)
 {
     gram_smo *smo = &job->problem.smo;
-    gram_smo_block *block = &job->block;
+    gram_smo_block_f64 *block = &job->block;
     double last = 0;
     for (;;) {
         const int64_t left = smo->most - smo->steps, most = left < SLICE ? left : SLICE;
-        const int64_t steps = gram_smo_block_solve(job->s->loops, block, smo->tolerance, most);
+        const int64_t steps = gram_smo_block_solve_f64(job->s->loops, block, smo->tolerance, most);
         smo->steps += steps;
         if (steps < SLICE || smo->steps >= smo->most) return GRAM_OK;
         if (smo->deadline > 0 && gram_smo_clock() > smo->deadline) return GRAM_OK;
@@ -245,6 +245,7 @@ static gram_status solve_one(void *argument, const gram_worker *worker)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, s->array_bytes);
     gram_svm_problem_make(s->data, worker->task, problem_memory, &job.problem);
     set_blocks(&job, engine_scratch, cross);
+    job.block.unit = 1;
     job.block.joined = job.problem.smo.group == job.problem.smo.count;
     for (int g = 0; g < 2; g++) fill_segment(&job, g);
     job.block.least = gram_smo_least_curvature(job.block.least);

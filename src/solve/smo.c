@@ -19,6 +19,9 @@ enum {
 static const double INNER = 0.1;
 enum { MOST = 100 };
 
+/* Violations away from the middle: no such variable takes part in a round's end. */
+static const double FAR = 1e6;
+
 struct gram_smo_candidate {
     double excess;
     int64_t variable;
@@ -102,10 +105,13 @@ static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
     s->v = carve(&place, count, sizeof(double));
     s->candidates = carve(&place, 2 * count + 2, sizeof(candidate));
     s->chosen = carve(&place, count, 1);
-    s->matrix = carve(&place, size * leading(size), sizeof(double));
-    double **arrays[] = {&s->block.diagonal, &s->block.v,    &s->block.b, &s->block.lower, &s->block.upper,
-                         &s->block.rise,     &s->block.fall, &s->before,  &s->weights};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, size, sizeof(double));
+    s->matrix = carve(&place, size * leading(size), sizeof(float));
+    float **short_arrays[] = {&s->block.diagonal, &s->block.v, &s->block.rise, &s->block.fall};
+    double **long_arrays[] = {&s->block.b, &s->block.lower, &s->block.upper, &s->before, &s->weights};
+    for (size_t i = 0; i < sizeof short_arrays / sizeof *short_arrays; i++)
+        *short_arrays[i] = carve(&place, size, sizeof(float));
+    for (size_t i = 0; i < sizeof long_arrays / sizeof *long_arrays; i++)
+        *long_arrays[i] = carve(&place, size, sizeof(double));
     s->set = carve(&place, size, sizeof(int64_t));
     s->kept = carve(&place, size, sizeof(int64_t));
     s->points = carve(&place, size, sizeof(int64_t));
@@ -159,6 +165,13 @@ static extremes update_extremes(gram_smo *s)
     return e;
 }
 
+/* The middle between those that can rise and those that can fall. */
+static double middle_of(const extremes *e, int group)
+{
+    const double high = e->highest[group], low = e->lowest[group];
+    return isfinite(high) && isfinite(low) ? high / 2 + low / 2 : isfinite(high) ? high : isfinite(low) ? low : 0;
+}
+
 static double violation_of(const extremes *e)
 {
     double worst = 0;
@@ -208,15 +221,7 @@ void gram_smo_levels(const gram_smo *s, double level[2])
         sum[group_of(s, i)] += s->c[i] - s->f[point_of(s, i)];
         count[group_of(s, i)]++;
     }
-    for (int g = 0; g < 2; g++) {
-        const double high = e.highest[g], low = e.lowest[g];
-        if (count[g])
-            level[g] = sum[g] / (double)count[g];
-        else if (isfinite(high) && isfinite(low))
-            level[g] = high / 2 + low / 2;
-        else
-            level[g] = isfinite(high) ? high : isfinite(low) ? low : 0;
-    }
+    for (int g = 0; g < 2; g++) level[g] = count[g] ? sum[g] / (double)count[g] : middle_of(&e, g);
 }
 
 double gram_smo_gap(const gram_smo *s, const double level[2])
@@ -356,7 +361,7 @@ static int64_t whole_lanes(int64_t count)
 static void shape_block(round_job *job)
 {
     gram_smo *s = job->smo;
-    gram_smo_block *block = &s->block;
+    gram_smo_block_f32 *block = &s->block;
     int64_t first = 0;
     while (first < s->set_count && s->set[first] < s->group) first++;
     job->first_group = first;
@@ -376,14 +381,13 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
 {
     const round_job *job = argument;
     gram_smo *s = job->smo;
-    const double unit = s->source.unit;
     for (int64_t k = worker->task; k < s->set_count; k += job->tasks) {
-        double *row = s->matrix + place_of(job, k) * job->ld;
+        float *row = s->matrix + place_of(job, k) * job->ld;
         const float *from = s->rows[k];
         const int64_t *point = s->points, first = least(k + 1, job->first_group);
-        double *second = row + s->block.count[0] - job->first_group;
-        for (int64_t m = 0; m < first; m++) row[m] = unit * (double)from[point[m]];
-        for (int64_t m = first; m <= k; m++) second[m] = unit * (double)from[point[m]];
+        float *second = row + s->block.count[0] - job->first_group;
+        for (int64_t m = 0; m < first; m++) row[m] = from[point[m]];
+        for (int64_t m = first; m <= k; m++) second[m] = from[point[m]];
     }
     return GRAM_OK;
 }
@@ -392,10 +396,11 @@ static gram_status gather_rows(void *argument, const gram_worker *worker)
 static void fill_up(const round_job *job, int64_t first, int64_t end)
 {
     gram_smo *s = job->smo;
-    gram_smo_block *block = &s->block;
+    gram_smo_block_f32 *block = &s->block;
     for (int64_t i = first; i < end; i++) {
         for (int64_t k = 0; k < job->size; k++) s->matrix[i * job->ld + k] = s->matrix[k * job->ld + i] = 0;
-        block->v[i] = block->b[i] = block->lower[i] = block->upper[i] = 0;
+        block->b[i] = block->lower[i] = block->upper[i] = 0;
+        block->v[i] = 0;
         block->diagonal[i] = 1;
     }
 }
@@ -404,7 +409,7 @@ static void fill_up(const round_job *job, int64_t first, int64_t end)
 static gram_status mirror_rows(void *argument, const gram_worker *worker)
 {
     const round_job *job = argument;
-    double *k = job->smo->matrix;
+    float *k = job->smo->matrix;
     const int64_t n = job->size, ld = job->ld;
     for (int64_t i = MIRROR * worker->task; i < n; i += MIRROR * job->tasks)
         for (int64_t j = 0; j <= i; j += MIRROR)
@@ -413,23 +418,32 @@ static gram_status mirror_rows(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-static void fill_block(const round_job *job)
+/* Differences from the middle in units of the violation: in these f32 has digits to spare whatever the tolerance, and what is
+ * far off need not be exact. */
+static float scaled(double v, double middle, double violation)
+{
+    return (float)fmax(-FAR, fmin(FAR, (v - middle) / violation));
+}
+
+static void fill_block(const round_job *job, const extremes *e, double violation)
 {
     gram_smo *s = job->smo;
-    gram_smo_block *block = &s->block;
+    gram_smo_block_f32 *block = &s->block;
+    const double middle[2] = {middle_of(e, 0), middle_of(e, 1)};
     double largest = 0;
     fill_up(job, job->first_group, block->count[0]);
     fill_up(job, block->count[0] + s->set_count - job->first_group, job->size);
     for (int64_t k = 0; k < s->set_count; k++) {
         const int64_t i = s->set[k], at = place_of(job, k);
-        block->v[at] = s->v[i];
+        block->v[at] = scaled(s->v[i], middle[group_of(s, i)], violation);
         block->b[at] = s->before[k] = s->b[i];
         block->lower[at] = s->lower[i];
         block->upper[at] = s->upper[i];
         block->diagonal[at] = s->matrix[at * job->ld + at];
-        largest = fmax(largest, fabs(block->diagonal[at]));
+        largest = fmax(largest, fabs((double)block->diagonal[at]));
     }
     block->least = gram_smo_least_curvature(largest);
+    block->unit = violation / s->source.unit;
 }
 
 static gram_status run(gram_smo *s, round_job *job, int64_t numbers, int64_t tasks, gram_task_fn task)
@@ -477,10 +491,10 @@ static gram_status play_round(gram_smo *s, const extremes *e)
     TRY(s->source.rows(s->source.self, s->context, s->set_count, s->points, s->rows));
     shape_block(&job);
     TRY(run(s, &job, s->set_count * s->set_count / 2, least(s->set_count, 16), gather_rows));
-    fill_block(&job);
+    fill_block(&job, e, violation);
     TRY(run(s, &job, job.size * job.size / 2, (job.size + MIRROR - 1) / MIRROR, mirror_rows));
-    const double goal = fmax(s->tolerance / 2, INNER * violation);
-    s->steps += gram_smo_block_solve(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
+    const double goal = fmax(s->tolerance / 2 / violation, INNER);
+    s->steps += gram_smo_block_solve_f32(s->loops, &s->block, goal, least(MOST * s->set_count, s->most - s->steps));
     store_moves(&job);
     TRY(run(s, &job, job.moved * s->n, (s->n + CHUNK - 1) / CHUNK, update_chunk));
 done:

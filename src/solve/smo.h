@@ -54,8 +54,8 @@ typedef struct gram_smo {
     const gram_smo_loops *loops;
     double last_call; /* of the callbacks */
     double *v;
-    gram_smo_block block;
-    double *matrix; /* the block's */
+    gram_smo_block_f32 block;
+    float *matrix; /* the block's */
     int64_t *set, *kept, *points;
     int64_t set_count, kept_count;
     double *before, *weights;

@@ -9,7 +9,7 @@
 
 #include <gram/context.h>
 
-enum { GRAM_SMO_LANES = 8 };
+enum { GRAM_SMO_LANES = 16 };
 
 typedef struct gram_smo_extremes {
     double highest; /* of v + rise: -inf if none can rise */
@@ -19,13 +19,18 @@ typedef struct gram_smo_extremes {
 
 typedef struct gram_smo_loops {
     /* v -= step (first - second), then the extremes; a step of 0 leaves v. */
-    gram_smo_extremes (*move)(int64_t count, double step, const double *first, const double *second, const double *rise,
-                              const double *fall, double *v);
+    gram_smo_extremes (*move_f64)(int64_t count, double step, const double *first, const double *second,
+                                  const double *rise, const double *fall, double *v);
     /* The k with the largest (top - v_k)^2/(own + diagonal_k - 2 row_k) among those that can fall and have v_k < top; -1 if
      * there is none. *gain is that number. A curvature below `least` (equal points, a kernel that is not positive definite)
      * is replaced by it. */
-    int64_t (*partner)(int64_t count, double top, double own, double least, const double *row, const double *diagonal,
-                       const double *v, const double *fall, double *gain);
+    int64_t (*partner_f64)(int64_t count, double top, double own, double least, const double *row,
+                           const double *diagonal, const double *v, const double *fall, double *gain);
+    /* the same for f32 */
+    gram_smo_extremes (*move_f32)(int64_t count, float step, const float *first, const float *second, const float *rise,
+                                  const float *fall, float *v);
+    int64_t (*partner_f32)(int64_t count, float top, float own, float least, const float *row, const float *diagonal,
+                           const float *v, const float *fall, double *gain);
     /* The highest v of those with b below upper and the lowest of those with b above lower, any count. */
     void (*range)(int64_t count, const double *v, const double *b, const double *lower, const double *upper,
                   double *highest, double *lowest);

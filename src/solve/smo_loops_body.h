@@ -5,99 +5,26 @@
 #include "../base/simd.h"
 #include "smo_loops.h"
 
-enum { PARTS = GRAM_SMO_LANES / LANES_F64 };
+enum { PARTS = 2 };
 
-/* The best of each lane, and the first index at which it was seen. */
-typedef struct lanes {
-    vector_f64 best[PARTS];
-    vector_i64 at[PARTS];
-} lanes;
+#define REAL double
+#define VECTOR vector_f64
+#define INDEX vector_i64
+#define LANES LANES_F64
+#define NAME(name) name##_f64
+#include "smo_steps_body.h"
+#undef REAL
+#undef VECTOR
+#undef INDEX
+#undef LANES
+#undef NAME
 
-GRAM_INLINE vector_i64 counting(int64_t first)
-{
-    vector_i64 index;
-    for (int l = 0; l < LANES_F64; l++) index[l] = first + l;
-    return index;
-}
-
-/* The largest, at the lowest index where it stands. */
-static int64_t settle(const lanes *all, double *best)
-{
-    int64_t at = -1;
-    *best = -INFINITY;
-    for (int part = 0; part < PARTS; part++)
-        for (int l = 0; l < LANES_F64; l++) {
-            const double value = all->best[part][l];
-            if (value == -INFINITY) continue;
-            if (value > *best || (value == *best && all->at[part][l] < at)) {
-                *best = value;
-                at = all->at[part][l];
-            }
-        }
-    return at;
-}
-
-static gram_smo_extremes move(int64_t count, double step, const double *first, const double *second, const double *rise,
-                              const double *fall, double *v)
-{
-    const vector_f64 t = spread_f64(step), minus = spread_f64(-INFINITY), plus = spread_f64(INFINITY);
-    const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
-    lanes high;
-    vector_f64 low[PARTS];
-    vector_i64 index[PARTS];
-    for (int p = 0; p < PARTS; p++) {
-        high.best[p] = minus;
-        high.at[p] = index[p] = counting(p * LANES_F64);
-        low[p] = plus;
-    }
-    for (int64_t k = 0; k < count; k += GRAM_SMO_LANES)
-        for (int p = 0; p < PARTS; p++) {
-            const int64_t at = k + p * LANES_F64;
-            const vector_f64 moved = load_f64(v + at) - t * (load_f64(first + at) - load_f64(second + at));
-            store_f64(v + at, moved);
-            const vector_f64 up = moved + load_f64(rise + at);
-            const vector_i64 better = up > high.best[p];
-            high.best[p] = select_f64(better, up, high.best[p]);
-            high.at[p] = (index[p] & better) | (high.at[p] & ~better);
-            low[p] = min_f64(moved + load_f64(fall + at), low[p]);
-            index[p] += stride;
-        }
-    gram_smo_extremes out = {.lowest = INFINITY};
-    out.at = settle(&high, &out.highest);
-    for (int p = 0; p < PARTS; p++)
-        for (int l = 0; l < LANES_F64; l++) out.lowest = low[p][l] < out.lowest ? low[p][l] : out.lowest;
-    return out;
-}
-
-/* The gain b^2/a is compared as b^2 a' > b'^2 a: a product is several times faster than a quotient. */
-static int64_t partner(int64_t count, double top, double own, double smallest, const double *row,
-                       const double *diagonal, const double *v, const double *fall, double *gain)
-{
-    const vector_f64 least = spread_f64(smallest), zero = {0};
-    const vector_i64 stride = counting(0) * 0 + GRAM_SMO_LANES;
-    vector_f64 over[PARTS], under[PARTS];
-    lanes high;
-    vector_i64 index[PARTS];
-    for (int p = 0; p < PARTS; p++) {
-        over[p] = zero;
-        under[p] = spread_f64(1);
-        high.at[p] = index[p] = counting(p * LANES_F64);
-    }
-    for (int64_t k = 0; k < count; k += GRAM_SMO_LANES)
-        for (int p = 0; p < PARTS; p++) {
-            const int64_t at = k + p * LANES_F64;
-            const vector_f64 b = max_f64(top - (load_f64(v + at) + load_f64(fall + at)), zero), square = b * b;
-            const vector_f64 a = max_f64(own + load_f64(diagonal + at) - 2 * load_f64(row + at), least);
-            const vector_i64 better = square * under[p] > over[p] * a;
-            over[p] = select_f64(better, square, over[p]);
-            under[p] = select_f64(better, a, under[p]);
-            high.at[p] = (index[p] & better) | (high.at[p] & ~better);
-            index[p] += stride;
-        }
-    for (int p = 0; p < PARTS; p++)
-        high.best[p] = select_f64(over[p] > zero, over[p] / under[p], spread_f64(-INFINITY));
-    return settle(&high, gain);
-}
+#define REAL float
+#define VECTOR vector_f32
+#define INDEX vector_i32
+#define LANES LANES_F32
+#define NAME(name) name##_f32
+#include "smo_steps_body.h"
 
 /* From anywhere. */
 GRAM_INLINE vector_f64 fetch(const double *x)
@@ -155,4 +82,4 @@ static void add_rows(int64_t rows, const double *weights, const float *const *ro
     }
 }
 
-const gram_smo_loops LEVEL_TABLE = {move, partner, range, add_rows};
+const gram_smo_loops LEVEL_TABLE = {move_f64, partner_f64, move_f32, partner_f32, range, add_rows};
