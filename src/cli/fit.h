@@ -50,15 +50,15 @@ typedef struct fit_state {
     gram_preparation *preparation;
     gram_prepared *prepared;
     gram_points *points;
-    int64_t n;           /* rows of weight above 0 */
-    fit_task task;       /* never auto once the data are read */
-    int64_t few_values;  /* distinct values if the target could be classes and is not taken for them, else 0 */
-    cli_classes classes; /* of classification, */
-    double *labels;      /* and their numbers, one for each row */
+    int64_t n;             /* rows of weight above 0 */
+    fit_task task;         /* never auto once the data are read */
+    int64_t few_values;    /* distinct values if the target could be classes and is not taken for them, else 0 */
+    cli_classes classes;   /* of classification, */
+    double *labels;        /* and their numbers, one for each row */
     double *class_weights; /* NULL: all 1 */
-    double *weights;     /* of rows with those of their classes; NULL: all 1 */
-    gram_kernel *given;  /* as the user wrote it */
-    gram_kernel *kernel; /* with all its numbers */
+    double *weights;       /* of rows with those of their classes; NULL: all 1 */
+    gram_kernel *given;    /* as the user wrote it */
+    gram_kernel *kernel;   /* with all its numbers */
     fit_tune tune;
     gram_model *before; /* --resume: the model to go on from, else NULL */
     gram_model *model;

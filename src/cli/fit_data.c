@@ -87,9 +87,11 @@ static int read_data(cli_session *session, const char *path, fit_state *fit)
     gram_table_destroy(fit->table);
     fit->table = NULL;
     if (status < 0)
-        return cli_data_unread(
-            session, status,
-            "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.");
+        return cli_data_unread(session, status,
+                               fit->before
+                                   ? "--resume needs the same rows in the same order; fit other data without it."
+                                   : "--target, --features and --ignore choose columns; --missing drop or mean helps "
+                                     "with missing values.");
     status = gram_points_create_f64(context, fit->prepared->n, fit->prepared->d, fit->prepared->x, fit->prepared->d,
                                     &fit->points);
     return status < 0 ? cli_fit_fail(session, status, fit) : CLI_DONE;

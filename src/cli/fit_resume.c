@@ -8,6 +8,7 @@
 
 #include "model_read.h"
 #include "predictor.h"
+#include "report.h"
 #include "words.h"
 
 static const char *const FEATURES = "fingerprint_features", *const TARGETS = "fingerprint_targets";
@@ -27,11 +28,11 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* By the bits of the numbers: equal files prepare to equal bits on any machine. */
+/* By the bits of the numbers: equal files prepare to equal bits on any machine. An odd start keeps zeros from vanishing. */
 static uint64_t mix_numbers(uint64_t hash, int64_t count, const double *numbers)
 {
     uint64_t word;
-    hash = mix(hash, (uint64_t)count);
+    hash = mix(hash + UINT64_C(0x9e3779b97f4a7c15), (uint64_t)count);
     for (int64_t i = 0; i < count; i++) {
         memcpy(&word, &numbers[i], sizeof word);
         hash = mix(hash, word);
@@ -59,22 +60,24 @@ static const char *targets_hash(const gram_prepared *data, char text[FINGERPRINT
 static int other_data(const fit_state *fit, const char *what)
 {
     return cli_fail(CLI_BAD_DATA, "--resume needs the same rows in the same order; fit other data without it.",
-                    "%s: %s not what %s was fitted on", fit->file, what, fit->own->resume);
+                    "%s: %s %s was fitted on", fit->file, what, fit->own->resume);
 }
 
 int cli_fit_resume_check_data(const fit_state *fit)
 {
-    char hash[FINGERPRINT_SIZE], what[64], count[CLI_SHORT_SIZE];
+    char hash[FINGERPRINT_SIZE], what[96], count[2][CLI_SHORT_SIZE];
     const gram_prepared *data = fit->prepared;
     const char *features = cli_model_text(fit->before, FEATURES), *targets = cli_model_text(fit->before, TARGETS);
     int64_t rows = 0;
     if (strcmp(features, features_hash(data, hash)) == 0 && strcmp(targets, targets_hash(data, hash)) == 0)
         return CLI_DONE;
     (void)gram_model_array(fit->before, "duals", &rows, NULL);
-    (void)snprintf(what, sizeof what, "its %s rows are", cli_count(data->n, count));
+    (void)snprintf(what, sizeof what, "%s row%s, not the %s that", cli_count(data->n, count[0]), cli_plural(data->n),
+                   cli_count(rows, count[1]));
     if (rows != data->n) return other_data(fit, what);
-    return other_data(fit, strcmp(features, features_hash(data, hash)) != 0 ? "the features are"
-                                                                            : "the target or the weights are");
+    return other_data(fit, strcmp(features, features_hash(data, hash)) != 0
+                               ? "the features are not those that"
+                               : "the target or the weights are not those that");
 }
 
 /* ---- what the model decides ---- */

@@ -6,7 +6,6 @@
 
 #include "fit.h"
 #include "fit_resume.h"
-#include "predictor.h"
 #include "report.h"
 
 enum { PROBABILITY_FOLDS = 5 };
@@ -76,7 +75,8 @@ static int64_t output_count(const fit_state *fit)
 static int go_on(fit_state *fit)
 {
     svm_state *state = own_of(fit);
-    state->iterations = (int64_t)cli_model_number(fit->before, "iterations", 0);
+    const int64_t so_far = gram_model_find(fit->before, "iterations").integer;
+    if (so_far > 0 && so_far < INT64_MAX / 2) state->iterations = so_far;
     return cli_fit_resume_start(fit, output_count(fit), &state->options.start, &state->sigmoids);
 }
 
@@ -132,8 +132,8 @@ static gram_status tune(cli_session *session, fit_state *fit)
     state->tuned.size = sizeof state->tuned;
     state->out_of_fold = calloc((size_t)(n * outputs + 1), sizeof *state->out_of_fold);
     if (!state->out_of_fold) return GRAM_ERROR_MEMORY;
-    return gram_svm_tune(session->context, fit->given, fit->points, targets_of(fit), &machine, &options,
-                         &fit->kernel, &state->options.C, NULL, state->out_of_fold, &state->tuned);
+    return gram_svm_tune(session->context, fit->given, fit->points, targets_of(fit), &machine, &options, &fit->kernel,
+                         &state->options.C, NULL, state->out_of_fold, &state->tuned);
 }
 
 static gram_status fit_machine(cli_session *session, fit_state *fit, const gram_svm_options *options)

@@ -272,7 +272,7 @@ static void add_unfinished(cli_text *text, const cli_model_report *report)
     cli_add_label(text, "unfinished");
     cli_text_add(text, "stopped by its budget");
     add_part(text, report, "violation", "violation", ROUGH);
-    add_part(text, report, "where the goal is", "tolerance", ROUGH);
+    add_part(text, report, "tolerance", "tolerance", ROUGH);
     add_part(text, report, "duality gap", "gap", ROUGH);
     cli_text_add(text, "\n");
     cli_text_pad(text, CLI_VALUE_COLUMN);
