@@ -44,10 +44,10 @@ in_parts()
 in_parts 300 blobs.csv --kernel 'rbf(ell=0.5)' --C 10 --ignore w
 in_parts 300 blobs.csv --kernel 'rbf(ell=0.5)' --C 10 --weights w --class-weight 'red=3,tan=0.5'
 in_parts 300 blobs.csv --kernel 'rbf(ell=0.5)' --C 10 --ignore w --class-weight balanced --no-scale
-in_parts 40 blobs.csv --kernel 'rbf(ell=0.5)' --svm nu --nu 0.4 --ignore w
-in_parts 800 blobs.csv --kernel 'rbf(ell=0.5)' --svm one-class --nu 0.3 --features u,v
-in_parts 1000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --epsilon 0.2
-in_parts 1000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --svm nu --nu 0.4 --task regression
+in_parts 120 blobs.csv --kernel 'rbf(ell=0.5)' --svm nu --nu 0.4 --ignore w
+in_parts 2000 blobs.csv --kernel 'rbf(ell=0.5)' --svm one-class --nu 0.3 --features u,v
+in_parts 2000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --epsilon 0.2
+in_parts 5000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --svm nu --nu 0.4 --task regression
 
 # an unfinished model predicts, and tells what it is
 first='--kernel rbf(ell=0.5) --C 10 --ignore w'
