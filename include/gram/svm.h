@@ -46,7 +46,7 @@ typedef struct gram_svm_options {
     const double *class_weights; /* one for each class, > 0; NULL: 1 */
     const double *weights;       /* one for each row, >= 0; NULL: 1 */
     int64_t iterations;          /* at most so many steps for each output; 0: no limit */
-    double seconds;              /* at most about so long; 0: no limit */
+    double seconds;              /* at most about so long, shared by the outputs; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
     int64_t probability_folds;   /* >= 2: probabilities from so many folds; 0 (default): none */
     const double

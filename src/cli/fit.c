@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "class_picture.h"
+#include "fit_resume.h"
 #include "json.h"
 #include "memory.h"
 #include "model_report.h"
@@ -135,6 +136,12 @@ static const cli_option class_options[] = {
     {"class-weight", 0, CLI_TEXT, PLACE(class_weight), "W", "of classes: balanced, or NAME=W,NAME=W", 0, 0, NULL},
     {"prob", 0, CLI_FLAG, PLACE(prob), NULL, "of svm: probabilities also when nothing is tuned, by 5 more fits", 0, 0,
      NULL},
+    {"seconds", 0, CLI_POSITIVE, PLACE(seconds), "S",
+     "of svm: stop the machine's fit, after tuning, about then; --resume goes on", 0, 0, NULL},
+    {"iterations", 0, CLI_INTEGER, PLACE(iterations), "N", "of svm: stop it after N steps for each pair of classes", 1,
+     INT64_C(1000000000000000), NULL},
+    {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
+     "go on with a machine that was stopped, on the same DATA; all but --tolerance is the model's", 0, 0, NULL},
     {"loss", 0, CLI_CHOICE, PLACE(loss), "LOSS", "of krr: squared (default), absolute, huber, quantile or insensitive",
      0, 0, LOSSES},
     {"quantile", 0, CLI_TEXT, PLACE(quantile), "LIST", "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it", 0, 0,
@@ -175,7 +182,9 @@ static const cli_usage usage = {
     "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
     "  gram fit data.csv --method gp --plot band.svg -o model.gram\n"
     "  gram fit classes.csv --method logistic -o model.gram\n"
-    "  gram fit data.csv --quantile 0.1,0.5,0.9 -o model.gram\n",
+    "  gram fit data.csv --quantile 0.1,0.5,0.9 -o model.gram\n"
+    "  gram fit classes.csv --seconds 600 -o model.gram\n"
+    "  gram fit classes.csv --resume model.gram --seconds 600 -o model.gram\n",
     1,
     1,
     NULL,
@@ -276,6 +285,7 @@ static void write_json(cli_session *session, const fit_state *fit, const cli_mod
     cli_json_truth(&json, "looks_like_classes", fit->few_values > 0);
     cli_json_number(&json, "seconds", cli_session_seconds(session));
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    if (fit->own->resume) cli_json_string(&json, "resume", fit->own->resume);
     json_path(&json, "model", fit->own->model);
     if (fit->own->plot) cli_json_string(&json, "plot", fit->own->plot);
     cli_json_close(&json, '{');
@@ -343,9 +353,25 @@ static int check_use(const fit_kind *kind, const fit_options *own)
     if (own->model && strcmp(own->model, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
     int code = check_losses(kind, own);
+    if (code == CLI_DONE && (own->method.value != FIT_METHOD_AUTO || own->task.value != FIT_TASK_AUTO))
+        code = cli_fit_check_budget(kind, own); /* otherwise the data decide what the method is */
     if (code == CLI_DONE) code = kind->check_use(own);
     if (code == CLI_DONE && own->model) code = cli_output_check(own->model);
     return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
+}
+
+/* With --resume the model decides all that made it; how long to go on and how far are the caller's. */
+static int check_resume(const cli_group *groups, size_t group_count, int count, char **arguments, fit_options *own)
+{
+    static const char *const allowed[] = {"method", "tolerance", "seconds", "iterations",
+                                          "resume", "plot",      "format",  NULL};
+    if (!own->resume) return CLI_DONE;
+    const char *other = cli_find_other(groups, group_count, count, arguments, allowed);
+    if (own->method.value != FIT_METHOD_AUTO && own->method.value != FIT_METHOD_SVM) other = "method";
+    own->method.value = FIT_METHOD_SVM;
+    if (!other) return CLI_DONE;
+    return cli_fail(CLI_WRONG_USE, "Leave it out; `gram info` shows what the model has.",
+                    "fit: --%s does not go with --resume: the model decides", other);
 }
 
 static int write_model(cli_session *session, const fit_state *fit)
@@ -362,6 +388,7 @@ static int finish(cli_session *session, const fit_state *fit)
     cli_model_report report = {0};
     int drawn = CLI_DONE;
     int code = cli_model_report_find(session, fit->model, &report);
+    report.file = fit->own->model;
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code == CLI_DONE) {
         if (fit->own->plot)
@@ -394,12 +421,15 @@ int cli_fit(int count, char **arguments)
     int operand_count;
     int code = cli_parse(&usage, groups, 5, count, arguments, &operands, &operand_count);
     if (code != CLI_CONTINUE) return code;
+    code = check_resume(groups, 5, count, arguments, &own);
+    if (code != CLI_DONE) return code;
     own.model = common.out; /* the report goes to standard output all the same */
     common.out = NULL;
     fit.kind = cli_fit_kind(&own, (fit_task)own.task.value);
     if (!fit.kind) fit.kind = cli_fit_kind(&own, FIT_TASK_AUTO); /* the message needs the data */
     code = check_use(fit.kind, &own);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE && own.resume) code = cli_fit_resume_open(&session, &own, &fit);
     if (code == CLI_DONE) code = cli_fit_prepare(&session, operands[0], &fit);
     if (code == CLI_DONE) code = fit.kind->work(&session, &fit);
     if (code == CLI_DONE) code = finish(&session, &fit);

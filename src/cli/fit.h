@@ -26,12 +26,15 @@ enum { FIT_SOLVER_MARKOV = 100, FIT_SOLVER_INDUCING };
 
 typedef struct fit_options {
     cli_chosen method, task, tune, solver, precision, missing, format, mean, svm, loss, likelihood;
-    const char *model; /* --out */
+    const char *model;  /* --out */
+    const char *resume; /* a model whose fit goes on */
     const char *kernel, *target, *features, *ignore, *weights, *row_noise, *plot, *class_weight, *quantile;
     double lambda, noise, alpha; /* NaN: not given */
     double tolerance, C, nu;     /* 0: not given */
     double epsilon, delta;       /* NaN: not given */
     double student;              /* degrees of freedom; 0: not given */
+    double seconds;              /* 0: no limit, like the next */
+    int64_t iterations;
     int no_intercept, no_scale, loo, ard, no_ard, prob, non_crossing;
     int64_t grid;
 } fit_options;
@@ -47,15 +50,17 @@ typedef struct fit_state {
     gram_preparation *preparation;
     gram_prepared *prepared;
     gram_points *points;
-    int64_t n;           /* rows of weight above 0 */
-    fit_task task;       /* never auto once the data are read */
-    int64_t few_values;  /* distinct values if the target could be classes and is not taken for them, else 0 */
-    cli_classes classes; /* of classification, */
-    double *labels;      /* and their numbers, one for each row */
-    double *weights;     /* of rows with those of their classes; NULL: all 1 */
-    gram_kernel *given;  /* as the user wrote it */
-    gram_kernel *kernel; /* with all its numbers */
+    int64_t n;             /* rows of weight above 0 */
+    fit_task task;         /* never auto once the data are read */
+    int64_t few_values;    /* distinct values if the target could be classes and is not taken for them, else 0 */
+    cli_classes classes;   /* of classification, */
+    double *labels;        /* and their numbers, one for each row */
+    double *class_weights; /* NULL: all 1 */
+    double *weights;       /* of rows with those of their classes; NULL: all 1 */
+    gram_kernel *given;    /* as the user wrote it */
+    gram_kernel *kernel;   /* with all its numbers */
     fit_tune tune;
+    gram_model *before; /* --resume: the model to go on from, else NULL */
     gram_model *model;
     void *result; /* the method's own */
 } fit_state;
@@ -113,6 +118,9 @@ void cli_fit_tune_facts(cli_facts *facts, const fit_state *fit, const char *defa
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or NULL)
  * of the rows. */
 void cli_fit_class_facts(cli_facts *facts, const fit_state *fit, const double *labels, const double *probabilities);
+
+/* --seconds and --iterations are for the support vector machine. */
+int cli_fit_check_budget(const fit_kind *kind, const fit_options *own);
 
 /* Options of other methods, named: `what` is given if `given` is not 0. */
 int cli_fit_refuse(const char *what, const char *method, int given);

@@ -8,6 +8,7 @@
 #include "class_weight.h"
 #include "data.h"
 #include "fit.h"
+#include "fit_resume.h"
 #include "report.h"
 #include "words.h"
 
@@ -18,8 +19,10 @@ void cli_fit_free(fit_state *fit)
     if (fit->kind && fit->kind->free) fit->kind->free(fit);
     cli_classes_free(&fit->classes);
     free(fit->labels);
+    free(fit->class_weights);
     free(fit->weights);
     gram_model_destroy(fit->model);
+    gram_model_destroy(fit->before);
     gram_kernel_release(fit->kernel);
     gram_kernel_release(fit->given);
     gram_points_destroy(fit->points);
@@ -48,11 +51,16 @@ int cli_fit_fail(cli_session *session, gram_status status, const fit_state *fit)
 
 /* ---- the data ---- */
 
-/* Known variances of rows take the place of weights: a method has use for one of them. */
+/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+ * preparation. */
 static gram_status learn_preparation(cli_session *session, fit_state *fit)
 {
     const fit_options *own = fit->own;
     gram_preparation_options options;
+    if (fit->before) {
+        fit->preparation = gram_preparation_retain(gram_model_preparation(fit->before));
+        return GRAM_OK;
+    }
     gram_preparation_options_init(&options, sizeof options);
     options.target = !own->target && own->svm.value == FIT_SVM_ONE_CLASS ? "" : own->target;
     options.features = own->features;
@@ -79,9 +87,11 @@ static int read_data(cli_session *session, const char *path, fit_state *fit)
     gram_table_destroy(fit->table);
     fit->table = NULL;
     if (status < 0)
-        return cli_data_unread(
-            session, status,
-            "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.");
+        return cli_data_unread(session, status,
+                               fit->before
+                                   ? "--resume needs the same rows in the same order; fit other data without it."
+                                   : "--target, --features and --ignore choose columns; --missing drop or mean helps "
+                                     "with missing values.");
     status = gram_points_create_f64(context, fit->prepared->n, fit->prepared->d, fit->prepared->x, fit->prepared->d,
                                     &fit->points);
     return status < 0 ? cli_fit_fail(session, status, fit) : CLI_DONE;
@@ -174,15 +184,15 @@ static int check_classification(const fit_state *fit)
 static int weigh_classes(fit_state *fit)
 {
     const gram_prepared *data = fit->prepared;
-    double *of_class = NULL;
-    if (!fit->own->class_weight && !data->weights) return CLI_DONE;
+    const int code = fit->before ? cli_fit_resume_class_weights(fit, &fit->class_weights)
+                                 : cli_class_weights(fit, &fit->class_weights);
+    const double *of_class = fit->class_weights;
+    if (code != CLI_DONE || (!of_class && !data->weights)) return code;
     fit->weights = calloc((size_t)data->n + 1, sizeof *fit->weights);
     if (!fit->weights) return cli_no_memory();
-    const int code = cli_class_weights(fit, &of_class);
-    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
+    for (int64_t i = 0; i < data->n; i++)
         fit->weights[i] = (data->weights ? data->weights[i] : 1) * (of_class ? of_class[(int64_t)fit->labels[i]] : 1);
-    free(of_class);
-    return code;
+    return CLI_DONE;
 }
 
 static int find_classes(fit_state *fit)
@@ -219,7 +229,7 @@ static int decide_task(fit_state *fit)
                                                          : "classification");
     if (kind != fit->kind) code = kind->check_use(own);
     fit->kind = kind;
-    return code;
+    return code == CLI_DONE ? cli_fit_check_budget(kind, own) : code;
 }
 
 /* ---- what is given and what is free ---- */
@@ -246,7 +256,11 @@ double cli_fit_noise(const fit_state *fit)
 
 static int read_kernel(cli_session *session, fit_state *fit)
 {
-    int code = cli_kernel_read(session, fit->own->kernel ? fit->own->kernel : fit->kind->kernel, &fit->given);
+    int code = CLI_DONE;
+    if (fit->before)
+        fit->given = gram_kernel_retain(gram_function_kernel(gram_model_function(fit->before)));
+    else
+        code = cli_kernel_read(session, fit->own->kernel ? fit->own->kernel : fit->kind->kernel, &fit->given);
     if (code != CLI_DONE) return code;
     const gram_status status = gram_kernel_check_dimension(session->context, fit->given, fit->prepared->d);
     if (status < 0) return cli_fit_fail(session, status, fit);
@@ -262,6 +276,7 @@ static int read_kernel(cli_session *session, fit_state *fit)
 int cli_fit_prepare(cli_session *session, const char *path, fit_state *fit)
 {
     int code = read_data(session, path, fit);
+    if (code == CLI_DONE && fit->before) code = cli_fit_resume_check_data(fit);
     if (code != CLI_DONE) return code;
     count_rows(fit);
     code = decide_task(fit);
@@ -323,6 +338,13 @@ void cli_fit_class_facts(cli_facts *facts, const fit_state *fit, const double *l
     }
     cli_facts_number(facts, "train_accuracy", right / (double)n);
     if (probabilities) cli_facts_number(facts, "train_log_loss", loss / (double)n);
+}
+
+int cli_fit_check_budget(const fit_kind *kind, const fit_options *own)
+{
+    if (kind == &cli_fit_svm) return CLI_DONE;
+    const int code = cli_fit_refuse("--seconds", kind->name, own->seconds > 0);
+    return code == CLI_DONE ? cli_fit_refuse("--iterations", kind->name, own->iterations > 0) : code;
 }
 
 int cli_fit_refuse(const char *what, const char *method, int given)

@@ -5,13 +5,18 @@
 #include <stdlib.h>
 
 #include "fit.h"
+#include "fit_resume.h"
 #include "report.h"
+
+enum { PROBABILITY_FOLDS = 5 };
 
 typedef struct svm_state {
     gram_svm_options options;
     int c_is_default;
     gram_svm_tune_report tuned;
-    double *out_of_fold; /* n x outputs, of the tuning */
+    double *out_of_fold;    /* n x outputs, of the tuning */
+    const double *sigmoids; /* of the model that goes on, or NULL */
+    int64_t iterations;     /* of all calls so far */
     gram_svm *svm;
 } svm_state;
 
@@ -61,6 +66,20 @@ static gram_svm_kind kind_of(const fit_state *fit)
     return nu ? GRAM_SVM_NU : GRAM_SVM_C;
 }
 
+static int64_t output_count(const fit_state *fit)
+{
+    return fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
+}
+
+/* From where a former call stopped. */
+static int go_on(fit_state *fit)
+{
+    svm_state *state = own_of(fit);
+    const int64_t so_far = gram_model_find(fit->before, "iterations").integer;
+    if (so_far > 0 && so_far < INT64_MAX / 2) state->iterations = so_far;
+    return cli_fit_resume_start(fit, output_count(fit), &state->options.start, &state->sigmoids);
+}
+
 static int make_plan(cli_session *session, fit_state *fit)
 {
     const fit_options *own = fit->own;
@@ -77,10 +96,14 @@ static int make_plan(cli_session *session, fit_state *fit)
     if (own->nu > 0) options->nu = own->nu;
     if (!isnan(own->epsilon)) options->epsilon = own->epsilon;
     if (own->tolerance > 0) options->tolerance = own->tolerance;
+    options->seconds = own->seconds;
+    options->iterations = own->iterations;
     options->weights = fit->weights ? fit->weights : fit->prepared->weights;
     if (fit->task == FIT_TASK_ONE_CLASS || cli_fit_folds(fit) < 2) fit->tune = FIT_TUNE_NONE;
-    const int64_t pairs = fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
-    cli_fit_say_plan(session, fit, "decomposition", (size_t)fit->n * (size_t)(64 + 8 * pairs) + ((size_t)64 << 20),
+    const int code = fit->before ? go_on(fit) : CLI_DONE;
+    if (code != CLI_DONE) return code;
+    cli_fit_say_plan(session, fit, "decomposition",
+                     (size_t)fit->n * (size_t)(64 + 8 * output_count(fit)) + ((size_t)64 << 20),
                      1e-8 * (double)fit->n * (double)fit->n, "rows of the kernel are cached within the memory budget");
     return CLI_DONE;
 }
@@ -97,31 +120,74 @@ static const double *targets_of(const fit_state *fit)
 static gram_status tune(cli_session *session, fit_state *fit)
 {
     svm_state *state = own_of(fit);
-    const int64_t n = fit->prepared->n;
-    const int64_t outputs =
-        fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
+    const int64_t n = fit->prepared->n, outputs = output_count(fit);
+    gram_svm_options machine = state->options;
     gram_svm_tune_options options;
     gram_svm_tune_options_init(&options, sizeof options);
+    machine.seconds = 0; /* the budget is that of the machine itself */
+    machine.iterations = 0;
     options.folds = cli_fit_folds(fit);
     options.ard = cli_fit_wants_ard(fit->own);
     if (!state->c_is_default) options.strengths = 1;
     state->tuned.size = sizeof state->tuned;
     state->out_of_fold = calloc((size_t)(n * outputs + 1), sizeof *state->out_of_fold);
     if (!state->out_of_fold) return GRAM_ERROR_MEMORY;
-    return gram_svm_tune(session->context, fit->given, fit->points, targets_of(fit), &state->options, &options,
-                         &fit->kernel, &state->options.C, NULL, state->out_of_fold, &state->tuned);
+    return gram_svm_tune(session->context, fit->given, fit->points, targets_of(fit), &machine, &options, &fit->kernel,
+                         &state->options.C, NULL, state->out_of_fold, &state->tuned);
 }
 
+static gram_status fit_machine(cli_session *session, fit_state *fit, const gram_svm_options *options)
+{
+    svm_state *state = own_of(fit);
+    gram_svm *former = state->svm;
+    const gram_status status =
+        gram_svm_fit(session->context, fit->kernel, fit->points, targets_of(fit), options, &state->svm);
+    if (state->svm) state->iterations += gram_svm_get_report(state->svm)->iterations;
+    gram_svm_destroy(former);
+    return status;
+}
+
+/* Does the machine get its probabilities from folds of its own? Those of the tuning are there otherwise. */
+static int64_t folds_of(const fit_state *fit)
+{
+    return fit->task == FIT_TASK_CLASSIFICATION && !own_of(fit)->out_of_fold && fit->own->prob ? PROBABILITY_FOLDS : 0;
+}
+
+/* The folds of --prob would each take the budget again, and those of a machine that is not finished tell little: they are
+ * made once it is, by a fit that starts where it ends. */
 static gram_status solve(cli_session *session, fit_state *fit)
 {
     svm_state *state = own_of(fit);
-    const int classes = fit->task == FIT_TASK_CLASSIFICATION;
-    if (classes && state->out_of_fold) state->options.out_of_fold = state->out_of_fold;
-    if (classes && !state->out_of_fold && fit->own->prob) state->options.probability_folds = 5;
-    const gram_status status =
-        gram_svm_fit(session->context, fit->kernel, fit->points, targets_of(fit), &state->options, &state->svm);
-    state->options.out_of_fold = NULL;
-    return status;
+    gram_svm_options options = state->options;
+    const int64_t folds = folds_of(fit);
+    const int limited = options.seconds > 0 || options.iterations > 0;
+    if (fit->task == FIT_TASK_CLASSIFICATION) options.out_of_fold = state->out_of_fold;
+    if (!limited) options.probability_folds = folds;
+    const gram_status status = fit_machine(session, fit, &options);
+    if (status != GRAM_OK || !limited || folds == 0) return status;
+    options.start = gram_svm_duals(state->svm);
+    options.seconds = 0;
+    options.iterations = 0;
+    options.probability_folds = folds;
+    return fit_machine(session, fit, &options);
+}
+
+static const double *sigmoids_of(const svm_state *state)
+{
+    return state->sigmoids ? state->sigmoids : gram_svm_sigmoids(state->svm);
+}
+
+/* Was it the budget that ended the fit, and not rounding? */
+static int is_out_of_budget(const fit_state *fit)
+{
+    const gram_svm *svm = own_of(fit)->svm;
+    const gram_svm_report *report = gram_svm_get_report(svm);
+    const gram_svm_pair *pairs = gram_svm_pairs(svm);
+    const int64_t most = fit->own->iterations;
+    if (fit->own->seconds > 0 && report->seconds >= fit->own->seconds) return 1;
+    for (int64_t o = 0; most > 0 && o < report->outputs; o++)
+        if (!pairs[o].converged && pairs[o].iterations >= most) return 1;
+    return 0;
 }
 
 /* ---- the model ---- */
@@ -138,23 +204,33 @@ static void set_training_error(cli_facts *facts, const fit_state *fit, const dou
 /* Labels (or values) and probabilities of the rows that it was fitted on. */
 static void set_training(cli_facts *facts, const fit_state *fit)
 {
-    const gram_svm *svm = own_of(fit)->svm;
-    const int64_t n = fit->prepared->n, classes = fit->classes.count;
-    const int probable = gram_svm_sigmoids(svm) != NULL;
-    double *labels = calloc((size_t)(n * (1 + classes) + 1), sizeof *labels);
-    if (!labels) facts->status = GRAM_ERROR_MEMORY;
+    const svm_state *state = own_of(fit);
+    const int64_t n = fit->prepared->n, classes = fit->classes.count, outputs = output_count(fit);
+    const double *sigmoids = sigmoids_of(state);
+    double *values = calloc((size_t)(n * (outputs + 1 + classes) + 1), sizeof *values);
+    if (!values) {
+        facts->status = GRAM_ERROR_MEMORY;
+        return;
+    }
+    double *labels = values + n * outputs, *probabilities = sigmoids ? labels + n : NULL;
     if (facts->status >= 0)
-        facts->status = gram_svm_predict(facts->context, svm, fit->points, labels, NULL, probable ? labels + n : NULL);
+        facts->status = gram_svm_predict(facts->context, state->svm, fit->points, NULL, values, NULL);
     if (facts->status >= 0 && fit->task == FIT_TASK_CLASSIFICATION)
-        cli_fit_class_facts(facts, fit, labels, probable ? labels + n : NULL);
-    if (facts->status >= 0 && fit->task == FIT_TASK_REGRESSION) set_training_error(facts, fit, labels);
-    free(labels);
+        facts->status = gram_svm_decide(facts->context, classes, n, values, sigmoids, labels, probabilities);
+    if (facts->status >= 0 && fit->task == FIT_TASK_CLASSIFICATION)
+        cli_fit_class_facts(facts, fit, labels, probabilities);
+    if (facts->status >= 0 && fit->task == FIT_TASK_REGRESSION) set_training_error(facts, fit, values);
+    free(values);
 }
 
 static void set_tuning(cli_facts *facts, const fit_state *fit)
 {
     const svm_state *state = own_of(fit);
     const int has_c = state->options.kind == GRAM_SVM_C || fit->task == FIT_TASK_REGRESSION;
+    if (fit->before) {
+        cli_fit_resume_tune_facts(facts, fit);
+        return;
+    }
     cli_fit_tune_facts(facts, fit, has_c && state->c_is_default ? "C" : NULL);
     if (fit->tune == FIT_TUNE_NONE) return;
     cli_facts_integer(facts, "tuned_rows", state->tuned.rows);
@@ -185,12 +261,13 @@ static void set_facts(cli_facts *facts, const fit_state *fit)
     cli_facts_number(facts, "objective", report->objective);
     cli_facts_number(facts, "gap", report->gap);
     cli_facts_number(facts, "violation", report->violation);
-    cli_facts_integer(facts, "iterations", report->iterations);
+    cli_facts_integer(facts, "iterations", state->iterations);
+    cli_facts_integer(facts, "converged", report->converged != 0);
     set_tuning(facts, fit);
     set_training(facts, fit);
     if (fit->task == FIT_TASK_CLASSIFICATION) cli_classes_facts(facts, &fit->classes);
-    if (gram_svm_sigmoids(state->svm))
-        cli_facts_array(facts, "sigmoids", report->outputs, 2, gram_svm_sigmoids(state->svm));
+    if (sigmoids_of(state)) cli_facts_array(facts, "sigmoids", report->outputs, 2, sigmoids_of(state));
+    if (!report->converged) cli_fit_resume_keep(facts, fit, state->svm, state->options.tolerance, folds_of(fit));
 }
 
 static gram_status make_model(cli_session *session, fit_state *fit)
@@ -222,7 +299,7 @@ static int work(cli_session *session, fit_state *fit)
                              ? gram_kernel_resolve(session->context, fit->given, fit->points, &fit->kernel)
                              : tune(session, fit);
     if (status >= 0) status = solve(session, fit);
-    if (status == GRAM_NOT_CONVERGED) return not_converged(session, fit);
+    if (status == GRAM_NOT_CONVERGED && !is_out_of_budget(fit)) return not_converged(session, fit);
     if (status >= 0) status = make_model(session, fit);
     return status < 0 ? cli_fit_fail(session, status, fit) : CLI_DONE;
 }

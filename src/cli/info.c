@@ -52,6 +52,7 @@ static int find_all(cli_session *session, const char *path, info_state *state)
     if (code != CLI_DONE) return code;
     if (stat(path, &facts) == 0) state->bytes = (size_t)facts.st_size;
     code = cli_model_report_find(session, state->model, &state->report);
+    state->report.file = path;
     if (code != CLI_DONE) return code;
     return cli_words_find(session, gram_function_kernel(gram_model_function(state->model)), dimension_of(state->model),
                           &state->words);

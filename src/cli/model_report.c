@@ -265,6 +265,23 @@ static void add_machine(cli_text *text, const cli_model_report *report)
     cli_text_add(text, "\n");
 }
 
+/* A machine that its budget stopped: how far it is, and how to go on. */
+static void add_unfinished(cli_text *text, const cli_model_report *report)
+{
+    if (number_of(report, "converged") != 0) return;
+    cli_add_label(text, "unfinished");
+    cli_text_add(text, "stopped by its budget");
+    add_part(text, report, "violation", "violation", ROUGH);
+    add_part(text, report, "tolerance", "tolerance", ROUGH);
+    add_part(text, report, "duality gap", "gap", ROUGH);
+    cli_text_add(text, "\n");
+    cli_text_pad(text, CLI_VALUE_COLUMN);
+    if (report->file)
+        cli_text_add(text, "`gram fit DATA --resume %s` goes on from here\n", report->file);
+    else
+        cli_text_add(text, "-o M.gram would have kept it, for --resume M.gram to go on\n");
+}
+
 static void add_accuracy(cli_text *text, const cli_model_report *report)
 {
     if (!is_classifier(report)) return;
@@ -350,6 +367,7 @@ void cli_model_report_print(cli_session *session, cli_text *text, const cli_mode
     add_tuning(text, report);
     add_solver(text, report);
     add_machine(text, report);
+    add_unfinished(text, report);
     add_accuracy(text, report);
     add_errors(text, report);
     add_function(text, report);

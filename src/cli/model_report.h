@@ -10,6 +10,7 @@
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
     char *kernel;            /* as text */
+    const char *file;        /* set by the caller; NULL: it is not kept */
     cli_classes classes;     /* of a classifier */
     cli_relevance relevance;
 } cli_model_report;

@@ -325,3 +325,25 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
     *operand_count = count - optind;
     return check_operands(usage, *operands, *operand_count);
 }
+
+static int is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return 1;
+    return 0;
+}
+
+const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
+                           const char *const *allowed)
+{
+    option_table table = {0};
+    int found;
+    build_table(groups, group_count, &table);
+    optind = 1;
+    while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
+        const int k = find_option(&table, found);
+        if (k >= 0 && table.targets[k] != groups[group_count - 1].target && !is_among(table.names[k], allowed))
+            return table.names[k];
+    }
+    return NULL;
+}

@@ -83,6 +83,11 @@ enum { CLI_CONTINUE = -1 };
 int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
               char ***operands, int *operand_count);
 
+/* The name of the first option among arguments that cli_parse accepted that is neither of the last group nor one of `allowed`,
+ * which ends with NULL; NULL if there is none. */
+const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
+                           const char *const *allowed);
+
 /* "8G", "512M", "1.5GiB", "100000"; 0 if it is none or out of range. */
 int cli_parse_size(const char *text, uint64_t *bytes);
 

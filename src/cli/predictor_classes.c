@@ -70,7 +70,10 @@ static int open_svm(cli_session *session, cli_predictor *predictor)
     if (gram_function_outputs(gram_model_function(predictor->model)) != pair_count(predictor->classes.count))
         return bad_model(predictor);
     if (predictor->wish.prob && !sigmoids_of(predictor))
-        return cli_fail(CLI_WRONG_USE, "`gram fit --prob` makes a model that has them.",
+        return cli_fail(CLI_WRONG_USE,
+                        cli_model_number(predictor->model, "probability_folds", 0) > 0
+                            ? "They are made when the fit is finished: `gram fit DATA --resume M.gram`."
+                            : "`gram fit --prob` makes a model that has them.",
                         "predict: %s has no probabilities", predictor->file);
     return CLI_DONE;
 }

@@ -57,6 +57,13 @@ static void free_points(gram_context *context, pair_points *own)
     gram_give(context, own->f32, own->count, sizeof(float));
 }
 
+/* Outputs share the time that is left: without that, a clock that runs out would leave the last ones at their start. */
+static double share_deadline(const gram_svm_data *data, int64_t output)
+{
+    const double now = gram_smo_clock();
+    return now + fmax(data->deadline - now, 0) / (double)(data->outputs - output);
+}
+
 static gram_status solve_large(gram_context *context, const gram_svm_data *data, int64_t output)
 {
     gram_status status = GRAM_OK;
@@ -68,6 +75,7 @@ static gram_status solve_large(gram_context *context, const gram_svm_data *data,
     pair_points own = {0};
     TRY(gram_take(context, "variables", 1, bytes, &memory));
     gram_svm_problem_make(data, output, memory, &problem);
+    if (data->deadline > 0) problem.smo.deadline = share_deadline(data, output);
     if (!data->indexed && problem.rows < data->n)
         TRY(copy_points(context, &problem, &own));
     else {

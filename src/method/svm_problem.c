@@ -75,6 +75,21 @@ static void settle_sum(const gram_svm_problem *p, int64_t from, int64_t to, doub
     }
 }
 
+/* Both variables of a row by the same amount, which f does not feel, until those of [0, half) have the sum. A start knows their
+ * sum alone: without this, settling would move rows that are in their place. */
+static void widen_rows(const gram_svm_problem *p, double target)
+{
+    const int64_t half = p->smo.group;
+    double *b = p->smo.b, missing = target;
+    for (int64_t i = 0; i < half; i++) missing -= b[i];
+    for (int64_t i = 0; i < half && missing > 0; i++) {
+        const double room = fmin(p->upper[i] - b[i], b[half + i] - p->lower[half + i]), step = fmin(missing, room);
+        b[i] += step;
+        b[half + i] -= step;
+        missing -= step;
+    }
+}
+
 static double sum_of(const double *numbers, int64_t from, int64_t to)
 {
     double sum = 0;
@@ -96,6 +111,7 @@ void gram_svm_problem_settle(gram_svm_problem *p)
     case GRAM_SVM_ONE_CLASS: settle_sum(p, 0, count, o->nu * sum_of(p->upper, 0, count)); break;
     case GRAM_SVM_NU_REGRESSION:
         share = o->nu / 2 * sum_of(p->upper, 0, half);
+        widen_rows(p, share);
         settle_sum(p, 0, half, share);
         settle_sum(p, half, count, -share);
         break;

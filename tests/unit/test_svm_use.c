@@ -222,6 +222,36 @@ static void test_resume(void **state)
     gram_context_destroy(context);
 }
 
+/* However soon it was stopped, the next call begins where it ended: its first step only lowers the objective. */
+static void test_resume_early(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    svm_sample s = svm_sample_make(17, 60, 2, 2, 0.2);
+    gram_kernel *k = test_kernel(context, "rbf(ell=0.3)");
+    gram_points *x = test_points(context, s.n, s.d, s.x);
+    for (int kind = 0; kind < 5; kind++)
+        for (int64_t steps = 1; steps < 60 && kind != GRAM_SVM_NU; steps++) {
+            gram_svm *part, *next;
+            gram_svm_options o = svm_options((gram_svm_kind)kind);
+            o.tolerance = 1e-6;
+            o.iterations = steps;
+            assert_true(gram_svm_fit(context, k, x, svm_sample_y(&s, o.kind), &o, &part) >= 0);
+            o.start = gram_svm_duals(part);
+            o.iterations = 1;
+            assert_true(gram_svm_fit(context, k, x, svm_sample_y(&s, o.kind), &o, &next) >= 0);
+            const double a = gram_svm_get_report(part)->objective, b = gram_svm_get_report(next)->objective;
+            if (b > a + 1e-9 * fabs(a))
+                FAIL_TEST("kind %d: %.10g after %lld steps, then %.10g", kind, a, (long long)steps, b);
+            gram_svm_destroy(part);
+            gram_svm_destroy(next);
+        }
+    gram_points_destroy(x);
+    gram_kernel_release(k);
+    svm_sample_free(&s);
+    gram_context_destroy(context);
+}
+
 /* A start from a smaller C, scaled, ends at the same optimum with fewer steps. A clock that has run out stops at once. */
 static void test_warm_start(void **state)
 {
@@ -536,11 +566,11 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_options),  cmocka_unit_test(test_bad_data),      cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_equal_rows),   cmocka_unit_test(test_resume),        cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_gap),          cmocka_unit_test(test_probabilities), cmocka_unit_test(test_sigmoid),
-        cmocka_unit_test(test_labels),       cmocka_unit_test(test_precomputed),   cmocka_unit_test(test_single),
-        cmocka_unit_test(test_far_clusters), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bad_options), cmocka_unit_test(test_bad_data),     cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_equal_rows),  cmocka_unit_test(test_resume),       cmocka_unit_test(test_resume_early),
+        cmocka_unit_test(test_warm_start),  cmocka_unit_test(test_gap),          cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_sigmoid),     cmocka_unit_test(test_labels),       cmocka_unit_test(test_precomputed),
+        cmocka_unit_test(test_single),      cmocka_unit_test(test_far_clusters), cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
