@@ -152,6 +152,7 @@ typedef struct gram_svm_tune_report {
     double standard_error; /* of the score */
     int at_edge;           /* the choice is at an edge of the grid */
     int ard_kept;          /* one length-scale per column was better */
+    int64_t unfinished;    /* fits that ended at `iterations`: those of the largest C, whose scores count as they are */
 } gram_svm_tune_report;
 
 /* Cross-validates a grid of factors for all length-scales of the kernel that are not fixed, and of strengths, both evenly on the

@@ -199,8 +199,9 @@ int cli_fit_resume_start(const fit_state *fit, int64_t outputs, const double **d
 
 void cli_fit_resume_tune_facts(cli_facts *facts, const fit_state *fit)
 {
-    static const char *const names[] = {"tune",        "defaults", "tuned_rows",        "tuned_fits",
-                                        "cv_accuracy", "cv_rmse",  "cv_standard_error", "at_bound"};
+    static const char *const names[] = {"tune",       "defaults",          "tuned_rows",
+                                        "tuned_fits", "tuned_unfinished",  "cv_accuracy",
+                                        "cv_rmse",    "cv_standard_error", "at_bound"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const gram_fact fact = gram_model_find(fit->before, names[i]);
         if (!fact.name) continue;

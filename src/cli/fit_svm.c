@@ -235,6 +235,7 @@ static void set_tuning(cli_facts *facts, const fit_state *fit)
     if (fit->tune == FIT_TUNE_NONE) return;
     cli_facts_integer(facts, "tuned_rows", state->tuned.rows);
     cli_facts_integer(facts, "tuned_fits", state->tuned.fits);
+    cli_facts_integer(facts, "tuned_unfinished", state->tuned.unfinished);
     if (fit->task == FIT_TASK_CLASSIFICATION)
         cli_facts_number(facts, "cv_accuracy", state->tuned.score);
     else

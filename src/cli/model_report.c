@@ -199,6 +199,7 @@ static void add_tuning(cli_text *text, const cli_model_report *report)
     }
     cli_text_add(text, "by %s on %s row%s", tune, cli_count((long long)tuned, rows), cli_plural((int64_t)tuned));
     add_part(text, report, "fits", "tuned_fits", WHOLE);
+    if (number_of(report, "tuned_unfinished") > 0) add_part(text, report, "not to the end", "tuned_unfinished", WHOLE);
     const double evaluations = number_of(report, "evaluations");
     if (!isnan(evaluations)) cli_text_add(text, ", %.0f evaluation%s", evaluations, cli_plural((int64_t)evaluations));
     if (number_of(report, "at_bound") > 0) cli_text_add(text, "; a parameter is at the end of its search range");

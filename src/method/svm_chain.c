@@ -316,6 +316,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
         solve(&job);
         job.work.steps += s->steps;
         job.work.fits++;
+        job.work.unfinished += s->violation > s->tolerance;
         write_decisions(&job, k);
     }
     t->work[task] = job.work;

@@ -8,6 +8,7 @@
 /* What a chain did. */
 typedef struct gram_svm_chain_work {
     int64_t steps, fits, cores;
+    int64_t unfinished; /* fits that their steps were not enough for */
 } gram_svm_chain_work;
 
 /* What the chains of some widths share. */

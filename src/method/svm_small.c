@@ -207,15 +207,29 @@ static void take_result(solving *job)
     }
 }
 
+/* The size of what v is the difference of: c and f = c - v. */
+static double size_of_terms(const solving *job)
+{
+    const gram_smo_block_f64 *block = &job->block;
+    double size = 0;
+    for (int g = 0; g < 2; g++)
+        for (int64_t i = 0; i < job->rows[g]; i++) {
+            const double c = job->problem.c[(g ? job->rows[0] : 0) + i], v = block->v[(g ? block->count[0] : 0) + i];
+            size = fmax(size, fabs(c) + fabs(c - v));
+        }
+    return size;
+}
+
 static gram_status solve(solving *job)
 {
     gram_smo *smo = &job->problem.smo;
     gram_smo_block_f64 *block = &job->block;
-    double last = 0;
+    double last = 0, tolerance = smo->tolerance;
     for (;;) {
         const int64_t left = smo->most - smo->steps, most = left < SLICE ? left : SLICE;
-        const int64_t steps = gram_smo_block_solve_f64(job->s->loops, block, smo->tolerance, most);
+        const int64_t steps = gram_smo_block_solve_f64(job->s->loops, block, tolerance, most);
         smo->steps += steps;
+        tolerance = fmax(tolerance, gram_smo_rounding(size_of_terms(job)));
         if (steps < SLICE || smo->steps >= smo->most) return GRAM_OK;
         if (smo->deadline > 0 && gram_smo_clock() > smo->deadline) return GRAM_OK;
         const gram_status status =

@@ -297,6 +297,7 @@ static gram_status search(gram_context *context, tuning *t, const gram_kernel *k
         for (int64_t i = 0; i < widths * t->chains.folds * t->outputs; i++) {
             report->iterations += t->chains.work[i].steps;
             report->fits += t->chains.work[i].fits;
+            report->unfinished += t->chains.work[i].unfinished;
         }
     }
     *best = best_cell(t);
@@ -453,6 +454,7 @@ static gram_status try_several_lengths(gram_context *context, const gram_svm_dat
     TRY(search_kernel(context, data, o, shaped, rows, caller_rows, &other));
     other.report.fits += out->report.fits;
     other.report.iterations += out->report.iterations;
+    other.report.unfinished += out->report.unfinished;
     if (is_clearly_better(data->options.kind, &other.report, &out->report)) {
         gram_kernel *kept = out->kernel;
         out->kernel = other.kernel;

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "smo.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,10 @@
 
 enum {
     WIDTH = 512,
-    MIRROR = 32,   /* rows and columns of a tile of the block */
-    CHUNK = 1024,  /* points of f that one task brings up to date */
-    ALONE = 200000 /* numbers to touch, up to which other threads are not called */
+    MIRROR = 32,    /* rows and columns of a tile of the block */
+    CHUNK = 1024,   /* points of f that one task brings up to date */
+    ALONE = 200000, /* numbers to touch, up to which other threads are not called */
+    LOOKS = 64      /* rounds between looks at whether only rounding is left */
 };
 
 /* How far a working set is solved: to this part of the violation, or so many steps for each of its variables. */
@@ -501,6 +503,19 @@ done:
     return status;
 }
 
+double gram_smo_rounding(double size)
+{
+    return 64 * DBL_EPSILON * size;
+}
+
+/* The size of what v is the difference of. */
+static double size_of_terms(const gram_smo *s)
+{
+    double size = 0;
+    for (int64_t i = 0; i < s->count; i++) size = fmax(size, fabs(s->c[i]) + fabs(s->f[point_of(s, i)]));
+    return size;
+}
+
 gram_status gram_smo_solve(gram_smo *s)
 {
     gram_status status = GRAM_OK;
@@ -515,6 +530,7 @@ gram_status gram_smo_solve(gram_smo *s)
         s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
         s->shrunk = s->enough > 0 && s->rounds >= s->patience && list_active(s, &e, s->margin, NULL) <= s->enough;
         if (s->out_of_budget || s->shrunk) break;
+        if (s->rounds % LOOKS == LOOKS - 1 && s->violation <= gram_smo_rounding(size_of_terms(s))) break;
         first = fmax(first, s->violation);
         const double share = first > s->tolerance ? log(first / s->violation) / log(first / s->tolerance) : 0;
         if (s->context) TRY(gram_smo_call_back(s->context, share, &s->last_call));

@@ -83,6 +83,8 @@ gram_status gram_smo_solve(gram_smo *smo);
 /* The violation as it is, and what the optimality conditions make of the free constants: level[g] is the mean v of the
  * variables of group g between their bounds, else the middle of the range that the others leave. */
 double gram_smo_violation(const gram_smo *smo);
+/* The violation that rounding may make of c and f of this size: no step gets below. */
+double gram_smo_rounding(double size);
 /* Variables that may still move: those between their bounds, and those whose v is on the wrong side of the others' or within
  * `margin` times the violation of it. Returns their number; their numbers go to `variables` unless NULL. */
 int64_t gram_smo_active(const gram_smo *smo, double margin, int64_t *variables);

@@ -54,20 +54,23 @@ static int NAME(choose)(const gram_smo_loops *loops, const NAME(gram_smo_block) 
     return found;
 }
 
-/* b rises at `up` and falls at `down` by the same, as far as the objective and the bounds say. */
-static REAL NAME(step)(NAME(gram_smo_block) * block, const entry *up, const entry *down)
+/* b rises at `up` and falls at `down` by the same, as far as the objective and the bounds say; v is to change by *t. 0 if b does
+ * not change for rounding. */
+static int NAME(step)(NAME(gram_smo_block) * block, const entry *up, const entry *down, REAL *t)
 {
     const int64_t i = up->at, j = down->at;
     const REAL curvature =
         block->diagonal[i] + block->diagonal[j] - 2 * NAME(row_of)(block, up, down->segment)[down->row];
     const double free = (double)(block->v[i] - block->v[j]) / fmax((double)curvature, block->least) * block->unit;
     const double above = block->upper[i] - block->b[i], below = block->b[j] - block->lower[j];
-    const double t = fmin(free, fmin(above, below));
-    block->b[i] = t < above ? block->b[i] + t : block->upper[i];
-    block->b[j] = t < below ? block->b[j] - t : block->lower[j];
+    const double change = fmin(free, fmin(above, below));
+    if (block->b[i] + change == block->b[i] && block->b[j] - change == block->b[j]) return 0;
+    block->b[i] = change < above ? block->b[i] + change : block->upper[i];
+    block->b[j] = change < below ? block->b[j] - change : block->lower[j];
     NAME(note_bounds)(block, i);
     NAME(note_bounds)(block, j);
-    return (REAL)(t / block->unit);
+    *t = (REAL)(change / block->unit);
+    return 1;
 }
 
 int64_t NAME(gram_smo_block_solve)(const gram_smo_loops *loops, NAME(gram_smo_block) * block, double tolerance,
@@ -84,6 +87,6 @@ int64_t NAME(gram_smo_block_solve)(const gram_smo_loops *loops, NAME(gram_smo_bl
                                      block->rise + o, block->fall + o, block->v + o);
         }
         if (!NAME(choose)(loops, block, e, tolerance, &up, &down) || steps == most) return steps;
-        t = NAME(step)(block, &up, &down);
+        if (!NAME(step)(block, &up, &down, &t)) return steps;
     }
 }

@@ -234,6 +234,29 @@ static void test_large(void **state)
     gram_context_destroy(context);
 }
 
+/* A tolerance that rounding does not allow ends all the same, and says so; small problems and large ones. */
+static void test_below_rounding(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {300, 2600};
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=0.3)");
+    for (int i = 0; i < 2; i++) {
+        svm_sample s = svm_sample_make(7, sizes[i], 2, 2, 0.1);
+        gram_points *x = test_points(context, s.n, s.d, s.x);
+        gram_svm_options o = svm_options(GRAM_SVM_C);
+        gram_svm *svm = NULL;
+        o.tolerance = 1e-20;
+        assert_int_equal(gram_svm_fit(context, kernel, x, s.labels, &o, &svm), GRAM_NOT_CONVERGED);
+        assert_true(gram_svm_get_report(svm)->violation < 1e-12);
+        gram_svm_destroy(svm);
+        gram_points_destroy(x);
+        svm_sample_free(&s);
+    }
+    gram_kernel_release(kernel);
+    gram_context_destroy(context);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -284,13 +307,10 @@ static void test_instruction_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_weight_is_repetition),
-        cmocka_unit_test(test_nu),
-        cmocka_unit_test(test_nu_equals_c),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_conditions),           cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weight_is_repetition), cmocka_unit_test(test_nu),
+        cmocka_unit_test(test_nu_equals_c),          cmocka_unit_test(test_large),
+        cmocka_unit_test(test_below_rounding),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_instruction_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,26 @@ static void test_same(void **state)
     clear(&e);
 }
 
+/* Fits that their steps are not enough for are counted. */
+static void test_unfinished(void **state)
+{
+    (void)state;
+    scene e;
+    set(&e, GRAM_SVM_C, 2, 240);
+    gram_svm_tune_options o = small_grid();
+    for (int few = 0; few < 2; few++) {
+        gram_svm_tune_report report;
+        gram_kernel *tuned = NULL;
+        double c;
+        o.iterations = few ? 20 : 0;
+        OK(e.context,
+           gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, &report));
+        assert_true(few ? report.unfinished > 0 && report.unfinished <= report.fits : report.unfinished == 0);
+        gram_kernel_release(tuned);
+    }
+    clear(&e);
+}
+
 static void test_bad(void **state)
 {
     (void)state;
@@ -250,6 +270,7 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_folds), cmocka_unit_test(test_scores),
-                                       cmocka_unit_test(test_same), cmocka_unit_test(test_bad)};
+                                       cmocka_unit_test(test_same), cmocka_unit_test(test_unfinished),
+                                       cmocka_unit_test(test_bad)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
