@@ -122,6 +122,9 @@ void cli_fit_class_facts(cli_facts *facts, const fit_state *fit, const double *l
 /* --seconds and --iterations are for the support vector machine. */
 int cli_fit_check_budget(const fit_kind *kind, const fit_options *own);
 
+/* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
+int cli_fit_is_near(const fit_options *own, double missed);
+
 /* Options of other methods, named: `what` is given if `given` is not 0. */
 int cli_fit_refuse(const char *what, const char *method, int given);
 

@@ -49,6 +49,11 @@ int cli_fit_fail(cli_session *session, gram_status status, const fit_state *fit)
     return cli_data_fail(session, status, &origin);
 }
 
+int cli_fit_is_near(const fit_options *own, double missed)
+{
+    return own->tolerance == 0 && missed <= 1e-6;
+}
+
 /* ---- the data ---- */
 
 /* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its

@@ -236,7 +236,7 @@ static int work(cli_session *session, fit_state *fit)
     if (status >= 0)
         status =
             gram_laplace_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->laplace);
-    if (status == GRAM_NOT_CONVERGED)
+    if (status == GRAM_NOT_CONVERGED && !cli_fit_is_near(fit->own, gram_laplace_get_report(state->laplace)->optimality))
         return cli_fail(CLI_NUMERICAL, "Take a smaller amplitude, or ask for less with --tolerance T.",
                         "fit: no convergence of the mode: its conditions are violated by %.2g",
                         gram_laplace_get_report(state->laplace)->optimality);

@@ -191,7 +191,9 @@ static int work(cli_session *session, fit_state *fit)
 {
     gram_status status = fit->tune == FIT_TUNE_NONE ? take_defaults(session, fit) : tune(session, fit);
     if (status >= 0) status = solve(session, fit);
-    if (status == GRAM_NOT_CONVERGED) return not_converged(session, fit);
+    if (status == GRAM_NOT_CONVERGED &&
+        !cli_fit_is_near(fit->own, gram_logistic_get_report(own_of(fit)->logistic)->optimality))
+        return not_converged(session, fit);
     if (status >= 0) status = make_model(session, fit);
     return status < 0 ? cli_fit_fail(session, status, fit) : CLI_DONE;
 }

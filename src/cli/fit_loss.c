@@ -213,7 +213,7 @@ static int work(cli_session *session, fit_state *fit)
     if (status >= 0)
         status = gram_loss_fit_create(session->context, fit->kernel, fit->points, fit->prepared->y, &state->options,
                                       &state->fit);
-    if (status == GRAM_NOT_CONVERGED)
+    if (status == GRAM_NOT_CONVERGED && !cli_fit_is_near(fit->own, gram_loss_fit_report(state->fit)->gap))
         return cli_fail(CLI_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
                         "fit: no convergence: the relative duality gap is %.2g", gram_loss_fit_report(state->fit)->gap);
     if (status >= 0) status = make_model(session, fit);

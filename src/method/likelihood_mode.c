@@ -11,7 +11,8 @@
  *
  * A step is halved until the objective falls (up to its rounding error): the objective never grows. It is convex for
  * log-concave likelihoods, and then this converges from anywhere. For others the Hessian is replaced where it is not
- * positive definite, and the end is a local minimum.
+ * positive definite, and the end is a local minimum. Steps that were made short that way are doubled as long as the
+ * objective falls: leaving a saddle would take hundreds else.
  *
  * Cost: a factor, n^3/3, and two products with K for each step. */
 #include <float.h>
@@ -20,7 +21,7 @@
 
 #include "likelihood.h"
 
-enum { MOST_HALVINGS = 40, STALLED = 3 };
+enum { MOST_HALVINGS = 40, MOST_DOUBLINGS = 30, STALLED = 3 };
 static const double SUFFICIENT = 1e-4, ROUNDING = 64 * DBL_EPSILON;
 static const double NEARLY = 1e-6; /* optimality from which on rounding may be all that is left */
 
@@ -94,21 +95,20 @@ done:
     return status;
 }
 
-/* The direction: da, K da and the returned db. */
-static gram_status direct(gram_context *context, search *s, double *db)
+/* The direction: da, K da and *db; *definite is 0 where the Hessian was replaced. */
+static gram_status direct(gram_context *context, search *s, double *db, int *definite)
 {
     gram_status status = GRAM_OK;
     gram_mode *m = s->mode;
     const int64_t n = m->k->n, columns = m->intercept ? 2 : 1;
     gram_curvature h = {0};
     double steps = 0, ones = 0;
-    int definite;
     for (int64_t i = 0; i < n; i++) {
         s->curvature[i] /= m->c;
         s->u[i * columns] = s->kr[i];
         if (m->intercept) s->u[i * columns + 1] = 1;
     }
-    TRY(gram_curvature_make(context, m->k, s->curvature, &h, &definite));
+    TRY(gram_curvature_make(context, m->k, s->curvature, &h, definite));
     TRY(gram_curvature_apply(context, &h, columns, s->u));
     for (int64_t i = 0; i < n && m->intercept; i++) {
         steps += (s->r[i] - s->u[i * columns]) / m->c + m->a[i];
@@ -124,29 +124,50 @@ done:
     return status;
 }
 
-/* Goes along the direction as far as the objective falls; 0 if it does not. */
-static int advance(search *s, double db, double *quadratic)
+/* A direction and the objective along it. */
+typedef struct line {
+    double db, quadratic, cross, bend; /* the quadratic form is quadratic + t (2 cross + t bend) */
+} line;
+
+static double objective_at(search *s, const line *along, double t)
+{
+    const gram_mode *m = s->mode;
+    for (int64_t i = 0; i < m->k->n; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + along->db);
+    return evaluate(s, s->trial, along->quadratic + t * (2 * along->cross + t * along->bend), 0);
+}
+
+/* The step as far as the objective falls; 0 if it does not. */
+static double find_step(search *s, const line *along, double slope, int grow)
+{
+    const gram_mode *m = s->mode;
+    double t = 1, objective = INFINITY;
+    int halvings = 0;
+    for (; halvings < MOST_HALVINGS; halvings++, t /= 2) {
+        objective = objective_at(s, along, t);
+        if (!isfinite(objective)) continue; /* its rounding error would be infinite too */
+        if (objective <= m->objective + SUFFICIENT * t * fmin(slope, 0) + ROUNDING * s->size) break;
+    }
+    if (halvings == MOST_HALVINGS) return 0;
+    for (int doublings = 0; doublings < MOST_DOUBLINGS && grow && halvings == 0; doublings++, t *= 2) {
+        const double further = objective_at(s, along, 2 * t);
+        if (!(further < objective - ROUNDING * s->size)) break;
+        objective = further;
+    }
+    return t;
+}
+
+/* Goes along the direction; 0 if the objective does not fall. */
+static int advance(search *s, double db, double quadratic, int grow)
 {
     gram_mode *m = s->mode;
     const int64_t n = m->k->n;
-    double cross = 0, bend = dot(n, s->da, s->kda), slope = -dot(n, s->r, s->kda), sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        cross += m->a[i] * s->kda[i];
-        sum += s->first[i];
-    }
-    slope -= m->intercept ? db * sum : 0;
-    double t = 1;
-    for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, t /= 2) {
-        const double trial_quadratic = *quadratic + t * (2 * cross + t * bend);
-        for (int64_t i = 0; i < n; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + db);
-        const double objective = evaluate(s, s->trial, trial_quadratic, 0);
-        if (!isfinite(objective)) continue; /* its rounding error would be infinite too */
-        if (!(objective <= m->objective + SUFFICIENT * t * fmin(slope, 0) + ROUNDING * s->size)) continue;
-        for (int64_t i = 0; i < n; i++) m->a[i] += t * s->da[i];
-        m->b += t * db;
-        return 1;
-    }
-    return 0;
+    const line along = {db, quadratic, dot(n, m->a, s->kda), dot(n, s->da, s->kda)};
+    double slope = -dot(n, s->r, s->kda);
+    for (int64_t i = 0; i < n && m->intercept; i++) slope -= db * s->first[i];
+    const double t = find_step(s, &along, slope, grow);
+    for (int64_t i = 0; i < n; i++) m->a[i] += t * s->da[i];
+    m->b += t * db;
+    return t > 0;
 }
 
 /* f, the objective and its derivatives at (a, b), from scratch: errors of the steps do not add up. */
@@ -169,7 +190,7 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
     gram_status status = GRAM_OK;
     search s = {0};
     double quadratic, db, best = INFINITY;
-    int stalled = 0;
+    int stalled = 0, definite;
     const int threads = gram_loss_threads_fit(context, mode->k->n);
     TRY(open(context, mode, &s));
     mode->jitter = 0;
@@ -180,8 +201,9 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
         stalled = mode->optimality < best / 2 || best > NEARLY ? 0 : stalled + 1;
         best = fmin(best, mode->optimality);
         if (mode->optimality <= mode->tolerance || stalled > STALLED) break;
-        TRY(direct(context, &s, &db));
-        if (!advance(&s, db, &quadratic)) break;
+        TRY(direct(context, &s, &db, &definite));
+        if (!advance(&s, db, quadratic, !definite)) break;
+        if (!definite) best = INFINITY; /* next to a saddle the conditions nearly hold, too */
         TRY(renew(context, &s, &quadratic));
     }
     mode->converged = mode->optimality <= mode->tolerance;

@@ -30,7 +30,9 @@ void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const in
             int *info, size_t uplo_length);
 
 static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
+static const double FORCE = 0.25;     /* of the room of the variables it acts on */
 static const double WARM = 0.9;       /* a start that another problem gave is drawn to the middle so far */
+static const double LEAST = 1e-17;    /* room at a bound, as a part of it */
 enum { STALLED = 6 };
 
 typedef struct work {
@@ -121,14 +123,15 @@ done:
     return status;
 }
 
+/* Rounding may bring a variable to its bound; it keeps a room that rounding would have left. */
 static double lower_room(const gram_interior *p, int64_t at)
 {
-    return p->z[at] - p->lower[at];
+    return fmax(p->z[at] - p->lower[at], LEAST * fabs(p->lower[at]) + DBL_MIN);
 }
 
 static double upper_room(const gram_interior *p, int64_t at)
 {
-    return p->upper[at] - p->z[at];
+    return fmax(p->upper[at] - p->z[at], LEAST * fabs(p->upper[at]) + DBL_MIN);
 }
 
 static double complementarity(const work *w)
@@ -180,18 +183,31 @@ static void certify(work *w)
     p->gap = (p->objective - p->dual + forced) / fmax(fabs(p->objective), p->floor);
 }
 
-/* The middle of the bounds, and multipliers that fit the slopes there. */
+/* Between the bounds, so that alpha = 0: with a small c, f = K alpha/c + b would else be far from everything. A variable without
+ * upper bound is a force between two of the first: a small one, which these take back. */
+static void set_middle(const work *w, int64_t i, double *middle)
+{
+    const gram_interior *p = w->p;
+    const double *lower = p->lower + i * w->j, *upper = p->upper + i * w->j;
+    double room = INFINITY;
+    for (int64_t t = 0; t < w->m; t++) room = fmin(room, fmin(-lower[t], upper[t]));
+    for (int64_t j = 0; j < w->j; j++)
+        middle[j] = isinf(upper[j])                ? lower[j] + FORCE * room
+                    : lower[j] < 0 && upper[j] > 0 ? 0
+                                                   : lower[j] / 2 + upper[j] / 2;
+    for (int64_t t = 0; t < w->m; t++)
+        for (int64_t k = w->m; k < w->j; k++)
+            if (isinf(upper[k])) middle[t] -= p->incidence[t * w->j + k] * middle[k];
+}
+
+/* Multipliers fit the slopes. */
 static gram_status start(gram_context *context, work *w)
 {
     gram_status status = GRAM_OK;
     gram_interior *p = w->p;
-    for (int64_t i = 0; i < w->n * w->j; i++) {
-        const int64_t first = i / w->j * w->j; /* a bounded one */
-        const int open_ended = isinf(p->upper[i]);
-        const double width = open_ended ? p->upper[first] - p->lower[first] : p->upper[i] - p->lower[i];
-        const double middle = p->lower[i] + (open_ended ? width / 10 : width / 2);
-        p->z[i] = p->warm ? middle + WARM * (p->z[i] - middle) : middle;
-    }
+    double *middle = w->e; /* of no use yet */
+    for (int64_t i = 0; i < w->n; i++) set_middle(w, i, middle + i * w->j);
+    for (int64_t i = 0; i < w->n * w->j; i++) p->z[i] = p->warm ? middle[i] + WARM * (p->z[i] - middle[i]) : middle[i];
     TRY(renew(context, w));
     for (int64_t i = 0; i < w->n; i++)
         for (int64_t j = 0; j < w->j; j++) {

@@ -317,6 +317,26 @@ static void test_softmax_of_two(void **state)
     gram_context_destroy(c);
 }
 
+/* Two observations of one point that contradict each other: between them is a saddle, and the search starts next to it. */
+static void test_saddle(void **state)
+{
+    (void)state;
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    const double x[] = {0, 0, 5}, y[] = {2.5, -2.5 - 1e-7, 1};
+    gram_kernel *k = test_kernel(c, "9*rbf(ell=1)");
+    gram_points *p = test_points(c, 3, 1, x);
+    gram_laplace_options o = options_of(GRAM_LIKELIHOOD_STUDENT);
+    gram_laplace *l = NULL;
+    o.nu = 4;
+    o.scale = 1;
+    OK(c, gram_laplace_fit(c, k, p, y, &o, &l));
+    assert_true(gram_laplace_get_report(l)->iterations < 40);
+    gram_laplace_destroy(l);
+    gram_points_destroy(p);
+    gram_kernel_release(k);
+    gram_context_destroy(c);
+}
+
 /* ---- outliers: Student-t finds the line that a Gaussian process misses ---- */
 
 static void test_robust(void **state)
@@ -607,13 +627,14 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),      cmocka_unit_test(test_logistic_normal),
-        cmocka_unit_test(test_softmax_normal), cmocka_unit_test(test_gradient),
-        cmocka_unit_test(test_same_mode),      cmocka_unit_test(test_softmax_of_two),
-        cmocka_unit_test(test_correction),     cmocka_unit_test(test_robust),
-        cmocka_unit_test(test_tune),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_counts),         cmocka_unit_test(test_tune_rows),
+        cmocka_unit_test(test_reference),       cmocka_unit_test(test_saddle),
+        cmocka_unit_test(test_logistic_normal), cmocka_unit_test(test_softmax_normal),
+        cmocka_unit_test(test_gradient),        cmocka_unit_test(test_same_mode),
+        cmocka_unit_test(test_softmax_of_two),  cmocka_unit_test(test_correction),
+        cmocka_unit_test(test_robust),          cmocka_unit_test(test_tune),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_tune_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,6 +222,29 @@ static void test_quantiles(void **state)
 
 /* Curves of a flexible kernel cross on these rows; as constraints they do not, at a higher loss; where they do not
  * cross anyway, the constraints change nothing. */
+/* Hardly a penalty and every row twice, so that the function goes through all points: outer quantiles as well. */
+static void test_interpolating(void **state)
+{
+    (void)state;
+    static const double levels[] = {0.1, 0.5, 0.9};
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    double x[N], y[N], u[N];
+    for (uint64_t seed = 50; seed < 60; seed++)
+        for (double lambda = 1e-5; lambda > 5e-9; lambda /= 10) {
+            gram_loss_options o = options_of(GRAM_LOSS_QUANTILE, lambda);
+            o.quantiles = levels;
+            o.quantile_count = 3;
+            test_uniform(seed, N, 0, 3, x);
+            test_uniform(seed + 100, N, 0, 1, u);
+            memcpy(x + N / 2, x, N / 2 * sizeof *x);
+            for (int i = 0; i < N; i++) y[i] = sin(2 * x[i]) + u[i % (N / 2)];
+            gram_loss_fit *f = fit(c, "rbf(ell=0.1)", N, x, y, &o);
+            assert_true(gram_loss_fit_report(f)->gap <= o.tolerance);
+            gram_loss_fit_destroy(f);
+        }
+    gram_context_destroy(c);
+}
+
 static void test_non_crossing(void **state)
 {
     enum { FEW = 40 };
@@ -486,10 +509,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_certificates), cmocka_unit_test(test_ridge),
-        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_non_crossing), cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_tune),         cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_early),
+        cmocka_unit_test(test_reference),  cmocka_unit_test(test_certificates),  cmocka_unit_test(test_ridge),
+        cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_interpolating), cmocka_unit_test(test_non_crossing),
+        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_threads),       cmocka_unit_test(test_tune),
+        cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_memory),        cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
