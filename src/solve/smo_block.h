@@ -36,8 +36,8 @@ typedef struct gram_smo_block_f32 {
 double gram_smo_least_curvature(double largest_diagonal);
 
 /* Moves pairs until no v of an entry that can rise exceeds one that can fall (in its segment, unless joined) by more than the
- * tolerance, or `most` steps are done, or a step is lost in rounding. Returns the steps. Second-order choice: the entry with the highest v, and the partner
- * with which a free step would lower the objective most (Fan, Chen and Lin, 2005). O(entries) each. */
+ * tolerance, or `most` steps are done, or a step is lost in rounding. Returns the steps. Second-order choice: the entry with the
+ * highest v, and the partner with which a free step would lower the objective most (Fan, Chen and Lin, 2005). O(entries) each. */
 int64_t gram_smo_block_solve_f64(const gram_smo_loops *loops, gram_smo_block_f64 *block, double tolerance,
                                  int64_t most);
 int64_t gram_smo_block_solve_f32(const gram_smo_loops *loops, gram_smo_block_f32 *block, double tolerance,
