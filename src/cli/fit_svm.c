@@ -71,6 +71,12 @@ static int64_t output_count(const fit_state *fit)
     return fit->task == FIT_TASK_CLASSIFICATION ? fit->classes.count * (fit->classes.count - 1) / 2 : 1;
 }
 
+/* Without a budget of the user's: far more than a fit takes that will ever end, a minute or two. */
+static int64_t most_steps(int64_t n)
+{
+    return n > 100000 ? 1000 * n : 100000000;
+}
+
 /* From where a former call stopped. */
 static int go_on(fit_state *fit)
 {
@@ -97,7 +103,7 @@ static int make_plan(cli_session *session, fit_state *fit)
     if (!isnan(own->epsilon)) options->epsilon = own->epsilon;
     if (own->tolerance > 0) options->tolerance = own->tolerance;
     options->seconds = own->seconds;
-    options->iterations = own->iterations;
+    options->iterations = own->iterations > 0 || own->seconds > 0 ? own->iterations : most_steps(fit->n);
     options->weights = fit->weights ? fit->weights : fit->prepared->weights;
     if (fit->task == FIT_TASK_ONE_CLASS || cli_fit_folds(fit) < 2) fit->tune = FIT_TUNE_NONE;
     const int code = fit->before ? go_on(fit) : CLI_DONE;
@@ -160,7 +166,7 @@ static gram_status solve(cli_session *session, fit_state *fit)
     svm_state *state = own_of(fit);
     gram_svm_options options = state->options;
     const int64_t folds = folds_of(fit);
-    const int limited = options.seconds > 0 || options.iterations > 0;
+    const int limited = fit->own->seconds > 0 || fit->own->iterations > 0;
     if (fit->task == FIT_TASK_CLASSIFICATION) options.out_of_fold = state->out_of_fold;
     if (!limited) options.probability_folds = folds;
     const gram_status status = fit_machine(session, fit, &options);
@@ -289,7 +295,9 @@ static int not_converged(cli_session *session, const fit_state *fit)
     const gram_svm_report *report = gram_svm_get_report(own_of(fit)->svm);
     char violation[CLI_SHORT_SIZE];
     cli_session_clear(session);
-    return cli_fail(CLI_NUMERICAL, "Take a smaller --C, or a larger --tolerance.",
+    return cli_fail(CLI_NUMERICAL,
+                    fit->own->no_scale ? "Leave out --no-scale, or take a smaller --C, or a larger --tolerance."
+                                       : "Take a smaller --C, or a larger --tolerance.",
                     "fit: no convergence: after %" PRId64 " iterations the optimality conditions are violated by %s",
                     report->iterations, cli_short_number(report->violation, violation));
 }
