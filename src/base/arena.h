@@ -5,7 +5,7 @@
 #ifndef GRAM_BASE_ARENA_H
 #define GRAM_BASE_ARENA_H
 
-#include "context.h"
+#include "base/context.h"
 
 typedef struct gram_arena_chunk gram_arena_chunk;
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler.h"
-#include "sweep.h"
+#include "base/compiler.h"
+#include "base/sweep.h"
 
 GRAM_WEAK int openblas_get_parallel(void);
 GRAM_WEAK int openblas_get_num_threads(void);

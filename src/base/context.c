@@ -1,4 +1,4 @@
-#include "context.h"
+#include "base/context.h"
 
 #include <omp.h>
 #include <stdarg.h>

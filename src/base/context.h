@@ -14,9 +14,9 @@
 
 #include <gram/context.h>
 
-#include "compiler.h"
-#include "memory.h"
-#include "vecmath.h"
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/vecmath/vecmath.h"
 
 enum { GRAM_MESSAGE_SIZE = 512 };
 

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler.h"
-#include "number.h"
-#include "powers_of_five.h"
+#include "base/compiler.h"
+#include "base/number.h"
+#include "base/powers_of_five.h"
 
 /* A double lies halfway between two numbers of at most 767 digits; what comes after them only says "more". */
 enum { MAX_DIGITS = 800, EXACT_DIGITS = 15, EXACT_POWER = 22, WORD_DIGITS = 19 };

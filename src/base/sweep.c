@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "sweep.h"
+#include "base/sweep.h"
 
 #include <omp.h>
 #include <sched.h>

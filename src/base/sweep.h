@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "context.h"
+#include "base/context.h"
 
 typedef struct gram_worker {
     int64_t round; /* 0 .. rounds-1 */

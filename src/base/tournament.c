@@ -1,6 +1,6 @@
 /* The circle method: one team stays in its seat, the others move on by one seat each round, and opposite seats play. An
  * odd number of teams gets a seat that stays empty. */
-#include "tournament.h"
+#include "base/tournament.h"
 
 int64_t gram_tournament_rounds(int64_t teams)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/terminal/cli.h"
 
 /* A new verb is a file and a row. */
 static const cli_verb verbs[] = {

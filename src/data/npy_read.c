@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "npy_header.h"
-#include "table.h"
+#include "data/npy_header.h"
+#include "data/table.h"
 
 enum { MAX_HEADER = 64 << 10, PIECE_BYTES = 256 << 10 };
 
@@ -138,7 +138,7 @@ static gram_status read_columns_at(npy_reader *reader, int64_t count, double *ou
         for (int64_t row = 0; row < count;) {
             const int64_t rows = count - row < most ? count - row : most;
             const int64_t place = reader->columns[j] * reader->n + reader->next + row;
-            TRY(gram_data_pulse(reader->context, "reading", (double)(j * count + row) / ((double)d * (double)count)));
+            TRY(gram_pulse(reader->context, "reading", (double)(j * count + row) / ((double)d * (double)count)));
             FAIL_IF(!gram_source_read_at(reader->source, reader->offset + place * item, reader->piece,
                                          (size_t)(rows * item)),
                     reader->context, GRAM_ERROR_FILE, "%s: cannot be read", gram_source_name(reader->source));

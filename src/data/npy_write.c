@@ -1,4 +1,4 @@
-/* See npy.h. The file is written aside (aside.h) and mapped: the caller's writes go to the page cache, not to anonymous
+/* See npy.h. The file is written aside (file_aside.h) and mapped: the caller's writes go to the page cache, not to anonymous
  * memory. Its space is reserved before, or a full disk would be a SIGBUS while the mapped numbers are written. */
 #define _XOPEN_SOURCE 700
 #include <gram/npy.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "aside.h"
-#include "npy_header.h"
-#include "source.h"
+#include "base/file_aside.h"
+#include "data/byte_source.h"
+#include "data/npy_header.h"
 #include <gram/text.h>
 
 struct gram_npy {
@@ -24,11 +24,11 @@ struct gram_npy {
 static gram_status map_file(gram_context *context, gram_npy *file)
 {
     gram_status status = GRAM_OK;
-    char reason[GRAM_REASON_SIZE], size[GRAM_BYTES_SIZE];
+    char reason[GRAM_SYSTEM_REASON_SIZE], size[GRAM_BYTES_SIZE];
     TRY(gram_aside_reserve(context, &file->aside, file->bytes));
     void *map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->aside.descriptor, 0);
     FAIL_IF(map == MAP_FAILED, context, GRAM_ERROR_FILE, "%s: its %s cannot be mapped: %s", file->aside.path,
-            gram_bytes_format(file->bytes, size), gram_data_reason(errno, reason));
+            gram_bytes_format(file->bytes, size), gram_system_reason(errno, reason));
     file->map = map;
 done:
     return status;
@@ -73,13 +73,13 @@ double *gram_npy_numbers(gram_npy *file)
 static gram_status write_out(gram_context *context, gram_npy *file)
 {
     gram_status status = GRAM_OK;
-    char reason[GRAM_REASON_SIZE];
+    char reason[GRAM_SYSTEM_REASON_SIZE];
     const size_t piece = 32 << 20;
     for (size_t at = 0; at < file->bytes; at += piece) {
         const size_t length = file->bytes - at < piece ? file->bytes - at : piece;
-        TRY(gram_data_pulse(context, "writing", (double)at / (double)file->bytes));
+        TRY(gram_pulse(context, "writing", (double)at / (double)file->bytes));
         FAIL_IF(msync(file->map + at, length, MS_SYNC) != 0, context, GRAM_ERROR_FILE, "%s: cannot be written: %s",
-                file->aside.path, gram_data_reason(errno, reason));
+                file->aside.path, gram_system_reason(errno, reason));
     }
     (void)munmap(file->map, file->bytes);
     file->map = NULL;

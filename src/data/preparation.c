@@ -1,5 +1,5 @@
 /* The object: made from a description of which nothing is believed, copied as a whole. */
-#include "preparation.h"
+#include "data/preparation.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <gram/preparation.h>
 
 #include "base/arena.h"
-#include "table.h"
+#include "data/table.h"
 
 struct gram_preparation {
     gram_memory *memory;

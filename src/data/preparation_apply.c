@@ -9,7 +9,7 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
-#include "preparation.h"
+#include "data/preparation.h"
 
 enum { BLOCK_ROWS = 1024 };
 

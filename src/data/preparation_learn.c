@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/sweep.h"
-#include "preparation.h"
+#include "data/preparation.h"
 
 /* ---- roles ---- */
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "preparation.h"
+#include "data/preparation.h"
 
 gram_status gram_table_bad_value(gram_context *context, const gram_table *table, int64_t row, int64_t column)
 {

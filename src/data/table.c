@@ -1,4 +1,4 @@
-#include "table.h"
+#include "data/table.h"
 
 #include <inttypes.h>
 #include <math.h>

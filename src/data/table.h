@@ -5,8 +5,8 @@
 #include <gram/table.h>
 
 #include "base/context.h"
-#include "levels.h"
-#include "source.h"
+#include "data/byte_source.h"
+#include "data/text_levels.h"
 
 struct gram_table {
     gram_memory *memory;

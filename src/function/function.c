@@ -1,12 +1,12 @@
 /* Making functions, and what they are at points: values by the matrix-free product K(X, centres) a, gradients by the
  * engine's derivative by the inputs with weights of rank 1. Nothing of the size n x m is ever held. */
-#include "function.h"
+#include "function/function.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "../points/points.h"
+#include "points/points.h"
 #include <gram/text.h>
 
 enum { MOST_OUTPUTS = 1 << 24 }; /* of gram_matrix_product */

@@ -6,7 +6,7 @@
 
 #include <gram/function.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 struct gram_function {
     atomic_int references;

@@ -1,9 +1,9 @@
-/* Nodes of the expression tree, and leaves: made, counted, compared, released. combine.c makes larger ones of them.
+/* Nodes of the expression tree, and leaves: made, counted, compared, released. kernel_combine.c makes larger ones of them.
  *
  * A node is one block of memory: the struct, then what it points to. Nodes never change once made, so trees share
  * subtrees freely; the same node may occur in many trees, or twice in one. `size` and `depth` count a shared subtree as
  * often as it is reached: they bound every walk. */
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>

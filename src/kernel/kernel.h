@@ -4,7 +4,7 @@
  * distance, inner product ...); the profile maps the block. Length-scales belong to the form: the engine
  * divides by them and differentiates by them, so a profile sees z = scale * s and never an ell.
  *
- * A new kernel is one file with one gram_kernel_type and one row in table.c; tests run over the whole table. */
+ * A new kernel is one file with one gram_kernel_type and one row in kernel_table.c; tests run over the whole table. */
 #ifndef GRAM_KERNEL_KERNEL_H
 #define GRAM_KERNEL_KERNEL_H
 
@@ -12,8 +12,8 @@
 
 #include <gram/kernel.h>
 
-#include "../base/context.h"
-#include "../base/vecmath.h"
+#include "base/context.h"
+#include "base/vecmath/vecmath.h"
 
 typedef enum gram_form {
     GRAM_FORM_NONE,   /* no pair needed: a constant */
@@ -221,7 +221,7 @@ enum {
     GRAM_KERNEL_MAX_NUMBERS = 1 << 24 /* of one argument */
 };
 
-/* ---- building (kernel.c, combine.c); all check limits and bounds ---- */
+/* ---- building (kernel.c, kernel_combine.c); all check limits and bounds ---- */
 
 /* A node in one block with room for these; `matrix` points to the values, one byte for each lies behind them. */
 typedef struct gram_node_room {
@@ -260,7 +260,7 @@ int gram_parameter_allows(const gram_parameter_spec *spec, double value);
 /* The end of the run columns[start], columns[start] + 1, ... that begins at start. */
 int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start);
 
-/* ---- what exists in C only (external.c) ---- */
+/* ---- what exists in C only (kernel_external.c) ---- */
 
 /* The types of leaves that are not in the table: they have no name to be read by. */
 extern const gram_kernel_type gram_kernel_callback_type, gram_kernel_precomputed_type;
@@ -271,7 +271,7 @@ void gram_external_release(gram_external *external);
 /* The same name, functions and data? */
 int gram_external_equal(const gram_external *a, const gram_external *b);
 
-/* ---- the columns that a part of the tree sees (view.c) ---- */
+/* ---- the columns that a part of the tree sees (kernel_view.c) ---- */
 
 /* d columns of the points: columns[0 .. d), or the first d of them if NULL. Under a warp they are rows of its matrix A,
  * the entries of A x, where x is what `outer` sees. */

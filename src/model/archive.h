@@ -20,7 +20,7 @@
 #ifndef GRAM_MODEL_ARCHIVE_H
 #define GRAM_MODEL_ARCHIVE_H
 
-#include "../base/context.h"
+#include "base/context.h"
 
 enum {
     GRAM_ARCHIVE_NAME = 40,      /* bytes of a name with its final 0 */

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../data/source.h"
-#include "archive.h"
+#include "data/byte_source.h"
+#include "model/archive.h"
 
 enum {
     MOST_DIRECTORY = 1 << 20, /* bytes */
@@ -29,15 +29,15 @@ static gram_status read_file(gram_context *context, const gram_archive *archive,
                              size_t size)
 {
     gram_status status = GRAM_OK;
-    char reason[GRAM_REASON_SIZE];
+    char reason[GRAM_SYSTEM_REASON_SIZE];
     const size_t piece = 4 << 20; /* between two calls of the callbacks */
     for (size_t at = 0; at < size;) {
-        TRY(gram_data_pulse(context, "reading", (double)(offset + (int64_t)at) / (double)archive->size));
+        TRY(gram_pulse(context, "reading", (double)(offset + (int64_t)at) / (double)archive->size));
         const size_t length = size - at < piece ? size - at : piece;
         const ssize_t got = pread(archive->descriptor, out + at, length, (off_t)(offset + (int64_t)at));
         if (got < 0 && errno == EINTR) continue;
         FAIL_IF(got < 0, context, GRAM_ERROR_FILE, "%s: cannot be read: %s", archive->name,
-                gram_data_reason(errno, reason));
+                gram_system_reason(errno, reason));
         FAIL_IF(got == 0, context, GRAM_ERROR_DATA, "%s: the file is cut off", archive->name);
         at += (size_t)got;
     }
@@ -297,11 +297,11 @@ gram_status gram_archive_open_memory(gram_context *context, const char *name, co
 gram_status gram_archive_open(gram_context *context, const char *path, gram_archive *archive)
 {
     gram_status status = GRAM_OK;
-    char reason[GRAM_REASON_SIZE];
+    char reason[GRAM_SYSTEM_REASON_SIZE];
     struct stat facts;
     *archive = (gram_archive){.name = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     FAIL_IF(archive->descriptor < 0 || fstat(archive->descriptor, &facts) != 0, context, GRAM_ERROR_FILE,
-            "%s: cannot be opened: %s", path, gram_data_reason(errno, reason));
+            "%s: cannot be opened: %s", path, gram_system_reason(errno, reason));
     FAIL_IF(!S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE, "%s: cannot be read: %s", path,
             S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
     archive->size = (int64_t)facts.st_size;

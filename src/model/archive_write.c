@@ -4,8 +4,8 @@
 
 #include <zlib.h>
 
-#include "../data/aside.h"
-#include "archive.h"
+#include "base/file_aside.h"
+#include "model/archive.h"
 
 /* The number of the extra field that pads: the one that Android's zipalign took for the same purpose. */
 enum { PADDING_FIELD = 0xD935, FIELD_HEADER = 4, LOCAL_EXTRA64 = FIELD_HEADER + 16, MOST_EXTRA64 = FIELD_HEADER + 24 };

@@ -1,11 +1,11 @@
 /* Models in memory: what belongs together, and chains of facts and arrays. */
-#include "model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "../function/function.h"
+#include "function/function.h"
 #include <gram/text.h>
 
 /* ---- making ---- */

@@ -4,7 +4,7 @@
 
 #include <gram/model.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 enum {
     GRAM_MODEL_VERSION = 1, /* of the format: what this gram writes, and the latest that it reads */

@@ -1,5 +1,5 @@
 /* What all operators share: counting, checks, and the operations derived from multiplication. */
-#include "operator.h"
+#include "operator/operator.h"
 
 #include <string.h>
 

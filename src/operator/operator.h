@@ -9,7 +9,7 @@
 
 #include <gram/operator.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 typedef struct gram_operator_type {
     const char *name;

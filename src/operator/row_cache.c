@@ -1,9 +1,9 @@
-#include "row_cache.h"
+#include "operator/row_cache.h"
 
 #include <string.h>
 
-#include "../base/sweep.h"
-#include "../tile/engine.h"
+#include "base/sweep.h"
+#include "tile/engine.h"
 
 /* Room that is used at first. Only rows that were thrown out and are asked for again show that more is worth while: where they
  * do not come, fresh pages would cost more than they save. */

@@ -7,7 +7,7 @@
 
 #include <gram/kernel.h>
 
-#include "../points/points.h"
+#include "points/points.h"
 
 typedef struct gram_row_cache gram_row_cache;
 

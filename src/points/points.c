@@ -1,8 +1,8 @@
-#include "points.h"
+#include "points/points.h"
 
 #include <math.h>
 
-#include "../base/sweep.h"
+#include "base/sweep.h"
 #include <gram/text.h>
 
 enum { ROWS_PER_TASK = 4096 };

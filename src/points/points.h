@@ -6,7 +6,7 @@
 
 #include <gram/points.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 struct gram_points {
     atomic_int references;

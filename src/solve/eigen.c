@@ -13,8 +13,8 @@
 #include <gram/eigen.h>
 #include <gram/text.h>
 
-#include "../base/sweep.h"
-#include "tridiagonal.h"
+#include "base/sweep.h"
+#include "solve/tridiagonal.h"
 
 /* LAPACK, whose header does not come with every OpenBLAS. The last arguments are the lengths of the texts. */
 void dsterf_(const int *n, double *d, double *e, int *info);

@@ -11,12 +11,12 @@
  * The recursion's residual drifts. When all columns have converged by it the true residuals are made, and where one is still
  * too large the iteration begins again from there, as long as each beginning halves the worst; the coefficients are those of
  * the first. A column that has converged stands still: its direction is 0. */
-#include "lanczos.h"
+#include "solve/lanczos.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "../base/sweep.h"
+#include "base/sweep.h"
 
 void dstev_(const char *job, const int *n, double *d, double *e, double *z, const int *ldz, double *work, int *info,
             size_t job_length);

@@ -6,7 +6,7 @@
 
 #include <gram/cg.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 typedef struct gram_lanczos {
     const gram_operator *a; /* positive definite */

@@ -16,7 +16,7 @@
  * gradient. Measured on tuning 11 variables, 400, 1,000 and then 2,000 rows: to within 1/500 of the end 8 evaluations on
  * all rows with it, 3 here. Also, a point without a value (a matrix that is not positive definite) is just a shorter step
  * here, and there is no Fortran run-time library to bring. */
-#include "minimise.h"
+#include "solve/minimise.h"
 
 #include <math.h>
 #include <string.h>

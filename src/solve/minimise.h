@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../base/context.h"
+#include "base/context.h"
 
 /* Value and gradient at x. A value that is not finite says that x is not allowed: the search then takes a shorter step. A
  * negative status ends the search. */
@@ -33,5 +33,9 @@ typedef struct gram_minimise_report {
  * function like this one can begin with it. Asks for cancel before each evaluation. */
 gram_status gram_minimise(gram_context *context, const gram_minimise_problem *problem, double *x, double *inverse,
                           int *known, gram_minimise_report *report);
+
+/* As gram_minimise, for many variables: a few pairs of steps in place of the inverse Hessian (L-BFGS). */
+gram_status gram_minimise_limited(gram_context *context, const gram_minimise_problem *problem, double *x,
+                                  gram_minimise_report *report);
 
 #endif

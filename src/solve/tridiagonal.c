@@ -6,11 +6,11 @@
  *
  * A row-major lower triangle is the upper one of LAPACK's columns: hence "U" everywhere. BLAS is single-threaded, so that
  * the bits do not depend on the number of threads. */
-#include "tridiagonal.h"
+#include "solve/tridiagonal.h"
 
 #include <cblas.h>
 
-#include "../base/sweep.h"
+#include "base/sweep.h"
 
 /* LAPACK, whose header does not come with every OpenBLAS. The last arguments are the lengths of the texts. */
 void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,

@@ -2,7 +2,7 @@
 #ifndef GRAM_SOLVE_TRIDIAGONAL_H
 #define GRAM_SOLVE_TRIDIAGONAL_H
 
-#include "../base/context.h"
+#include "base/context.h"
 
 /* n + PANEL numbers and more than that for each row must be countable by LAPACK. */
 enum { GRAM_TRIDIAGONAL_MOST = 1 << 24 };

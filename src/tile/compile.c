@@ -1,5 +1,5 @@
 /* Compiling a kernel: the tree becomes nodes over distinct forms, on distinct packings of the points. */
-#include "engine.h"
+#include "tile/engine.h"
 
 #include <math.h>
 #include <string.h>

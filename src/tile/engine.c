@@ -1,5 +1,5 @@
 /* Making an engine: compile the kernel, pack the points, compute what its parts need of them. */
-#include "engine.h"
+#include "tile/engine.h"
 
 #include <string.h>
 

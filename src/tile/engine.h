@@ -13,11 +13,11 @@
 
 #include <gram/matrix.h>
 
-#include "../base/arena.h"
-#include "../base/sweep.h"
-#include "../kernel/kernel.h"
-#include "panels.h"
-#include "strips.h"
+#include "base/arena.h"
+#include "base/sweep.h"
+#include "kernel/kernel.h"
+#include "tile/panels.h"
+#include "tile/strip/strips.h"
 
 enum { GRAM_DIRECT_COLUMNS = 64 };
 
@@ -161,7 +161,7 @@ gram_status gram_engine_diagonal(gram_context *context, const gram_engine *engin
 /* Turns the kernel into nodes, forms and metrics (compile.c). */
 gram_status gram_engine_compile(gram_context *context, gram_engine *engine, const gram_engine_request *request);
 
-/* Computes the numbers of the points that normalize, scale and centre need (terms.c). */
+/* Computes the numbers of the points that normalize, scale and centre need (point_terms.c). */
 gram_status gram_engine_make_terms(gram_context *context, gram_engine *engine, const gram_engine_request *request);
 
 /* The node's entry of points i and j, k being the child's. */

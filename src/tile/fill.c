@@ -1,4 +1,4 @@
-#include "fill.h"
+#include "tile/fill.h"
 
 #include <string.h>
 

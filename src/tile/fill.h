@@ -2,7 +2,7 @@
 #ifndef GRAM_TILE_FILL_H
 #define GRAM_TILE_FILL_H
 
-#include "engine.h"
+#include "tile/engine.h"
 
 /* Writes tile (row_panel, column_panel), as far as it lies inside K, to out, and its transpose to mirror unless that is
  * NULL. */

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "fill.h"
+#include "tile/fill.h"
 
 typedef struct writing {
     const gram_engine *engine;

@@ -1,8 +1,8 @@
-#include "panels.h"
+#include "tile/panels.h"
 
 #include <string.h>
 
-#include "../base/sweep.h"
+#include "base/sweep.h"
 
 typedef struct packing {
     const gram_points *points;

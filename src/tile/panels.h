@@ -7,8 +7,8 @@
 #ifndef GRAM_TILE_PANELS_H
 #define GRAM_TILE_PANELS_H
 
-#include "../points/points.h"
-#include "strips.h"
+#include "points/points.h"
+#include "tile/strip/strips.h"
 
 /* How the packed coordinates come from the stored ones: u = L^-1 ((A x[columns] - shift)/divide). */
 typedef struct gram_mapping {

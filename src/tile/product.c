@@ -6,12 +6,12 @@
  * Between two sets a task owns one row panel (and, when there are few rows, one part of the columns, whose results are
  * added in order at the end). A set with itself needs each pair once: groups of panels meet in a tournament, a game adds
  * K_ab V_b to a's rows and K_ab' V_a to b's. */
-#include "product.h"
+#include "tile/product.h"
 
 #include <cblas.h>
 #include <string.h>
 
-#include "../base/tournament.h"
+#include "base/tournament.h"
 
 enum {
     FEW_COLUMNS = 4,   /* from here on BLAS */

@@ -1,6 +1,6 @@
 /* The default memory budget, from the files of a system that is not this one. */
 #define _DEFAULT_SOURCE
-#include "cli/memory.c"
+#include "cli/terminal/free_memory.c"
 
 #include <sys/stat.h>
 #include <unistd.h>

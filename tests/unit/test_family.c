@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "tile/family.h"
+#include "tile/width_family.h"
 
 static const char *const KERNELS[] = {
     "rbf(ell=0.5)",

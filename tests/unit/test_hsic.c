@@ -2,9 +2,9 @@
  * definition, odd data, bad arguments, threads, memory. */
 #include <string.h>
 
-#include "../../src/method/hsic.h"
 #include "oom.h"
 #include "samples.h"
+#include "test/independence/hsic.h"
 
 /* trace(K H L H)/n^2 for L in another order, by the definition. */
 static double slow_hsic(int64_t n, const double *k, const double *l, const int64_t *order)

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/solve/cholesky_wide.h"
 #include "gp_cases.h"
 #include "oom.h"
 #include "samples.h"
+#include "solve/cholesky/cholesky_wide.h"
 #include "support.h"
 
 static gram_gp_cg_options refined(const gram_gp_options *gp)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/gp_inducing.h"
+#include "method/gp/inducing/gp_inducing.h"
 #include "oom.h"
 #include "samples.h"
 #include "support.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/gp_path_spectrum.h"
+#include "kernel/spectral_measure.h"
 #include "oom.h"
 #include "samples.h"
 #include "support.h"

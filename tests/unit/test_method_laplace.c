@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/laplace.h"
+#include "method/laplace/laplace_fit.h"
 #include "oom.h"
 #include "support.h"
 

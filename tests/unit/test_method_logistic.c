@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/loss_search.h"
 #include "oom.h"
 #include "support.h"
+#include "tune/grid_search.h"
 
 enum { N = 60, D = 2 };
 

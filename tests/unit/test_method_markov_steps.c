@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "method/markov_model.h"
+#include "solve/markov/markov_model.h"
 #include "support.h"
 
 enum { S = GRAM_MARKOV_LEAF, PIECES = 40 };

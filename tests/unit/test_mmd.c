@@ -2,11 +2,11 @@
  * plain f64, the same bits for any number of threads, bad arguments, and every allocation failing. */
 #include <string.h>
 
-#include "../../src/method/labels.h"
-#include "../../src/method/mmd.h"
-#include "../../src/method/tails.h"
+#include "base/distribution_tails.h"
 #include "oom.h"
 #include "samples.h"
+#include "test/two_sample/mmd.h"
+#include "tile/random_labels.h"
 
 /* ---- slow and obvious ---- */
 

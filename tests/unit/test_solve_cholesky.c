@@ -6,7 +6,7 @@
 
 #include <gram/cholesky.h>
 
-#include "operator/tiled.h"
+#include "operator/tiled_matrix.h"
 #include "support.h"
 
 /* One tile and the sizes around it, several tiles, a ragged last one; tiles are 96 wide below 1500 points. */

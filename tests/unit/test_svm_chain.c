@@ -1,6 +1,6 @@
 /* The fits of cross-validation, each from the one before, in part on a core of the variables that still move: decision values
  * of the rows left out against machines fitted from nothing to a finer tolerance. */
-#include "method/svm_chain.h"
+#include "method/svm/svm_chain.h"
 #include "svm_check.h"
 
 enum { FOLDS = 3, STRENGTHS = 3 };

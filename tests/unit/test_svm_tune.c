@@ -1,7 +1,7 @@
 /* Cross-validated choice of width and strength: every score against machines that are fitted fold by fold. */
 #include <stdio.h>
 
-#include "method/svm.h"
+#include "method/svm/svm.h"
 #include "svm_check.h"
 
 enum { FOLDS = 3, WIDTHS = 3, STRENGTHS = 4 };

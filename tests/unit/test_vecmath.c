@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <gram/random.h>
 
-#include "base/vecmath.h"
+#include "base/vecmath/vecmath.h"
 
 enum { BLOCK = 1536, ROUNDS = 60, LEVELS = 2 };
 

@@ -1,0 +1,14 @@
+/* Upper tails of distributions: P(X >= x), accurate to about 1e-13 relative where it is not below 1e-300. */
+#ifndef GRAM_BASE_DISTRIBUTION_TAILS_H
+#define GRAM_BASE_DISTRIBUTION_TAILS_H
+
+/* Standard normal. */
+double gram_tail_normal(double x);
+
+/* Student's t with this many degrees of freedom (> 0). Rounding of the long continued fraction: 1e-11 at a million degrees. */
+double gram_tail_student(double freedom, double t);
+
+/* Gamma with this shape (> 0) and scale 1; 1 for x <= 0. */
+double gram_tail_gamma(double shape, double x);
+
+#endif

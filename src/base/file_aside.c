@@ -1,0 +1,142 @@
+#define _XOPEN_SOURCE 700
+#include "base/file_aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system_call.h"
+#include <gram/text.h>
+
+_Static_assert(GRAM_ASIDE_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
+
+/* The folder of a path, as text before its last slash: its length, 0 if there is none. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path + 1) : 0;
+}
+
+/* The place where the file is to be in the end: what a link points to, and nothing but a regular file. */
+static gram_status find_target(gram_context *context, const char *who, const char *path, gram_aside *aside)
+{
+    gram_status status = GRAM_OK;
+    char reason[GRAM_SYSTEM_REASON_SIZE];
+    struct stat facts;
+    const int is_link = lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+    FAIL_IF(path[0] == '\0' || strlen(path) + 32 > sizeof aside->path, context, GRAM_ERROR_FILE,
+            "%s: a path of %zu bytes", who, strlen(path));
+    FAIL_IF(is_link && !realpath(path, aside->path), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
+            gram_system_reason(errno, reason));
+    if (!is_link) (void)strcpy(aside->path, path);
+    const int is_there = stat(aside->path, &facts) == 0;
+    FAIL_IF(is_there && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
+            S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    aside->mode = is_there ? (int)(facts.st_mode & 0777) : -1;
+done:
+    return status;
+}
+
+static gram_status cannot_write(gram_context *context, const gram_aside *aside, int error)
+{
+    char reason[GRAM_SYSTEM_REASON_SIZE];
+    return gram_fail(context, GRAM_ERROR_FILE, "%s: cannot be written: %s", aside->path,
+                     gram_system_reason(error, reason));
+}
+
+/* FOLDER/.NAME.PROCESS-TRY: not seen by a plain listing, and told apart from that of another process. */
+gram_status gram_aside_open(gram_context *context, const char *who, const char *path, gram_aside *aside)
+{
+    gram_status status = GRAM_OK;
+    const int tries = 100;
+    aside->descriptor = -1;
+    aside->exists = 0;
+    TRY(find_target(context, who, path, aside));
+    const int folder = folder_length(aside->path);
+    for (int i = 0; i < tries && aside->descriptor < 0; i++) {
+        const int length = snprintf(aside->temporary, sizeof aside->temporary, "%.*s.%.200s.%ld-%d", folder,
+                                    aside->path, aside->path + folder, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= sizeof aside->temporary) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        aside->descriptor = open(aside->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (aside->descriptor < 0 && errno != EEXIST) break;
+    }
+    if (aside->descriptor < 0) TRY(cannot_write(context, aside, errno));
+    aside->exists = 1;
+    if (aside->mode >= 0) (void)fchmod(aside->descriptor, (mode_t)aside->mode); /* not every file system has them */
+done:
+    return status;
+}
+
+gram_status gram_aside_reserve(gram_context *context, gram_aside *aside, size_t bytes)
+{
+    gram_status status = GRAM_OK;
+    char reason[GRAM_SYSTEM_REASON_SIZE], size[GRAM_BYTES_SIZE];
+    int error;
+    do {
+        TRY(gram_pulse(context, "reserving disk space", 0));
+        error = posix_fallocate(aside->descriptor, 0, (off_t)bytes);
+    } while (error == EINTR);
+    FAIL_IF(error, context, GRAM_ERROR_FILE, "%s: no room for its %s: %s", aside->path, gram_bytes_format(bytes, size),
+            gram_system_reason(error, reason));
+done:
+    return status;
+}
+
+gram_status gram_aside_write(gram_context *context, gram_aside *aside, const void *bytes, size_t count, size_t done,
+                             size_t total)
+{
+    gram_status status = GRAM_OK;
+    const size_t piece = 4 << 20; /* between two calls of the callbacks */
+    for (size_t at = 0; at < count;) {
+        TRY(gram_pulse(context, "writing", (double)(done + at) / (double)total));
+        const size_t length = count - at < piece ? count - at : piece;
+        const ssize_t written = write(aside->descriptor, (const char *)bytes + at, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) TRY(cannot_write(context, aside, errno));
+        at += (size_t)written;
+    }
+done:
+    return status;
+}
+
+/* Best effort: some file systems cannot, and the file is in its place already. */
+static void sync_folder(const char *path)
+{
+    char folder[GRAM_ASIDE_PATH];
+    const int length = folder_length(path);
+    (void)snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
+    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    (void)fsync(descriptor);
+    (void)close(descriptor);
+}
+
+gram_status gram_aside_finish(gram_context *context, gram_aside *aside)
+{
+    gram_status status = GRAM_OK;
+    if (fsync(aside->descriptor) != 0) TRY(cannot_write(context, aside, errno));
+    const int closed = close(aside->descriptor);
+    aside->descriptor = -1;
+    if (closed != 0) TRY(cannot_write(context, aside, errno));
+    if (rename(aside->temporary, aside->path) != 0) TRY(cannot_write(context, aside, errno));
+    aside->exists = 0;
+    sync_folder(aside->path);
+done:
+    return status;
+}
+
+void gram_aside_abandon(gram_aside *aside)
+{
+    if (aside->descriptor >= 0) (void)close(aside->descriptor);
+    if (aside->exists) (void)unlink(aside->temporary);
+    aside->descriptor = -1;
+    aside->exists = 0;
+}

@@ -1,0 +1,44 @@
+/* A file that is written aside and put in its place in one step.
+ *
+ *   open aside     an older file stays whole until the end; a link is followed, only regular files are replaced, and
+ *                  the new one has the permissions of the old one
+ *   fallocate      a full disk is an error now, not a failure (or a SIGBUS) in the middle
+ *   fsync          the bytes are on the disk before the name is
+ *   rename         old or new, never half of one
+ *   fsync(folder)  the name is on the disk
+ *
+ * Whatever fails, gram_aside_abandon leaves nothing behind. */
+#ifndef GRAM_BASE_FILE_ASIDE_H
+#define GRAM_BASE_FILE_ASIDE_H
+
+#include "base/context.h"
+
+enum { GRAM_ASIDE_PATH = 4096 }; /* PATH_MAX, which a strict C library does not tell */
+
+typedef struct gram_aside {
+    int descriptor; /* -1 when closed */
+    int exists;     /* the temporary file does */
+    int mode;       /* permissions of the file that is replaced, -1 if there is none */
+    char path[GRAM_ASIDE_PATH];
+    char temporary[GRAM_ASIDE_PATH];
+} gram_aside;
+
+/* Opens a temporary file in the folder of `path`; `who` begins messages that cannot begin with the path. After a failure
+ * there is nothing to abandon, but it does no harm. */
+gram_status gram_aside_open(gram_context *context, const char *who, const char *path, gram_aside *aside);
+
+/* Makes room for `bytes`, the size of the whole file. */
+gram_status gram_aside_reserve(gram_context *context, gram_aside *aside, size_t bytes);
+
+/* Writes at the present place of the file, piece by piece, with the context's callbacks; `done` of `total` bytes are
+ * written before it. */
+gram_status gram_aside_write(gram_context *context, gram_aside *aside, const void *bytes, size_t count, size_t done,
+                             size_t total);
+
+/* To the disk, into its place, closed. On failure the caller abandons it. */
+gram_status gram_aside_finish(gram_context *context, gram_aside *aside);
+
+/* Closes and removes what was not finished. May be called twice. */
+void gram_aside_abandon(gram_aside *aside);
+
+#endif

@@ -1,0 +1,310 @@
+#include "cli/plot/class_picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
+#include "cli/report/kernel_text.h"
+
+enum { SIDE = 160, MOST_POINTS = 3000, BINS = 10, MOST_SUPPORT = 2000 };
+
+static const char *const STRONG[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad", "#b8860b", "#16a085"};
+static const char *const PALE[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
+enum { COLOURS = sizeof STRONG / sizeof *STRONG };
+
+static void add_number(cli_text *script, double value, const char *after)
+{
+    char number[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "%s%s", gram_number_format(value, number), after);
+}
+
+static const gram_column *features_of(const cli_class_picture *picture)
+{
+    return gram_preparation_describe(gram_model_preparation(picture->model))->features;
+}
+
+/* In the features' own units. */
+static double own_value(const cli_class_picture *picture, int feature, double x)
+{
+    return x * features_of(picture)[feature].deviation + features_of(picture)[feature].mean;
+}
+
+/* ---- regions ---- */
+
+typedef struct region {
+    double low[2], high[2]; /* prepared units */
+    double *x;              /* SIDE^2 x 2 */
+    double *values;         /* SIDE^2 x stride */
+} region;
+
+static void find_frame(const cli_class_picture *picture, region *r)
+{
+    for (int f = 0; f < 2; f++) {
+        r->low[f] = INFINITY;
+        r->high[f] = -INFINITY;
+        for (int64_t i = 0; i < picture->n; i++) {
+            r->low[f] = fmin(r->low[f], picture->x[2 * i + f]);
+            r->high[f] = fmax(r->high[f], picture->x[2 * i + f]);
+        }
+        const double beyond = r->high[f] > r->low[f] ? 0.06 * (r->high[f] - r->low[f]) : 1;
+        r->low[f] -= beyond;
+        r->high[f] += beyond;
+    }
+}
+
+static gram_status evaluate_frame(cli_session *session, const cli_predictor *predictor, region *r)
+{
+    cli_places places = {.n = SIDE * SIDE, .d = 2, .x = r->x};
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            r->x[2 * (i * SIDE + j)] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
+            r->x[2 * (i * SIDE + j) + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
+        }
+    gram_status status = gram_points_create_f64(session->context, SIDE * SIDE, 2, r->x, 2, &places.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, r->values);
+    gram_points_destroy(places.points);
+    return status;
+}
+
+/* Inside of one class is 1, outside 0. */
+static int64_t shade(const cli_predictor *predictor, double label)
+{
+    return predictor->classes.count > 0 ? (int64_t)label : label > 0;
+}
+
+static void add_frame(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+                      const region *r)
+{
+    cli_text_add(script, "$frame << END_OF_FRAME\n");
+    for (int64_t i = 0; i < SIDE * SIDE; i++) {
+        add_number(script, own_value(picture, 0, r->x[2 * i]), " ");
+        add_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
+        cli_text_add(script, "%" PRId64 "\n", shade(predictor, r->values[i * predictor->stride]) % COLOURS);
+    }
+    cli_text_add(script, "END_OF_FRAME\n");
+}
+
+/* A block of the points of each class. */
+static void add_points(cli_text *script, const cli_class_picture *picture, int64_t class)
+{
+    const int64_t step = picture->n / MOST_POINTS + 1;
+    cli_text_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
+    for (int64_t i = 0; i < picture->n; i += step) {
+        if (picture->labels && (int64_t)picture->labels[i] != class) continue;
+        add_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
+        add_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
+    }
+    cli_text_add(script, "END_OF_CLASS\n");
+}
+
+/* Support vectors are circled, unless there are so many that circles would hide the rest. Returns how many. */
+static int64_t add_support(cli_text *script, const cli_class_picture *picture)
+{
+    const gram_points *centres = gram_function_centres(gram_model_function(picture->model));
+    const double *x = gram_function_centres_f64(gram_model_function(picture->model));
+    const int64_t count = gram_points_count(centres);
+    if (strcmp(gram_model_method(picture->model), "svm") != 0 || !x || count > MOST_SUPPORT) return 0;
+    cli_text_add(script, "$support << END_OF_SUPPORT\n");
+    for (int64_t i = 0; i < count; i++) {
+        add_number(script, own_value(picture, 0, x[2 * i]), " ");
+        add_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
+    }
+    cli_text_add(script, "END_OF_SUPPORT\n");
+    return count;
+}
+
+static void add_regions(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+                        const region *r)
+{
+    const int64_t classes = picture->labels ? predictor->classes.count : 1;
+    add_frame(script, picture, predictor, r);
+    for (int64_t c = 0; c < classes; c++) add_points(script, picture, c);
+    const int64_t support = add_support(script, picture);
+    cli_picture_label(script, "x", "", features_of(picture)[0].name);
+    cli_picture_label(script, "y", "", features_of(picture)[1].name);
+    cli_text_add(script, "set palette defined (");
+    for (int c = 0; c < COLOURS; c++) cli_text_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
+    cli_text_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\nset xrange [", COLOURS - 1);
+    add_number(script, own_value(picture, 0, r->low[0]), ":");
+    add_number(script, own_value(picture, 0, r->high[0]), "]\nset yrange [");
+    add_number(script, own_value(picture, 1, r->low[1]), ":");
+    add_number(script, own_value(picture, 1, r->high[1]), "]\nplot $frame with image notitle");
+    for (int64_t c = 0; c < classes; c++) {
+        cli_text_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
+                     cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
+        cli_plot_quote(script, picture->labels ? predictor->classes.names[c] : "data");
+    }
+    if (support > 0)
+        cli_text_add(script, ", $support with points pt 6 ps 1.1 lc rgb '#404040' title 'support vectors'");
+    cli_text_add(script, "\n");
+}
+
+/* ---- curves ---- */
+
+typedef struct scored_row {
+    double score;
+    int second;
+} scored_row;
+
+static int descending(const void *a, const void *b)
+{
+    const double x = ((const scored_row *)a)->score, y = ((const scored_row *)b)->score;
+    return (x < y) - (x > y);
+}
+
+/* The share of the second class found against that of the first taken for it. */
+static void add_roc(cli_text *script, int64_t n, scored_row *rows)
+{
+    double all[2] = {0, 0}, found[2] = {0, 0};
+    qsort(rows, (size_t)n, sizeof *rows, descending);
+    for (int64_t i = 0; i < n; i++) all[rows[i].second]++;
+    cli_text_add(script, "$roc << END_OF_ROC\n0 0\n");
+    for (int64_t i = 0; i < n; i++) {
+        found[rows[i].second]++;
+        if (i + 1 < n && rows[i + 1].score == rows[i].score) continue;
+        cli_text_add(script, "%.6f %.6f\n", all[0] > 0 ? found[0] / all[0] : 0, all[1] > 0 ? found[1] / all[1] : 0);
+    }
+    cli_text_add(script, "END_OF_ROC\n");
+}
+
+/* Of rows whose likeliest class has a probability in a bin: the mean of it, and how often it was right. Returns 0 if there
+ * are no probabilities. */
+static int add_calibration(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+                           const double *values)
+{
+    double sum[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0};
+    const int64_t classes = predictor->classes.count;
+    for (int64_t i = 0; i < picture->n; i++) {
+        const double *row = values + i * predictor->stride;
+        if (picture->labels[i] < 0 || isnan(row[1])) continue;
+        for (int64_t c = 0; c < classes; c++) {
+            const int bin = (int)fmin(BINS - 1, row[1 + c] * BINS);
+            sum[bin] += row[1 + c];
+            right[bin] += c == (int64_t)picture->labels[i];
+            count[bin]++;
+        }
+    }
+    int filled = 0;
+    cli_text_add(script, "$bins << END_OF_BINS\n");
+    for (int b = 0; b < BINS; b++) {
+        if (count[b] == 0) continue;
+        filled++;
+        cli_text_add(script, "%.6f %.6f\n", sum[b] / count[b], right[b] / count[b]);
+    }
+    cli_text_add(script, "END_OF_BINS\n");
+    return filled > 0;
+}
+
+static int add_rows_of_two(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+                           const double *values)
+{
+    int64_t count = 0;
+    scored_row *rows = malloc((size_t)(picture->n + 1) * sizeof *rows);
+    if (!rows) return cli_no_memory();
+    for (int64_t i = 0; i < picture->n; i++)
+        if (picture->labels[i] >= 0)
+            rows[count++] = (scored_row){values[i * predictor->stride + 3], picture->labels[i] == 1};
+    add_roc(script, count, rows);
+    free(rows);
+    return CLI_DONE;
+}
+
+/* Returns the number of panels, or -1 after a message. */
+static int add_curves(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+                      const double *values)
+{
+    const int two = predictor->classes.count == 2;
+    if (two && add_rows_of_two(script, picture, predictor, values) != CLI_DONE) return -1;
+    const int probable = add_calibration(script, picture, predictor, values);
+    cli_text_add(script, "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
+                 two + probable > 0 ? two + probable : 1);
+    if (two) {
+        cli_text_add(script, "set xlabel 'share of ");
+        cli_text_add(script, "the first class taken for the second'\nset ylabel 'share of the second class found'\n"
+                             "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
+    }
+    if (probable)
+        cli_text_add(script,
+                     "set xlabel 'probability'\nset ylabel 'how often it was so'\n"
+                     "plot $bins with linespoints pt 7 lw 2 lc rgb '#d95319', x with lines dt 2 lc rgb '#808080'\n");
+    cli_text_add(script, "unset multiplot\n");
+    return two + probable;
+}
+
+/* ---- drawing ---- */
+
+static int has_two_numbers(const gram_model *model)
+{
+    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
+    return known->feature_count == 2 && !known->features[0].text && !known->features[1].text;
+}
+
+static int draw_regions(cli_session *session, const char *path, const cli_class_picture *picture,
+                        const cli_predictor *predictor)
+{
+    cli_text script = {0};
+    region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
+    r.values = calloc((size_t)SIDE * SIDE * (size_t)predictor->stride, sizeof *r.values);
+    int code = r.x && r.values ? CLI_DONE : cli_no_memory();
+    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
+    if (code == CLI_DONE) {
+        find_frame(picture, &r);
+        const gram_status status = evaluate_frame(session, predictor, &r);
+        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    }
+    if (code == CLI_DONE) {
+        cli_picture_look(&script);
+        cli_plot_title(&script, kernel ? kernel : "", picture->file);
+        add_regions(&script, picture, predictor, &r);
+        code = cli_plot(session, path, 720, 640, &script);
+    }
+    free(kernel);
+    free(r.x);
+    free(r.values);
+    cli_text_free(&script);
+    return code;
+}
+
+static int draw_curves(cli_session *session, const char *path, const cli_class_picture *picture,
+                       const cli_predictor *predictor)
+{
+    cli_text script = {0};
+    const int64_t d = gram_preparation_dimension(gram_model_preparation(picture->model));
+    cli_places places = {.n = picture->n, .d = d, .x = picture->x};
+    double *values = calloc((size_t)(picture->n * predictor->stride + 1), sizeof *values);
+    if (!values) return cli_no_memory();
+    gram_status status = gram_points_create_f64(session->context, picture->n, d, picture->x, d, &places.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, values);
+    gram_points_destroy(places.points);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    if (code == CLI_DONE) {
+        cli_picture_look(&script);
+        const int panels = add_curves(&script, picture, predictor, values);
+        code = panels < 0 ? CLI_OVER_LIMIT
+               : panels == 0
+                   ? cli_fail(CLI_WRONG_USE, "`gram fit --prob` makes a model that has them.",
+                              "--plot: several classes without probabilities, and not two features: nothing to draw")
+                   : cli_plot(session, path, 80 + 480 * panels, 500, &script);
+    }
+    free(values);
+    cli_text_free(&script);
+    return code;
+}
+
+int cli_class_picture_draw(cli_session *session, const char *path, const cli_class_picture *picture)
+{
+    const cli_wish wish = {0};
+    cli_predictor predictor = {0};
+    int code = cli_predictor_open(session, picture->model, picture->model_file, &wish, &predictor);
+    if (code == CLI_DONE && has_two_numbers(picture->model))
+        code = draw_regions(session, path, picture, &predictor);
+    else if (code == CLI_DONE && picture->labels)
+        code = draw_curves(session, path, picture, &predictor);
+    else if (code == CLI_DONE)
+        code = cli_fail(CLI_WRONG_USE, "Leave it out.", "--plot of one class is for two features");
+    cli_predictor_close(&predictor);
+    return code;
+}

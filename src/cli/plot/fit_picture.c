@@ -1,0 +1,296 @@
+#include "cli/plot/fit_picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fit/predictor.h"
+#include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
+#include "cli/report/kernel_text.h"
+
+enum {
+    GRID = 600,     /* points of a curve */
+    MOST_BARS = 12, /* features in the panel of relevances */
+    SAMPLE_STREAM = 0x706C6F74
+};
+
+/* ---- the sample ---- */
+
+int cli_sample_begin(cli_session *session, cli_sample *sample)
+{
+    *sample = (cli_sample){.random = {session->common->seed, SAMPLE_STREAM}};
+    sample->x = calloc(CLI_PICTURE_POINTS, sizeof *sample->x);
+    sample->y = calloc(CLI_PICTURE_POINTS, sizeof *sample->y);
+    sample->f = calloc(CLI_PICTURE_POINTS, sizeof *sample->f);
+    return sample->x && sample->y && sample->f ? CLI_DONE : cli_no_memory();
+}
+
+void cli_sample_free(cli_sample *sample)
+{
+    free(sample->x);
+    free(sample->y);
+    free(sample->f);
+    *sample = (cli_sample){0};
+}
+
+/* Reservoir sampling: row i replaces a random one with probability count/i. */
+void cli_sample_add(cli_sample *sample, double x, double y, double f)
+{
+    double u;
+    if (!isfinite(x) || !isfinite(y) || !isfinite(f)) return;
+    int64_t place = sample->seen++;
+    if (sample->count < CLI_PICTURE_POINTS) {
+        sample->count++;
+    } else {
+        gram_random_uniform(sample->random, (uint64_t)place, 1, &u);
+        place = (int64_t)(u * (double)sample->seen);
+        if (place >= CLI_PICTURE_POINTS) return;
+    }
+    sample->x[place] = x;
+    sample->y[place] = y;
+    sample->f[place] = f;
+}
+
+/* ---- what the panels share ---- */
+
+void cli_picture_pairs(cli_text *script, const char *name, int64_t count, const double *a, const double *b)
+{
+    char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "$%s << END_OF_PAIRS\n", name);
+    for (int64_t i = 0; i < count; i++)
+        cli_text_add(script, "%s %s\n", gram_number_format(a[i], x), gram_number_format(b[i], y));
+    cli_text_add(script, "END_OF_PAIRS\n");
+}
+
+static void add_range(double value, double *least, double *most)
+{
+    if (!(value >= *least)) *least = value;
+    if (!(value <= *most)) *most = value;
+}
+
+void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name)
+{
+    cli_text label = {0};
+    cli_text_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
+    cli_text_add(script, "set %slabel ", axis);
+    cli_plot_quote(script, label.data ? label.data : "");
+    cli_text_add(script, "\n");
+    cli_text_free(&label);
+}
+
+double cli_picture_point_size(int64_t count)
+{
+    return count <= 150 ? 0.6 : count <= 1000 ? 0.45 : 0.3;
+}
+
+void cli_picture_look(cli_text *script)
+{
+    cli_text_add(script,
+                 "set border 3 lc rgb '" CLI_QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
+                 "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
+}
+
+/* ---- one feature: data and curve ---- */
+
+typedef struct curve {
+    double x[GRID], f[GRID];
+    int banded; /* the model knows intervals, or several quantiles */
+    double lower[GRID], upper[GRID];
+    char band[64]; /* what the band is */
+} curve;
+
+/* Of several quantiles the first and the last make the band, the middle one the curve. */
+static void keep_values(const cli_predictor *predictor, const double *values, curve *c)
+{
+    const int64_t levels = predictor->level_count;
+    const int64_t lower = levels > 1 ? 0 : predictor->lower, upper = levels > 1 ? levels - 1 : predictor->upper;
+    c->banded = lower >= 0;
+    (void)snprintf(c->band, sizeof c->band, "95 %% of new observations");
+    if (levels > 1)
+        (void)snprintf(c->band, sizeof c->band, "quantiles %g to %g", predictor->levels[0],
+                       predictor->levels[levels - 1]);
+    for (int i = 0; i < GRID; i++) {
+        const double *row = values + i * predictor->stride;
+        c->f[i] = row[levels / 2];
+        c->lower[i] = c->banded ? row[lower] : NAN;
+        c->upper[i] = c->banded ? row[upper] : NAN;
+    }
+}
+
+/* The first output at evenly spaced values of the feature, in its own units. */
+static gram_status evaluate_curve(cli_session *session, const cli_predictor *predictor, double from, double to,
+                                  curve *c)
+{
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(predictor->model))->features;
+    double scaled[GRID];
+    cli_places rows = {.n = GRID, .d = 1, .x = scaled};
+    double *values = calloc((size_t)(GRID * predictor->stride), sizeof *values);
+    if (!values) return GRAM_ERROR_MEMORY;
+    for (int i = 0; i < GRID; i++) {
+        c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);
+        scaled[i] = (c->x[i] - feature->mean) / feature->deviation;
+    }
+    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &rows.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &rows, values);
+    if (status >= 0) keep_values(predictor, values, c);
+    gram_points_destroy(rows.points);
+    free(values);
+    return status;
+}
+
+/* A bit beyond the data on both sides, if the kernel is defined there. */
+static int find_curve(cli_session *session, const cli_picture *picture, curve *c)
+{
+    double least = NAN, most = NAN;
+    cli_predictor predictor = {0};
+    cli_wish wish = {0};
+    for (int64_t i = 0; i < picture->sample->count; i++) add_range(picture->sample->x[i], &least, &most);
+    const double beyond = most > least ? 0.05 * (most - least) : 1;
+    if (cli_picture_is_posterior(picture->model)) wish.interval = 0.95;
+    int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
+    if (code == CLI_DONE) {
+        gram_status status = evaluate_curve(session, &predictor, least - beyond, most + beyond, c);
+        if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, &predictor, least, most, c);
+        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    }
+    cli_predictor_close(&predictor);
+    return code;
+}
+
+static void add_band(cli_text *script, const curve *c)
+{
+    char x[GRAM_NUMBER_SIZE], a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "$band << END_OF_BAND\n");
+    for (int i = 0; i < GRID; i++)
+        cli_text_add(script, "%s %s %s\n", gram_number_format(c->x[i], x), gram_number_format(c->lower[i], a),
+                     gram_number_format(c->upper[i], b));
+    cli_text_add(script, "END_OF_BAND\n");
+}
+
+static void add_curve(cli_text *script, const cli_picture *picture, const curve *c, const char *target)
+{
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
+    const cli_sample *sample = picture->sample;
+    char number[GRAM_NUMBER_SIZE];
+    cli_picture_pairs(script, "data", sample->count, sample->x, sample->y);
+    cli_picture_pairs(script, "curve", GRID, c->x, c->f);
+    if (c->banded) add_band(script, c);
+    cli_picture_label(script, "x", "", feature->name);
+    cli_picture_label(script, "y", "", target);
+    cli_text_add(script, "set xrange [%s:", gram_number_format(c->x[0], number));
+    cli_text_add(script, "%s]\n", gram_number_format(c->x[GRID - 1], number));
+    cli_text_add(script, "plot ");
+    if (c->banded) cli_text_add(script, "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '%s', ", c->band);
+    cli_text_add(script,
+                 "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
+                 "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
+                 cli_picture_point_size(sample->count) * 1.4, c->banded ? "middle" : "fit");
+}
+
+/* ---- several features: panels ---- */
+
+static void add_agreement(cli_text *script, const cli_picture *picture, const char *target)
+{
+    const cli_sample *sample = picture->sample;
+    char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    double least = NAN, most = NAN;
+    for (int64_t i = 0; i < sample->count; i++) {
+        add_range(sample->y[i], &least, &most);
+        add_range(sample->f[i], &least, &most);
+    }
+    const double beyond = most > least ? 0.04 * (most - least) : 1;
+    gram_number_format(least - beyond, a);
+    gram_number_format(most + beyond, b);
+    cli_picture_pairs(script, "pairs", sample->count, sample->f, sample->y);
+    cli_picture_label(script, "x", picture->predicted, "");
+    cli_picture_label(script, "y", "observed", target);
+    cli_text_add(script,
+                 "set xrange [%s:%s]\nset yrange [%s:%s]\nunset key\n"
+                 "plot $pairs with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                 "x with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                 a, b, a, b, cli_picture_point_size(sample->count));
+}
+
+static void add_residuals(cli_text *script, const cli_picture *picture)
+{
+    cli_picture_label(script, "y", "observed - predicted", "");
+    cli_text_add(script,
+                 "set autoscale y\n"
+                 "plot $pairs using 1:($2-$1) with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                 "0 with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                 cli_picture_point_size(picture->sample->count));
+}
+
+static int64_t bar_count(const cli_picture *picture)
+{
+    return picture->relevance->count < MOST_BARS ? picture->relevance->count : MOST_BARS;
+}
+
+static void add_bars(cli_text *script, const cli_picture *picture)
+{
+    const cli_relevance *relevance = picture->relevance;
+    const int64_t count = bar_count(picture);
+    char number[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "set ytics (");
+    for (int64_t i = 0; i < count; i++) {
+        if (i > 0) cli_text_add(script, ", ");
+        cli_plot_quote(script, cli_relevance_name(relevance, i));
+        cli_text_add(script, " %" PRId64, i);
+    }
+    cli_text_add(script, ") scale 0\n$bars << END_OF_BARS\n");
+    for (int64_t i = 0; i < count; i++)
+        cli_text_add(script, "%s %" PRId64 "\n", gram_number_format(relevance->rows[i].value, number), i);
+    cli_text_add(script,
+                 "END_OF_BARS\nset grid xtics noytics\nset xrange [0:*]\nset yrange [%g:-0.6]\nunset ylabel\n"
+                 "set xlabel 'relevance, 1/ell'\nset style fill solid 0.75 noborder\n"
+                 "plot $bars using (0.5*$1):2:(0.5*$1):(0.35) with boxxyerror lc rgb '#0060ad'\n",
+                 (double)count - 0.4);
+}
+
+static void add_panels(cli_text *script, const cli_picture *picture, const char *target)
+{
+    const int panels = bar_count(picture) > 0 ? 3 : 2;
+    cli_text_add(script, "set multiplot layout 1,%d\n", panels);
+    add_agreement(script, picture, target);
+    cli_text_add(script, "unset title\n");
+    add_residuals(script, picture);
+    if (panels == 3) add_bars(script, picture);
+    cli_text_add(script, "unset multiplot\n");
+}
+
+/* ---- drawing ---- */
+
+/* Is it a curve over one column of numbers? */
+static int is_curve(const gram_model *model)
+{
+    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
+    return known->feature_count == 1 && !known->features[0].text;
+}
+
+int cli_picture_draw(cli_session *session, const char *path, const cli_picture *picture)
+{
+    cli_text script = {0};
+    curve c;
+    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
+    const char *target = known->target_count > 0 ? known->targets[0].name : "";
+    const int one = is_curve(picture->model);
+    const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
+    if (found != CLI_DONE) return found;
+    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
+    if (!kernel) return cli_no_memory();
+    cli_picture_look(&script);
+    if (one) {
+        cli_plot_title(&script, kernel, picture->file);
+        add_curve(&script, picture, &c, target);
+    } else {
+        add_panels(&script, picture, target);
+    }
+    const int wide = one ? 800 : bar_count(picture) > 0 ? 1350 : 900;
+    const int code = cli_plot(session, path, wide, one ? 500 : 420, &script);
+    cli_text_free(&script);
+    free(kernel);
+    return code;
+}

@@ -1,0 +1,24 @@
+/* Plots, drawn by gnuplot through a pipe. */
+#ifndef GRAM_CLI_PLOT_GNUPLOT_H
+#define GRAM_CLI_PLOT_GNUPLOT_H
+
+#include "cli/terminal/cli.h"
+
+/* Can it be drawn? To be asked before the work: the ending of the name is .svg, .png or .pdf, there is a gnuplot, and the
+ * file can be written. Returns CLI_DONE or the exit code after a message. */
+int cli_plot_check(const char *path);
+
+/* Draws what the script says, which sets neither terminal nor output, to the file of that many
+ * pixels: aside, then renamed. Returns the exit code; without gnuplot the message says so. */
+int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script);
+
+/* The text as a string of gnuplot's in which nothing is special. */
+void cli_plot_quote(cli_text *script, const char *text);
+
+/* A kernel, cut where it would be too long, and words behind it, as a string in a small font. */
+void cli_plot_heading(cli_text *script, const char *kernel, const char *words);
+
+/* "KERNEL on FILE" as the title, cut where it would not fit. */
+void cli_plot_title(cli_text *script, const char *kernel, const char *file);
+
+#endif

@@ -1,0 +1,203 @@
+/* The picture of a Gaussian process over one feature: panels one below the other with the same horizontal axis. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fit/predictor.h"
+#include "cli/plot/fit_picture.h"
+#include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
+#include "cli/report/kernel_text.h"
+
+enum { GRID = 800, MOST_DATA = 3000, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
+
+int cli_picture_is_posterior(const gram_model *model)
+{
+    const gram_preparation *preparation = gram_model_preparation(model);
+    if (strcmp(gram_model_method(model), "gp") != 0 || !preparation || cli_model_text(model, "likelihood")) return 0;
+    const gram_preparation_description *known = gram_preparation_describe(preparation);
+    return known->feature_count == 1 && !known->features[0].text;
+}
+
+/* ---- values ---- */
+
+/* GRID rows: x, then what the predictor says. */
+static gram_status evaluate(cli_session *session, const cli_predictor *predictor, const cli_posterior_picture *picture,
+                            double *x, double *values)
+{
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
+    double scaled[GRID];
+    cli_places places = {.n = GRID, .d = 1, .x = scaled};
+    for (int i = 0; i < GRID; i++) {
+        x[i] = i == GRID - 1 ? picture->to : picture->from + (picture->to - picture->from) * i / (GRID - 1);
+        scaled[i] = (x[i] - feature->mean) / feature->deviation;
+    }
+    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &places.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, values);
+    gram_points_destroy(places.points);
+    return status;
+}
+
+/* ---- the script ---- */
+
+/* A block of x, lower, upper, mean. */
+static void add_band(cli_text *script, int64_t panel, const double *x, const double *middle, const double *lower,
+                     const double *upper, int64_t stride)
+{
+    char number[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "$panel%" PRId64 " << END_OF_PANEL\n", panel);
+    for (int i = 0; i < GRID; i++) {
+        cli_text_add(script, "%s ", gram_number_format(x[i], number));
+        cli_text_add(script, "%s ", gram_number_format(lower[i * stride], number));
+        cli_text_add(script, "%s ", gram_number_format(upper[i * stride], number));
+        cli_text_add(script, "%s\n", gram_number_format(middle[i * stride], number));
+    }
+    cli_text_add(script, "END_OF_PANEL\n");
+}
+
+/* What the model was fitted to, as far as it is in the picture. Returns how many there are. */
+static int64_t add_data(cli_text *script, const cli_posterior_picture *picture)
+{
+    int64_t n = 0, columns = 0, count = 0;
+    const double *y = gram_model_array(picture->model, "targets", &n, &columns);
+    const double *centres = gram_function_centres_f64(gram_model_function(picture->model));
+    const double offset = cli_model_number(picture->model, "offset", 0);
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
+    char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    const int64_t step = n / MOST_DATA + 1;
+    cli_text_add(script, "$data << END_OF_DATA\n");
+    for (int64_t i = 0; i < n && y && centres; i += step) {
+        const double x = centres[i] * feature->deviation + feature->mean;
+        if (x < picture->from || x > picture->to) continue;
+        cli_text_add(script, "%s %s\n", gram_number_format(x, a), gram_number_format(y[i] + offset, b));
+        count++;
+    }
+    cli_text_add(script, "END_OF_DATA\n");
+    return count;
+}
+
+static void add_first(cli_text *script, const cli_posterior_picture *picture, int64_t data)
+{
+    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
+    cli_picture_label(script, "y", "", known->target_count > 0 ? known->targets[0].name : "");
+    cli_text_add(script, "plot $panel0 using 1:2:3 with filledcurves fc rgb '" CLI_BAND_COLOUR
+                         "' title '95 %% of new observations', ");
+    if (data > 0)
+        cli_text_add(script, "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', ",
+                     cli_picture_point_size(data) * (data > 1000 ? 1 : 1.4));
+    cli_text_add(script, "$panel0 using 1:4 with lines lw 1.5 lc rgb '" CLI_CURVE_COLOUR "' title 'mean'\n");
+}
+
+/* 1, 2 or 5 times a power of ten: three or so of them make up the range. */
+static double tic_step(double range)
+{
+    const double ten = pow(10, floor(log10(range / 3)));
+    const double rest = range / 3 / ten;
+    return ten * (rest < 1.5 ? 1 : rest < 3.5 ? 2 : rest < 7.5 ? 5 : 10);
+}
+
+static void add_term(cli_text *script, const gram_kernel *kernel, int64_t t, double range)
+{
+    char *text = cli_kernel_text(gram_kernel_term(kernel, t));
+    if (range > 0 && isfinite(range)) cli_text_add(script, "set ytics %.6g\n", tic_step(range));
+    cli_text_add(script, "set title ");
+    cli_plot_heading(script, text ? text : "", "");
+    cli_text_add(script,
+                 "\nunset ylabel\nunset key\nplot $panel%" PRId64
+                 " using 1:2:3 with filledcurves fc rgb '#d5e3f2', $panel%" PRId64
+                 " using 1:4 with lines lw 1.5 lc rgb '#0060ad'\n",
+                 t + 1, t + 1);
+    free(text);
+}
+
+/* The first panel is higher than those of the terms. */
+static void add_place(cli_text *script, int64_t panel, int64_t terms)
+{
+    const double height = FIRST_HEIGHT + TERM_HEIGHT * (double)terms;
+    const double top = panel == 0 ? 1 : 1 - (FIRST_HEIGHT + TERM_HEIGHT * (double)(panel - 1)) / height;
+    const double share = (panel == 0 ? FIRST_HEIGHT : TERM_HEIGHT) / height;
+    cli_text_add(script, "set origin 0,%.6f\nset size 1,%.6f\n", top - share, share);
+}
+
+/* The mean of term t, with its deviation behind it. */
+static const double *term_values(const cli_predictor *predictor, const double *values, int64_t t, int64_t terms)
+{
+    return values + predictor->stride - 2 * terms + 2 * t;
+}
+
+/* From the lowest to the highest of a band. */
+static double band_range(const cli_predictor *predictor, const double *term)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < GRID; i++) {
+        const double *at = term + i * predictor->stride;
+        least = fmin(least, at[0] - predictor->quantile * at[1]);
+        most = fmax(most, at[0] + predictor->quantile * at[1]);
+    }
+    return most - least;
+}
+
+static void add_bands(cli_text *script, const cli_predictor *predictor, const double *x, const double *values,
+                      double *work, int64_t terms)
+{
+    const int64_t count = predictor->stride;
+    add_band(script, 0, x, values, values + predictor->lower, values + predictor->upper, count);
+    for (int64_t t = 0; t < terms; t++) {
+        const double *mean = term_values(predictor, values, t, terms), *std = mean + 1;
+        double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
+        for (int i = 0; i < GRID; i++) {
+            middle[i] = mean[i * count];
+            lower[i] = middle[i] - predictor->quantile * std[i * count];
+            upper[i] = middle[i] + predictor->quantile * std[i * count];
+        }
+        add_band(script, t + 1, x, middle, lower, upper, 1);
+    }
+}
+
+static void add_script(cli_text *script, const cli_predictor *predictor, const cli_posterior_picture *picture,
+                       const double *x, const double *values, double *work)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
+    const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
+    char number[GRAM_NUMBER_SIZE];
+    cli_picture_look(script);
+    add_bands(script, predictor, x, values, work, terms);
+    const int64_t data = add_data(script, picture);
+    cli_text_add(script, "set lmargin 10\nset xrange [%s:", gram_number_format(picture->from, number));
+    cli_text_add(script, "%s]\nset multiplot\n", gram_number_format(picture->to, number));
+    add_place(script, 0, terms);
+    cli_picture_label(script, "x", "",
+                      gram_preparation_describe(gram_model_preparation(picture->model))->features[0].name);
+    add_first(script, picture, data);
+    cli_text_add(script, "unset xlabel\n");
+    for (int64_t t = 0; t < terms; t++) {
+        add_place(script, t + 1, terms);
+        add_term(script, kernel, t, band_range(predictor, term_values(predictor, values, t, terms)));
+    }
+    cli_text_add(script, "unset multiplot\n");
+}
+
+int cli_picture_draw_posterior(cli_session *session, const char *path, const cli_posterior_picture *picture)
+{
+    const cli_wish wish = {.interval = 0.95, .terms = picture->terms};
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
+    const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
+    cli_predictor predictor = {0};
+    cli_text script = {0};
+    double *numbers = NULL;
+    int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
+    if (code == CLI_DONE) numbers = calloc((size_t)GRID * (size_t)(predictor.stride + 4), sizeof *numbers);
+    if (code == CLI_DONE && !numbers) code = cli_no_memory();
+    if (code == CLI_DONE) {
+        double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;
+        const gram_status status = evaluate(session, &predictor, picture, x, values);
+        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+        if (code == CLI_DONE) add_script(&script, &predictor, picture, x, values, work);
+    }
+    if (code == CLI_DONE) code = cli_plot(session, path, 900, FIRST_HEIGHT + TERM_HEIGHT * (int)terms, &script);
+    cli_text_free(&script);
+    free(numbers);
+    cli_predictor_close(&predictor);
+    return code;
+}

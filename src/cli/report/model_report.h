@@ -1,0 +1,33 @@
+/* What is known of a model, said alike by `fit`, which made it, and `info`, which read it. */
+#ifndef GRAM_CLI_REPORT_MODEL_REPORT_H
+#define GRAM_CLI_REPORT_MODEL_REPORT_H
+
+#include "cli/report/relevance_report.h"
+#include "cli/report/target_classes.h"
+#include "cli/terminal/cli.h"
+#include "cli/terminal/json_print.h"
+
+typedef struct cli_model_report {
+    const gram_model *model; /* borrowed */
+    char *kernel;            /* as text */
+    const char *file;        /* set by the caller; NULL: it is not kept */
+    cli_classes classes;     /* of a classifier */
+    cli_relevance relevance;
+} cli_model_report;
+
+/* Returns the exit code. The caller frees the report, also after a failure, and before the model. */
+int cli_model_report_find(cli_session *session, const gram_model *model, cli_model_report *report);
+void cli_model_report_free(cli_model_report *report);
+
+/* Keys of an object that is open. */
+void cli_model_report_json(cli_json *json, const cli_model_report *report);
+
+/* Kernel, ridge, solver, errors, relevance: rows and headings. */
+void cli_model_report_print(cli_session *session, cli_text *text, const cli_model_report *report);
+
+/* "y" or "y and z" or "7 targets"; "nothing" without one. */
+void cli_add_targets(cli_text *text, const gram_preparation_description *known);
+/* "10 features, 2 of them text with 7 levels" */
+void cli_add_features(cli_text *text, const gram_preparation_description *known);
+
+#endif

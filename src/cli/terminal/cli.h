@@ -1,0 +1,132 @@
+/* What the verbs share: exit codes, messages, a session with its context, and where results go. */
+#ifndef GRAM_CLI_TERMINAL_CLI_H
+#define GRAM_CLI_TERMINAL_CLI_H
+
+#include <gram/gram.h>
+
+#include "cli/terminal/growing_text.h"
+
+typedef enum cli_code {
+    CLI_DONE = 0,
+    CLI_FAULT = 1,      /* of gram's own */
+    CLI_WRONG_USE = 2,  /* unknown verb, option, kernel, parameter */
+    CLI_BAD_DATA = 3,   /* unreadable, malformed, missing values, wrong columns */
+    CLI_NUMERICAL = 4,  /* numerical failure */
+    CLI_OVER_LIMIT = 5, /* memory budget, disk, output not writable */
+    CLI_REJECTED = 10,  /* test --gate: the null hypothesis was rejected */
+    CLI_INTERRUPTED = 130
+} cli_code;
+
+/* One row of the table of verbs: `run` gets the arguments from the verb's name on and returns the exit code. */
+typedef struct cli_verb {
+    const char *name;
+    const char *summary;
+    int (*run)(int count, char **arguments);
+} cli_verb;
+
+int cli_convert(int count, char **arguments);
+int cli_fit(int count, char **arguments);
+int cli_info(int count, char **arguments);
+int cli_kernel(int count, char **arguments);
+int cli_predict(int count, char **arguments);
+int cli_sample_verb(int count, char **arguments);
+int cli_test(int count, char **arguments);
+int cli_thin(int count, char **arguments);
+
+/* ---- messages, on standard error ---- */
+
+/* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
+int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* For memory that is not the context's. Returns CLI_OVER_LIMIT after a message. */
+int cli_no_memory(void);
+
+/* The exit code of a failed status. `reading`: it came from reading the user's data, where a file that cannot be read
+ * is bad data; elsewhere GRAM_ERROR_FILE is an output that cannot be written. */
+int cli_exit_code(gram_status status, int reading);
+
+/* A general line that helps after a failed status, or NULL. */
+const char *cli_help(gram_status status);
+
+/* ---- options that every verb has ---- */
+
+typedef struct cli_common {
+    int json;
+    int quiet;
+    int help;
+    const char *out;
+    uint64_t seed;
+    int64_t threads; /* 0: not given */
+    uint64_t memory; /* 0: not given */
+} cli_common;
+
+/* Ctrl-C and its like stop the work of a session; writing to a closed pipe is an error like others. Called once. */
+void cli_catch_signals(void);
+
+/* ---- a session: the context, its budget, progress on a terminal, and Ctrl-C ---- */
+
+typedef struct cli_session {
+    const cli_common *common;
+    gram_context *context;
+    size_t budget;
+    double started;
+    double what_started; /* of the work that the progress line shows */
+    double last_shown;
+    char what[48];
+    int shown; /* a progress line is on the terminal */
+} cli_session;
+
+/* Returns CLI_DONE or the exit code after a message. cli_session_end takes a session that was not begun, too. */
+int cli_session_begin(cli_session *session, const cli_common *common);
+void cli_session_end(cli_session *session);
+double cli_session_seconds(const cli_session *session);
+
+/* Takes the progress line off the terminal; before results are printed. */
+void cli_session_clear(cli_session *session);
+
+/* Prints the context's message and a line that helps (NULL: a general one for that status); returns the exit code. */
+int cli_session_fail(cli_session *session, gram_status status, int reading, const char *help);
+
+/* ---- results ---- */
+
+/* Bold on a terminal, unless NO_COLOR or --out say otherwise: "\033[1m" and "\033[0m", or "" and "". */
+const char *cli_bold(const cli_common *common);
+const char *cli_plain(const cli_common *common);
+
+/* 0, or -1 with errno. */
+int cli_write_fully(int descriptor, const char *bytes, size_t length);
+
+/* A file that is written aside and renamed when it is whole: until then the old one stays, and a failure leaves nothing.
+ * A symbolic link is followed. */
+typedef struct cli_aside {
+    int descriptor;
+    char target[4096], path[4096 + 32];
+} cli_aside;
+
+/* Returns CLI_DONE, or the exit code after a message: something else than a regular file is refused. */
+int cli_aside_open(const char *path, cli_aside *aside);
+/* Brings the file to its name if `code` is CLI_DONE, else drops it; returns code, or that of a failure after a message. */
+int cli_aside_close(const char *path, cli_aside *aside, int code);
+
+/* Can a file be written there? To be asked before long work. Returns CLI_DONE, or the exit code after a message. */
+int cli_output_check(const char *path);
+
+/* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
+ * that went away early is no failure. */
+int cli_write(const cli_common *common, const cli_text *text);
+
+/* The same piece by piece, for results that are never held whole. */
+typedef struct cli_stream {
+    const char *path; /* NULL or "-": standard output */
+    cli_aside aside;  /* a regular file's */
+    int descriptor;
+    int is_aside;
+    int gone; /* the reader went away: the rest need not be made */
+} cli_stream;
+
+/* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
+int cli_stream_open(const char *path, cli_stream *stream);
+int cli_stream_put(cli_stream *stream, const cli_text *text);
+int cli_stream_close(cli_stream *stream, int code);
+
+#endif

@@ -1,0 +1,349 @@
+#define _DEFAULT_SOURCE
+#include "cli/terminal/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 64, FIRST_LONG = 256 };
+
+static const cli_option common_options[] = {
+    {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, "one JSON object instead of the table", 0, 0, NULL},
+    {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
+    {"seed", 0, CLI_SEED, offsetof(cli_common, seed), "N", "of everything random (default 0)", 0, 0, NULL},
+    {"threads", 0, CLI_INTEGER, offsetof(cli_common, threads), "N", "how many to use (default: all)", 1, 1024, NULL},
+    {"memory", 0, CLI_SIZE, offsetof(cli_common, memory), "SIZE", "a budget, e.g. 8G (default: 80 % of what is free)",
+     0, 0, NULL},
+    {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
+     NULL},
+    {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, "this text", 0, 0, NULL},
+};
+
+const cli_choice cli_formats[] = {
+    {"csv", GRAM_FORMAT_CSV, NULL, 0, 0},    {"tsv", GRAM_FORMAT_TSV, NULL, 0, 0},
+    {"npy", GRAM_FORMAT_NPY, NULL, 0, 0},    {"libsvm", GRAM_FORMAT_LIBSVM, NULL, 0, 0},
+    {"svm", GRAM_FORMAT_LIBSVM, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
+};
+
+const cli_choice cli_missings[] = {
+    {"drop", GRAM_MISSING_DROP, NULL, 0, 0},
+    {"mean", GRAM_MISSING_MEAN, NULL, 0, 0},
+    {"error", GRAM_MISSING_ERROR, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const cli_option data_options[] = {
+    {"format", 0, CLI_CHOICE, offsetof(cli_data, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    {"features", 0, CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0, NULL},
+    {"ignore", 0, CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
+    {"scale", 0, CLI_FLAG, offsetof(cli_data, scale), NULL, "standardise the columns", 0, 0, NULL},
+};
+
+cli_group cli_common_group(cli_common *common)
+{
+    return (cli_group){"Common options", common_options, sizeof common_options / sizeof *common_options, common};
+}
+
+cli_group cli_data_group(cli_data *data)
+{
+    return (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, data};
+}
+
+/* ---- values ---- */
+
+static int parse_unsigned(const char *text, uint64_t *value)
+{
+    char *end;
+    if (text[0] < '0' || text[0] > '9') return 0;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+static int parse_integer(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+    char *end;
+    if (text[0] != '-' && (text[0] < '0' || text[0] > '9')) return 0;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return errno == 0 && *end == '\0' && *value >= least && *value <= most;
+}
+
+int cli_parse_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGTP";
+    double value;
+    const size_t taken = gram_number_parse(text, strlen(text), &value);
+    const char *rest = text + taken;
+    if (taken == 0) return 0;
+    const char upper = *rest >= 'a' && *rest <= 'z' ? (char)(*rest - 'a' + 'A') : *rest;
+    const char *unit = upper ? strchr(units, upper) : NULL;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++) value *= 1024;
+        rest++;
+        if (*rest == 'i' && rest[1] == 'B') rest++;
+    }
+    if (*rest == 'B') rest++;
+    if (*rest != '\0' || !(value >= 1) || value >= 9e18) return 0;
+    *bytes = (uint64_t)value;
+    return 1;
+}
+
+static int parse_number(const char *text, int zero_too, double *value)
+{
+    const size_t taken = gram_number_parse(text, strlen(text), value);
+    return taken > 0 && text[taken] == '\0' && isfinite(*value) && (*value > 0 || (zero_too && *value == 0));
+}
+
+/* The choice whose name is the start of the text, up to a colon; NULL if there is none. */
+static const cli_choice *find_choice(const cli_choice *choices, const char *text)
+{
+    const size_t length = strcspn(text, ":");
+    for (; choices->name; choices++)
+        if (strlen(choices->name) == length && strncmp(choices->name, text, length) == 0) return choices;
+    return NULL;
+}
+
+static int parse_choice(const cli_choice *choices, const char *text, cli_chosen *chosen)
+{
+    const cli_choice *choice = find_choice(choices, text);
+    if (!choice || choice->value == CLI_LATER) return 0;
+    const char *rest = text + strlen(choice->name);
+    *chosen = (cli_chosen){choice->value, 0};
+    if (*rest == '\0') return 1;
+    return choice->number && parse_integer(rest + 1, choice->least, choice->most, &chosen->number);
+}
+
+/* Puts the value in its place; 0 if the text is none. */
+static int set_value(const cli_option *option, void *target, const char *text)
+{
+    void *place = (char *)target + option->offset;
+    switch (option->type) {
+    case CLI_FLAG: *(int *)place = 1; return 1;
+    case CLI_TEXT: *(const char **)place = text; return text[0] != '\0';
+    case CLI_INTEGER: return parse_integer(text, option->least, option->most, place);
+    case CLI_POSITIVE: return parse_number(text, 0, place);
+    case CLI_NUMBER: return parse_number(text, 1, place);
+    case CLI_SEED: return parse_unsigned(text, place);
+    case CLI_SIZE: return cli_parse_size(text, place);
+    case CLI_CHOICE: return parse_choice(option->choices, text, place);
+    }
+    return 0;
+}
+
+/* "It may be auto, exact, cg or nystrom:M." */
+static void list_choices(cli_text *text, const cli_choice *choices)
+{
+    const cli_choice *last = NULL;
+    for (const cli_choice *c = choices; c->name; c++)
+        if (c->value != CLI_LATER) last = c;
+    cli_text_add(text, "It may be ");
+    for (const cli_choice *c = choices; c->name; c++) {
+        if (c->value == CLI_LATER) continue;
+        cli_text_add(text, "%s%s%s", c->name, c->number ? ":" : "", c->number ? c->number : "");
+        if (c != last) cli_text_add(text, c + 1 == last ? " or " : ", ");
+    }
+    cli_text_add(text, ".");
+}
+
+/* The name that was most likely meant, or NULL. */
+static const char *near_choice(const cli_choice *choices, const char *text)
+{
+    enum { MOST = 16 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (; choices->name && count < MOST; choices++)
+        if (choices->value != CLI_LATER) names[count++] = choices->name;
+    return gram_suggest(text, names, count);
+}
+
+static int bad_choice(const cli_usage *usage, const cli_option *option, const char *text)
+{
+    cli_text help = {0};
+    const char *near = near_choice(option->choices, text);
+    const cli_choice *choice = find_choice(option->choices, text);
+    list_choices(&help, option->choices);
+    if (choice && choice->value != CLI_LATER && choice->number)
+        cli_text_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
+                     choice->most);
+    if (choice && choice->value == CLI_LATER)
+        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s %s is not there yet", usage->verb, option->name, text);
+    else if (near && !choice)
+        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s', did you mean '%s'?", usage->verb,
+                       option->name, text, near);
+    else
+        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+    cli_text_free(&help);
+    return CLI_WRONG_USE;
+}
+
+static int bad_value(const cli_usage *usage, const cli_option *option, const char *text)
+{
+    char help[128] = "";
+    if (option->type == CLI_CHOICE) return bad_choice(usage, option, text);
+    if (option->type == CLI_INTEGER)
+        (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
+                       option->most);
+    if (option->type == CLI_POSITIVE) (void)snprintf(help, sizeof help, "It must be a number above 0.");
+    if (option->type == CLI_NUMBER) (void)snprintf(help, sizeof help, "It must be a number, 0 or more.");
+    if (option->type == CLI_SEED) (void)snprintf(help, sizeof help, "It must be a whole number, 0 or more.");
+    if (option->type == CLI_SIZE) (void)snprintf(help, sizeof help, "Sizes look like 500M, 8G or 1.5G.");
+    if (option->type == CLI_TEXT) (void)snprintf(help, sizeof help, "It must not be empty.");
+    return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+}
+
+/* ---- parsing ---- */
+
+/* All options of all groups, as getopt_long wants them and as we need them afterwards. */
+typedef struct option_table {
+    struct option longs[MAX_OPTIONS + 1];
+    char shorts[2 * MAX_OPTIONS + 2];
+    const cli_option *options[MAX_OPTIONS];
+    void *targets[MAX_OPTIONS];
+    const char *names[MAX_OPTIONS];
+    size_t count;
+} option_table;
+
+static void build_table(const cli_group *groups, size_t group_count, option_table *table)
+{
+    char *letters = table->shorts;
+    table->count = 0;
+    *letters++ = ':'; /* a missing argument is told apart from an unknown option */
+    for (size_t g = 0; g < group_count; g++)
+        for (size_t i = 0; i < groups[g].count && table->count < MAX_OPTIONS; i++) {
+            const cli_option *option = &groups[g].options[i];
+            const size_t k = table->count++;
+            const int argument = option->type != CLI_FLAG;
+            table->longs[k] = (struct option){option->name, argument, NULL, FIRST_LONG + (int)k};
+            table->options[k] = option;
+            table->targets[k] = groups[g].target;
+            table->names[k] = option->name;
+            if (!option->letter) continue;
+            *letters++ = option->letter;
+            if (argument) *letters++ = ':';
+        }
+    table->longs[table->count] = (struct option){0};
+    *letters = '\0';
+}
+
+/* The index of what getopt_long returned, -1 if it is no option. */
+static int find_option(const option_table *table, int found)
+{
+    if (found >= FIRST_LONG) return found - FIRST_LONG;
+    for (size_t i = 0; i < table->count; i++)
+        if (found > 0 && table->options[i]->letter == found) return (int)i;
+    return -1;
+}
+
+/* "--jsom=1" without dashes and value */
+static void bare_name(const char *word, char *name, size_t size)
+{
+    while (*word == '-') word++;
+    (void)snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
+}
+
+/* getopt_long found no option, one without its argument (':'), or one with an argument that it does not take. */
+static int wrong_option(const cli_usage *usage, const option_table *table, int found, const char *word)
+{
+    char help[96], name[64];
+    const int known = find_option(table, optopt);
+    (void)snprintf(help, sizeof help, "`gram %s --help` lists the options.", usage->verb);
+    if (known >= 0 && found == ':')
+        return cli_fail(CLI_WRONG_USE, help, "%s: --%s needs a value: %s", usage->verb, table->names[known],
+                        table->options[known]->argument);
+    if (known >= 0) return cli_fail(CLI_WRONG_USE, help, "%s: --%s takes no value", usage->verb, table->names[known]);
+    if (optopt) return cli_fail(CLI_WRONG_USE, help, "%s: no option '-%c'", usage->verb, optopt);
+    bare_name(word, name, sizeof name);
+    const char *near = gram_suggest(name, table->names, table->count);
+    if (near)
+        return cli_fail(CLI_WRONG_USE, help, "%s: no option '--%s', did you mean '--%s'?", usage->verb, name, near);
+    return cli_fail(CLI_WRONG_USE, help, "%s: no option '--%s'", usage->verb, name);
+}
+
+static int check_operands(const cli_usage *usage, char **operands, int count)
+{
+    char help[160];
+    (void)snprintf(help, sizeof help, "Usage: gram %s %s [OPTIONS]", usage->verb, usage->operands);
+    if (count < usage->least_operands) return cli_fail(CLI_WRONG_USE, help, "%s: too few arguments", usage->verb);
+    if (count > usage->most_operands)
+        return cli_fail(CLI_WRONG_USE, help, "%s: one argument too many: '%s'", usage->verb,
+                        operands[usage->most_operands]);
+    return CLI_CONTINUE;
+}
+
+/* ---- help ---- */
+
+static void add_group(cli_text *text, const cli_group *group, const char *out)
+{
+    const size_t help_column = 24;
+    cli_text_add(text, "\n%s:\n", group->title);
+    for (size_t i = 0; i < group->count; i++) {
+        const cli_option *option = &group->options[i];
+        if (!option->help) continue;
+        cli_text_add(text, "  ");
+        if (option->letter) cli_text_add(text, "-%c, ", option->letter);
+        cli_text_add(text, "--%s", option->name);
+        if (option->argument) cli_text_add(text, " %s", option->argument);
+        cli_text_pad(text, help_column);
+        cli_text_add(text, "%s\n", out && strcmp(option->name, "out") == 0 ? out : option->help);
+    }
+}
+
+static int print_help(const cli_usage *usage, const cli_group *groups, size_t group_count)
+{
+    const cli_common standard = {0};
+    cli_text text = {0};
+    cli_text_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
+    for (size_t g = 0; g < group_count; g++) add_group(&text, &groups[g], usage->out);
+    if (usage->more) usage->more(&text);
+    cli_text_add(&text, "\nExamples:\n%s", usage->examples);
+    const int code = cli_write(&standard, &text);
+    cli_text_free(&text);
+    return code;
+}
+
+int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
+              char ***operands, int *operand_count)
+{
+    option_table table = {0};
+    int found;
+    build_table(groups, group_count, &table);
+    opterr = 0;
+    optind = 1;
+    while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
+        const int k = found == ':' ? -1 : find_option(&table, found);
+        if (k < 0) return wrong_option(usage, &table, found, arguments[optind - 1]);
+        if (!set_value(table.options[k], table.targets[k], optarg)) return bad_value(usage, table.options[k], optarg);
+    }
+    const cli_common *common = groups[group_count - 1].target;
+    if (common->help) return print_help(usage, groups, group_count);
+    *operands = arguments + optind;
+    *operand_count = count - optind;
+    return check_operands(usage, *operands, *operand_count);
+}
+
+static int is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return 1;
+    return 0;
+}
+
+const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
+                           const char *const *allowed)
+{
+    option_table table = {0};
+    int found;
+    build_table(groups, group_count, &table);
+    optind = 1;
+    while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
+        const int k = find_option(&table, found);
+        if (k >= 0 && table.targets[k] != groups[group_count - 1].target && !is_among(table.names[k], allowed))
+            return table.names[k];
+    }
+    return NULL;
+}

@@ -1,0 +1,94 @@
+/* The options of a verb, as tables: parsing, checking, suggestions and --help all come from them. */
+#ifndef GRAM_CLI_TERMINAL_OPTIONS_H
+#define GRAM_CLI_TERMINAL_OPTIONS_H
+
+#include "cli/terminal/cli.h"
+
+typedef enum cli_type {
+    CLI_FLAG,     /* int */
+    CLI_TEXT,     /* const char * */
+    CLI_INTEGER,  /* int64_t, from `least` to `most` */
+    CLI_POSITIVE, /* double, above 0 */
+    CLI_NUMBER,   /* double, 0 or more */
+    CLI_SEED,     /* uint64_t */
+    CLI_SIZE,     /* uint64_t, in bytes: 8G */
+    CLI_CHOICE    /* cli_chosen: one of `choices` */
+} cli_type;
+
+/* Of a choice that is planned: it is refused by name. */
+enum { CLI_LATER = -1 };
+
+/* A word that an option may be. Tables end with a row whose name is NULL. */
+typedef struct cli_choice {
+    const char *name;
+    int value;
+    const char *number; /* what may follow, as M in "nystrom:M"; NULL: nothing may */
+    int64_t least, most;
+} cli_choice;
+
+typedef struct cli_chosen {
+    int value;
+    int64_t number; /* 0: not given */
+} cli_chosen;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    char letter;      /* or 0 */
+    cli_type type;
+    size_t offset;        /* of its value in the group's struct */
+    const char *argument; /* what help calls it; NULL for a flag */
+    const char *help;     /* NULL: known, but not listed */
+    int64_t least, most;
+    const cli_choice *choices;
+} cli_option;
+
+/* A table and the struct that its values go to. */
+typedef struct cli_group {
+    const char *title;
+    const cli_option *options;
+    size_t count;
+    void *target;
+} cli_group;
+
+typedef struct cli_usage {
+    const char *verb;
+    const char *operands; /* "EXPRESSION [DATA]" */
+    const char *about;    /* a paragraph, lines ended */
+    const char *examples;
+    int least_operands, most_operands;
+    void (*more)(cli_text *text); /* adds a section to --help, or NULL */
+    const char *out;              /* what --help says of --out; NULL: "write the result to FILE" */
+} cli_usage;
+
+/* The options that choose and prepare data. */
+typedef struct cli_data {
+    cli_chosen format; /* gram_format */
+    const char *features;
+    const char *ignore;
+    int scale;
+} cli_data;
+
+/* What --format and --missing may be, and what help says of the former. */
+extern const cli_choice cli_formats[], cli_missings[];
+#define CLI_FORMAT_HELP "csv, tsv, npy or libsvm (default: by the file's ending)"
+
+cli_group cli_common_group(cli_common *common);
+cli_group cli_data_group(cli_data *data);
+
+enum { CLI_CONTINUE = -1 };
+
+/* Parses the arguments of a verb (arguments[0] is its name) into the groups' structs, which hold the defaults before;
+ * the last group is that of cli_common. Operands are left in *operands. Returns CLI_CONTINUE, or the exit code: after
+ * the message of a wrong use, or 0 after --help. */
+int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
+              char ***operands, int *operand_count);
+
+/* The name of the first option among arguments that cli_parse accepted that is neither of the last group nor one of `allowed`,
+ * which ends with NULL; NULL if there is none. */
+const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
+                           const char *const *allowed);
+
+/* "8G", "512M", "1.5GiB", "100000"; 0 if it is none or out of range. */
+int cli_parse_size(const char *text, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,140 @@
+#include "cli/verb/prepared_samples.h"
+
+#include <stdlib.h>
+
+#include "cli/terminal/data_origin.h"
+
+static const cli_option sample_options[] = {
+    {"format", 0, CLI_CHOICE, offsetof(cli_rows_options, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    {"features", 0, CLI_TEXT, offsetof(cli_rows_options, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0,
+     NULL},
+    {"ignore", 0, CLI_TEXT, offsetof(cli_rows_options, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
+    {"missing", 0, CLI_CHOICE, offsetof(cli_rows_options, missing), "HOW",
+     "drop rows with missing values, or take the mean", 0, 0, cli_missings},
+    {"no-scale", 0, CLI_FLAG, offsetof(cli_rows_options, no_scale), NULL, "do not standardise the columns", 0, 0, NULL},
+};
+
+cli_group cli_rows_group(cli_rows_options *options)
+{
+    return (cli_group){"Data", sample_options, sizeof sample_options / sizeof *sample_options, options};
+}
+
+int cli_rows_read(cli_session *session, const char *path, const cli_rows_options *options, cli_rows *sample)
+{
+    gram_table_options read;
+    gram_table_options_init(&read, sizeof read);
+    read.format = (gram_format)options->format.value;
+    read.features = options->features;
+    read.ignore = options->ignore;
+    read.text = GRAM_TEXT_CATEGORIES;
+    read.keep_missing = 1; /* what to do with them is the preparation's matter */
+    sample->file = cli_data_name(path);
+    const gram_status status = gram_table_read(session->context, path, &read, &sample->table);
+    if (status < 0) return cli_data_unread(session, status, NULL);
+    sample->n = gram_table_rows(sample->table);
+    return CLI_DONE;
+}
+
+/* A failure that is about what columns hold. */
+static int unprepared(cli_session *session, gram_status status)
+{
+    return cli_data_unread(session, status,
+                           "--ignore LIST leaves columns out; --missing drop or mean helps with missing values.");
+}
+
+int cli_rows_learn(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample)
+{
+    gram_preparation_options how;
+    gram_preparation_options_init(&how, sizeof how);
+    how.target = "";
+    how.features = list;
+    how.scale = !options->no_scale;
+    how.missing = (gram_missing)options->missing.value;
+    const gram_status status = gram_preparation_learn(session->context, sample->table, &how, &sample->columns);
+    return status < 0 ? unprepared(session, status) : CLI_DONE;
+}
+
+int cli_rows_apply(cli_session *session, cli_rows *sample)
+{
+    const gram_status status =
+        gram_preparation_apply(session->context, sample->columns, sample->table, 1, &sample->prepared);
+    if (status < 0) return unprepared(session, status);
+    gram_table_destroy(sample->table);
+    sample->table = NULL;
+    sample->n = sample->prepared->n;
+    sample->d = sample->prepared->d;
+    sample->x = sample->prepared->x;
+    return CLI_DONE;
+}
+
+int cli_rows_prepare(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample)
+{
+    const int code = cli_rows_learn(session, options, list, sample);
+    return code == CLI_DONE ? cli_rows_apply(session, sample) : code;
+}
+
+int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first, int64_t count, gram_points **points)
+{
+    const gram_status status =
+        gram_points_create_f64(session->context, sample->n, count, sample->x + first, sample->d, points);
+    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+}
+
+int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, const gram_points *points,
+                   const gram_kernel *kernel)
+{
+    int64_t row, column;
+    gram_kernel *resolved = NULL;
+    const cli_origin origin = {.file = sample->file,
+                               .rows = sample->prepared->rows,
+                               .preparation = sample->columns,
+                               .first_column = first,
+                               .help =
+                                   cli_rows_scaled(sample)
+                                       ? "Standardised columns have negative values; --no-scale takes them as they are."
+                                       : NULL};
+    double *diagonal = calloc((size_t)sample->n, sizeof *diagonal);
+    if (!diagonal) return cli_no_memory();
+    gram_status status = gram_kernel_resolve(session->context, kernel, points, &resolved);
+    if (status >= 0) status = gram_matrix_diagonal(session->context, resolved, points, diagonal);
+    gram_kernel_release(resolved);
+    free(diagonal);
+    if (status >= 0 || !gram_context_place(session->context, &row, &column)) return CLI_DONE;
+    return cli_data_fail(session, status, &origin);
+}
+
+const char *cli_rows_name(const cli_rows *sample, int64_t column, char name[CLI_COLUMN_NAME_SIZE])
+{
+    (void)gram_preparation_column_name(sample->columns, column, name, CLI_COLUMN_NAME_SIZE);
+    return name;
+}
+
+const gram_column *cli_rows_feature(const cli_rows *sample, int64_t column)
+{
+    const int64_t feature = gram_preparation_feature_of(sample->columns, column);
+    return &gram_preparation_describe(sample->columns)->features[feature];
+}
+
+double cli_rows_unit(const cli_rows *sample, int64_t column, double value)
+{
+    const gram_column *feature = cli_rows_feature(sample, column);
+    return feature->mean + feature->deviation * value;
+}
+
+int cli_rows_scaled(const cli_rows *sample)
+{
+    return gram_preparation_describe(sample->columns)->scaled;
+}
+
+int64_t cli_rows_dropped(const cli_rows *sample)
+{
+    return sample->prepared->table_rows - sample->n;
+}
+
+void cli_rows_free(cli_rows *sample)
+{
+    gram_points_destroy(sample->points);
+    gram_prepared_destroy(sample->prepared);
+    gram_preparation_release(sample->columns);
+    gram_table_destroy(sample->table);
+}

@@ -1,0 +1,207 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/terminal/data_origin.h"
+#include "cli/verb/verb_sample.h"
+
+enum { MOST_POINTS = 10000000 };
+
+/* ---- grids ---- */
+
+static int bad_grid(const char *text)
+{
+    return cli_fail(CLI_WRONG_USE, "For example --grid 0:10:200, or --grid 0:1:50,0:1:50 in two dimensions.",
+                    "sample: --grid '%s' is not a:b:n with a < b and n >= 2", text);
+}
+
+/* A number with ':' behind it; returns what follows, or NULL. */
+static const char *read_end(const char *text, double *value)
+{
+    const size_t length = gram_number_parse(text, strlen(text), value);
+    return length > 0 && text[length] == ':' && isfinite(*value) ? text + length + 1 : NULL;
+}
+
+/* Reads one axis; returns what follows it, or NULL. */
+static const char *read_axis(const char *text, sample_axis *axis)
+{
+    char *end;
+    text = read_end(text, &axis->from);
+    if (text) text = read_end(text, &axis->to);
+    if (!text) return NULL;
+    errno = 0;
+    axis->count = strtoll(text, &end, 10);
+    if (end == text || errno || axis->count < 2 || axis->count > MOST_POINTS) return NULL;
+    return axis->from < axis->to ? end : NULL;
+}
+
+int cli_sample_grid(const char *text, sample_points *points)
+{
+    const char *rest = text;
+    do {
+        if (points->axis_count == SAMPLE_MOST_AXES) return bad_grid(text);
+        rest = read_axis(rest + (points->axis_count > 0), &points->axes[points->axis_count]);
+        if (!rest) return bad_grid(text);
+        points->axis_count++;
+    } while (*rest == ',');
+    return *rest == '\0' ? CLI_DONE : bad_grid(text);
+}
+
+static double axis_value(const sample_axis *axis, int64_t i)
+{
+    if (i == axis->count - 1) return axis->to;
+    return axis->from + (axis->to - axis->from) * (double)i / (double)(axis->count - 1);
+}
+
+/* The last axis runs fastest. */
+static void fill_grid(sample_points *points)
+{
+    for (int64_t i = 0; i < points->n; i++) {
+        int64_t rest = i;
+        for (int a = points->axis_count - 1; a >= 0; a--) {
+            points->shown[i * points->axis_count + a] = axis_value(&points->axes[a], rest % points->axes[a].count);
+            rest /= points->axes[a].count;
+        }
+    }
+}
+
+/* ---- what the model makes of them ---- */
+
+static int check_features(const gram_model *model, const sample_points *points)
+{
+    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
+    if (known->feature_count != points->axis_count)
+        return cli_fail(CLI_WRONG_USE, "Give one a:b:n for each feature, or points of a file by --at FILE.",
+                        "sample: a grid of %d dimension%s, and the model has %" PRId64 " feature%s", points->axis_count,
+                        points->axis_count == 1 ? "" : "s", known->feature_count, known->feature_count == 1 ? "" : "s");
+    for (int64_t f = 0; f < known->feature_count; f++)
+        if (known->features[f].text)
+            return cli_fail(CLI_WRONG_USE, "Give points of a file by --at FILE.",
+                            "sample: feature '%s' is text, which a grid cannot run over", known->features[f].name);
+    return CLI_DONE;
+}
+
+static int add_name(sample_points *points, int64_t column, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    points->names[column] = malloc(size);
+    if (!points->names[column]) return cli_no_memory();
+    memcpy(points->names[column], name, size);
+    return CLI_DONE;
+}
+
+/* One column is "x", several are "x1", "x2", ... */
+static int name_columns(const gram_model *model, sample_points *points)
+{
+    char name[32] = "x";
+    int code = CLI_DONE;
+    for (int64_t a = 0; a < points->shown_columns && code == CLI_DONE; a++) {
+        if (points->shown_columns > 1) (void)snprintf(name, sizeof name, "x%" PRId64, a + 1);
+        code = add_name(points, a,
+                        model ? gram_preparation_describe(gram_model_preparation(model))->features[a].name : name);
+    }
+    return code;
+}
+
+static int make_room(sample_points *points)
+{
+    points->shown = calloc((size_t)(points->n * points->shown_columns), sizeof *points->shown);
+    points->x = calloc((size_t)(points->n * points->d), sizeof *points->x);
+    points->names = calloc((size_t)points->shown_columns, sizeof *points->names);
+    return points->shown && points->x && points->names ? CLI_DONE : cli_no_memory();
+}
+
+static int make_points(cli_session *session, sample_points *points)
+{
+    const gram_status status =
+        gram_points_create_f64(session->context, points->n, points->d, points->x, points->d, &points->points);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+int cli_sample_points_make(cli_session *session, const gram_model *model, sample_points *points)
+{
+    double count = 1;
+    int code = model ? check_features(model, points) : CLI_DONE;
+    if (code != CLI_DONE) return code;
+    for (int a = 0; a < points->axis_count; a++) count *= (double)points->axes[a].count;
+    if (count > MOST_POINTS)
+        return cli_fail(CLI_WRONG_USE, "Take a coarser one.", "sample: a grid of %.3g points, %d are the most", count,
+                        MOST_POINTS);
+    points->n = (int64_t)count;
+    points->d = points->shown_columns = points->axis_count;
+    code = make_room(points);
+    if (code == CLI_DONE) code = name_columns(model, points);
+    if (code != CLI_DONE) return code;
+    fill_grid(points);
+    const gram_column *features = model ? gram_preparation_describe(gram_model_preparation(model))->features : NULL;
+    for (int64_t i = 0; i < points->n; i++)
+        for (int64_t a = 0; a < points->d; a++) {
+            const double value = points->shown[i * points->d + a];
+            points->x[i * points->d + a] = model ? (value - features[a].mean) / features[a].deviation : value;
+        }
+    return make_points(session, points);
+}
+
+/* ---- points of a file ---- */
+
+/* With a model, the rows are shown by their number: features may be text. */
+static int take_prepared(sample_points *points, const gram_prepared *data)
+{
+    points->n = data->n;
+    points->d = data->d;
+    points->shown_columns = 1;
+    int code = make_room(points);
+    if (code == CLI_DONE) code = add_name(points, 0, "row");
+    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
+        points->shown[i] = (double)((data->rows ? data->rows[i] : i) + 1);
+    if (code == CLI_DONE && data->n > 0) memcpy(points->x, data->x, (size_t)(data->n * data->d) * sizeof *points->x);
+    return code;
+}
+
+static int take_columns(sample_points *points, const gram_table *table)
+{
+    points->n = gram_table_rows(table);
+    points->d = points->shown_columns = gram_table_columns(table);
+    const double *numbers = gram_table_numbers(table);
+    const int64_t stride = gram_table_stride(table);
+    int code = make_room(points);
+    for (int64_t j = 0; j < points->d && code == CLI_DONE; j++) {
+        code = add_name(points, j, gram_table_column_name(table, j));
+        for (int64_t i = 0; i < points->n && code == CLI_DONE; i++)
+            points->shown[i * points->d + j] = points->x[i * points->d + j] = numbers[i * stride + j];
+    }
+    return code;
+}
+
+int cli_sample_points_read(cli_session *session, const char *path, const gram_model *model, sample_points *points)
+{
+    gram_table_options options;
+    gram_table *table = NULL;
+    gram_prepared *data = NULL;
+    gram_table_options_init(&options, sizeof options);
+    if (model) gram_preparation_reading(gram_model_preparation(model), &options);
+    gram_status status = gram_table_read(session->context, path, &options, &table);
+    if (status >= 0 && model)
+        status = gram_preparation_apply(session->context, gram_model_preparation(model), table, 0, &data);
+    int code = status < 0 ? cli_data_unread(session, status, NULL)
+               : model    ? take_prepared(points, data)
+                          : take_columns(points, table);
+    if (code == CLI_DONE && points->n == 0)
+        code = cli_fail(CLI_BAD_DATA, "Give at least one row.", "%s: no rows to draw at", cli_data_name(path));
+    gram_prepared_destroy(data);
+    gram_table_destroy(table);
+    return code == CLI_DONE ? make_points(session, points) : code;
+}
+
+void cli_sample_points_free(sample_points *points)
+{
+    for (int64_t a = 0; a < points->shown_columns && points->names; a++) free(points->names[a]);
+    free(points->names);
+    free(points->shown);
+    free(points->x);
+    gram_points_destroy(points->points);
+    *points = (sample_points){0};
+}

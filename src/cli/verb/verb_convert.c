@@ -1,0 +1,227 @@
+/* gram convert: models of LIBSVM become models of gram, and the other way round. The first file says which. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/kernel_text.h"
+#include "cli/report/report_rows.h"
+#include "cli/report/target_classes.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/model_open.h"
+#include "cli/terminal/options.h"
+
+static const cli_usage usage = {
+    "convert",
+    "M1 M2",
+    "Converts a support vector machine between LIBSVM's model files and gram's. M1 is read, and what it is decides:\n"
+    "a model of LIBSVM becomes a model of gram, a model of gram (fitted with --no-scale) becomes one of LIBSVM.\n"
+    "Columns of LIBSVM's data are x1, x2, ... and y, the label.\n",
+    "  gram convert heart.model heart.gram\n"
+    "  gram predict heart.gram heart.svm\n"
+    "  gram fit heart.svm --no-scale -o heart.gram; gram convert heart.gram heart.model\n",
+    1,
+    2,
+    NULL,
+    "write the model to FILE, in the place of M2",
+};
+
+typedef struct convert_state {
+    const char *from, *to;
+    int to_gram;
+    gram_model *model;
+    cli_classes classes;
+    char *kernel;
+} convert_state;
+
+/* ---- what M1 is ---- */
+
+static int is_gram_file(const char *path)
+{
+    const size_t length = strlen(path);
+    return length >= 5 && strcmp(path + length - 5, ".gram") == 0;
+}
+
+/* Models of gram are zip files. Standard input can be LIBSVM's text only. */
+static int look(convert_state *state)
+{
+    char start[4] = {0};
+    state->to_gram = 1;
+    if (strcmp(state->from, "-") == 0) return CLI_DONE;
+    FILE *file = fopen(state->from, "rb");
+    if (!file)
+        return cli_fail(CLI_BAD_DATA, "Models are made by `gram fit DATA -o M.gram`, or by LIBSVM's svm-train.",
+                        "%s: cannot be opened: %s", state->from, strerror(errno));
+    const size_t got = fread(start, 1, sizeof start, file);
+    const int failed = ferror(file), error = errno;
+    (void)fclose(file);
+    if (failed)
+        return cli_fail(CLI_BAD_DATA, "Models are made by `gram fit DATA -o M.gram`, or by LIBSVM's svm-train.",
+                        "%s: cannot be read: %s", state->from, strerror(error));
+    state->to_gram = got < sizeof start || memcmp(start, "PK\3\4", sizeof start) != 0;
+    return CLI_DONE;
+}
+
+static int check_use(const cli_common *common, char **operands, int count, convert_state *state)
+{
+    if (count == 2 && common->out)
+        return cli_fail(CLI_WRONG_USE, "Leave one of them out.", "convert: both M2 and --out say where to write");
+    state->from = operands[0];
+    state->to = count == 2 ? operands[1] : common->out;
+    if (!state->to)
+        return cli_fail(CLI_WRONG_USE, "Usage: gram convert M1 M2 [OPTIONS]", "convert: where to? M2 is missing");
+    const int code = look(state);
+    if (code != CLI_DONE) return code;
+    if (state->to_gram && strcmp(state->to, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give the name of a file, as in M.gram.",
+                        "convert: a model of gram is not written to standard output");
+    if (!state->to_gram && is_gram_file(state->to))
+        return cli_fail(CLI_WRONG_USE, "A model of LIBSVM's has another ending, as in M.model.",
+                        "convert: %s is a model of gram already", state->from);
+    return CLI_DONE;
+}
+
+/* ---- the work ---- */
+
+static int import_model(cli_session *session, convert_state *state)
+{
+    gram_status status = gram_model_read_libsvm(session->context, state->from, &state->model);
+    if (status < 0) {
+        const int unreadable = status == GRAM_ERROR_FILE || status == GRAM_ERROR_DATA;
+        return cli_session_fail(session, status, 1,
+                                unreadable ? "Models of LIBSVM are made by its svm-train."
+                                : status == GRAM_ERROR_UNSUPPORTED
+                                    ? "Train it with another kernel, or fit its data by `gram fit`."
+                                    : NULL);
+    }
+    status = gram_model_write(session->context, state->model, state->to);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+typedef struct text_sink {
+    cli_stream stream;
+    int code;
+} text_sink;
+
+static int put_text(void *user, const char *bytes, size_t length)
+{
+    text_sink *sink = user;
+    cli_text text = {0};
+    cli_text_put(&text, bytes, length);
+    sink->code = cli_stream_put(&sink->stream, &text);
+    cli_text_free(&text);
+    return sink->code != CLI_DONE;
+}
+
+static int export_model(cli_session *session, convert_state *state)
+{
+    text_sink sink = {.code = CLI_DONE};
+    int code = cli_model_read(session, state->from, &state->model);
+    if (code != CLI_DONE) return code;
+    code = cli_stream_open(state->to, &sink.stream);
+    if (code != CLI_DONE) return code;
+    const gram_status status = gram_model_print_libsvm(session->context, state->model, put_text, &sink);
+    code = sink.code;
+    if (status < 0 && code == CLI_DONE) {
+        const int refused = status == GRAM_ERROR_UNSUPPORTED;
+        code = cli_session_fail(session, status, 0,
+                                refused ? "LIBSVM has classes that are whole numbers, and features as they are."
+                                : status == GRAM_ERROR_DATA ? "Fit it again."
+                                                            : NULL);
+    }
+    return cli_stream_close(&sink.stream, code);
+}
+
+/* ---- the report ---- */
+
+static int64_t support_count(const gram_model *model)
+{
+    const gram_fact fact = gram_model_find(model, "n_support");
+    return fact.kind == GRAM_FACT_INTEGER && fact.name
+               ? fact.integer
+               : gram_points_count(gram_function_centres(gram_model_function(model)));
+}
+
+static int64_t dimension_of(const gram_model *model)
+{
+    return gram_points_dimension(gram_function_centres(gram_model_function(model)));
+}
+
+static void write_json(const convert_state *state, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "from", state->from);
+    cli_json_string(&json, "model", state->to);
+    cli_json_string(&json, "format", state->to_gram ? "gram" : "libsvm");
+    cli_json_string(&json, "method", gram_model_method(state->model));
+    cli_json_string(&json, "task", gram_model_task(state->model));
+    cli_json_string(&json, "kernel", state->kernel);
+    if (state->classes.count > 0) cli_classes_json(&json, &state->classes);
+    cli_json_integer(&json, "n_support", support_count(state->model));
+    cli_json_integer(&json, "d", dimension_of(state->model));
+    cli_json_truth(&json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+static void write_table(const convert_state *state, cli_text *text)
+{
+    char count[CLI_SHORT_SIZE];
+    const int64_t d = dimension_of(state->model);
+    const char *const kinds[2] = {"model of gram", "model of LIBSVM"};
+    cli_add_row(text, kinds[state->to_gram], state->from);
+    cli_add_row(text, kinds[!state->to_gram], state->to);
+    cli_add_label(text, "task");
+    cli_text_add(text, "%s", gram_model_task(state->model));
+    if (state->classes.count > 0) {
+        cli_text_add(text, ", ");
+        cli_classes_print(text, &state->classes);
+    }
+    if (gram_model_array(state->model, "sigmoids", NULL, NULL)) cli_text_add(text, ", with probabilities");
+    cli_text_add(text, "\n");
+    cli_add_row(text, "kernel", state->kernel);
+    cli_add_label(text, "support vectors");
+    cli_text_add(text, "%s in %" PRId64 " column%s\n", cli_count(support_count(state->model), count), d, cli_plural(d));
+}
+
+/* The output itself may be on standard output: then there is no report. */
+static int print_report(cli_session *session, convert_state *state)
+{
+    cli_text text = {0};
+    if (strcmp(state->to, "-") == 0) return CLI_DONE;
+    state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
+    if (!state->kernel) return cli_no_memory();
+    if (strcmp(gram_model_task(state->model), "classification") == 0) {
+        const int code = cli_classes_of_model(state->model, state->from, &state->classes);
+        if (code != CLI_DONE) return code;
+    }
+    if (session->common->json)
+        write_json(state, &text);
+    else
+        write_table(state, &text);
+    return cli_report_write(session, &text);
+}
+
+int cli_convert(int count, char **arguments)
+{
+    cli_common common = {0};
+    cli_session session = {0};
+    convert_state state = {0};
+    const cli_group groups[] = {cli_common_group(&common)};
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 1, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = check_use(&common, operands, operand_count, &state);
+    common.out = NULL; /* it was M2; the report goes to standard output */
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = state.to_gram ? import_model(&session, &state) : export_model(&session, &state);
+    if (code == CLI_DONE) code = print_report(&session, &state);
+    free(state.kernel);
+    cli_classes_free(&state.classes);
+    gram_model_destroy(state.model);
+    cli_session_end(&session);
+    return code;
+}

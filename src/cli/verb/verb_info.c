@@ -1,0 +1,218 @@
+/* gram info: what a model is. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/report/kernel_text.h"
+#include "cli/report/model_report.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/model_open.h"
+#include "cli/terminal/options.h"
+
+static const cli_usage usage = {
+    "info",
+    "M.gram",
+    "Tells what a model is: method, target, features and how they are scaled, the kernel, also in the words of other\n"
+    "tools, and what was found out when it was fitted.\n",
+    "  gram info model.gram\n"
+    "  gram info model.gram --json\n",
+    1,
+    1,
+    NULL,
+    NULL,
+};
+
+typedef struct info_state {
+    const char *file;
+    size_t bytes;
+    gram_model *model;
+    cli_model_report report;
+    cli_words words;
+} info_state;
+
+static int64_t dimension_of(const gram_model *model)
+{
+    return gram_points_dimension(gram_function_centres(gram_model_function(model)));
+}
+
+static int64_t centre_count(const gram_model *model)
+{
+    return gram_points_count(gram_function_centres(gram_model_function(model)));
+}
+
+static int find_all(cli_session *session, const char *path, info_state *state)
+{
+    struct stat facts;
+    state->file = path;
+    int code = cli_model_read(session, path, &state->model);
+    if (code != CLI_DONE) return code;
+    if (stat(path, &facts) == 0) state->bytes = (size_t)facts.st_size;
+    code = cli_model_report_find(session, state->model, &state->report);
+    state->report.file = path;
+    if (code != CLI_DONE) return code;
+    return cli_words_find(session, gram_function_kernel(gram_model_function(state->model)), dimension_of(state->model),
+                          &state->words);
+}
+
+/* ---- as JSON ---- */
+
+static void json_column(cli_json *json, const gram_column *column)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_string(json, "name", column->name);
+    cli_json_string(json, "kind", column->text ? "text" : "number");
+    if (column->text) {
+        cli_json_open(json, "levels", '[');
+        for (int64_t i = 0; i < column->level_count; i++) cli_json_string(json, NULL, column->levels[i]);
+        cli_json_close(json, '[');
+    } else {
+        cli_json_number(json, "mean", column->mean);
+        cli_json_number(json, "deviation", column->deviation);
+    }
+    cli_json_close(json, '{');
+}
+
+static void json_columns(cli_json *json, const gram_preparation *preparation)
+{
+    if (!preparation) return;
+    const gram_preparation_description *known = gram_preparation_describe(preparation);
+    cli_json_open(json, "columns", '[');
+    for (int64_t f = 0; f < known->feature_count; f++) json_column(json, &known->features[f]);
+    cli_json_close(json, '[');
+}
+
+static void write_json(const info_state *state, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "model", state->file);
+    cli_json_integer(&json, "bytes", (int64_t)state->bytes);
+    cli_json_string(&json, "version", gram_model_version(state->model));
+    cli_json_integer(&json, "centres", centre_count(state->model));
+    cli_json_integer(&json, "outputs", gram_function_outputs(gram_model_function(state->model)));
+    cli_model_report_json(&json, &state->report);
+    json_columns(&json, gram_model_preparation(state->model));
+    cli_words_json(&json, &state->words);
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+/* ---- for people ---- */
+
+enum { NAME_WIDTH = 20, MOST_COLUMNS = 40, MOST_LEVELS = 8 };
+
+static void add_levels(cli_text *text, const gram_column *column)
+{
+    const int64_t count = column->level_count;
+    cli_text_add(text, "%" PRId64 " level%s:", count, cli_plural(count));
+    for (int64_t i = 0; i < count && i < MOST_LEVELS; i++)
+        cli_text_add(text, "%s %s", i > 0 ? "," : "", column->levels[i]);
+    cli_text_add(text, count > MOST_LEVELS ? ", ...\n" : "\n");
+}
+
+static void add_column(cli_text *text, const gram_column *column, int scaled)
+{
+    char mean[CLI_SHORT_SIZE], deviation[CLI_SHORT_SIZE];
+    cli_text_add(text, "%s", column->name);
+    cli_text_pad(text, NAME_WIDTH);
+    if (column->text)
+        add_levels(text, column);
+    else if (scaled)
+        cli_text_add(text, "%-12s  %s\n", cli_short_number(column->mean, mean),
+                     cli_short_number(column->deviation, deviation));
+    else
+        cli_text_add(text, "as it is\n");
+}
+
+static void add_columns(cli_session *session, cli_text *text, const gram_preparation *preparation)
+{
+    if (!preparation) return;
+    const gram_preparation_description *known = gram_preparation_describe(preparation);
+    const int64_t count = known->feature_count;
+    cli_add_heading(session, text, "Features");
+    if (known->scaled) cli_text_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
+    for (int64_t f = 0; f < count && f < MOST_COLUMNS; f++) add_column(text, &known->features[f], known->scaled);
+    if (count > MOST_COLUMNS) cli_text_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
+}
+
+static void add_model(cli_text *text, const info_state *state)
+{
+    char size[GRAM_BYTES_SIZE], count[CLI_SHORT_SIZE];
+    const gram_preparation *preparation = gram_model_preparation(state->model);
+    const int64_t centres = centre_count(state->model);
+    cli_add_label(text, "model");
+    cli_text_add(text, "%s, %s, written by gram %s\n", state->file, gram_bytes_format(state->bytes, size),
+                 gram_model_version(state->model));
+    cli_add_label(text, "method");
+    cli_text_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
+    if (preparation) {
+        cli_text_add(text, " of ");
+        cli_add_targets(text, gram_preparation_describe(preparation));
+        cli_text_add(text, " on ");
+        cli_add_features(text, gram_preparation_describe(preparation));
+    }
+    cli_text_add(text, "\n");
+    cli_add_label(text, "centres");
+    cli_text_add(text, "%s in %" PRId64 " column%s\n", cli_count(centres, count), dimension_of(state->model),
+                 cli_plural(dimension_of(state->model)));
+}
+
+/* The ridge, or the noise, in the words of scikit-learn. */
+static void add_alpha(cli_text *text, const info_state *state)
+{
+    char number[GRAM_NUMBER_SIZE];
+    const gram_fact noise = gram_model_find(state->model, "noise");
+    if (!noise.name || isnan(noise.number)) return;
+    cli_add_label(text, "  ridge");
+    if (strcmp(gram_model_method(state->model), "gp") == 0)
+        cli_text_add(text, "GaussianProcessRegressor(alpha=%s), which has a zero mean\n",
+                     gram_number_format(noise.number, number));
+    else
+        cli_text_add(text, "KernelRidge(alpha=%s)%s\n", gram_number_format(noise.number, number),
+                     gram_model_find(state->model, "intercept").integer ? ", which has no intercept" : "");
+}
+
+static void write_table(cli_session *session, const info_state *state, cli_text *text)
+{
+    add_model(text, state);
+    cli_model_report_print(session, text, &state->report);
+    add_columns(session, text, gram_model_preparation(state->model));
+    cli_words_print(session, text, &state->words);
+    if (state->words.tools[GRAM_TOOL_SCIKIT_LEARN].length > 0) add_alpha(text, state);
+}
+
+/* ---- the verb ---- */
+
+static int print_report(cli_session *session, const info_state *state)
+{
+    cli_text text = {0};
+    if (session->common->json)
+        write_json(state, &text);
+    else
+        write_table(session, state, &text);
+    return cli_report_write(session, &text);
+}
+
+int cli_info(int count, char **arguments)
+{
+    cli_common common = {0};
+    cli_session session = {0};
+    info_state state = {0};
+    const cli_group groups[] = {cli_common_group(&common)};
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 1, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = find_all(&session, operands[0], &state);
+    if (code == CLI_DONE) code = print_report(&session, &state);
+    cli_words_free(&state.words);
+    cli_model_report_free(&state.report);
+    gram_model_destroy(state.model);
+    cli_session_end(&session);
+    return code;
+}

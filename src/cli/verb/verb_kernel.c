@@ -1,0 +1,546 @@
+/* gram kernel: what is known of a kernel, and of its Gram matrix on data. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/report/gram_spectrum.h"
+#include "cli/report/kernel_text.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/data_origin.h"
+#include "cli/terminal/free_memory.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/options.h"
+
+typedef struct kernel_options {
+    const char *gram;
+    const char *plot;
+    int64_t dimension;
+    cli_spectrum_options spectrum;
+} kernel_options;
+
+static const cli_option own_options[] = {
+    {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0, NULL},
+    {"dimension", 0, CLI_INTEGER, offsetof(kernel_options, dimension), "D",
+     "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30, NULL},
+    {"check", 0, CLI_FLAG, offsetof(kernel_options, spectrum.check), NULL,
+     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0, NULL},
+    {"spectrum", 0, CLI_INTEGER, offsetof(kernel_options, spectrum.count), "K", "the K largest eigenvalues of K", 1,
+     1 << 30, NULL},
+    {"lambda", 0, CLI_POSITIVE, offsetof(kernel_options, spectrum.lambda), "L",
+     "the effective dimension tr K (K + n L I)^-1", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, offsetof(kernel_options, plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)",
+     0, 0, NULL},
+};
+
+static void add_kernels(cli_text *text);
+
+static const cli_usage usage = {
+    "kernel",
+    "EXPRESSION [DATA]",
+    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "standard\n"
+    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
+    "described\n"
+    "or written.\n",
+    "  gram kernel '2*rbf(ell=0.3) + white'\n"
+    "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
+    "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
+    1,
+    2,
+    add_kernels,
+    NULL,
+};
+
+/* At most so many rows are looked at for the range of the entries off the diagonal. */
+enum { MAX_SAMPLE = 512 };
+
+typedef struct range {
+    double least, most; /* NaN when there is nothing */
+} range;
+
+/* Everything that is printed. */
+typedef struct kernel_report {
+    const kernel_options *own;
+    const char *file; /* of the data, or NULL */
+    char *given;      /* the expression as gram writes it */
+    char *resolved;   /* the same without free numbers; NULL without data */
+    gram_kernel *kernel, *resolved_kernel;
+    gram_table *table;
+    gram_points *points;
+    gram_facts facts;
+    int64_t n, d;
+    range diagonal, rest;
+    int64_t sampled; /* rows that `rest` was taken from */
+    cli_spectrum spectrum;
+    cli_words words;
+} kernel_report;
+
+static gram_kernel *final_kernel(const kernel_report *report)
+{
+    return report->resolved_kernel ? report->resolved_kernel : report->kernel;
+}
+
+/* ---- finding out ---- */
+
+static int read_kernel(cli_session *session, const char *expression, kernel_report *report)
+{
+    const int code = cli_kernel_read(session, expression, &report->kernel);
+    if (code != CLI_DONE) return code;
+    report->given = cli_kernel_text(report->kernel);
+    return report->given ? CLI_DONE : cli_no_memory();
+}
+
+/* The dimension of --dimension, or the least one that the kernel takes. */
+static int find_dimension(cli_session *session, int64_t asked, kernel_report *report)
+{
+    gram_status status;
+    report->d = asked;
+    if (asked)
+        status = gram_kernel_check_dimension(session->context, report->kernel, asked);
+    else
+        status = gram_kernel_least_dimension(session->context, report->kernel, &report->d);
+    if (status >= 0) return CLI_DONE;
+    if (status != GRAM_ERROR_DIMENSION) return cli_session_fail(session, status, 0, NULL);
+    return cli_fail(CLI_WRONG_USE,
+                    asked ? "Leave --dimension out to see the least that fits."
+                          : "The parts of the kernel need different numbers of columns.",
+                    "%s", gram_context_message(session->context));
+}
+
+static int data_fail(cli_session *session, gram_status status, const kernel_report *report)
+{
+    const cli_origin origin = {.file = report->file, .table = report->table};
+    return cli_data_fail(session, status, &origin);
+}
+
+static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
+{
+    gram_context *context = session->context;
+    gram_table_options options;
+    gram_table_options_init(&options, sizeof options);
+    options.format = (gram_format)data->format.value;
+    options.features = data->features;
+    options.ignore = data->ignore;
+    report->file = cli_data_name(path);
+    gram_status status = gram_table_read(context, path, &options, &report->table);
+    if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
+    if (status < 0) return cli_data_unread(session, status, NULL);
+    report->n = gram_table_rows(report->table);
+    report->d = gram_table_columns(report->table);
+    status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
+                                    gram_table_stride(report->table), &report->points);
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
+}
+
+static int resolve(cli_session *session, kernel_report *report)
+{
+    gram_status status = gram_kernel_check_dimension(session->context, report->kernel, report->d);
+    if (status >= 0)
+        status = gram_kernel_resolve(session->context, report->kernel, report->points, &report->resolved_kernel);
+    if (status < 0) return data_fail(session, status, report);
+    report->resolved = cli_kernel_text(report->resolved_kernel);
+    return report->resolved ? CLI_DONE : cli_no_memory();
+}
+
+static int write_gram(cli_session *session, const kernel_report *report)
+{
+    gram_npy *file = NULL;
+    gram_status status = gram_npy_create(session->context, report->own->gram, report->n, report->n, &file);
+    if (status >= 0)
+        status = gram_matrix(session->context, report->resolved_kernel, report->points, NULL, gram_npy_numbers(file),
+                             report->n);
+    if (status >= 0) status = gram_npy_finish(session->context, file);
+    gram_npy_destroy(file);
+    if (status == GRAM_ERROR_DOMAIN) return data_fail(session, status, report);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+static void widen(range *r, double value)
+{
+    if (!(value >= r->least)) r->least = value;
+    if (!(value <= r->most)) r->most = value;
+}
+
+static int diagonal_range(cli_session *session, kernel_report *report)
+{
+    double *values = calloc((size_t)report->n, sizeof *values);
+    if (!values) return cli_no_memory();
+    const gram_status status = gram_matrix_diagonal(session->context, report->resolved_kernel, report->points, values);
+    for (int64_t i = 0; i < report->n && status >= 0; i++) widen(&report->diagonal, values[i]);
+    free(values);
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
+}
+
+/* K on evenly spaced rows: points with a longer stride, nothing is copied. */
+static int rest_range(cli_session *session, kernel_report *report)
+{
+    gram_points *points = NULL;
+    const int64_t step = (report->n + MAX_SAMPLE - 1) / MAX_SAMPLE, m = (report->n + step - 1) / step;
+    double *K = calloc((size_t)(m * m), sizeof *K);
+    if (!K) return cli_no_memory();
+    gram_status status = gram_points_create_f64(session->context, m, report->d, gram_table_numbers(report->table),
+                                                step * gram_table_stride(report->table), &points);
+    if (status >= 0) status = gram_matrix(session->context, report->resolved_kernel, points, NULL, K, m);
+    for (int64_t i = 0; i < m && status >= 0; i++)
+        for (int64_t j = 0; j < i; j++) widen(&report->rest, K[i * m + j]);
+    report->sampled = m;
+    gram_points_destroy(points);
+    free(K);
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
+}
+
+static int find_facts(cli_session *session, kernel_report *report)
+{
+    const gram_status status = gram_kernel_facts(session->context, final_kernel(report), report->d, &report->facts);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+static int find_spectrum(cli_session *session, kernel_report *report)
+{
+    if (!cli_spectrum_is_asked(&report->own->spectrum)) return CLI_DONE;
+    const gram_status status =
+        cli_spectrum_find(session, report->resolved_kernel, report->table, &report->own->spectrum, &report->spectrum);
+    const char *help =
+        status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
+    if (status < 0) return cli_session_fail(session, status, 1, help);
+    if (!report->own->plot) return CLI_DONE;
+    return cli_spectrum_plot(session, report->own->plot, report->resolved, report->file, &report->own->spectrum,
+                             &report->spectrum);
+}
+
+/* ---- as JSON ---- */
+
+static void json_order(cli_json *json, const char *key, double value)
+{
+    if (value == GRAM_INFINITE)
+        cli_json_string(json, key, "infinite");
+    else
+        cli_json_number(json, key, value);
+}
+
+static void json_properties(cli_json *json, const gram_facts *facts)
+{
+    cli_json_open(json, "properties", '{');
+    cli_json_answer(json, "positive_definite", facts->positive_definite);
+    cli_json_answer(json, "strictly", facts->strictly);
+    cli_json_answer(json, "stationary", facts->stationary);
+    cli_json_answer(json, "isotropic", facts->isotropic);
+    cli_json_answer(json, "universal", facts->universal);
+    cli_json_answer(json, "characteristic", facts->characteristic);
+    cli_json_answer(json, "continuous", facts->continuous);
+    json_order(json, "rank", (double)facts->rank);
+    json_order(json, "derivatives", facts->derivatives);
+    json_order(json, "sobolev_order", facts->sobolev_order);
+    cli_json_close(json, '{');
+}
+
+static const char *scale_name(const gram_parameter *parameter)
+{
+    return parameter->transform == GRAM_TRANSFORM_LOG ? "log" : "linear";
+}
+
+/* Was it set by the heuristic? */
+static int was_free(cli_session *session, const kernel_report *report, int64_t index)
+{
+    gram_parameter given;
+    if (index >= gram_kernel_parameter_count(report->kernel)) return 0;
+    return gram_kernel_parameter_get(session->context, report->kernel, index, &given) == GRAM_OK && !given.set;
+}
+
+static void json_parameters(cli_session *session, cli_json *json, const kernel_report *report)
+{
+    gram_parameter parameter;
+    const gram_kernel *kernel = final_kernel(report);
+    cli_json_open(json, "parameters", '[');
+    for (int64_t i = 0; i < gram_kernel_parameter_count(kernel); i++) {
+        if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) != GRAM_OK) continue;
+        cli_json_open(json, NULL, '{');
+        cli_json_string(json, "name", parameter.name);
+        cli_json_number(json, "value", parameter.value);
+        cli_json_truth(json, "free", was_free(session, report, i));
+        cli_json_number(json, "lower", parameter.lower);
+        cli_json_number(json, "upper", parameter.upper);
+        cli_json_string(json, "scale", scale_name(&parameter));
+        cli_json_truth(json, "fixed", parameter.fixed);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void json_range(cli_json *json, const char *key, const range *r)
+{
+    cli_json_open(json, key, '{');
+    cli_json_number(json, "min", r->least);
+    cli_json_number(json, "max", r->most);
+    cli_json_close(json, '{');
+}
+
+static void json_data(cli_json *json, const kernel_report *report)
+{
+    cli_json_string(json, "data", report->file);
+    cli_json_open(json, "columns", '[');
+    for (int64_t i = 0; i < report->d; i++) cli_json_string(json, NULL, gram_table_column_name(report->table, i));
+    cli_json_close(json, '[');
+    json_range(json, "diagonal", &report->diagonal);
+    json_range(json, "off_diagonal", &report->rest);
+    cli_json_integer(json, "off_diagonal_rows", report->sampled);
+    cli_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
+}
+
+static void write_json(cli_session *session, const kernel_report *report, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "kernel", report->resolved ? report->resolved : report->given);
+    cli_json_string(&json, "given", report->given);
+    if (report->table)
+        cli_json_integer(&json, "n", report->n);
+    else
+        cli_json_null(&json, "n");
+    cli_json_integer(&json, "d", report->d);
+    json_properties(&json, &report->facts);
+    json_parameters(session, &json, report);
+    cli_words_json(&json, &report->words);
+    if (report->table) json_data(&json, report);
+    cli_spectrum_json(&json, &report->own->spectrum, &report->spectrum);
+    if (report->own->gram)
+        cli_json_string(&json, "gram", report->own->gram);
+    else
+        cli_json_null(&json, "gram");
+    if (report->own->plot) cli_json_string(&json, "plot", report->own->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+/* ---- for people ---- */
+
+static void add_answer(cli_text *text, const char *label, gram_answer answer)
+{
+    cli_add_row(text, label, answer == GRAM_YES ? "yes" : answer == GRAM_NO ? "no" : "not known");
+}
+
+static void add_order(cli_text *text, const char *label, double value)
+{
+    char number[CLI_SHORT_SIZE];
+    cli_add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
+}
+
+static void add_properties(cli_session *session, cli_text *text, const kernel_report *report)
+{
+    const gram_facts *facts = &report->facts;
+    char heading[64];
+    (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
+    cli_add_heading(session, text, heading);
+    add_answer(text, "positive definite", facts->positive_definite);
+    add_answer(text, "  strictly", facts->strictly);
+    add_answer(text, "stationary", facts->stationary);
+    add_answer(text, "isotropic", facts->isotropic);
+    add_answer(text, "universal", facts->universal);
+    add_answer(text, "characteristic", facts->characteristic);
+    add_order(text, "rank", (double)facts->rank);
+    add_order(text, "derivatives", facts->derivatives);
+    if (!isnan(facts->sobolev_order)) add_order(text, "Sobolev order", facts->sobolev_order);
+}
+
+/* Where the value comes from, if it was not given. */
+static const char *origin(cli_session *session, const kernel_report *report, int64_t index,
+                          const gram_parameter *parameter)
+{
+    const char *dot = strrchr(parameter->name, '.');
+    if (parameter->fixed) return "fixed";
+    if (!report->resolved_kernel || !was_free(session, report, index)) return "";
+    return dot && strncmp(dot, ".ell", 4) == 0 ? "was free: median heuristic" : "was free: default";
+}
+
+static void add_parameter(cli_session *session, cli_text *text, const kernel_report *report, int64_t index,
+                          size_t width)
+{
+    gram_parameter parameter;
+    char value[CLI_SHORT_SIZE], lower[CLI_SHORT_SIZE], upper[CLI_SHORT_SIZE];
+    if (gram_kernel_parameter_get(session->context, final_kernel(report), index, &parameter) != GRAM_OK) return;
+    cli_short_number(parameter.value, value);
+    cli_text_add(text, "%s", parameter.name);
+    cli_text_pad(text, width);
+    cli_text_add(text, "%-12s  %-9s  %-9s  %-6s  %s", parameter.set ? value : "free",
+                 cli_short_number(parameter.lower, lower), cli_short_number(parameter.upper, upper),
+                 scale_name(&parameter), origin(session, report, index, &parameter));
+    while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
+    cli_text_add(text, "\n");
+}
+
+static void add_parameters(cli_session *session, cli_text *text, const kernel_report *report)
+{
+    gram_parameter parameter;
+    const gram_kernel *kernel = final_kernel(report);
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    size_t width = CLI_VALUE_COLUMN;
+    if (count == 0) return;
+    for (int64_t i = 0; i < count; i++)
+        if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) == GRAM_OK &&
+            strlen(parameter.name) + 2 > width)
+            width = strlen(parameter.name) + 2;
+    cli_add_heading(session, text, "Parameters");
+    cli_text_add(text, "name");
+    cli_text_pad(text, width);
+    cli_text_add(text, "%-12s  %-9s  %-9s  %s\n", "value", "from", "to", "scale");
+    for (int64_t i = 0; i < count; i++) add_parameter(session, text, report, i, width);
+}
+
+static void add_range(cli_text *text, const char *label, const range *r, const char *where)
+{
+    char least[CLI_SHORT_SIZE], most[CLI_SHORT_SIZE];
+    cli_add_label(text, label);
+    if (isnan(r->least))
+        cli_text_add(text, "-\n");
+    else if (r->least == r->most)
+        cli_text_add(text, "%s%s\n", cli_short_number(r->least, least), where);
+    else
+        cli_text_add(text, "%s to %s%s\n", cli_short_number(r->least, least), cli_short_number(r->most, most), where);
+}
+
+static void add_gram(cli_session *session, cli_text *text, const kernel_report *report)
+{
+    char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], where[64] = "";
+    const double bytes = 8 * (double)report->n * (double)report->n;
+    cli_add_heading(session, text, "Gram matrix");
+    cli_count(report->n, rows);
+    cli_add_label(text, "size");
+    cli_text_add(text, "%s x %s, %s\n", rows, rows,
+                 gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
+    add_range(text, "diagonal", &report->diagonal, "");
+    if (report->sampled < report->n)
+        (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->sampled);
+    add_range(text, "off the diagonal", &report->rest, where);
+    if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
+}
+
+static void write_table(cli_session *session, const kernel_report *report, cli_text *text)
+{
+    char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
+    cli_add_row(text, "kernel", report->resolved ? report->resolved : report->given);
+    if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
+    if (report->table) {
+        cli_add_label(text, "data");
+        cli_text_add(text, "%s, %s row%s, %s column%s\n", report->file, cli_count(report->n, rows),
+                     cli_plural(report->n), cli_count(report->d, columns), cli_plural(report->d));
+    }
+    add_properties(session, text, report);
+    add_parameters(session, text, report);
+    cli_words_print(session, text, &report->words);
+    if (report->table) add_gram(session, text, report);
+    cli_spectrum_print(session, text, &report->own->spectrum, &report->spectrum, report->n);
+    if (!report->own->plot) return;
+    cli_text_add(text, "\n");
+    cli_add_row(text, "plot", report->own->plot);
+}
+
+/* The kernels of the table, for --help. */
+static void add_kernels(cli_text *text)
+{
+    char signature[128];
+    cli_text_add(text, "\nKernels (a parameter without a value is free):\n");
+    for (int i = 0; gram_kernel_name(i); i++) {
+        (void)gram_kernel_signature(i, signature, sizeof signature);
+        cli_text_add(text, "  %s", signature);
+        cli_text_pad(text, 24);
+        cli_text_add(text, "%s\n", gram_kernel_formula(i));
+    }
+    cli_text_add(text,
+                 "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
+}
+
+/* ---- the verb ---- */
+
+/* An option that makes no sense without data, or NULL. */
+static const char *needs_data(const kernel_options *own, const cli_data *data)
+{
+    const struct {
+        int given;
+        const char *name;
+    } options[] = {
+        {own->gram != NULL, "gram"},          {own->spectrum.check, "check"}, {own->spectrum.count > 0, "spectrum"},
+        {own->spectrum.lambda > 0, "lambda"}, {own->plot != NULL, "plot"},    {data->features != NULL, "features"},
+        {data->ignore != NULL, "ignore"},     {data->scale, "scale"},         {data->format.value != 0, "format"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given) return options[i].name;
+    return NULL;
+}
+
+static int check_use(const kernel_options *own, const cli_data *data, int with_data)
+{
+    const char *help = "Usage: gram kernel EXPRESSION [DATA] [OPTIONS]";
+    const char *needs = needs_data(own, data);
+    if (with_data && own->dimension)
+        return cli_fail(CLI_WRONG_USE, help, "kernel: --dimension is for a kernel without DATA");
+    if (!with_data && needs) return cli_fail(CLI_WRONG_USE, help, "kernel: --%s needs DATA", needs);
+    if (own->gram && strcmp(own->gram, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give a file's name.", "kernel: --gram cannot write to standard output");
+    if (own->plot && own->spectrum.count == 0)
+        return cli_fail(CLI_WRONG_USE, "Say how many eigenvalues to draw, as in --spectrum 20.",
+                        "kernel: --plot needs --spectrum K");
+    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+}
+
+static int find_all(cli_session *session, char **operands, int count, const cli_data *data, kernel_report *report)
+{
+    int code = read_kernel(session, operands[0], report);
+    if (code == CLI_DONE && count < 2) code = find_dimension(session, report->own->dimension, report);
+    if (code == CLI_DONE && count == 2) {
+        code = read_data(session, operands[1], data, report);
+        if (code == CLI_DONE) code = resolve(session, report);
+        if (code == CLI_DONE && report->own->gram) code = write_gram(session, report);
+        if (code == CLI_DONE) code = diagonal_range(session, report);
+        if (code == CLI_DONE) code = rest_range(session, report);
+        if (code == CLI_DONE) code = find_spectrum(session, report);
+    }
+    if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
+    return code == CLI_DONE ? find_facts(session, report) : code;
+}
+
+static int print_report(cli_session *session, const kernel_report *report)
+{
+    cli_text text = {0};
+    if (session->common->json)
+        write_json(session, report, &text);
+    else
+        write_table(session, report, &text);
+    return cli_report_write(session, &text);
+}
+
+int cli_kernel(int count, char **arguments)
+{
+    kernel_options own = {0};
+    cli_data data = {0};
+    cli_common common = {0};
+    cli_session session = {0};
+    kernel_report report = {.own = &own, .diagonal = {NAN, NAN}, .rest = {NAN, NAN}};
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_data_group(&data),
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 3, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = check_use(&own, &data, operand_count == 2);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
+    if (code == CLI_DONE) code = print_report(&session, &report);
+    cli_spectrum_free(&report.spectrum);
+    cli_words_free(&report.words);
+    gram_points_destroy(report.points);
+    gram_table_destroy(report.table);
+    gram_kernel_release(report.resolved_kernel);
+    gram_kernel_release(report.kernel);
+    free(report.resolved);
+    free(report.given);
+    cli_session_end(&session);
+    return code;
+}

@@ -1,0 +1,544 @@
+/* gram predict: the values of a model on new data, piece by piece, and scores where the target is known.
+ *
+ * The reader gives some thousand rows at a time; each piece is prepared, evaluated, scored and written before the next is
+ * read, so memory does not grow with the number of rows. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fit/predictor.h"
+#include "cli/plot/class_picture.h"
+#include "cli/plot/fit_picture.h"
+#include "cli/plot/gnuplot.h"
+#include "cli/report/class_score.h"
+#include "cli/report/kernel_text.h"
+#include "cli/report/model_report.h"
+#include "cli/report/regression_score.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/data_origin.h"
+#include "cli/terminal/free_memory.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/model_open.h"
+#include "cli/terminal/options.h"
+
+typedef struct predict_options {
+    const char *out, *plot;
+    cli_chosen missing, format;
+    cli_wish wish;
+} predict_options;
+
+/* "not given" must be told from the first choice. */
+enum { AS_FITTED = -2 };
+
+#define PLACE(field) offsetof(predict_options, field)
+
+static const cli_option own_options[] = {
+    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0,
+     0, NULL},
+    {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
+     "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
+    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "the two above of f itself, without noise (gp)", 0, 0, NULL},
+    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL,
+     "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
+     0, NULL},
+    {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
+     "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
+    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)",
+     0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "predict",
+    "M.gram DATA",
+    "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
+    "`mean`\n"
+    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an "
+    "empty field. Columns are "
+    "found\n"
+    "by name; those that the model does not know are ignored. Where DATA has the target, scores are told: beside the\n"
+    "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
+    "scores\n"
+    "are one JSON object on standard output, and predictions are written only to -o.\n",
+    "  gram predict model.gram new.csv > predictions.csv\n"
+    "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
+    "  gram predict model.gram test.csv --json\n"
+    "  gram predict gp.gram new.csv --std --interval 0.95 > predictions.csv\n",
+    2,
+    2,
+    NULL,
+    "write the predictions to FILE",
+};
+
+/* The first rows whose class is known, for a picture. */
+typedef struct kept_rows {
+    int64_t n;
+    double *x, *labels;
+} kept_rows;
+
+enum { MOST_KEPT = 5000 };
+
+typedef struct predict_state {
+    const predict_options *own;
+    const char *model_file, *file;
+    gram_model *model;
+    gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
+    cli_predictor predictor;
+    gram_reader *reader;
+    cli_stream stream;
+    int streaming; /* the stream is open */
+    int64_t rows;  /* of DATA, so far */
+    int64_t predicted;
+    int with_target;
+    double least, most; /* of the first feature, in its own units */
+    cli_score score;
+    cli_class_score classes;
+    kept_rows kept;
+    cli_sample sample;
+} predict_state;
+
+/* ---- the model ---- */
+
+/* --missing overrides what the model was fitted with. */
+static gram_status choose_preparation(cli_session *session, predict_state *state)
+{
+    gram_preparation *own = gram_model_preparation(state->model);
+    gram_preparation_description changed = *gram_preparation_describe(own);
+    if (state->own->missing.value == AS_FITTED) {
+        state->preparation = gram_preparation_retain(own);
+        return GRAM_OK;
+    }
+    changed.missing = (gram_missing)state->own->missing.value;
+    return gram_preparation_create(session->context, &changed, &state->preparation);
+}
+
+static int open_model(cli_session *session, predict_state *state)
+{
+    int code = cli_model_read(session, state->model_file, &state->model);
+    if (code != CLI_DONE) return code;
+    if (!gram_model_preparation(state->model))
+        return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
+                        "%s: this model has no description of the columns that it takes", state->model_file);
+    const gram_status status = choose_preparation(session, state);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    code = cli_predictor_open(session, state->model, state->model_file, &state->own->wish, &state->predictor);
+    if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, state->predictor.level_count, &state->score);
+    if (code == CLI_DONE) code = cli_class_score_begin(session, &state->predictor.classes, &state->classes);
+    return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
+}
+
+static int unread(cli_session *session, gram_status status)
+{
+    return cli_data_unread(session, status,
+                           "`gram info M.gram` lists the columns that the model needs; see --missing, --format.");
+}
+
+static int open_data(cli_session *session, const char *path, predict_state *state)
+{
+    gram_table_options options;
+    gram_table_options_init(&options, sizeof options);
+    gram_preparation_reading(state->preparation, &options);
+    options.format = (gram_format)state->own->format.value;
+    state->file = cli_data_name(path);
+    const gram_status status = gram_reader_open(session->context, path, &options, &state->reader);
+    return status < 0 ? unread(session, status) : CLI_DONE;
+}
+
+/* ---- one piece ---- */
+
+/* Rows at a time: some megabytes of them, less if the budget is small. */
+static int64_t piece_rows(const cli_session *session, const predict_state *state)
+{
+    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->predictor.stride + 4);
+    const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
+    const int64_t rows = (share < most ? share : most) / row;
+    return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
+}
+
+static void add_header(const predict_state *state, cli_text *text)
+{
+    for (int64_t j = 0; j < state->predictor.count; j++) {
+        cli_text_add_field(text, state->predictor.names[j]);
+        cli_text_add(text, j + 1 < state->predictor.count ? "," : "\n");
+    }
+}
+
+/* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
+static void add_values(const predict_state *state, cli_text *text, const double *values)
+{
+    char number[GRAM_NUMBER_SIZE];
+    if (!values && state->predictor.count == 1) cli_text_add(text, "\"\"");
+    if (values && state->predictor.classes.count > 0)
+        cli_text_add_field(text, state->predictor.classes.names[(int64_t)values[0]]);
+    for (int64_t j = values && state->predictor.classes.count > 0; j < state->predictor.count; j++)
+        cli_text_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
+    cli_text_add(text, "\n");
+}
+
+static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, cli_text *text)
+{
+    int64_t i = 0;
+    for (int64_t row = 0; row < data->table_rows; row++) {
+        const int kept = i < data->n && (!data->rows || data->rows[i] == row);
+        add_values(state, text, kept ? values + i * state->predictor.stride : NULL);
+        i += kept;
+    }
+}
+
+static void find_range(predict_state *state, const gram_prepared *data)
+{
+    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double x = data->x[i * data->d] * feature->deviation + feature->mean;
+        if (!(x >= state->least)) state->least = x;
+        if (!(x <= state->most)) state->most = x;
+    }
+}
+
+static int keep_rows(kept_rows *kept, const gram_prepared *data, const cli_classes *classes)
+{
+    const int64_t room = MOST_KEPT - kept->n, count = data->n < room ? data->n : room;
+    if (!kept->x) kept->x = calloc((size_t)(MOST_KEPT * data->d), sizeof *kept->x);
+    if (!kept->labels) kept->labels = calloc(MOST_KEPT, sizeof *kept->labels);
+    if (!kept->x || !kept->labels) return cli_no_memory();
+    memcpy(kept->x + kept->n * data->d, data->x, (size_t)(count * data->d) * sizeof *kept->x);
+    for (int64_t i = 0; i < count; i++) kept->labels[kept->n++] = (double)cli_classes_number(classes, data->y[i]);
+    return CLI_DONE;
+}
+
+static int add_class_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const cli_predictor *predictor = &state->predictor;
+    int code = CLI_DONE;
+    if (!data->y || data->targets != 1) return CLI_DONE;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
+        code = cli_class_score_add(&state->classes, cli_classes_number(&predictor->classes, data->y[i]),
+                                   values + i * predictor->stride);
+    if (code == CLI_DONE && state->own->plot) code = keep_rows(&state->kept, data, &predictor->classes);
+    return code;
+}
+
+static void add_level_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const cli_predictor *predictor = &state->predictor;
+    if (!data->y || data->targets != 1) return;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n; i++)
+        cli_score_add_levels(&state->score, data->y[i], predictor->levels, values + i * predictor->stride);
+}
+
+static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
+{
+    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
+    const cli_predictor *predictor = &state->predictor;
+    if (!data->y || predictor->outputs == 0 || data->targets != predictor->outputs) return;
+    state->with_target = 1;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double *y = data->y + i * predictor->outputs, *at = values + i * predictor->stride;
+        cli_score_add(&state->score, y, at);
+        cli_score_add_density(&state->score, y[0], at[0], cli_predictor_std(predictor, at), predictor->quantile);
+        cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
+    }
+}
+
+static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *values)
+{
+    cli_places rows = {.n = data->n, .d = data->d, .x = data->x, .weights = data->weights};
+    if (data->n == 0) return GRAM_OK;
+    gram_status status = gram_points_create_f64(session->context, data->n, data->d, data->x, data->d, &rows.points);
+    if (status >= 0) status = cli_predictor_evaluate(session, &state->predictor, &rows, values);
+    gram_points_destroy(rows.points);
+    return status;
+}
+
+static int evaluate_fail(cli_session *session, gram_status status, const predict_state *state,
+                         const gram_prepared *data)
+{
+    const cli_origin origin = {
+        .file = state->file, .first = state->rows, .rows = data->rows, .preparation = state->preparation};
+    return cli_data_fail(session, status, &origin);
+}
+
+static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
+{
+    cli_text text = {0};
+    if (!state->streaming) return CLI_DONE;
+    if (state->rows == 0) add_header(state, &text);
+    add_rows(state, data, f, &text);
+    const int code = cli_stream_put(&state->stream, &text);
+    cli_text_free(&text);
+    return code;
+}
+
+static int predict_piece(cli_session *session, predict_state *state, const gram_table *table)
+{
+    gram_prepared *data = NULL;
+    gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
+    if (status < 0) return unread(session, status);
+    double *f = calloc((size_t)(data->n * state->predictor.stride + 1), sizeof *f);
+    status = f ? evaluate(session, state, data, f) : GRAM_OK;
+    int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
+    if (code == CLI_DONE) code = write_piece(state, data, f);
+    if (code == CLI_DONE) find_range(state, data);
+    if (code == CLI_DONE && state->predictor.classes.count > 0) code = add_class_scores(state, data, f);
+    if (code == CLI_DONE && state->predictor.level_count > 0) add_level_scores(state, data, f);
+    if (code == CLI_DONE) add_scores(state, data, f);
+    state->rows += data->table_rows;
+    state->predicted += data->n;
+    free(f);
+    gram_prepared_destroy(data);
+    return code;
+}
+
+static int predict_all(cli_session *session, predict_state *state)
+{
+    const int64_t most = piece_rows(session, state);
+    const gram_table *table = NULL;
+    int code = CLI_DONE;
+    while (code == CLI_DONE && !state->stream.gone) {
+        const gram_status status = gram_reader_next(session->context, state->reader, most, &table);
+        if (status < 0) return unread(session, status);
+        if (!table) break;
+        code = predict_piece(session, state, table);
+    }
+    return code;
+}
+
+/* ---- the report ---- */
+
+/* Over one feature a Gaussian process is shown as it is, with or without observations. */
+static int draw_posterior(cli_session *session, const predict_state *state)
+{
+    const cli_posterior_picture picture = {state->model, state->model_file, state->least, state->most,
+                                           state->own->wish.terms};
+    if (state->least < state->most) return cli_picture_draw_posterior(session, state->own->plot, &picture);
+    return cli_fail(CLI_BAD_DATA, "Give data that cover a range, or leave --plot out.",
+                    "%s: --plot needs at least two different values of the feature", state->file);
+}
+
+/* The rows with their classes, as far as they were kept. */
+static int draw_classes(cli_session *session, const predict_state *state)
+{
+    const cli_class_picture picture = {state->model,  state->model_file, state->file,
+                                       state->kept.n, state->kept.x,     state->kept.labels};
+    if (state->kept.n > 0) return cli_class_picture_draw(session, state->own->plot, &picture);
+    return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
+                    "%s: --plot needs the classes of the rows", state->file);
+}
+
+static int draw(cli_session *session, predict_state *state)
+{
+    cli_model_report report = {0};
+    if (state->predictor.classes.count > 0) return draw_classes(session, state);
+    if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
+    if (!state->with_target || state->sample.count == 0)
+        return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
+                        "%s: --plot needs the target, which is not there", state->file);
+    int code = cli_model_report_find(session, state->model, &report);
+    const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
+    if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
+    cli_model_report_free(&report);
+    return code;
+}
+
+static void json_levels(cli_json *json, const predict_state *state)
+{
+    cli_json_open(json, "quantiles", '[');
+    for (int64_t i = 0; i < state->score.level_count; i++) {
+        const cli_score_level *at = &state->score.levels[i];
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "level", state->predictor.levels[i]);
+        cli_json_number(json, "loss", at->loss / (double)at->count);
+        cli_json_number(json, "below", at->below / (double)at->count);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void json_densities(cli_json *json, const predict_state *state)
+{
+    if (state->score.densities.count == 0) return;
+    cli_json_number(json, "nlpd", cli_score_nlpd(&state->score));
+    cli_json_number(json, "coverage", cli_score_coverage(&state->score));
+}
+
+/* The expressions behind the columns term_1, term_2, ... */
+static void json_terms(cli_json *json, const predict_state *state)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
+    if (!state->own->wish.terms) return;
+    cli_json_open(json, "terms", '[');
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++) {
+        char *text = cli_kernel_text(gram_kernel_term(kernel, t));
+        cli_json_string(json, NULL, text ? text : "");
+        free(text);
+    }
+    cli_json_close(json, '[');
+}
+
+static void write_json(cli_session *session, const predict_state *state, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "method", gram_model_method(state->model));
+    cli_json_string(&json, "data", state->file);
+    cli_json_integer(&json, "rows", state->rows);
+    cli_json_integer(&json, "n", state->predicted);
+    if (state->with_target && state->predictor.classes.count > 0) {
+        cli_class_score_json(&json, &state->classes);
+    } else if (state->with_target && state->predictor.level_count > 0) {
+        json_levels(&json, state);
+    } else if (state->with_target) {
+        cli_json_integer(&json, "scored", cli_score_count(&state->score));
+        cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
+        cli_json_number(&json, "mae", cli_score_mae(&state->score));
+        cli_json_number(&json, "r2", cli_score_r2(&state->score));
+        json_densities(&json, state);
+    }
+    json_terms(&json, state);
+    if (state->own->out) cli_json_string(&json, "predictions", state->own->out);
+    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+static void add_levels(const predict_state *state, cli_text *text)
+{
+    for (int64_t i = 0; i < state->score.level_count; i++) {
+        const cli_score_level *at = &state->score.levels[i];
+        cli_add_label(text, i == 0 ? "quantiles" : "");
+        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", state->predictor.levels[i],
+                     at->below / (double)at->count, at->loss / (double)at->count);
+    }
+}
+
+static void add_terms(const predict_state *state, cli_text *text)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
+    char label[CLI_SHORT_SIZE];
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel) && state->own->wish.terms; t++) {
+        char *term = cli_kernel_text(gram_kernel_term(kernel, t));
+        (void)snprintf(label, sizeof label, "term_%" PRId64, t + 1);
+        cli_add_row(text, label, term ? term : "");
+        free(term);
+    }
+}
+
+static void write_table(const predict_state *state, cli_text *text)
+{
+    char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE], number[CLI_SHORT_SIZE];
+    cli_add_label(text, "rows");
+    cli_text_add(text, "%s", cli_count(state->rows, rows));
+    if (state->predicted < state->rows)
+        cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
+    cli_text_add(text, "\n");
+    if (state->with_target && state->predictor.classes.count > 0) {
+        cli_class_score_print(text, &state->classes);
+    } else if (state->with_target && state->predictor.level_count > 0) {
+        add_levels(state, text);
+    } else if (state->with_target) {
+        cli_add_label(text, "scores");
+        cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));
+        cli_text_add(text, ", mae %s", cli_short_number(cli_score_mae(&state->score), number));
+        cli_text_add(text, ", R2 %s", cli_short_number(cli_score_r2(&state->score), number));
+        if (state->score.densities.count > 0) {
+            cli_text_add(text, ", nlpd %s", cli_short_number(cli_score_nlpd(&state->score), number));
+            cli_text_add(text, ", coverage %s", cli_short_number(cli_score_coverage(&state->score), number));
+        }
+        cli_text_add(text, "\n");
+    }
+    add_terms(state, text);
+    if (state->own->out) cli_add_row(text, "predictions", state->own->out);
+    if (state->own->plot) cli_add_row(text, "plot", state->own->plot);
+}
+
+/* Beside predictions on standard output, the scores go to standard error. */
+static int print_report(cli_session *session, const predict_state *state)
+{
+    cli_text text = {0};
+    if (session->common->json) {
+        write_json(session, state, &text);
+        return cli_report_write(session, &text);
+    }
+    write_table(state, &text);
+    if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
+    cli_session_clear(session);
+    if ((state->with_target || state->own->wish.terms) && !session->common->quiet && text.data)
+        (void)fprintf(stderr, "%s", text.data);
+    cli_text_free(&text);
+    return CLI_DONE;
+}
+
+/* ---- the verb ---- */
+
+static int check_use(const predict_options *own, const cli_common *common, char **operands)
+{
+    if (strcmp(operands[0], "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give a file's name; DATA may be -.",
+                        "predict: a model cannot come from standard input");
+    if (common->json && own->out && strcmp(own->out, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give -o a file's name.",
+                        "predict: --json and predictions both on standard output");
+    if (own->wish.interval >= 1)
+        return cli_fail(CLI_WRONG_USE, "Give a probability, for example 0.95.", "predict: --interval %g is not below 1",
+                        own->wish.interval);
+    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+}
+
+/* The stream closes before the report: a report of predictions that could not be written would mislead. */
+static int run(cli_session *session, char **operands, predict_state *state)
+{
+    int drawn = CLI_DONE;
+    state->streaming = !session->common->json || state->own->out;
+    int code = open_model(session, state);
+    if (code == CLI_DONE) code = open_data(session, operands[1], state);
+    if (code == CLI_DONE && state->streaming) {
+        code = cli_stream_open(state->own->out, &state->stream);
+        if (code != CLI_DONE) return code;
+    }
+    if (code != CLI_DONE) return code;
+    code = predict_all(session, state);
+    if (state->streaming) code = cli_stream_close(&state->stream, code);
+    if (code == CLI_DONE && state->own->plot) drawn = draw(session, state);
+    if (code == CLI_DONE) code = print_report(session, state);
+    return code == CLI_DONE ? drawn : code;
+}
+
+int cli_predict(int count, char **arguments)
+{
+    predict_options own = {.missing = {AS_FITTED, 0}};
+    cli_common common = {0};
+    cli_session session = {0};
+    predict_state state = {.own = &own, .least = NAN, .most = NAN};
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 2, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    own.out = common.out;
+    common.out = NULL;
+    state.model_file = operands[0];
+    code = check_use(&own, &common, operands);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = run(&session, operands, &state);
+    cli_predictor_close(&state.predictor);
+    cli_sample_free(&state.sample);
+    cli_class_score_free(&state.classes);
+    free(state.kept.x);
+    free(state.kept.labels);
+    cli_score_free(&state.score);
+    gram_reader_close(state.reader);
+    gram_preparation_release(state.preparation);
+    gram_model_destroy(state.model);
+    cli_session_end(&session);
+    return code;
+}

@@ -1,0 +1,397 @@
+/* gram sample: draws from a Gaussian process, prior or posterior. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/verb/verb_sample.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/report/kernel_text.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/data_origin.h"
+#include "cli/terminal/free_memory.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/model_open.h"
+#include "cli/terminal/options.h"
+
+typedef struct sample_options {
+    const char *grid, *at, *plot, *out;
+    int64_t draws;
+    int observed;
+} sample_options;
+
+#define PLACE(field) offsetof(sample_options, field)
+
+static const cli_option own_options[] = {
+    {"grid", 0, CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions", 0,
+     0, NULL},
+    {"at", 0, CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead", 0, 0, NULL},
+    {"draws", 0, CLI_INTEGER, PLACE(draws), "D", "how many functions to draw (default 10)", 1, 1000000, NULL},
+    {"observed", 0, CLI_FLAG, PLACE(observed), NULL, "of a model: draws of observations, with its noise", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE",
+     "draw them, with 95 % bands, over one or two dimensions: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "sample",
+    "E|M.gram --grid a:b:n",
+    "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
+    "`gram fit --method gp` wrote, jointly at all points, and prints them as CSV: the point, then one column for each "
+    "draw.\n"
+    "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
+    "with "
+    "a\n"
+    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond "
+    "as sums\n"
+    "of cosines with random frequencies.\n",
+    "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
+    "  gram sample 'min()' --grid 0:1:100000 --draws 3 -o brownian.csv\n"
+    "  gram sample model.gram --grid 0:60:300 --plot posterior.png >draws.csv\n"
+    "  gram sample 'matern(nu=2.5, ell=0.2)' --grid 0:1:60,0:1:60 --draws 4 --plot field.png >field.csv\n",
+    1,
+    1,
+    NULL,
+    "write the draws to FILE",
+};
+
+typedef struct sample_state {
+    const sample_options *own;
+    gram_model *model; /* NULL: a prior */
+    gram_kernel *kernel;
+    char *kernel_text;
+    cli_posterior posterior;
+    sample_points points;
+    double *values; /* n x draws */
+    double *mean, *std;
+    const char *method;
+    double jitter;
+} sample_state;
+
+/* ---- what is drawn from ---- */
+
+static int is_model(const char *operand)
+{
+    const size_t length = strlen(operand);
+    if (length > 5 && strcmp(operand + length - 5, ".gram") == 0) return 1;
+    return access(operand, R_OK) == 0;
+}
+
+static int open_model(cli_session *session, const char *path, sample_state *state)
+{
+    int code = cli_model_read(session, path, &state->model);
+    if (code != CLI_DONE) return code;
+    if (strcmp(gram_model_method(state->model), "gp") != 0 || cli_model_text(state->model, "likelihood"))
+        return cli_fail(CLI_WRONG_USE, "`gram fit --method gp` makes models that can be drawn from.",
+                        "sample: %s is a model of the method %s", path, gram_model_method(state->model));
+    if (!gram_model_preparation(state->model))
+        return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
+                        "%s: this model has no description of the columns that it takes", path);
+    state->kernel = gram_kernel_retain(gram_function_kernel(gram_model_function(state->model)));
+    code = cli_posterior_open(session, state->model, path, 1, &state->posterior);
+    if (code == CLI_DONE && state->posterior.inducing)
+        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
+                        "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
+    return code;
+}
+
+static int make_points(cli_session *session, sample_state *state)
+{
+    const sample_options *own = state->own;
+    return own->at ? cli_sample_points_read(session, own->at, state->model, &state->points)
+                   : cli_sample_points_make(session, state->model, &state->points);
+}
+
+static int open_kernel(cli_session *session, const char *text, sample_state *state)
+{
+    gram_kernel *given = NULL;
+    int code = cli_kernel_read(session, text, &given);
+    if (code == CLI_DONE && state->own->observed)
+        code = cli_fail(CLI_WRONG_USE, "Add + S*white() to the kernel.", "sample: --observed is for models");
+    if (code == CLI_DONE) code = make_points(session, state);
+    if (code == CLI_DONE) {
+        gram_status status = gram_kernel_check_dimension(session->context, given, state->points.d);
+        if (status >= 0) status = gram_kernel_resolve(session->context, given, state->points.points, &state->kernel);
+        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    }
+    gram_kernel_release(given);
+    return code;
+}
+
+static int open_all(cli_session *session, const char *operand, sample_state *state)
+{
+    int code = CLI_DONE;
+    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points);
+    if (code != CLI_DONE) return code;
+    if (is_model(operand)) {
+        code = open_model(session, operand, state);
+        if (code == CLI_DONE) code = make_points(session, state);
+    } else {
+        code = open_kernel(session, operand, state);
+    }
+    if (code != CLI_DONE) return code;
+    state->kernel_text = cli_kernel_text(state->kernel);
+    return state->kernel_text ? CLI_DONE : cli_no_memory();
+}
+
+/* ---- draws ---- */
+
+/* Joint draws of so many points take a factor of their covariance; beyond, draws are made as functions. */
+static int is_many(const sample_state *state)
+{
+    enum { MOST_JOINTLY = 5000 };
+    return state->points.n > MOST_JOINTLY;
+}
+
+/* From the prior if x is NULL. */
+static gram_status draw_paths(cli_session *session, sample_state *state, const gram_points *x, const double *y,
+                              const gram_gp_options *gp)
+{
+    gram_context *context = session->context;
+    gram_gp_path_options options;
+    gram_gp_path *path = NULL;
+    gram_gp_path_options_init(&options, sizeof options);
+    options.gp = gp;
+    options.draws = state->own->draws;
+    state->method = "path";
+    gram_status status = gram_gp_path_create(context, state->kernel, state->points.d, x, y, &options, &path);
+    if (status >= 0)
+        status = gram_gp_path_evaluate(context, path, state->points.points, NULL, 0, state->values, options.draws);
+    gram_gp_path_destroy(path);
+    return status;
+}
+
+static gram_status draw_prior(cli_session *session, sample_state *state)
+{
+    gram_context *context = session->context;
+    const sample_points *at = &state->points;
+    const int64_t draws = state->own->draws;
+    if (at->d == 1 && gram_markov_supports(context, state->kernel, NULL)) {
+        state->method = "markov";
+        return gram_markov_draw_prior(context, state->kernel, at->points, draws, state->values, draws);
+    }
+    if (is_many(state)) return draw_paths(session, state, NULL, NULL, NULL);
+    return gram_gp_draw_prior(context, state->kernel, at->points, draws, state->values, draws, &state->jitter);
+}
+
+static gram_status draw_posterior(cli_session *session, sample_state *state)
+{
+    gram_context *context = session->context;
+    const cli_posterior *posterior = &state->posterior;
+    const int64_t draws = state->own->draws;
+    gram_points *at = state->points.points;
+    gram_gp_options options;
+    if (posterior->markov) {
+        state->method = "markov";
+        return gram_markov_draw(context, posterior->markov, at, NULL, 0, draws, state->values, draws);
+    }
+    if (posterior->exact && !is_many(state))
+        return gram_gp_draw(context, posterior->exact, at, NULL, 0, draws, state->values, draws, &state->jitter);
+    cli_posterior_options(posterior, &options);
+    return draw_paths(session, state, gram_function_centres(gram_model_function(state->model)),
+                      gram_model_array(state->model, "targets", NULL, NULL), &options);
+}
+
+static void add_offset_and_noise(cli_session *session, sample_state *state)
+{
+    const int64_t count = state->points.n * state->own->draws;
+    const double deviation = sqrt(state->posterior.noise);
+    const gram_random random = {session->common->seed, 0x6F627376 /* "obsv" */};
+    double noise = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (state->own->observed) gram_random_normal(random, (uint64_t)i, 1, &noise);
+        state->values[i] += state->posterior.offset + noise * deviation;
+    }
+}
+
+/* Mean and deviation of f, for the bands. */
+static gram_status find_moments(cli_session *session, sample_state *state)
+{
+    const sample_points *at = &state->points;
+    const cli_places places = {.points = at->points, .n = at->n, .d = at->d, .x = at->x};
+    const gram_status status = state->model
+                                   ? cli_posterior_predict(session, &state->posterior, &places, state->mean, state->std)
+                                   : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
+    for (int64_t i = 0; i < at->n && status >= 0; i++) state->std[i] = sqrt(state->std[i]);
+    return status;
+}
+
+static int draw(cli_session *session, sample_state *state)
+{
+    const size_t n = (size_t)state->points.n;
+    state->method = "exact";
+    state->values = calloc(n * (size_t)state->own->draws, sizeof *state->values);
+    state->mean = calloc(n, sizeof *state->mean);
+    state->std = calloc(n, sizeof *state->std);
+    if (!state->values || !state->mean || !state->std) return cli_no_memory();
+    gram_status status = state->model ? draw_posterior(session, state) : draw_prior(session, state);
+    if (status >= 0 && state->model) add_offset_and_noise(session, state);
+    if (status >= 0 && state->own->plot) status = find_moments(session, state);
+    if (status == GRAM_ERROR_BUDGET)
+        return cli_session_fail(session, status, 0,
+                                "Take fewer points, a kernel with a finite state on the line, or more --memory.");
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+/* ---- what is written ---- */
+
+static void add_header(const sample_state *state, cli_text *text)
+{
+    for (int64_t j = 0; j < state->points.shown_columns; j++) {
+        cli_text_add_field(text, state->points.names[j]);
+        cli_text_add(text, ",");
+    }
+    for (int64_t j = 0; j < state->own->draws; j++)
+        cli_text_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
+}
+
+static void add_row(const sample_state *state, int64_t i, cli_text *text)
+{
+    char number[GRAM_NUMBER_SIZE];
+    const int64_t columns = state->points.shown_columns, draws = state->own->draws;
+    for (int64_t j = 0; j < columns; j++)
+        cli_text_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
+    for (int64_t j = 0; j < draws; j++)
+        cli_text_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
+                     j + 1 < draws ? "," : "\n");
+}
+
+static int write_draws(const sample_state *state)
+{
+    enum { PIECE = 1 << 20 };
+    cli_stream stream = {0};
+    cli_text text = {0};
+    int code = cli_stream_open(state->own->out, &stream);
+    if (code != CLI_DONE) return code;
+    add_header(state, &text);
+    for (int64_t i = 0; i < state->points.n && code == CLI_DONE && !stream.gone; i++) {
+        add_row(state, i, &text);
+        if (text.length < PIECE && i + 1 < state->points.n) continue;
+        code = cli_stream_put(&stream, &text);
+        cli_text_free(&text);
+        text = (cli_text){0};
+    }
+    cli_text_free(&text);
+    return cli_stream_close(&stream, code);
+}
+
+static void json_values(cli_json *json, const sample_state *state)
+{
+    const sample_points *at = &state->points;
+    cli_json_open(json, "points", '[');
+    for (int64_t i = 0; i < at->n; i++) {
+        cli_json_open(json, NULL, '[');
+        for (int64_t j = 0; j < at->shown_columns; j++)
+            cli_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
+        cli_json_close(json, '[');
+    }
+    cli_json_close(json, '[');
+    cli_json_open(json, "values", '[');
+    for (int64_t j = 0; j < state->own->draws; j++) {
+        cli_json_open(json, NULL, '[');
+        for (int64_t i = 0; i < at->n; i++) cli_json_number(json, NULL, state->values[i * state->own->draws + j]);
+        cli_json_close(json, '[');
+    }
+    cli_json_close(json, '[');
+}
+
+static int write_json(cli_session *session, const sample_state *state)
+{
+    cli_text text = {0};
+    cli_json json = {&text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "from", state->model ? "posterior" : "prior");
+    cli_json_string(&json, "kernel", state->kernel_text);
+    cli_json_integer(&json, "n", state->points.n);
+    cli_json_integer(&json, "d", state->points.d);
+    cli_json_integer(&json, "draws", state->own->draws);
+    cli_json_string(&json, "method", state->method);
+    cli_json_number(&json, "jitter", state->jitter);
+    if (state->own->out)
+        cli_json_string(&json, "samples", state->own->out);
+    else
+        json_values(&json, state);
+    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(&text, "\n");
+    return cli_report_write(session, &text);
+}
+
+/* A jitter is never hidden. */
+static void say_jitter(cli_session *session, const sample_state *state)
+{
+    if (state->jitter == 0 || session->common->quiet || session->common->json) return;
+    cli_session_clear(session);
+    (void)fprintf(stderr, "jitter %.2g was added to the variances: the covariance is not of full rank\n",
+                  state->jitter);
+}
+
+static int run(cli_session *session, const char *operand, sample_state *state)
+{
+    int code = open_all(session, operand, state);
+    if (code == CLI_DONE) code = draw(session, state);
+    if (code != CLI_DONE) return code;
+    if (!session->common->json || state->own->out) code = write_draws(state);
+    if (code == CLI_DONE) say_jitter(session, state);
+    if (code == CLI_DONE && state->own->plot) {
+        const sample_picture picture = {&state->points, state->own->draws, state->values,      state->mean,
+                                        state->std,     state->model,      state->kernel_text, state->posterior.offset};
+        code = cli_sample_plot(session, state->own->plot, &picture);
+    }
+    return code == CLI_DONE && session->common->json ? write_json(session, state) : code;
+}
+
+/* ---- the verb ---- */
+
+static int check_use(const sample_options *own, const cli_common *common)
+{
+    if (!own->grid == !own->at)
+        return cli_fail(CLI_WRONG_USE, "For example --grid 0:10:200.", "sample: give --grid a:b:n or --at FILE%s",
+                        own->grid ? ", not both" : "");
+    if (own->at && own->plot)
+        return cli_fail(CLI_WRONG_USE, "Leave it out, or give a grid.", "sample: --plot is for grids");
+    if (common->json && common->out && strcmp(common->out, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give -o a file's name.", "sample: --json and draws both on standard output");
+    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+}
+
+static void free_state(sample_state *state)
+{
+    free(state->values);
+    free(state->mean);
+    free(state->std);
+    free(state->kernel_text);
+    cli_sample_points_free(&state->points);
+    cli_posterior_close(&state->posterior);
+    gram_kernel_release(state->kernel);
+    gram_model_destroy(state->model);
+}
+
+int cli_sample_verb(int count, char **arguments)
+{
+    sample_options own = {.draws = 10};
+    cli_common common = {0};
+    cli_session session = {0};
+    sample_state state = {.own = &own};
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_common_group(&common),
+    };
+    char **operands;
+    int operand_count;
+    int code = cli_parse(&usage, groups, 2, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = check_use(&own, &common);
+    own.out = common.out;
+    common.out = NULL;
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = run(&session, operands[0], &state);
+    free_state(&state);
+    cli_session_end(&session);
+    return code;
+}

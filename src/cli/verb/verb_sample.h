@@ -1,0 +1,49 @@
+/* The verb `sample` in three files: what is asked and written (verb_sample.c), the points (sample_points.c), the picture
+ * (sample_picture.c). */
+#ifndef GRAM_CLI_VERB_VERB_SAMPLE_H
+#define GRAM_CLI_VERB_VERB_SAMPLE_H
+
+#include "cli/fit/posterior.h"
+
+enum { SAMPLE_MOST_AXES = 8 };
+
+/* One axis of a grid: `count` values from `from` to `to`. */
+typedef struct sample_axis {
+    double from, to;
+    int64_t count;
+} sample_axis;
+
+/* Where draws are made. */
+typedef struct sample_points {
+    int axis_count; /* 0: points of a file */
+    sample_axis axes[SAMPLE_MOST_AXES];
+    int64_t n, d;
+    double *shown; /* n x shown_columns, as they are written */
+    int64_t shown_columns;
+    char **names; /* of those columns */
+    double *x;    /* n x d, prepared as the kernel takes them */
+    gram_points *points;
+} sample_points;
+
+/* Reads "a:b:n" or several with commas. Returns CLI_DONE or the exit code after a message, as all below. */
+int cli_sample_grid(const char *text, sample_points *points);
+/* Makes the points of the grid; `model` (or NULL) says how its features are prepared. */
+int cli_sample_points_make(cli_session *session, const gram_model *model, sample_points *points);
+/* Takes them from a file instead. */
+int cli_sample_points_read(cli_session *session, const char *path, const gram_model *model, sample_points *points);
+void cli_sample_points_free(sample_points *points);
+
+/* What there is to draw. */
+typedef struct sample_picture {
+    const sample_points *points;
+    int64_t draws;
+    const double *values;     /* n x draws */
+    const double *mean, *std; /* n: of f */
+    const gram_model *model;  /* NULL: a prior */
+    const char *title;        /* the kernel */
+    double offset;            /* of the model's targets */
+} sample_picture;
+
+int cli_sample_plot(cli_session *session, const char *path, const sample_picture *picture);
+
+#endif

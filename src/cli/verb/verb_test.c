@@ -1,0 +1,188 @@
+/* gram test: hypothesis tests. Finds the test and runs it; holds what the tests share. */
+#include "cli/verb/verb_test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/free_memory.h"
+
+/* A new test is a file and a row. */
+static const cli_verb tests[] = {
+    {"two-sample", "do two samples come from one distribution? (MMD)", cli_test_two_sample},
+    {"independence", "are two groups of columns independent? (HSIC)", cli_test_independence},
+    {"fit", "does a sample come from a density? (kernel Stein discrepancy)", cli_test_fit},
+};
+
+enum { TESTS = sizeof tests / sizeof *tests };
+
+static const cli_option test_options[] = {
+    {"level", 0, CLI_POSITIVE, offsetof(cli_test_options, level), "A",
+     "probability of a false alarm that is accepted (default 0.05)", 0, 0, NULL},
+    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0,
+     NULL},
+    {"permutations", 0, CLI_INTEGER, offsetof(cli_test_options, permutations), "N",
+     "random permutations or bootstrap draws (default 999)", 1, 10000000, NULL},
+    {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0, NULL},
+    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0,
+     NULL},
+    {"plot", 0, CLI_TEXT, offsetof(cli_test_options, plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)",
+     0, 0, NULL},
+};
+
+void cli_test_defaults(cli_test_options *options)
+{
+    const cli_test_options defaults = {.level = 0.05, .permutations = 999};
+    *options = defaults;
+}
+
+cli_group cli_test_group(cli_test_options *options)
+{
+    return (cli_group){"Options of tests", test_options, sizeof test_options / sizeof *test_options, options};
+}
+
+static int check_level(const char *verb, const cli_test_options *options)
+{
+    char number[GRAM_NUMBER_SIZE];
+    if (!(options->level < 1))
+        return cli_fail(CLI_WRONG_USE, "A level is a probability such as 0.05.", "%s: --level %s is not below 1", verb,
+                        gram_number_format(options->level, number));
+    return options->plot ? cli_plot_check(options->plot) : CLI_DONE;
+}
+
+int cli_test_method(const char *verb, const cli_test_options *options, const char *const *names, int count, int *place)
+{
+    cli_text help = {0};
+    *place = 0;
+    if (!options->method) return CLI_DONE;
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], options->method) == 0) {
+            *place = i;
+            return CLI_DONE;
+        }
+    for (int i = 0; i < count; i++) cli_text_add(&help, "%s%s", i ? ", " : "Methods: ", names[i]);
+    const char *near = gram_suggest(options->method, names, (size_t)count);
+    const int code = cli_fail(CLI_WRONG_USE, help.data, "%s: no method '%s'%s%s%s", verb, options->method,
+                              near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_text_free(&help);
+    return code;
+}
+
+static void start_json(cli_json *json, const cli_test_outcome *outcome)
+{
+    cli_json_string(json, "test", outcome->test);
+    cli_json_string(json, "method", outcome->method);
+    cli_json_number(json, "statistic", outcome->statistic);
+    cli_json_number(json, "p_value", outcome->p_value);
+    cli_json_number(json, "level", outcome->level);
+    cli_json_truth(json, "reject", outcome->reject);
+    cli_json_string(json, "kernel", outcome->kernel);
+    cli_json_integer(json, "n", outcome->n);
+    if (outcome->m)
+        cli_json_integer(json, "m", outcome->m);
+    else
+        cli_json_null(json, "m");
+}
+
+void cli_test_print(cli_text *text, const cli_test_outcome *outcome)
+{
+    char number[CLI_SHORT_SIZE], level[CLI_SHORT_SIZE];
+    cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));
+    cli_add_row(text, "p-value", cli_short_number(outcome->p_value, number));
+    cli_add_label(text, "result");
+    cli_text_add(text, "%s at level %s", outcome->reject ? "rejected" : "not rejected",
+                 cli_short_number(outcome->level, level));
+    const double least = 1 / (1 + (double)outcome->draws);
+    if (outcome->draws > 0 && least > outcome->level) /* the user should know that no data would have been rejected */
+        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, take more --permutations",
+                     outcome->draws, cli_short_number(least, number));
+    cli_text_add(text, "\n");
+}
+
+void cli_test_print_dropped(cli_text *text, int64_t dropped)
+{
+    char count[CLI_SHORT_SIZE];
+    if (dropped == 0) return;
+    cli_add_label(text, "missing values");
+    cli_text_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
+}
+
+static void end_json(cli_session *session, cli_json *json, const cli_test_options *options)
+{
+    if (options->plot) cli_json_string(json, "plot", options->plot);
+    cli_json_number(json, "seconds", cli_session_seconds(session));
+    cli_json_integer(json, "peak_bytes", (int64_t)cli_memory_peak());
+}
+
+static int write_report(cli_session *session, const cli_test_plan *plan)
+{
+    cli_text text = {0};
+    const cli_test_outcome outcome = plan->outcome(plan->report);
+    if (!plan->common->json) {
+        plan->print(session, plan->report, &text);
+        return cli_report_write(session, &text);
+    }
+    cli_json json = {&text, 0};
+    cli_json_open(&json, NULL, '{');
+    start_json(&json, &outcome);
+    plan->json(session, plan->report, &json);
+    end_json(session, &json, plan->options);
+    cli_json_close(&json, '{');
+    cli_text_add(&text, "\n");
+    return cli_report_write(session, &text);
+}
+
+int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
+{
+    char **operands;
+    int operand_count;
+    cli_session session = {0};
+    int code = cli_parse(plan->usage, plan->groups, plan->group_count, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code; /* the report holds nothing yet */
+    code = check_level(plan->usage->verb, plan->options);
+    if (code == CLI_DONE) code = plan->check(plan->report);
+    if (code == CLI_DONE) code = cli_session_begin(&session, plan->common);
+    if (code == CLI_DONE) code = plan->find(&session, operands, plan->report);
+    if (code == CLI_DONE) code = write_report(&session, plan);
+    if (code == CLI_DONE && plan->options->gate && plan->outcome(plan->report).reject) code = CLI_REJECTED;
+    plan->release(plan->report);
+    cli_session_end(&session);
+    return code;
+}
+
+static int print_tests(void)
+{
+    cli_text text = {0};
+    const cli_common standard_output = {0};
+    cli_text_add(&text, "Usage: gram test TEST [OPTIONS] [FILES]\n\nTests:\n");
+    for (int i = 0; i < TESTS; i++) {
+        cli_text_add(&text, "  %s", tests[i].name);
+        cli_text_pad(&text, 17);
+        cli_text_add(&text, "%s\n", tests[i].summary);
+    }
+    cli_text_add(&text, "\n`gram test TEST --help` tells what a test does and its options.\n");
+    const int code = cli_write(&standard_output, &text);
+    cli_text_free(&text);
+    return code;
+}
+
+static int no_such_test(const char *name)
+{
+    const char *names[TESTS];
+    for (int i = 0; i < TESTS; i++) names[i] = tests[i].name;
+    const char *help = "`gram test --help` lists the tests.";
+    const char *near = name[0] == '-' ? NULL : gram_suggest(name, names, TESTS);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "test: no test '%s', did you mean '%s'?", name, near);
+    return cli_fail(CLI_WRONG_USE, help, "test: no %s '%s'", name[0] == '-' ? "option" : "test", name);
+}
+
+int cli_test(int count, char **arguments)
+{
+    if (count < 2) return cli_fail(CLI_WRONG_USE, "`gram test --help` lists the tests.", "test: say which test");
+    if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) return print_tests();
+    for (int i = 0; i < TESTS; i++)
+        if (strcmp(tests[i].name, arguments[1]) == 0) return tests[i].run(count - 1, arguments + 1);
+    return no_such_test(arguments[1]);
+}

@@ -1,0 +1,220 @@
+/* gram test fit: does a sample come from a density? The kernel Stein discrepancy and its wild bootstrap. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/report/report_rows.h"
+#include "cli/verb/scored_points.h"
+#include "cli/verb/verb_test.h"
+
+typedef struct fit_report {
+    const cli_data *data;
+    const cli_scored_options *choice;
+    const cli_test_options *test;
+    double flip; /* how often signs change */
+    cli_scored scored;
+    cli_test_outcome outcome;
+    gram_stein_test_result result;
+    double *bootstrap; /* the draws, if they are to be drawn */
+} fit_report;
+
+static const cli_option own_options[] = {
+    {"flip", 0, CLI_POSITIVE, offsetof(fit_report, flip), "P",
+     "of --method chain: how often signs change (default 0.05)", 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "test fit",
+    "DATA",
+    "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
+    "the\n"
+    "rows: no constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; --biased: V).\n"
+    "Methods: wild (default) takes the rows for independent; chain takes them for a Markov chain, in order: the signs\n"
+    "of the bootstrap then change with probability --flip from row to row. Columns are never scaled.\n",
+    "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
+    "  gram test fit draws.csv --density 'student(df=5)' --gate\n"
+    "  gram test fit chain.csv --scores score1,score2 --method chain --flip 0.05\n"
+    "  gram test fit chain.csv --scores scores.npy --json\n",
+    1,
+    1,
+    cli_scored_help,
+    NULL,
+};
+
+/* ---- the picture ---- */
+
+enum { BARS = 40 };
+
+/* How many draws fall into each of BARS bars over all of them and the statistic. */
+static void add_histogram(cli_text *script, const fit_report *r, int64_t draws)
+{
+    const double *b = r->bootstrap, u = r->result.statistic.u_statistic;
+    const double least = fmin(b[0], u), most = fmax(b[draws - 1], u), width = (most - least) / BARS;
+    int64_t counts[BARS] = {0};
+    char x[GRAM_NUMBER_SIZE];
+    for (int64_t i = 0; i < draws; i++) {
+        const int bar = width > 0 ? (int)((b[i] - least) / width) : 0;
+        counts[bar < BARS ? bar : BARS - 1]++;
+    }
+    cli_text_add(script, "$bars << END_OF_BARS\n");
+    for (int bar = 0; bar < BARS; bar++)
+        cli_text_add(script, "%s %" PRId64 "\n", gram_number_format(least + (bar + 0.5) * width, x), counts[bar]);
+    cli_text_add(script, "END_OF_BARS\n");
+}
+
+static int draw(cli_session *session, const char *path, const fit_report *r, int64_t draws)
+{
+    char u[GRAM_NUMBER_SIZE], threshold[GRAM_NUMBER_SIZE];
+    cli_text script = {0};
+    add_histogram(&script, r, draws);
+    cli_plot_title(&script, r->outcome.kernel, r->scored.file);
+    cli_text_add(&script, "set xlabel 'squared discrepancy'\nset ylabel 'draws of the bootstrap'\n"
+                          "set style fill solid 0.5 noborder\nset yrange [0:*]\nset key top right\n");
+    (void)gram_number_format(r->result.statistic.u_statistic, u);
+    (void)gram_number_format(r->result.threshold, threshold);
+    cli_text_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead lw 2 lc rgb '#d95319'\n", u, u);
+    if (!isnan(r->result.threshold))
+        cli_text_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead dt 2 lc rgb '#808080'\n", threshold,
+                     threshold);
+    cli_text_add(&script, "plot $bars using 1:2 with boxes lc rgb '#0060ad' title 'if the density is right', "
+                          "NaN with lines lw 2 lc rgb '#d95319' title 'the sample', "
+                          "NaN with lines dt 2 lc rgb '#808080' title 'threshold'\n");
+    const int code = cli_plot(session, path, 640, 420, &script);
+    cli_text_free(&script);
+    return code;
+}
+
+/* ---- the report ---- */
+
+static void write_json(cli_session *session, const void *report, cli_json *json)
+{
+    const fit_report *r = report;
+    (void)session;
+    cli_json_integer(json, "d", r->scored.d);
+    cli_json_number(json, "discrepancy", r->result.statistic.discrepancy);
+    cli_json_number(json, "v_statistic", r->result.statistic.v_statistic);
+    cli_json_number(json, "u_statistic", r->result.statistic.u_statistic);
+    cli_json_number(json, "threshold", r->result.threshold);
+    cli_json_integer(json, "permutations", r->test->permutations);
+    cli_json_number(json, "flip", r->flip);
+    cli_json_string(json, "density", r->scored.source);
+    cli_json_string(json, "data", r->scored.file);
+}
+
+static void write_table(cli_session *session, const void *report, cli_text *text)
+{
+    const fit_report *r = report;
+    char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
+    cli_text_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
+                 cli_plain(session->common));
+    cli_add_label(text, "data");
+    cli_text_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, cli_count(r->scored.n, rows),
+                 cli_plural(r->scored.n), cli_count(r->scored.d, columns), cli_plural(r->scored.d));
+    cli_add_row(text, "against", r->scored.source);
+    cli_add_row(text, "base kernel", r->outcome.kernel);
+    cli_add_label(text, "method");
+    cli_text_add(text, "%s, %s draws\n",
+                 strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs" : "wild bootstrap",
+                 cli_count(r->test->permutations, rows));
+    cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
+    cli_test_print(text, &r->outcome);
+}
+
+static int run(cli_session *session, char **operands, void *report)
+{
+    fit_report *r = report;
+    const cli_test_options *test = r->test;
+    gram_stein_test_options options;
+    const int code = cli_scored_read(session, usage.verb, operands[0], r->data, r->choice, 0, &r->scored);
+    if (code != CLI_DONE) return code;
+    if (r->scored.n < 2)
+        return cli_fail(CLI_BAD_DATA, "A test needs a sample.", "test fit: %s: one row, need at least two",
+                        r->scored.file);
+    gram_stein_test_options_init(&options, sizeof options);
+    options.level = test->level;
+    options.draws = test->permutations;
+    options.flip = r->flip;
+    if (test->plot) {
+        r->bootstrap = calloc((size_t)options.draws, sizeof *r->bootstrap);
+        if (!r->bootstrap) return cli_no_memory();
+        options.bootstrap = r->bootstrap;
+    }
+    const gram_status status = gram_stein_test(session->context, r->scored.kernel, r->scored.points, r->scored.scores,
+                                               r->scored.d, &options, &r->result);
+    if (status == GRAM_ERROR_UNSUPPORTED)
+        return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
+    if (status < 0) return cli_scored_fail(session, status, &r->scored);
+    r->outcome = (cli_test_outcome){.test = "fit",
+                                    .method = r->flip < 0.5 ? "chain" : "wild",
+                                    .kernel = r->scored.kernel_text,
+                                    .statistic = test->biased ? r->result.statistic.v_statistic
+                                                              : r->result.statistic.u_statistic,
+                                    .p_value = r->result.p_value,
+                                    .level = test->level,
+                                    .draws = test->permutations,
+                                    .reject = r->result.reject,
+                                    .n = r->scored.n};
+    return test->plot ? draw(session, test->plot, r, options.draws) : CLI_DONE;
+}
+
+/* The probability that signs change, by --method and --flip. */
+static int find_flip(fit_report *r)
+{
+    static const char *const names[] = {"wild", "chain"};
+    int chain;
+    const int code = cli_test_method(usage.verb, r->test, names, 2, &chain);
+    if (code != CLI_DONE) return code;
+    if (r->flip > 0 && !chain)
+        return cli_fail(CLI_WRONG_USE, "Say --method chain.", "test fit: --flip is for --method chain");
+    if (r->flip > 0.5)
+        return cli_fail(CLI_WRONG_USE, "0.5 is independent signs; a chain takes less.",
+                        "test fit: --flip is above 0.5");
+    if (!chain)
+        r->flip = 0.5;
+    else if (r->flip == 0)
+        r->flip = 0.05;
+    return CLI_DONE;
+}
+
+static int check(void *report)
+{
+    fit_report *r = report;
+    const int code = cli_scored_check(usage.verb, r->choice, 1);
+    if (code != CLI_DONE) return code;
+    if (r->data->scale)
+        return cli_fail(CLI_WRONG_USE, "The scores belong to the points as they are.", "test fit: takes no --scale");
+    return find_flip(r);
+}
+
+static cli_test_outcome outcome_of(const void *report)
+{
+    return ((const fit_report *)report)->outcome;
+}
+
+static void release(void *report)
+{
+    fit_report *r = report;
+    free(r->bootstrap);
+    cli_scored_free(&r->scored);
+}
+
+int cli_test_fit(int count, char **arguments)
+{
+    cli_test_options test;
+    cli_scored_options scored = {0};
+    cli_data data = {0};
+    cli_common common = {0};
+    fit_report report = {.data = &data, .choice = &scored, .test = &test};
+    cli_test_defaults(&test);
+    const cli_group groups[] = {
+        cli_scored_group(&scored), {"Options", own_options, sizeof own_options / sizeof *own_options, &report},
+        cli_test_group(&test),     cli_data_group(&data),
+        cli_common_group(&common),
+    };
+    const cli_test_plan plan = {&usage, groups, 5,          &test,       &common,    &report,
+                                check,  run,    write_json, write_table, outcome_of, release};
+    return cli_test_run(&plan, count, arguments);
+}

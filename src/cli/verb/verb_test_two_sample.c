@@ -1,0 +1,388 @@
+/* gram test two-sample: do two files hold samples of one distribution? */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/test_picture.h"
+#include "cli/report/kernel_text.h"
+#include "cli/report/report_rows.h"
+#include "cli/verb/prepared_samples.h"
+#include "cli/verb/verb_test.h"
+
+typedef struct own_options {
+    const char *kernel;
+    int dependent;
+    int64_t lag;
+    int64_t block;
+} own_options;
+
+static const cli_option own_table[] = {
+    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
+     "the kernel (default: rbf; open numbers by the median heuristic)", 0, 0, NULL},
+    {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
+     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0, NULL},
+    {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
+     1 << 30, NULL},
+    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2, 1 << 30,
+     NULL},
+};
+
+static const cli_usage usage = {
+    "test two-sample",
+    "A B",
+    "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
+    "matched\n"
+    "by name and standardised together; text columns become categories. The statistic is the squared MMD.\n"
+    "\n"
+    "Methods:\n"
+    "  aggregated   permutations over 7 widths of the kernel at once, exact level (default without --kernel)\n"
+    "  permutation  permutations with one kernel, exact level (default with --kernel)\n"
+    "  split        the width of largest power is chosen on half of the rows, permutations on the other half\n"
+    "  gamma        gamma approximation: no permutations, for some 200 rows or more\n"
+    "  normal       normal approximation: rougher\n"
+    "  linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n"
+    "  wild         wild bootstrap for time series (--dependent)\n",
+    "  gram test two-sample january.csv february.csv\n"
+    "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
+    "  gram test two-sample reference.csv today.csv --gate --level 0.01 || echo drift\n",
+    2,
+    2,
+    NULL,
+    NULL,
+};
+
+typedef struct method {
+    const char *name;
+    gram_mmd_method id;
+    const char *assumes;
+} method;
+
+static const char INDEPENDENT[] = "rows are independent of each other; the level holds for every sample size";
+static const char LARGE[] = "rows are independent of each other, and samples large: the level is approximate";
+
+static const method METHODS[] = {
+    {"aggregated", GRAM_MMD_TEST_AGGREGATED, INDEPENDENT},
+    {"permutation", GRAM_MMD_TEST_PERMUTATION, INDEPENDENT},
+    {"split", GRAM_MMD_TEST_SPLIT, INDEPENDENT},
+    {"gamma", GRAM_MMD_TEST_GAMMA, LARGE},
+    {"normal", GRAM_MMD_TEST_NORMAL, LARGE},
+    {"linear", GRAM_MMD_TEST_LINEAR, LARGE},
+    {"block", GRAM_MMD_TEST_BLOCK, LARGE},
+    {"wild", GRAM_MMD_TEST_WILD,
+     "rows are in order of time and forget the past; samples large: the level is approximate"},
+};
+
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+/* Everything that is printed. */
+typedef struct report {
+    const own_options *own;
+    const cli_test_options *options;
+    const cli_rows_options *data;
+    gram_mmd_options how;
+    cli_rows a, b;
+    gram_kernel *kernel; /* given, or NULL */
+    char *kernel_text;
+    gram_mmd_result result;
+    const method *used;
+    double *score;  /* of each column */
+    int64_t *order; /* columns, the highest score first */
+} report;
+
+/* ---- finding out ---- */
+
+static int check(void *report_)
+{
+    report *r = report_;
+    const char *names[METHOD_COUNT];
+    int place;
+    for (int i = 0; i < METHOD_COUNT; i++) names[i] = METHODS[i].name;
+    gram_mmd_options_init(&r->how, sizeof r->how);
+    r->how.level = r->options->level;
+    r->how.permutations = r->options->permutations;
+    r->how.biased = r->options->biased;
+    r->how.block = r->own->block;
+    r->how.memory = (double)r->own->lag;
+    const int code = cli_test_method(usage.verb, r->options, names, METHOD_COUNT, &place);
+    if (code != CLI_DONE) return code;
+    if (r->options->method) r->how.method = METHODS[place].id;
+    if (r->own->block && r->how.method != GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_WRONG_USE, "Say --method block, or leave it out.",
+                        "test two-sample: --block is for --method block");
+    if (r->own->lag && !r->own->dependent && r->how.method != GRAM_MMD_TEST_WILD)
+        return cli_fail(CLI_WRONG_USE, "Say --dependent, or leave it out.",
+                        "test two-sample: --lag is for --dependent");
+    if (!r->own->dependent) return CLI_DONE;
+    if (r->options->method && r->how.method != GRAM_MMD_TEST_WILD)
+        return cli_fail(CLI_WRONG_USE, "Leave one of them out.",
+                        "test two-sample: --dependent means --method wild, not %s", r->options->method);
+    r->how.method = GRAM_MMD_TEST_WILD;
+    return CLI_DONE;
+}
+
+static int check_rows(const report *r, const cli_rows *sample)
+{
+    const char *kept = cli_rows_dropped(sample) ? " without missing values" : "";
+    if (sample->n < 2)
+        return cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
+                        "%s has a single row%s", sample->file, kept);
+    if (sample->n >= 4) return CLI_DONE;
+    if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
+        r->how.method == GRAM_MMD_TEST_BLOCK)
+        return cli_fail(CLI_BAD_DATA, "Other methods do with two rows; more are needed to show anything.",
+                        "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, sample->n, kept,
+                        r->options->method);
+    return CLI_DONE;
+}
+
+static int read_samples(cli_session *session, char **operands, report *r)
+{
+    if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give one of the samples as a file.",
+                        "test two-sample: both samples from standard input");
+    int code = cli_rows_read(session, operands[0], r->data, &r->a);
+    if (code == CLI_DONE) code = cli_rows_read(session, operands[1], r->data, &r->b);
+    if (code == CLI_DONE) code = cli_rows_prepare_both(session, r->data, &r->a, &r->b);
+    if (code == CLI_DONE) code = check_rows(r, &r->a);
+    if (code == CLI_DONE) code = check_rows(r, &r->b);
+    if (code == CLI_DONE) code = cli_rows_points(session, &r->a, 0, r->a.d, &r->a.points);
+    if (code == CLI_DONE) code = cli_rows_points(session, &r->b, 0, r->b.d, &r->b.points);
+    return code;
+}
+
+static int fail(cli_session *session, const report *r, gram_status status)
+{
+    const char *help = NULL;
+    int code = CLI_DONE;
+    if (status == GRAM_ERROR_DOMAIN && r->kernel) {
+        code = cli_rows_blame(session, &r->a, 0, r->a.points, r->kernel);
+        if (code == CLI_DONE) code = cli_rows_blame(session, &r->b, 0, r->b.points, r->kernel);
+        if (code != CLI_DONE) return code;
+    }
+    if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
+    if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
+    return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
+}
+
+static int run_test(cli_session *session, report *r)
+{
+    const gram_status status =
+        gram_mmd_test(session->context, r->kernel, r->a.points, r->b.points, &r->how, &r->result);
+    if (status < 0) return fail(session, r, status);
+    for (int i = 0; i < METHOD_COUNT; i++)
+        if (METHODS[i].id == r->result.used) r->used = &METHODS[i];
+    r->kernel_text = cli_kernel_text(r->result.kernel);
+    return r->kernel_text ? CLI_DONE : cli_no_memory();
+}
+
+/* Which columns show the difference. */
+static int score_columns(cli_session *session, report *r)
+{
+    const int64_t d = r->a.d;
+    r->score = calloc((size_t)d, sizeof *r->score);
+    r->order = calloc((size_t)d, sizeof *r->order);
+    if (!r->score || !r->order) return cli_no_memory();
+    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score);
+    if (status < 0) return fail(session, r, status);
+    for (int64_t l = 0; l < d; l++) {
+        int64_t at = l;
+        for (; at > 0 && r->score[r->order[at - 1]] < r->score[l]; at--) r->order[at] = r->order[at - 1];
+        r->order[at] = l;
+    }
+    return CLI_DONE;
+}
+
+static int draw(cli_session *session, const report *r)
+{
+    const cli_test_picture picture = {.a = &r->a,
+                                      .b = &r->b,
+                                      .kernel = r->result.kernel,
+                                      .kernel_text = r->kernel_text,
+                                      .p_value = r->result.p_value,
+                                      .score = r->score,
+                                      .order = r->order};
+    return cli_test_draw_two_sample(session, r->options->plot, &picture);
+}
+
+/* ---- printing ---- */
+
+static int with_permutations(const report *r)
+{
+    const gram_mmd_method used = r->result.used;
+    return used == GRAM_MMD_TEST_PERMUTATION || used == GRAM_MMD_TEST_AGGREGATED || used == GRAM_MMD_TEST_SPLIT ||
+           used == GRAM_MMD_TEST_WILD;
+}
+
+static cli_test_outcome outcome_of(const void *report_)
+{
+    const report *r = report_;
+    const gram_mmd_result *result = &r->result;
+    return (cli_test_outcome){.test = "two-sample",
+                              .method = r->used->name,
+                              .kernel = r->kernel_text,
+                              .statistic = result->statistic,
+                              .p_value = result->p_value,
+                              .level = r->options->level,
+                              .draws = with_permutations(r) ? r->options->permutations : 0,
+                              .reject = result->reject,
+                              .n = result->n,
+                              .m = result->m};
+}
+
+static void json_widths(cli_json *json, const report *r)
+{
+    cli_json_open(json, "widths", '[');
+    for (int64_t k = 0; k < r->result.width_count; k++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "factor", r->result.width[k]);
+        cli_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void json_columns(cli_json *json, const report *r)
+{
+    char name[CLI_COLUMN_NAME_SIZE];
+    cli_json_open(json, "columns", '[');
+    for (int64_t i = 0; i < r->a.d; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_string(json, "name", cli_rows_name(&r->a, r->order[i], name));
+        cli_json_number(json, "score", r->score[r->order[i]]);
+        cli_json_close(json, '{');
+    }
+    cli_json_close(json, '[');
+}
+
+static void write_json(cli_session *session, const void *report_, cli_json *json)
+{
+    const report *r = report_;
+    (void)session;
+    cli_json_integer(json, "d", r->a.d);
+    cli_json_truth(json, "scaled", cli_rows_scaled(&r->a));
+    cli_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
+    cli_json_string(json, "assumes", r->used->assumes);
+    if (with_permutations(r))
+        cli_json_integer(json, "permutations", r->options->permutations);
+    else
+        cli_json_null(json, "permutations");
+    cli_json_number(json, "null_mean", r->result.null_mean);
+    cli_json_number(json, "null_deviation", r->result.null_deviation);
+    if (r->result.width_count > 0) json_widths(json, r);
+    json_columns(json, r);
+}
+
+static void add_data(cli_text *text, const report *r)
+{
+    char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
+    const int64_t features = gram_preparation_describe(r->a.columns)->feature_count;
+    cli_add_label(text, "samples");
+    cli_text_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, cli_count(r->a.n, n), r->b.file,
+                 cli_count(r->b.n, m), cli_count(features, d), cli_plural(features));
+    if (r->a.d != features) cli_text_add(text, " (%s with categories)", cli_count(r->a.d, d));
+    cli_text_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
+    cli_test_print_dropped(text, cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
+    if (r->result.n == r->a.n && r->result.m == r->b.n) return;
+    cli_add_label(text, "rows tested");
+    cli_text_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
+}
+
+static void add_method(cli_text *text, const report *r)
+{
+    char count[CLI_SHORT_SIZE];
+    cli_add_label(text, "method");
+    cli_text_add(text, "%s", r->used->name);
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED) cli_text_add(text, ", %" PRId64 " widths", r->result.width_count);
+    if (with_permutations(r))
+        cli_text_add(text, ", %s %s", cli_count(r->options->permutations, count),
+                     r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
+    cli_text_add(text, "\n");
+    cli_add_row(text, "assumed", r->used->assumes);
+    cli_add_row(text, "kernel", r->kernel_text);
+}
+
+static void add_widths(cli_session *session, cli_text *text, const report *r)
+{
+    char number[CLI_SHORT_SIZE];
+    const int split = r->result.used == GRAM_MMD_TEST_SPLIT;
+    if (r->result.width_count == 0) return;
+    cli_add_heading(session, text,
+                    split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
+    for (int64_t k = 0; k < r->result.width_count; k++) {
+        cli_text_add(text, "%s times", cli_short_number(r->result.width[k], number));
+        cli_text_pad(text, CLI_VALUE_COLUMN);
+        cli_text_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
+    }
+}
+
+static void add_columns(cli_session *session, cli_text *text, const report *r)
+{
+    enum { MOST = 10 };
+    char number[CLI_SHORT_SIZE], name[CLI_COLUMN_NAME_SIZE];
+    cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
+    for (int64_t i = 0; i < r->a.d && i < MOST; i++) {
+        cli_text_add(text, "%s", cli_rows_name(&r->a, r->order[i], name));
+        cli_text_pad(text, CLI_VALUE_COLUMN);
+        cli_text_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
+    }
+    if (r->a.d > MOST) cli_text_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
+}
+
+static void write_table(cli_session *session, const void *report_, cli_text *text)
+{
+    const report *r = report_;
+    const cli_test_outcome outcome = outcome_of(r);
+    add_data(text, r);
+    add_method(text, r);
+    cli_test_print(text, &outcome);
+    add_widths(session, text, r);
+    add_columns(session, text, r);
+    if (!r->options->plot) return;
+    cli_text_add(text, "\n");
+    cli_add_row(text, "plot", r->options->plot);
+}
+
+static int find_all(cli_session *session, char **operands, void *report_)
+{
+    report *r = report_;
+    int code = r->own->kernel ? cli_kernel_read(session, r->own->kernel, &r->kernel) : CLI_DONE;
+    if (code == CLI_DONE) code = read_samples(session, operands, r);
+    if (code == CLI_DONE) code = run_test(session, r);
+    if (code == CLI_DONE) code = score_columns(session, r);
+    if (code == CLI_DONE && r->options->plot) code = draw(session, r);
+    return code;
+}
+
+static void release(void *report_)
+{
+    report *r = report_;
+    gram_mmd_result_clear(&r->result);
+    cli_rows_free(&r->a);
+    cli_rows_free(&r->b);
+    gram_kernel_release(r->kernel);
+    free(r->kernel_text);
+    free(r->score);
+    free(r->order);
+}
+
+int cli_test_two_sample(int count, char **arguments)
+{
+    own_options own = {0};
+    cli_test_options options;
+    cli_rows_options data = {0};
+    cli_common common = {0};
+    report r = {.own = &own, .options = &options, .data = &data};
+    const cli_group groups[] = {
+        {"Options", own_table, sizeof own_table / sizeof *own_table, &own},
+        cli_test_group(&options),
+        cli_rows_group(&data),
+        cli_common_group(&common),
+    };
+    const cli_test_plan plan = {&usage, groups,   4,          &options,    &common,    &r,
+                                check,  find_all, write_json, write_table, outcome_of, release};
+    cli_test_defaults(&options);
+    gram_mmd_result_init(&r.result, sizeof r.result);
+    return cli_test_run(&plan, count, arguments);
+}

@@ -1,0 +1,296 @@
+/* gram thin: a few rows that stand for many. */
+#define _DEFAULT_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/plot/gnuplot.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/free_memory.h"
+#include "cli/terminal/json_print.h"
+#include "cli/verb/scored_points.h"
+
+static const cli_choice methods[] = {
+    {"greedy", GRAM_THIN_GREEDY, NULL, 0, 0},
+    {"herding", GRAM_THIN_HERDING, NULL, 0, 0},
+    {"split", GRAM_THIN_SPLIT, NULL, 0, 0},
+    {"plain", GRAM_THIN_PLAIN, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+typedef struct thin_options {
+    int64_t m;
+    cli_chosen method;
+    int distinct;
+    int optimal_weights;
+    const char *plot;
+} thin_options;
+
+static const cli_option own_options[] = {
+    {"count", 'm', CLI_INTEGER, offsetof(thin_options, m), "M", "how many rows to choose", 1, 1 << 30, NULL},
+    {"method", 0, CLI_CHOICE, offsetof(thin_options, method), "NAME",
+     "greedy (default), herding, split or plain; see above", 0, 0, methods},
+    {"distinct", 0, CLI_FLAG, offsetof(thin_options, distinct), NULL, "no row twice", 0, 0, NULL},
+    {"optimal-weights", 0, CLI_FLAG, offsetof(thin_options, optimal_weights), NULL,
+     "give the rows the best weights, >= 0 with the sum 1: a column 'weight'", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, offsetof(thin_options, plot), "FILE",
+     "draw the choice in the first two columns: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "thin",
+    "DATA -m M",
+    "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
+    "(the\n"
+    "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: "
+    "Stein\n"
+    "thinning, which also drops the way in of a chain. Without, they stand for the sample.\n"
+    "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
+    "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
+    "twice\n"
+    "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled along).\n",
+    "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
+    "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
+    "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n",
+    1,
+    1,
+    cli_scored_help,
+    NULL,
+};
+
+typedef struct thin_report {
+    const thin_options *own;
+    cli_scored scored;
+    int64_t *index;
+    double *weights; /* or NULL */
+    double discrepancy, equal, plain,
+        all; /* with the weights; without; of evenly spaced rows; of all. NaN: not known */
+} thin_report;
+
+/* ---- the work ---- */
+
+/* The discrepancy of all rows costs n^2: it is left out where it would take longer than the thinning itself. */
+enum { ROWS_FOR_ALL = 20000 };
+
+static gram_status measure_all(cli_session *session, thin_report *r)
+{
+    gram_discrepancy out;
+    const cli_scored *s = &r->scored;
+    r->all = NAN;
+    if (!s->scores) {
+        r->all = 0;
+        return GRAM_OK;
+    }
+    if (s->n > ROWS_FOR_ALL) return GRAM_OK;
+    const gram_status status =
+        gram_stein_discrepancy(session->context, s->kernel, s->points, s->scores, s->d, NULL, &out);
+    if (status >= 0) r->all = out.discrepancy;
+    return status;
+}
+
+static gram_status choose(cli_session *session, thin_report *r, double *path)
+{
+    const cli_scored *s = &r->scored;
+    const int64_t m = r->own->m;
+    gram_thin_options options;
+    gram_thin_options_init(&options, sizeof options);
+    options.method = GRAM_THIN_PLAIN;
+    gram_status status =
+        gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
+    if (status < 0) return status;
+    r->plain = path[m - 1];
+    options.method = (gram_thin_method)r->own->method.value;
+    options.distinct = r->own->distinct;
+    status = gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
+    r->discrepancy = r->equal = path[m - 1];
+    if (status >= 0 && r->weights)
+        status = gram_thin_weights(session->context, s->kernel, s->points, s->scores, s->d, m, r->index, r->weights,
+                                   &r->discrepancy);
+    return status < 0 ? status : measure_all(session, r);
+}
+
+static int work(cli_session *session, thin_report *r)
+{
+    const int64_t m = r->own->m;
+    if (m > r->scored.n)
+        return cli_fail(CLI_WRONG_USE, "Choose fewer rows.",
+                        "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s", m, r->scored.n, r->scored.file);
+    double *path = calloc((size_t)m, sizeof *path);
+    r->index = calloc((size_t)m, sizeof *r->index);
+    r->weights = r->own->optimal_weights ? calloc((size_t)m, sizeof *r->weights) : NULL;
+    if (!path || !r->index || (r->own->optimal_weights && !r->weights)) {
+        free(path);
+        return cli_no_memory();
+    }
+    const gram_status status = choose(session, r, path);
+    free(path);
+    if (status == GRAM_ERROR_UNSUPPORTED)
+        return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
+    return status < 0 ? cli_scored_fail(session, status, &r->scored) : CLI_DONE;
+}
+
+/* ---- the picture ---- */
+
+enum { MOST_POINTS = 5000 };
+
+static void add_point(cli_text *script, const cli_scored *s, int64_t i)
+{
+    char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "%s %s\n", gram_number_format(s->numbers[i * s->d], x),
+                 gram_number_format(s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), y));
+}
+
+static int draw(cli_session *session, const thin_report *r)
+{
+    const cli_scored *s = &r->scored;
+    cli_text script = {0};
+    const int64_t step = (s->n + MOST_POINTS - 1) / MOST_POINTS;
+    cli_text_add(&script, "$all << END_OF_POINTS\n");
+    for (int64_t i = 0; i < s->n; i += step) add_point(&script, s, i);
+    cli_text_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
+    for (int64_t a = 0; a < r->own->m; a++) add_point(&script, s, r->index[a]);
+    cli_text_add(&script, "END_OF_POINTS\n");
+    cli_plot_title(&script, s->kernel_text, s->file);
+    cli_text_add(&script, "set xlabel ");
+    cli_plot_quote(&script, gram_table_column_name(s->table, s->columns[0]));
+    cli_text_add(&script, "\nset ylabel ");
+    cli_plot_quote(&script, s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
+    cli_text_add(&script, "\nset key outside bottom center horizontal\n"
+                          "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
+                          "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
+    const int code = cli_plot(session, r->own->plot, 560, 520, &script);
+    cli_text_free(&script);
+    return code;
+}
+
+/* ---- the result ---- */
+
+static void write_json(cli_session *session, const thin_report *r, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "method", methods[r->own->method.value].name);
+    cli_json_string(&json, "kernel", r->scored.kernel_text);
+    cli_json_string(&json, "target", r->scored.source);
+    cli_json_integer(&json, "n", r->scored.n);
+    cli_json_integer(&json, "d", r->scored.d);
+    cli_json_integer(&json, "m", r->own->m);
+    cli_json_open(&json, "indices", '[');
+    for (int64_t a = 0; a < r->own->m; a++) cli_json_integer(&json, NULL, r->index[a] + 1);
+    cli_json_close(&json, '[');
+    if (r->weights) {
+        cli_json_open(&json, "weights", '[');
+        for (int64_t a = 0; a < r->own->m; a++) cli_json_number(&json, NULL, r->weights[a]);
+        cli_json_close(&json, '[');
+    }
+    cli_json_number(&json, "discrepancy", r->discrepancy);
+    cli_json_number(&json, "discrepancy_equal_weights", r->equal);
+    cli_json_number(&json, "discrepancy_plain", r->plain);
+    cli_json_number(&json, "discrepancy_all", r->all);
+    if (r->own->plot) cli_json_string(&json, "plot", r->own->plot);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+/* A name as a CSV field: quoted if it holds what would end it. */
+static void add_field(cli_text *text, const char *name)
+{
+    if (!strpbrk(name, ",;\"\t\n\r")) {
+        cli_text_add(text, "%s", name);
+        return;
+    }
+    cli_text_add(text, "\"");
+    for (const char *c = name; *c; c++) cli_text_add(text, *c == '"' ? "\"\"" : "%c", *c);
+    cli_text_add(text, "\"");
+}
+
+/* The rows as they were read, score columns too. */
+static void write_rows(const thin_report *r, cli_text *text)
+{
+    const gram_table *table = r->scored.table;
+    const int64_t columns = gram_table_columns(table), stride = gram_table_stride(table);
+    char number[GRAM_NUMBER_SIZE];
+    for (int64_t c = 0; c < columns; c++) {
+        if (c > 0) cli_text_add(text, ",");
+        add_field(text, gram_table_column_name(table, c));
+    }
+    cli_text_add(text, r->weights ? ",weight\n" : "\n");
+    for (int64_t a = 0; a < r->own->m; a++) {
+        const double *row = gram_table_numbers(table) + r->index[a] * stride;
+        for (int64_t c = 0; c < columns; c++)
+            cli_text_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
+        if (r->weights) cli_text_add(text, ",%s", gram_number_format(r->weights[a], number));
+        cli_text_add(text, "\n");
+    }
+}
+
+/* What a person at a terminal wants to know beside the rows; on standard error, so that it does not get among them. */
+static void tell(const thin_report *r)
+{
+    char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE];
+    (void)fprintf(stderr, "%" PRId64 " of %" PRId64 " rows for %s by %s: discrepancy %s (evenly spaced rows: %s)\n",
+                  r->own->m, r->scored.n, r->scored.source, r->scored.kernel_text,
+                  cli_short_number(r->discrepancy, found), cli_short_number(r->plain, plain));
+}
+
+static int finish(cli_session *session, const thin_report *r)
+{
+    cli_text text = {0};
+    if (session->common->json)
+        write_json(session, r, &text);
+    else
+        write_rows(r, &text);
+    const int code = cli_report_write(session, &text);
+    if (code == CLI_DONE && !session->common->json && !session->common->quiet && isatty(STDERR_FILENO)) tell(r);
+    return code;
+}
+
+static int check_use(const thin_options *own, const cli_scored_options *scored)
+{
+    if (own->m == 0)
+        return cli_fail(CLI_WRONG_USE, "Usage: gram thin DATA -m M [OPTIONS]", "thin: how many rows? -m M is missing");
+    if (own->method.value == GRAM_THIN_HERDING && (scored->scores || scored->density))
+        return cli_fail(CLI_WRONG_USE, "Use greedy, or leave the scores out.",
+                        "thin: --method herding is for samples without scores");
+    if (!scored->scores && !scored->density && scored->precondition.value >= 0)
+        return cli_fail(CLI_WRONG_USE, "Without scores say the kernel with --kernel.",
+                        "thin: --precondition is for Stein thinning");
+    if (own->plot) return cli_plot_check(own->plot);
+    return cli_scored_check("thin", scored, 0);
+}
+
+int cli_thin(int count, char **arguments)
+{
+    thin_options own = {0};
+    cli_scored_options scored = {0};
+    cli_data data = {0};
+    cli_common common = {0};
+    cli_session session = {0};
+    thin_report report = {.own = &own};
+    char **operands;
+    int operand_count;
+    const cli_group groups[] = {
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        cli_scored_group(&scored),
+        cli_data_group(&data),
+        cli_common_group(&common),
+    };
+    int code = cli_parse(&usage, groups, 4, count, arguments, &operands, &operand_count);
+    if (code != CLI_CONTINUE) return code;
+    code = check_use(&own, &scored);
+    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = cli_scored_read(&session, "thin", operands[0], &data, &scored, own.m, &report.scored);
+    if (code == CLI_DONE) code = work(&session, &report);
+    if (code == CLI_DONE && own.plot) code = draw(&session, &report);
+    if (code == CLI_DONE) code = finish(&session, &report);
+    free(report.index);
+    free(report.weights);
+    cli_scored_free(&report.scored);
+    cli_session_end(&session);
+    return code;
+}

@@ -1,0 +1,90 @@
+/* A table from delimited text, as a whole or by blocks of rows. */
+#include "data/csv/csv_stream.h"
+
+#include <string.h>
+
+/* Columns of numbers in which text was found become text; *changed tells whether there were any. */
+static gram_status correct_types(gram_csv *csv, int *changed)
+{
+    gram_status status = GRAM_OK;
+    *changed = 0;
+    for (int64_t i = 0; i < csv->columns; i++) {
+        if (!atomic_load(&csv->found[i])) continue;
+        atomic_store(&csv->found[i], 0);
+        *changed = 1;
+        TRY(gram_table_make_text(csv->context, csv->table, i));
+    }
+    for (int64_t i = 0; *changed && i < csv->columns; i++)
+        if (csv->table->levels[i]) gram_levels_clear(csv->table->levels[i]);
+done:
+    return status;
+}
+
+static gram_status read_rows(gram_csv *csv)
+{
+    gram_status status = GRAM_OK;
+    int done = 0;
+    if (gram_source_is_random(csv->source) && !csv->finished) TRY(gram_csv_read_pieces(csv, &done));
+    if (!done) TRY(gram_csv_fill(csv, INT64_MAX));
+done:
+    return status;
+}
+
+static gram_status read_whole(gram_context *context, gram_source *source, const gram_table_options *options,
+                              gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    gram_csv csv;
+    int changed;
+    TRY(gram_csv_start(context, source, table, &csv));
+    TRY(gram_csv_open(&csv, options));
+    const int64_t lines = csv.lines, consumed = csv.consumed;
+    TRY(read_rows(&csv));
+    TRY(correct_types(&csv, &changed));
+    if (changed) { /* what stood there as a number stands there as text now: read it again */
+        TRY(gram_csv_again(&csv, lines, consumed));
+        TRY(read_rows(&csv));
+    }
+    FAIL_IF(table->n == 0, context, GRAM_ERROR_DATA, "%s: no rows after the header", gram_source_name(source));
+    TRY(gram_table_sort_levels(context, table));
+done:
+    gram_csv_end(&csv);
+    return status;
+}
+
+/* ---- by blocks ---- */
+
+static void close_csv(void *state)
+{
+    gram_csv *csv = state;
+    if (!csv) return;
+    gram_memory *memory = csv->table->memory;
+    gram_csv_end(csv);
+    gram_memory_give(memory, csv, sizeof *csv);
+}
+
+static gram_status open_csv(gram_context *context, gram_source *source, const gram_table_options *options,
+                            gram_table *table, void **state)
+{
+    gram_status status = GRAM_OK;
+    gram_csv *csv = NULL;
+    TRY(gram_take_from(context, table->memory, "reading", 1, sizeof *csv, (void **)&csv));
+    *state = csv;
+    TRY(gram_csv_start(context, source, table, csv));
+    TRY(gram_csv_open(csv, options));
+done:
+    return status;
+}
+
+static gram_status fill_csv(gram_context *context, void *state, int64_t most)
+{
+    gram_status status = GRAM_OK;
+    gram_csv *csv = state;
+    csv->context = context;
+    TRY(gram_csv_fill(csv, most));
+    TRY(gram_table_sort_levels(context, csv->table));
+done:
+    return status;
+}
+
+const gram_format_type gram_csv_type = {open_csv, fill_csv, close_csv, read_whole};

@@ -1,0 +1,140 @@
+#include "data/csv/csv_row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gram/table.h>
+
+#include "base/compiler.h"
+#include "base/number.h"
+
+/* ASCII only: strncasecmp follows the locale. */
+static int is_word(const char *text, size_t length, const char *word)
+{
+    if (strlen(word) != length) return 0;
+    for (size_t i = 0; i < length; i++)
+        if ((text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]) != word[i]) return 0;
+    return 1;
+}
+
+gram_field_kind gram_field_read(const gram_csv_field *field, double *value)
+{
+    const char *text = field->text;
+    size_t length = field->length;
+    if (length > 0 && gram_number_read(text, length, value) == length)
+        return isfinite(*value) ? GRAM_FIELD_NUMBER : GRAM_FIELD_INFINITE;
+    *value = NAN;
+    if (length == 0 || is_word(text, length, "na") || is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
+    const int negative = text[0] == '-';
+    if (text[0] == '+' || text[0] == '-') text++, length--;
+    if (is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
+    if (!is_word(text, length, "inf") && !is_word(text, length, "infinity")) return GRAM_FIELD_TEXT;
+    *value = negative ? -INFINITY : INFINITY;
+    return GRAM_FIELD_INFINITE;
+}
+
+static int read_level(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column, double *cell,
+                      gram_csv_fault *fault)
+{
+    char plain[GRAM_LONGEST_LEVEL];
+    double unused;
+    int64_t slot;
+    const char *text = field->text;
+    size_t length = field->length;
+    *cell = NAN;
+    if (gram_field_read(field, &unused) == GRAM_FIELD_MISSING) {
+        *fault = (gram_csv_fault){.kind = GRAM_FAULT_FIELD, .column = column, .field = *field};
+        fault->found = GRAM_FIELD_MISSING;
+        return layout->keep_missing;
+    }
+    if (memchr(text, '\0', length)) {
+        *fault = (gram_csv_fault){.kind = GRAM_FAULT_ZERO, .column = column};
+        return 0;
+    }
+    if (field->quoted && length <= sizeof plain) {
+        length = gram_csv_unquote(field, plain);
+        text = plain;
+    }
+    *fault = (gram_csv_fault){.kind = GRAM_FAULT_MEMORY};
+    fault->status = gram_levels_insert(layout->levels[column], text, length, &slot);
+    if (slot >= 0) *cell = (double)slot;
+    return fault->status == GRAM_OK;
+}
+
+static int read_cell(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column, double *cell,
+                     gram_csv_fault *fault)
+{
+    if (layout->levels[column]) return read_level(layout, field, column, cell, fault);
+    const gram_field_kind kind = gram_field_read(field, cell);
+    if (kind == GRAM_FIELD_NUMBER) return 1;
+    if (kind == GRAM_FIELD_TEXT && layout->found) {
+        atomic_store_explicit(&layout->found[column], 1, memory_order_relaxed);
+        return 1;
+    }
+    if (kind != GRAM_FIELD_TEXT && layout->keep_missing) return 1;
+    *fault = (gram_csv_fault){.kind = GRAM_FAULT_FIELD, .column = column, .field = *field, .found = kind};
+    return 0;
+}
+
+int gram_csv_parse(const gram_csv_layout *layout, const char *text, size_t length, double *row, gram_csv_fault *fault)
+{
+    gram_csv_cursor cursor = {.text = text, .length = length, .delimiter = layout->delimiter};
+    gram_csv_field field;
+    gram_csv_result result;
+    int64_t count = 0;
+    while ((result = gram_csv_next(&cursor, &field)) == GRAM_CSV_FIELD && count < layout->fields) {
+        const int64_t place = layout->place[count++];
+        if (place >= 0 && !read_cell(layout, &field, place, &row[place], fault)) return 0;
+    }
+    *fault = (gram_csv_fault){.kind = GRAM_FAULT_NONE};
+    if (result == GRAM_CSV_BAD_QUOTE) fault->kind = GRAM_FAULT_QUOTE;
+    if (result == GRAM_CSV_FIELD || (result == GRAM_CSV_END && count < layout->fields)) {
+        fault->kind = GRAM_FAULT_COUNT;
+        fault->count = gram_csv_count(text, length, layout->delimiter);
+    }
+    return fault->kind == GRAM_FAULT_NONE;
+}
+
+/* Where the unquoted field at text[at] ends; `length` if that needs a closer look. */
+static size_t field_end(const char *text, size_t length, size_t at, char delimiter)
+{
+    for (; at < length; at++) {
+        const char c = text[at];
+        if (c == delimiter || c == '\n' || c == '\r') return at;
+        if (c == '"') return length;
+    }
+    return length;
+}
+
+/* One field with nothing around it; returns where it ends, `length` if it is of another kind. */
+GRAM_INLINE size_t parse_plain_field(const gram_csv_layout *layout, const char *text, size_t length, size_t at,
+                                     int64_t place, double *row)
+{
+    if (place >= 0 && !layout->levels[place]) {
+        const size_t taken = gram_number_read(text + at, length - at, &row[place]);
+        return taken > 0 && isfinite(row[place]) ? at + taken : length;
+    }
+    const size_t end = field_end(text, length, at, layout->delimiter);
+    if (place < 0 || end == length) return end;
+    const gram_csv_field field = {text + at, end - at, 0};
+    gram_csv_fault fault;
+    if (end == at || (unsigned char)text[at] <= ' ' || (unsigned char)text[end - 1] <= ' ') return length;
+    return read_level(layout, &field, place, &row[place], &fault) ? end : length;
+}
+
+size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, size_t length, double *row)
+{
+    const int64_t last = layout->fields - 1;
+    size_t at = 0;
+    if (length > 0 && text[0] == '#') return 0;
+    for (int64_t i = 0;; i++) {
+        size_t end = parse_plain_field(layout, text, length, at, layout->place[i], row);
+        if (end >= length) return 0;
+        if (i == last) {
+            if (text[end] == '\r') end++;
+            return end < length && text[end] == '\n' ? end + 1 : 0;
+        }
+        if (text[end] != layout->delimiter) return 0;
+        at = end + 1;
+    }
+}

@@ -1,0 +1,303 @@
+/* A table from LIBSVM's text: one line for each row, `label index:value index:value ... # comment`.
+ *
+ * Indices count from 1 and ascend; what is not named is 0. The columns are x1 .. xd, d being the greatest index of the
+ * file, and y, the label, last. As a whole the file is read twice: d is known at its end only. When the columns are given
+ * by name (options.wanted) once is enough, and an index that the file does not have is a column of zeros: a sparse file
+ * leaves out what is 0. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "data/csv/csv_stream.h"
+
+enum { MOST_INDICES = 1 << 24, NAME_SIZE = 24 };
+
+typedef struct svm_reader {
+    gram_csv lines; /* its buffer and records; it knows no quotes */
+    gram_table *table;
+    int64_t width;  /* indices 1 .. width have a place */
+    int64_t *place; /* column of the table of index i + 1, -1 if it is left out */
+    int64_t label;  /* column of the label, -1 if it is left out */
+    int64_t greatest;
+    int keep_missing;
+    char *names; /* of the columns, while they are made */
+    int64_t name_bytes;
+} svm_reader;
+
+typedef struct token {
+    const char *text;
+    size_t length;
+} token;
+
+static int is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next token of text[*at .. length), without length at the end. */
+static token next_token(const gram_csv_record *line, size_t *at)
+{
+    while (*at < line->length && is_space(line->text[*at])) ++*at;
+    const size_t start = *at;
+    while (*at < line->length && !is_space(line->text[*at]) && line->text[*at] != '#') ++*at;
+    return (token){line->text + start, *at - start};
+}
+
+static gram_status fail_at(const svm_reader *reader, token t, const char *what)
+{
+    char text[GRAM_EXCERPT_SIZE];
+    return gram_fail(reader->lines.context, GRAM_ERROR_DATA, "%s:%" PRId64 ": %s: '%s'", reader->table->file,
+                     reader->lines.line, what, gram_data_excerpt(t.text, t.length, text));
+}
+
+/* A number, or what stands for a missing one if that is kept. */
+static gram_status read_value(const svm_reader *reader, token whole, token t, double *value)
+{
+    const gram_csv_field field = {t.text, t.length, 0};
+    const gram_field_kind kind = gram_field_read(&field, value);
+    if (kind == GRAM_FIELD_NUMBER) return GRAM_OK;
+    if (kind == GRAM_FIELD_TEXT || t.length == 0) return fail_at(reader, whole, "not a number");
+    if (reader->keep_missing) return GRAM_OK;
+    return fail_at(reader, whole, kind == GRAM_FIELD_MISSING ? "missing value" : "not a finite number");
+}
+
+/* The index of "7:0.5"; *value gets the text after the colon. */
+static gram_status read_index(const svm_reader *reader, token pair, int64_t *index, token *value)
+{
+    const char *colon = memchr(pair.text, ':', pair.length);
+    const size_t digits = colon ? (size_t)(colon - pair.text) : 0;
+    *index = 0;
+    for (size_t i = 0; i < digits; i++) {
+        const char c = pair.text[i];
+        if (c < '0' || c > '9') return fail_at(reader, pair, "not an index and a value, as in 7:0.5");
+        if (*index <= MOST_INDICES) *index = 10 * *index + (c - '0');
+    }
+    if (digits == 0) return fail_at(reader, pair, "not an index and a value, as in 7:0.5");
+    if (*index == 0) return fail_at(reader, pair, "indices count from 1");
+    if (*index > MOST_INDICES) return fail_at(reader, pair, "the index is too large for a column");
+    *value = (token){colon + 1, pair.length - digits - 1};
+    return GRAM_OK;
+}
+
+/* One line into a row, or only checked if row is NULL. */
+static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, double *row)
+{
+    gram_status status = GRAM_OK;
+    size_t at = 0;
+    double value;
+    int64_t before = 0;
+    const token label = next_token(line, &at);
+    if (memchr(label.text, ':', label.length)) return fail_at(reader, label, "the label is missing");
+    TRY(read_value(reader, label, label, &value));
+    for (int64_t j = 0; row && j < reader->table->d; j++) row[j] = 0;
+    if (row && reader->label >= 0) row[reader->label] = value;
+    for (;;) {
+        const token pair = next_token(line, &at);
+        token digits;
+        int64_t index;
+        if (pair.length == 0) break;
+        TRY(read_index(reader, pair, &index, &digits));
+        if (index <= before) return fail_at(reader, pair, "the indices do not ascend");
+        TRY(read_value(reader, pair, digits, &value));
+        before = index;
+        if (row && index <= reader->width && reader->place[index - 1] >= 0) row[reader->place[index - 1]] = value;
+    }
+    if (before > reader->greatest) reader->greatest = before;
+done:
+    return status;
+}
+
+static gram_status fill_svm(gram_context *context, void *state, int64_t most)
+{
+    gram_status status = GRAM_OK;
+    svm_reader *reader = state;
+    gram_table *table = reader->table;
+    gram_csv_record line;
+    reader->lines.context = context;
+    while (table->n < most) {
+        TRY(gram_csv_take(&reader->lines, &line));
+        if (!line.text) break;
+        if (table->n == table->row_capacity) {
+            const int64_t rows = table->n + table->n / 2 + 1000;
+            TRY(gram_table_reserve(context, table, rows < most ? rows : most));
+        }
+        TRY(parse_line(reader, &line, table->numbers + table->n * table->d));
+        TRY(gram_table_note_line(context, table, table->n, reader->lines.line));
+        table->n++;
+    }
+    TRY(gram_table_numbers_to_text(context, table));
+done:
+    return status;
+}
+
+/* ---- columns ---- */
+
+static gram_status take_places(svm_reader *reader, int64_t width)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take_from(reader->lines.context, reader->table->memory, "libsvm: columns", width, sizeof *reader->place,
+                       (void **)&reader->place));
+    reader->width = width;
+    for (int64_t i = 0; i < width; i++) reader->place[i] = -1;
+done:
+    return status;
+}
+
+/* The index of a column called x7, 0 if that is not its name. */
+static int64_t index_of(const char *name)
+{
+    int64_t index = 0;
+    if (name[0] != 'x' || name[1] < '1' || name[1] > '9') return 0;
+    for (const char *c = name + 1; *c; c++) {
+        if (*c < '0' || *c > '9' || index > MOST_INDICES) return 0;
+        index = 10 * index + (*c - '0');
+    }
+    return index <= MOST_INDICES ? index : 0;
+}
+
+static gram_status take_names(svm_reader *reader, int64_t bytes)
+{
+    reader->name_bytes = bytes;
+    return gram_take_from(reader->lines.context, reader->table->memory, "libsvm: columns", bytes, 1,
+                          (void **)&reader->names);
+}
+
+/* All indices up to the greatest, then the label. */
+static gram_status name_all(svm_reader *reader)
+{
+    gram_status status = GRAM_OK;
+    const int64_t width = reader->greatest;
+    size_t size = 0;
+    TRY(take_places(reader, width));
+    TRY(take_names(reader, (width + 1) * NAME_SIZE));
+    for (int64_t i = 0; i < width; i++) {
+        reader->place[i] = i;
+        size += 1 + (size_t)snprintf(reader->names + size, NAME_SIZE, "x%" PRId64, i + 1);
+    }
+    memcpy(reader->names + size, "y", 2);
+    reader->label = width;
+    TRY(gram_table_set_names(reader->lines.context, reader->table, width + 1, reader->names, size + 2));
+done:
+    return status;
+}
+
+/* The wanted columns: x7 is index 7, y the label, and the file has no others. */
+static gram_status name_wanted(svm_reader *reader, const gram_table_options *options)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = reader->lines.context;
+    int64_t width = 0, bytes = 0, d = 0;
+    size_t size = 0;
+    for (int64_t i = 0; i < options->wanted_count; i++) {
+        const int64_t index = index_of(options->wanted[i].name);
+        width = index > width ? index : width;
+        bytes += (int64_t)strlen(options->wanted[i].name) + 1;
+    }
+    TRY(take_places(reader, width));
+    TRY(take_names(reader, bytes));
+    for (int64_t i = 0; i < options->wanted_count; i++) {
+        const char *name = options->wanted[i].name;
+        const int64_t index = index_of(name), is_label = strcmp(name, "y") == 0;
+        if (index == 0 && !is_label && options->wanted[i].optional) continue;
+        FAIL_IF(index == 0 && !is_label, context, GRAM_ERROR_DATA,
+                "%s: no column '%s', which is needed; LIBSVM's text has x1, x2, ... and y", reader->table->file, name);
+        if (is_label)
+            reader->label = d;
+        else
+            reader->place[index - 1] = d;
+        d++;
+        memcpy(reader->names + size, name, strlen(name) + 1);
+        size += strlen(name) + 1;
+    }
+    FAIL_IF(d == 0, context, GRAM_ERROR_DATA, "%s: no column is left", reader->table->file);
+    TRY(gram_table_set_names(context, reader->table, d, reader->names, size));
+    for (int64_t i = 0; i < options->wanted_count; i++) {
+        const int64_t column = gram_table_column(reader->table, options->wanted[i].name);
+        if (column >= 0 && options->wanted[i].text) TRY(gram_table_make_text(context, reader->table, column));
+    }
+done:
+    return status;
+}
+
+/* Looks at all lines: the greatest index, and room for as many rows. */
+static gram_status look_at_lines(svm_reader *reader, int64_t *rows)
+{
+    gram_status status = GRAM_OK;
+    gram_csv_record line;
+    for (*rows = 0;; ++*rows) {
+        TRY(gram_csv_take(&reader->lines, &line));
+        if (!line.text) break;
+        TRY(parse_line(reader, &line, NULL));
+    }
+    FAIL_IF(*rows == 0, reader->lines.context, GRAM_ERROR_DATA, "%s: the file is empty", reader->table->file);
+    FAIL_IF(reader->greatest == 0, reader->lines.context, GRAM_ERROR_DATA, "%s: no line has an index and a value",
+            reader->table->file);
+done:
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static void close_svm(void *state)
+{
+    svm_reader *reader = state;
+    if (!reader) return;
+    gram_memory *memory = reader->table->memory;
+    gram_csv_end(&reader->lines);
+    gram_memory_give(memory, reader->names, (size_t)reader->name_bytes);
+    gram_memory_give(memory, reader->place, (size_t)reader->width * sizeof *reader->place);
+    gram_memory_give(memory, reader, sizeof *reader);
+}
+
+static gram_status start(gram_context *context, gram_source *source, const gram_table_options *options,
+                         gram_table *table, svm_reader **reader)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take_from(context, table->memory, "libsvm: reading", 1, sizeof **reader, (void **)reader));
+    **reader = (svm_reader){.table = table, .label = -1, .keep_missing = options->keep_missing};
+    table->named = 1;
+    TRY(gram_csv_start(context, source, table, &(*reader)->lines));
+    (*reader)->lines.layout.delimiter = '\0';
+done:
+    return status;
+}
+
+static gram_status open_svm(gram_context *context, gram_source *source, const gram_table_options *options,
+                            gram_table *table, void **state)
+{
+    gram_status status = GRAM_OK;
+    svm_reader *reader = NULL;
+    FAIL_IF(!options->wanted, context, GRAM_ERROR_ARGUMENT,
+            "reader_open: options.wanted: the columns of LIBSVM's text must be given");
+    status = start(context, source, options, table, &reader);
+    *state = reader;
+    if (status == GRAM_OK) TRY(name_wanted(reader, options));
+done:
+    return status;
+}
+
+static gram_status read_svm(gram_context *context, gram_source *source, const gram_table_options *options,
+                            gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    svm_reader *reader = NULL;
+    int64_t rows;
+    TRY(start(context, source, options, table, &reader));
+    TRY(look_at_lines(reader, &rows));
+    TRY(options->wanted ? name_wanted(reader, options) : name_all(reader));
+    TRY(gram_csv_again(&reader->lines, 0, 0));
+    TRY(gram_table_reserve(context, table, rows));
+    TRY(fill_svm(context, reader, INT64_MAX));
+    if (!options->wanted) {
+        TRY(gram_table_apply_options(context, table, options));
+        TRY(gram_table_numbers_to_text(context, table));
+    }
+done:
+    close_svm(reader);
+    return status;
+}
+
+const gram_format_type gram_libsvm_type = {open_svm, fill_svm, close_svm, read_svm};

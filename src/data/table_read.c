@@ -1,0 +1,249 @@
+/* Which reader for which file, as a whole or by blocks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "data/table.h"
+
+/* A new format is a type and a row. */
+typedef struct format_row {
+    gram_format format;
+    const char *ending;
+    const gram_format_type *type;
+} format_row;
+
+static const format_row formats[] = {
+    {GRAM_FORMAT_CSV, ".csv", &gram_csv_type},       {GRAM_FORMAT_TSV, ".tsv", &gram_csv_type},
+    {GRAM_FORMAT_NPY, ".npy", &gram_npy_type},       {GRAM_FORMAT_LIBSVM, ".libsvm", &gram_libsvm_type},
+    {GRAM_FORMAT_LIBSVM, ".svm", &gram_libsvm_type},
+};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static const gram_table_options defaults = {.size = sizeof defaults};
+
+void gram_table_options_init(gram_table_options *options, size_t size)
+{
+    if (!options) return;
+    memset(options, 0, size);
+    options->size = size;
+}
+
+/* Of text[0 .. length). ASCII only: tolower follows the locale. */
+static int ends_with(const char *text, size_t length, const char *ending)
+{
+    const size_t tail = strlen(ending);
+    if (length <= tail) return 0;
+    for (size_t i = 0; i < tail; i++) {
+        const char c = text[length - tail + i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != ending[i]) return 0;
+    }
+    return 1;
+}
+
+static gram_status check_options(gram_context *context, const gram_table_options *options)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
+            "table_read: options.size = %zu, gram_table_options_init was not called", options->size);
+    FAIL_IF((unsigned)options->header > GRAM_HEADER_NO, context, GRAM_ERROR_ARGUMENT, "table_read: options.header = %d",
+            (int)options->header);
+    FAIL_IF((unsigned)options->text > GRAM_TEXT_CATEGORIES, context, GRAM_ERROR_ARGUMENT,
+            "table_read: options.text = %d", (int)options->text);
+    FAIL_IF(options->wanted && options->wanted_count < 1, context, GRAM_ERROR_ARGUMENT,
+            "table_read: options.wanted_count = %lld", (long long)options->wanted_count);
+done:
+    return status;
+}
+
+static gram_status choose(gram_context *context, const char *path, const gram_table_options *options,
+                          const gram_format_type **type)
+{
+    gram_status status = GRAM_OK;
+    gram_format format = options->format;
+    size_t length = strlen(path);
+    TRY(check_options(context, options));
+    if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
+    if (ends_with(path, length, ".gz")) length -= strlen(".gz");
+    for (int i = 0; i < FORMATS; i++) {
+        *type = formats[i].type;
+        if (format == GRAM_FORMAT_AUTO ? ends_with(path, length, formats[i].ending) : format == formats[i].format)
+            return status;
+    }
+    FAIL_IF(format != GRAM_FORMAT_AUTO, context, GRAM_ERROR_ARGUMENT, "table_read: no format %d", (int)format);
+    FAIL(context, GRAM_ERROR_DATA, "%s: its ending does not tell its format, as .csv, .tsv, .npy and .libsvm do", path);
+done:
+    return status;
+}
+
+/* ---- as a whole ---- */
+
+static gram_status read_by_filling(gram_context *context, const gram_format_type *type, gram_source *source,
+                                   const gram_table_options *options, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    void *state = NULL;
+    TRY(type->open(context, source, options, table, &state));
+    TRY(type->fill(context, state, INT64_MAX));
+done:
+    type->close(state);
+    return status;
+}
+
+static gram_status read_source(gram_context *context, const gram_format_type *type, gram_source *source,
+                               const gram_table_options *options, gram_table **table)
+{
+    gram_status status = GRAM_OK;
+    gram_table *made = NULL;
+    TRY(gram_table_create(context, gram_source_name(source), &made));
+    TRY(type->read ? type->read(context, source, options, made)
+                   : read_by_filling(context, type, source, options, made));
+    *table = made;
+    made = NULL;
+done:
+    gram_table_destroy(made);
+    return status;
+}
+
+/* Must a source that cannot be rewound be kept, because it may be read twice? */
+static int is_read_twice(const gram_format_type *type, const gram_table_options *options)
+{
+    return type == &gram_libsvm_type || (type == &gram_csv_type && options->text == GRAM_TEXT_CATEGORIES);
+}
+
+gram_status gram_table_read(gram_context *context, const char *path, const gram_table_options *options,
+                            gram_table **table)
+{
+    gram_status status = GRAM_OK;
+    const gram_format_type *type;
+    gram_source *source = NULL;
+    if (!context || !path || !table) return GRAM_ERROR_ARGUMENT;
+    if (!options) options = &defaults;
+    *table = NULL;
+    TRY(choose(context, path, options, &type));
+    TRY(gram_source_open(context, path, is_read_twice(type, options), &source));
+    TRY(read_source(context, type, source, options, table));
+done:
+    gram_source_close(source);
+    return status;
+}
+
+gram_status gram_table_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
+                                   const gram_table_options *options, gram_table **table)
+{
+    gram_status status = GRAM_OK;
+    const gram_format_type *type;
+    gram_source *source = NULL;
+    if (!context || !name || (!bytes && length > 0) || !table) return GRAM_ERROR_ARGUMENT;
+    if (!options) options = &defaults;
+    *table = NULL;
+    TRY(choose(context, name, options, &type));
+    TRY(gram_source_open_memory(context, name, bytes, length, &source));
+    TRY(read_source(context, type, source, options, table));
+done:
+    gram_source_close(source);
+    return status;
+}
+
+/* ---- by blocks ---- */
+
+struct gram_reader {
+    gram_memory *memory;
+    const gram_format_type *type;
+    gram_source *source;
+    gram_table *table;
+    void *state;
+    int failed;
+};
+
+void gram_reader_close(gram_reader *reader)
+{
+    if (!reader) return;
+    gram_memory *memory = reader->memory;
+    reader->type->close(reader->state);
+    gram_table_destroy(reader->table);
+    gram_source_close(reader->source);
+    gram_memory_give(memory, reader, sizeof *reader);
+    gram_memory_release(memory);
+}
+
+/* Takes the source, also when it fails. */
+static gram_status open_reader(gram_context *context, const gram_format_type *type, gram_source *source,
+                               const gram_table_options *options, gram_reader **reader)
+{
+    gram_status status = GRAM_OK;
+    gram_reader *made = NULL;
+    status = gram_take(context, "reading", 1, sizeof *made, (void **)&made);
+    if (status < 0) {
+        gram_source_close(source);
+        return status;
+    }
+    *made = (gram_reader){.memory = gram_memory_retain(context->memory), .type = type, .source = source};
+    FAIL_IF(options->text == GRAM_TEXT_CATEGORIES && !options->wanted, context, GRAM_ERROR_ARGUMENT,
+            "reader_open: options.text: which columns are text must be known before all rows are read");
+    TRY(gram_table_create(context, gram_source_name(source), &made->table));
+    TRY(type->open(context, source, options, made->table, &made->state));
+    *reader = made;
+    made = NULL;
+done:
+    gram_reader_close(made);
+    return status;
+}
+
+gram_status gram_reader_open(gram_context *context, const char *path, const gram_table_options *options,
+                             gram_reader **reader)
+{
+    gram_status status = GRAM_OK;
+    const gram_format_type *type;
+    gram_source *source = NULL;
+    if (!context || !path || !reader) return GRAM_ERROR_ARGUMENT;
+    if (!options) options = &defaults;
+    *reader = NULL;
+    TRY(choose(context, path, options, &type));
+    TRY(gram_source_open(context, path, 0, &source));
+    TRY(open_reader(context, type, source, options, reader));
+done:
+    return status;
+}
+
+gram_status gram_reader_open_memory(gram_context *context, const char *name, const void *bytes, size_t length,
+                                    const gram_table_options *options, gram_reader **reader)
+{
+    gram_status status = GRAM_OK;
+    const gram_format_type *type;
+    gram_source *source = NULL;
+    if (!context || !name || (!bytes && length > 0) || !reader) return GRAM_ERROR_ARGUMENT;
+    if (!options) options = &defaults;
+    *reader = NULL;
+    TRY(choose(context, name, options, &type));
+    TRY(gram_source_open_memory(context, name, bytes, length, &source));
+    TRY(open_reader(context, type, source, options, reader));
+done:
+    return status;
+}
+
+/* The rows of the last block are done with. */
+static void empty_table(gram_table *table)
+{
+    table->first_row += table->n;
+    table->n = 0;
+    for (int64_t i = 0; i < table->d; i++)
+        if (table->levels[i]) gram_levels_clear(table->levels[i]);
+}
+
+gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t most_rows, const gram_table **table)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !reader || !table) return GRAM_ERROR_ARGUMENT;
+    *table = NULL;
+    FAIL_IF(most_rows < 1, context, GRAM_ERROR_ARGUMENT, "reader_next: most_rows = %lld", (long long)most_rows);
+    FAIL_IF(reader->failed, context, GRAM_ERROR_ARGUMENT, "reader_next: the reader has failed before");
+    empty_table(reader->table);
+    status = reader->type->fill(context, reader->state, most_rows);
+    reader->failed = status < 0;
+    if (status < 0) return status;
+    FAIL_IF(reader->table->n == 0 && reader->table->first_row == 0, context, GRAM_ERROR_DATA, "%s: no rows%s",
+            reader->table->file, reader->table->named ? " after the header" : "");
+    if (reader->table->n > 0) *table = reader->table;
+done:
+    return status;
+}

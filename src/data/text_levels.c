@@ -1,0 +1,165 @@
+#include "data/text_levels.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gram/table.h>
+
+/* Slots are plenty: those taken after the limit was passed, one for each thread, find room too. */
+enum { SLOTS = 1 << 14 };
+
+typedef struct level {
+    size_t length;
+    int64_t slot;
+    char text[]; /* with its final 0 */
+} level;
+
+struct gram_levels {
+    gram_memory *memory;
+    atomic_int count;     /* may pass the limit by the number of threads */
+    atomic_int given_up;  /* too many, or one too long */
+    level **sorted;       /* NULL before the sort */
+    int64_t sorted_count; /* that the array holds */
+    int32_t order[SLOTS]; /* the slots that are taken, in the order of arrival */
+    int32_t place[SLOTS]; /* after the sort */
+    _Atomic(level *) slots[SLOTS];
+};
+
+_Static_assert((int)GRAM_MOST_LEVELS < SLOTS * 3 / 4, "a full hash table is slow, and endless when it overflows");
+
+gram_status gram_levels_create(gram_context *context, gram_levels **levels)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(context, "table: levels", 1, sizeof **levels, (void **)levels));
+    memset(*levels, 0, sizeof **levels);
+    (*levels)->memory = gram_memory_retain(context->memory);
+done:
+    return status;
+}
+
+static size_t level_bytes(size_t length)
+{
+    return sizeof(level) + length + 1;
+}
+
+void gram_levels_clear(gram_levels *levels)
+{
+    const int count = atomic_load(&levels->count);
+    for (int i = 0; i < count; i++) {
+        level *one = atomic_exchange(&levels->slots[levels->order[i]], NULL);
+        gram_memory_give(levels->memory, one, level_bytes(one->length));
+    }
+    gram_memory_give(levels->memory, levels->sorted, (size_t)levels->sorted_count * sizeof *levels->sorted);
+    levels->sorted = NULL;
+    levels->sorted_count = 0;
+    atomic_store(&levels->count, 0);
+    atomic_store(&levels->given_up, 0);
+}
+
+void gram_levels_destroy(gram_levels *levels)
+{
+    if (!levels) return;
+    gram_memory *memory = levels->memory;
+    gram_levels_clear(levels);
+    gram_memory_give(memory, levels, sizeof *levels);
+    gram_memory_release(memory);
+}
+
+/* FNV-1a, its high bits folded into the low ones */
+static unsigned hash(const char *text, size_t length)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return (unsigned)(h ^ h >> 32);
+}
+
+static gram_status make_level(gram_levels *levels, const char *text, size_t length, level **made)
+{
+    const gram_status status = gram_memory_take(levels->memory, level_bytes(length), (void **)made);
+    if (status < 0) return status;
+    (*made)->length = length;
+    memcpy((*made)->text, text, length);
+    (*made)->text[length] = '\0';
+    return status;
+}
+
+static int holds(const level *one, const char *text, size_t length)
+{
+    return one->length == length && memcmp(one->text, text, length) == 0;
+}
+
+/* Walks from the hash's slot to the text or to a free slot, and takes that unless another thread was faster. */
+static gram_status find_or_take(gram_levels *levels, const char *text, size_t length, int64_t *slot)
+{
+    gram_status status = GRAM_OK;
+    level *made = NULL;
+    int64_t at = hash(text, length) % SLOTS;
+    for (;; at = (at + 1) % SLOTS) {
+        level *there = atomic_load(&levels->slots[at]);
+        if (!there) {
+            if (!made) TRY(make_level(levels, text, length, &made));
+            if (atomic_compare_exchange_strong(&levels->slots[at], &there, made)) {
+                made = NULL;
+                const int before = atomic_fetch_add(&levels->count, 1);
+                levels->order[before] = (int32_t)at;
+                if (before >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
+                break;
+            }
+        }
+        if (holds(there, text, length)) break;
+    }
+    *slot = at;
+done:
+    gram_memory_give(levels->memory, made, level_bytes(length));
+    return status;
+}
+
+gram_status gram_levels_insert(gram_levels *levels, const char *text, size_t length, int64_t *slot)
+{
+    *slot = -1;
+    if (length > GRAM_LONGEST_LEVEL) atomic_store(&levels->given_up, 1);
+    if (atomic_load_explicit(&levels->given_up, memory_order_relaxed)) return GRAM_OK;
+    return find_or_take(levels, text, length, slot);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp((*(level *const *)a)->text, (*(level *const *)b)->text);
+}
+
+gram_status gram_levels_sort(gram_context *context, gram_levels *levels)
+{
+    gram_status status = GRAM_OK;
+    if (atomic_load(&levels->given_up)) {
+        gram_levels_clear(levels);
+        atomic_store(&levels->given_up, 1);
+        return status;
+    }
+    levels->sorted_count = atomic_load(&levels->count);
+    TRY(gram_take_from(context, levels->memory, "table: levels", levels->sorted_count, sizeof *levels->sorted,
+                       (void **)&levels->sorted));
+    for (int64_t i = 0; i < levels->sorted_count; i++) {
+        levels->sorted[i] = atomic_load(&levels->slots[levels->order[i]]);
+        levels->sorted[i]->slot = levels->order[i];
+    }
+    if (levels->sorted) qsort(levels->sorted, (size_t)levels->sorted_count, sizeof *levels->sorted, compare);
+    for (int64_t i = 0; i < levels->sorted_count; i++) levels->place[levels->sorted[i]->slot] = (int32_t)i;
+done:
+    return status;
+}
+
+int64_t gram_levels_count(const gram_levels *levels)
+{
+    return atomic_load(&levels->given_up) ? -1 : levels->sorted_count;
+}
+
+int64_t gram_levels_place(const gram_levels *levels, int64_t slot)
+{
+    return levels->place[slot];
+}
+
+const char *gram_levels_text(const gram_levels *levels, int64_t place)
+{
+    return levels->sorted[place]->text;
+}

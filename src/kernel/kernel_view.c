@@ -1,0 +1,138 @@
+/* Walks that know which columns of the points a part of the tree sees. `on` inside `on` counts columns of what the
+ * outer one shows; inside a warp there are as many columns as its matrix has rows. */
+#include "kernel/kernel.h"
+
+#include "points/points.h"
+
+gram_status gram_view_enter(gram_context *context, const gram_kernel *kernel, const gram_view *outer, gram_view *inner)
+{
+    gram_status status = GRAM_OK;
+    int64_t *columns = NULL;
+    *inner = (gram_view){.d = 0};
+    if (kernel->node == GRAM_NODE_WARP) {
+        *inner = (gram_view){.d = kernel->matrix_rows, .warp = kernel, .outer = outer};
+        goto done;
+    }
+    TRY(gram_take(context, "kernel: columns", kernel->column_count, sizeof *columns, (void **)&columns));
+    for (int64_t i = 0; i < kernel->column_count; i++)
+        columns[i] = outer->columns ? outer->columns[kernel->columns[i]] : kernel->columns[i];
+    *inner = (gram_view){kernel->column_count, columns, outer->warp, outer->outer};
+done:
+    return status;
+}
+
+void gram_view_leave(gram_context *context, gram_view *inner)
+{
+    gram_give(context, (void *)inner->columns, inner->d, sizeof *inner->columns);
+    *inner = (gram_view){.d = 0};
+}
+
+/* ---- the tree with other leaves ---- */
+
+typedef struct rebuilding {
+    gram_leaf_map map;
+    void *state;
+} rebuilding;
+
+static gram_status rebuild(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                           const gram_view *view, gram_kernel **out);
+
+static gram_status rebuild_operands(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                                    const gram_view *view, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel **operands = NULL;
+    int made = 0;
+    TRY(gram_take(context, "kernel", kernel->child_count, sizeof(gram_kernel *), (void **)&operands));
+    for (; made < kernel->child_count; made++)
+        TRY(rebuild(context, how, kernel->children[made], view, &operands[made]));
+    TRY(gram_kernel_combine(context, kernel->node, made, operands, out));
+done:
+    for (int i = 0; i < made; i++) gram_kernel_release(operands[i]);
+    gram_give(context, operands, kernel->child_count, sizeof(gram_kernel *));
+    return status;
+}
+
+static gram_status rebuild_one(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                               const gram_view *view, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *child = NULL;
+    gram_view inner = {.d = 0};
+    const int enters = view && (kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP);
+    if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
+    TRY(rebuild(context, how, kernel->children[0], enters ? &inner : view, &child));
+    TRY(gram_kernel_with_child(context, kernel, child, out));
+done:
+    gram_kernel_release(child);
+    gram_view_leave(context, &inner);
+    return status;
+}
+
+static gram_status rebuild(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
+                           const gram_view *view, gram_kernel **out)
+{
+    *out = NULL;
+    if (kernel->node == GRAM_NODE_SUM || kernel->node == GRAM_NODE_PRODUCT)
+        return rebuild_operands(context, how, kernel, view, out);
+    if (kernel->node != GRAM_NODE_LEAF) return rebuild_one(context, how, kernel, view, out);
+    if (!kernel->external) return how->map(context, how->state, kernel, view, out);
+    *out = gram_kernel_retain((gram_kernel *)kernel); /* it never changes: only the count of its owners does */
+    return GRAM_OK;
+}
+
+gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
+                                gram_leaf_map map, void *state, gram_kernel **out)
+{
+    const rebuilding how = {map, state};
+    return rebuild(context, &how, kernel, view, out);
+}
+
+/* ---- does it fit? ---- */
+
+static gram_status check_leaf(gram_context *context, const gram_kernel *leaf, int64_t d)
+{
+    gram_status status = GRAM_OK;
+    const gram_argument *length = gram_kernel_argument(leaf, GRAM_ROLE_LENGTH);
+    const gram_argument *covariance = gram_kernel_argument(leaf, GRAM_ROLE_COVARIANCE);
+    FAIL_IF(length && length->count > 1 && length->count != d, context, GRAM_ERROR_DIMENSION,
+            "%s: ell has %lld numbers, but the kernel sees %lld column%s", leaf->type->name, (long long)length->count,
+            (long long)d, d == 1 ? "" : "s");
+    FAIL_IF(covariance && covariance->rows != d, context, GRAM_ERROR_DIMENSION,
+            "%s: S is %lld x %lld, but the kernel sees %lld column%s", leaf->type->name, (long long)covariance->rows,
+            (long long)covariance->rows, (long long)d, d == 1 ? "" : "s");
+done:
+    return status;
+}
+
+static gram_status check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d)
+{
+    gram_status status = GRAM_OK;
+    int64_t seen = d;
+    if (kernel->node == GRAM_NODE_LEAF) return check_leaf(context, kernel, d);
+    for (int64_t i = 0; i < kernel->column_count; i++)
+        FAIL_IF(kernel->columns[i] >= d, context, GRAM_ERROR_DIMENSION,
+                "on: there is no column %lld, the points have %lld here", (long long)kernel->columns[i] + 1,
+                (long long)d);
+    FAIL_IF(kernel->node == GRAM_NODE_WARP && kernel->matrix_columns != d, context, GRAM_ERROR_DIMENSION,
+            "warp: the matrix has %lld column%s, the points have %lld here", (long long)kernel->matrix_columns,
+            kernel->matrix_columns == 1 ? "" : "s", (long long)d);
+    FAIL_IF(kernel->node == GRAM_NODE_CENTRE && kernel->external->points->d != d, context, GRAM_ERROR_DIMENSION,
+            "centre: the sample has %lld column%s, the points have %lld here", (long long)kernel->external->points->d,
+            kernel->external->points->d == 1 ? "" : "s", (long long)d);
+    if (kernel->node == GRAM_NODE_ON) seen = kernel->column_count;
+    if (kernel->node == GRAM_NODE_WARP) seen = kernel->matrix_rows;
+    for (int i = 0; i < kernel->child_count; i++) TRY(check_dimension(context, kernel->children[i], seen));
+done:
+    return status;
+}
+
+gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d)
+{
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    if (!kernel) return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_check_dimension: kernel is NULL");
+    if (d < 1)
+        return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_check_dimension: d = %lld, need at least one column",
+                         (long long)d);
+    return check_dimension(context, kernel, d);
+}

@@ -1,0 +1,99 @@
+/* Joint draws of a Gaussian process at given points: mean + L z with the factor of the covariance. */
+#include <cblas.h>
+#include <string.h>
+
+#include <gram/random.h>
+
+#include "base/sweep.h"
+#include "method/gp/exact/gp_exact.h"
+#include "points/points.h"
+
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
+
+static const double LEAST_JITTER = 1e-15, MOST_JITTER = 1e-4; /* of the mean variance */
+
+/* The lower factor of a covariance (m x m, in place) with the least jitter, of powers of ten, that it needs. */
+static gram_status factor_covariance(gram_context *context, int64_t m, double *c, double *copy, double *jitter)
+{
+    gram_status status = GRAM_OK;
+    const int size = (int)m;
+    double mean = 0;
+    int info = 1;
+    for (int64_t i = 0; i < m; i++) mean += c[i * m + i] / (double)m;
+    for (*jitter = 0; info != 0; *jitter = *jitter == 0 ? LEAST_JITTER * mean : 10 * *jitter) {
+        FAIL_IF(*jitter > MOST_JITTER * mean, context, GRAM_ERROR_NUMERICAL,
+                "gp_draw: the covariance of %lld points is not positive definite with a jitter of %g", (long long)m,
+                *jitter);
+        memcpy(copy, c, (size_t)(m * m) * sizeof *c);
+        for (int64_t i = 0; i < m; i++) copy[i * m + i] += *jitter;
+        gram_blas_enter();
+        dpotrf_("U", &size, copy, &size, &info, 1); /* the row-major lower triangle */
+        gram_blas_leave();
+        if (mean == 0) info = 0; /* nothing is left to draw */
+        if (info == 0) break;
+    }
+done:
+    return status;
+}
+
+/* out = mean + L z for `count` standard normal z. */
+static gram_status draw(gram_context *context, const double *mean, int64_t m, double *covariance, int64_t count,
+                        double *out, int64_t ldo, double *jitter)
+{
+    gram_status status = GRAM_OK;
+    const gram_random random = {context->seed, 0x64726177 /* "draw" */};
+    double *factor = NULL, *z = NULL, used = 0;
+    TRY(gram_take(context, "gp_draw: factor", m * m, sizeof(double), (void **)&factor));
+    TRY(gram_take(context, "gp_draw: normal numbers", m, sizeof(double), (void **)&z));
+    TRY(factor_covariance(context, m, covariance, factor, &used));
+    for (int64_t j = 0; j < count; j++) {
+        gram_random_normal(random, (uint64_t)(j * m), m, z);
+        cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)m, factor, (int)m, z, 1);
+        for (int64_t i = 0; i < m; i++) out[i * ldo + j] = (mean ? mean[i] : 0) + z[i];
+    }
+    if (jitter) *jitter = used;
+done:
+    gram_give(context, factor, m * m, sizeof(double));
+    gram_give(context, z, m, sizeof(double));
+    return status;
+}
+
+gram_status gram_gp_draw(gram_context *context, const gram_gp *gp, const gram_points *points, const double *basis,
+                         int64_t ldb, int64_t count, double *out, int64_t ldo, double *jitter)
+{
+    gram_status status = GRAM_OK;
+    double *covariance = NULL, *mean = NULL;
+    if (!context || !gp || !out) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_gp_check_points(context, "gp_draw", gp, points, basis, ldb));
+    const int64_t m = points->n;
+    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw: count = %lld with ldo = %lld",
+            (long long)count, (long long)ldo);
+    TRY(gram_take(context, "gp_draw: covariance", m * m, sizeof(double), (void **)&covariance));
+    TRY(gram_take(context, "gp_draw: mean", m, sizeof(double), (void **)&mean));
+    TRY(gram_gp_predict(context, gp, points, basis, ldb, mean, NULL));
+    TRY(gram_gp_covariance(context, gp, points, basis, ldb, covariance, m));
+    TRY(draw(context, mean, m, covariance, count, out, ldo, jitter));
+done:
+    if (points) {
+        gram_give(context, covariance, points->n * points->n, sizeof(double));
+        gram_give(context, mean, points->n, sizeof(double));
+    }
+    return status;
+}
+
+gram_status gram_gp_draw_prior(gram_context *context, gram_kernel *kernel, const gram_points *points, int64_t count,
+                               double *out, int64_t ldo, double *jitter)
+{
+    gram_status status = GRAM_OK;
+    double *covariance = NULL;
+    if (!context || !kernel || !points || !out) return GRAM_ERROR_ARGUMENT;
+    const int64_t m = points->n;
+    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw_prior: count = %lld with ldo = %lld",
+            (long long)count, (long long)ldo);
+    TRY(gram_take(context, "gp_draw_prior: covariance", m * m, sizeof(double), (void **)&covariance));
+    TRY(gram_matrix(context, kernel, points, NULL, covariance, m));
+    TRY(draw(context, NULL, m, covariance, count, out, ldo, jitter));
+done:
+    gram_give(context, covariance, m * m, sizeof(double));
+    return status;
+}

@@ -1,0 +1,137 @@
+/* Options of tuning a Gaussian process: defaults and limits, in one place; and the priors among them.
+ *
+ * A prior names a parameter of the kernel that was given. When one length becomes one per column, parameters get other
+ * numbers, but names tell: "rbf.ell" became "rbf.ell[1]", "rbf.ell[2]", ... */
+#include <math.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "method/gp/tune/gp_tune.h"
+
+static const double LOG_2PI = 1.8378770664093454836;
+
+const char *gram_gp_objective_name(gram_gp_objective objective)
+{
+    return objective == GRAM_GP_OBJECTIVE_ML ? "ml" : objective == GRAM_GP_OBJECTIVE_LOO ? "loo" : "unknown";
+}
+
+void gram_gp_tune_options_init(gram_gp_tune_options *options, size_t size)
+{
+    const gram_gp_tune_options defaults = {.ard = -1, .rows = 3000, .restarts = 3, .evaluations = 500};
+    if (!options) return;
+    memset(options, 0, size);
+    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    options->size = size;
+}
+
+/* An integer option that must lie between two others. */
+static gram_status check_between(gram_context *context, const char *function, const char *name, int64_t value,
+                                 int64_t least, int64_t most)
+{
+    if (value >= least && value <= most) return GRAM_OK;
+    return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: options: %s = %lld, need %lld to %lld", function, name,
+                     (long long)value, (long long)least, (long long)most);
+}
+
+static gram_status check_prior(gram_context *context, const char *function, const gram_kernel *kernel, int64_t i,
+                               const gram_gp_prior *prior)
+{
+    gram_status status = GRAM_OK;
+    gram_parameter parameter;
+    char text[GRAM_NUMBER_SIZE];
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    FAIL_IF(prior->parameter < GRAM_GP_PRIOR_NOISE || prior->parameter >= count, context, GRAM_ERROR_ARGUMENT,
+            "%s: options: priors[%lld].parameter = %lld, need -1 for the noise or one of the %lld of the kernel",
+            function, (long long)i, (long long)prior->parameter, (long long)count);
+    FAIL_IF(!isfinite(prior->mean), context, GRAM_ERROR_ARGUMENT, "%s: options: priors[%lld].mean is %s", function,
+            (long long)i, gram_number_format(prior->mean, text));
+    FAIL_IF(!(prior->deviation > 0 && isfinite(prior->deviation)), context, GRAM_ERROR_ARGUMENT,
+            "%s: options: priors[%lld].deviation = %s, need a finite number above 0", function, (long long)i,
+            gram_number_format(prior->deviation, text));
+    if (prior->parameter == GRAM_GP_PRIOR_NOISE) goto done;
+    TRY(gram_kernel_parameter_get(context, kernel, prior->parameter, &parameter));
+    FAIL_IF(parameter.transform != GRAM_TRANSFORM_LOG, context, GRAM_ERROR_ARGUMENT,
+            "%s: options: priors[%lld]: %s may be negative and has no logarithm", function, (long long)i,
+            parameter.name);
+done:
+    return status;
+}
+
+gram_status gram_gp_tune_options_read(gram_context *context, const char *function, const gram_gp_tune_options *options,
+                                      const gram_kernel *kernel, gram_gp_tune_options *read)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_tune_options_init(read, sizeof *read);
+    if (!options) goto done;
+    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
+            "%s: tune->size = %zu, need %zu: call gram_gp_tune_options_init", function, options->size, sizeof *options);
+    *read = *options;
+    TRY(check_between(context, function, "objective", (int64_t)read->objective, GRAM_GP_OBJECTIVE_ML,
+                      GRAM_GP_OBJECTIVE_LOO));
+    TRY(check_between(context, function, "ard", read->ard, -1, 1));
+    TRY(check_between(context, function, "rows", read->rows, 1, INT32_MAX));
+    TRY(check_between(context, function, "restarts", read->restarts, 1, 1000));
+    TRY(check_between(context, function, "evaluations", read->evaluations, 1, INT64_MAX));
+    TRY(check_between(context, function, "prior_count", read->prior_count, 0, INT32_MAX));
+    FAIL_IF(read->prior_count > 0 && !read->priors, context, GRAM_ERROR_ARGUMENT, "%s: options: priors is NULL",
+            function);
+    for (int64_t i = 0; i < read->prior_count; i++) TRY(check_prior(context, function, kernel, i, &read->priors[i]));
+done:
+    return status;
+}
+
+/* ---- priors ---- */
+
+/* Is it this parameter, or one of several that were made from it? */
+static int comes_from(const char *name, const char *given)
+{
+    const size_t length = strlen(given);
+    return strncmp(name, given, length) == 0 && (name[length] == '\0' || name[length] == '[');
+}
+
+static double log_density(const gram_gp_prior *prior, double value, double *slope)
+{
+    const double away = (log(value) - prior->mean) / prior->deviation;
+    *slope = -away / (prior->deviation * value);
+    return -0.5 * (away * away + LOG_2PI) - log(prior->deviation);
+}
+
+/* One prior on all parameters of the kernel that it is for. */
+static gram_status add_prior(gram_context *context, const gram_kernel *given, const gram_kernel *kernel,
+                             const gram_gp_prior *prior, double *value, double *gradient)
+{
+    gram_status status = GRAM_OK;
+    gram_parameter wanted, parameter;
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    TRY(gram_kernel_parameter_get(context, given, prior->parameter, &wanted));
+    for (int64_t i = 0; i < count; i++) {
+        double slope;
+        TRY(gram_kernel_parameter_get(context, kernel, i, &parameter));
+        if (!comes_from(parameter.name, wanted.name)) continue;
+        *value += log_density(prior, parameter.value, &slope);
+        if (gradient) gradient[i] += slope;
+    }
+done:
+    return status;
+}
+
+gram_status gram_gp_log_prior(gram_context *context, const gram_gp_tuning *g, const gram_kernel *kernel, double noise,
+                              double *value, double *gradient)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    *value = 0;
+    for (int64_t i = 0; i < g->tune.prior_count; i++) {
+        const gram_gp_prior *prior = &g->tune.priors[i];
+        double slope;
+        if (prior->parameter != GRAM_GP_PRIOR_NOISE) {
+            TRY(add_prior(context, g->kernel, kernel, prior, value, gradient));
+            continue;
+        }
+        *value += log_density(prior, noise, &slope);
+        if (gradient) gradient[count] += slope;
+    }
+done:
+    return status;
+}

@@ -1,0 +1,366 @@
+/* Kernel ridge regression: plans, solves, and tells how good the result is.
+ *
+ * The report is made from the solution alone, by one product K [a, 1] in f64: fitted values, the residual of the system, the
+ * norm a'K a, and a lower bound of |A| for the backward error. So it is the same account for every way of solving. */
+#include <math.h>
+#include <string.h>
+
+#include <gram/krr.h>
+
+#include "method/krr/krr.h"
+#include "method/krr/krr_solution.h"
+#include "points/points.h"
+
+struct gram_krr {
+    gram_memory *memory;
+    gram_function *function;
+    gram_krr_report report;
+    int64_t given, m;
+    double *fitted, *loo;
+};
+
+void gram_krr_options_init(gram_krr_options *options, size_t size)
+{
+    const gram_krr_options defaults = {.lambda = 1e-3, .intercept = 1, .leave_one_out = -1};
+    if (!options) return;
+    memset(options, 0, size);
+    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    options->size = size;
+}
+
+gram_krr_options gram_krr_options_known(const gram_krr_options *options)
+{
+    gram_krr_options known;
+    gram_krr_options_init(&known, sizeof known);
+    if (options) memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    return known;
+}
+
+/* ---- a solution ---- */
+
+gram_status gram_solution_make(gram_context *context, const gram_problem *p, int64_t count, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(context, "coefficients", count * p->m, sizeof(double), (void **)&s->a));
+    TRY(gram_take(context, "constants", p->m, sizeof(double), (void **)&s->b));
+    s->condition = s->log_determinant = s->effective_dimension = s->trace_error = NAN;
+    s->rank = count;
+done:
+    return status;
+}
+
+static int64_t centre_count(const gram_problem *p, const gram_solution *s)
+{
+    if (s->plan.solver != GRAM_SOLVER_NYSTROM) return p->n;
+    return s->plan.landmarks < p->n ? s->plan.landmarks : p->n;
+}
+
+void gram_solution_free(gram_context *context, const gram_problem *p, gram_solution *s)
+{
+    const int64_t count = centre_count(p, s);
+    gram_give(context, s->a, count * p->m, sizeof(double));
+    gram_give(context, s->b, p->m, sizeof(double));
+    gram_give(context, s->projected, p->n, sizeof(double));
+    if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_destroy(s->centres);
+    gram_give(context, s->landmarks, count * p->d, sizeof(double));
+}
+
+static gram_status plan(gram_context *context, const gram_problem *p, const gram_krr_options *options, gram_plan *out)
+{
+    gram_plan_request request;
+    gram_plan_request_init(&request, sizeof request);
+    request.n = p->n;
+    request.d = p->d;
+    request.outputs = p->m;
+    request.kernel = p->kernel;
+    request.solver = options->solver;
+    request.precision = options->precision;
+    request.landmarks = options->landmarks;
+    request.leave_one_out = options->leave_one_out;
+    request.ridgeless = options->lambda == 0;
+    return gram_plan_fit(context, &request, out);
+}
+
+static gram_status solve(gram_context *context, const gram_problem *p, const gram_krr_options *options,
+                         gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    s->intercept = options->intercept != 0;
+    s->tolerance = options->tolerance;
+    TRY(plan(context, p, options, &s->plan));
+    TRY(gram_solution_make(context, p, centre_count(p, s), s));
+    switch (s->plan.solver) {
+    case GRAM_SOLVER_NYSTROM: TRY(gram_solve_landmarks(context, p, s)); break;
+    case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
+    default: TRY(gram_solve_exact(context, p, s));
+    }
+done:
+    return status;
+}
+
+/* ---- the report ---- */
+
+/* K [a, 1] for the points: n x (m + 1). */
+static gram_status multiply(gram_context *context, const gram_problem *p, const gram_solution *s, double *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + 1, count = s->centres->n;
+    double *v = NULL;
+    TRY(gram_take(context, "coefficients and 1", count * columns, sizeof(double), (void **)&v));
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(v + i * columns, s->a + i * p->m, (size_t)p->m * sizeof *v);
+        v[i * columns + p->m] = 1;
+    }
+    TRY(gram_matrix_product(context, p->kernel, p->x, s->centres == p->x ? NULL : s->centres, columns, v, columns, out,
+                            columns));
+done:
+    gram_give(context, v, count * columns, sizeof(double));
+    return status;
+}
+
+static double root_sum(double sum)
+{
+    return sum > 0 ? sqrt(sum) : 0;
+}
+
+/* |A|_2 from below: |A 1|/sqrt(n), and its largest diagonal entry. */
+static double norm_from_below(const gram_problem *p, const gram_solution *s, const double *products,
+                              const double *diagonal)
+{
+    double sum = 0, most = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const double shift = p->ridge[i] + s->jitter, row = products[i * (p->m + 1) + p->m] + shift;
+        sum += row * row;
+        if (diagonal[i] + shift > most) most = diagonal[i] + shift;
+    }
+    return fmax(most, sqrt(sum / (double)p->n));
+}
+
+/* |y - b - A a| against |y - b| and |A| |a|, the worst output. */
+static void report_residual(const gram_problem *p, const gram_solution *s, const double *products,
+                            const double *diagonal, gram_krr_report *r)
+{
+    const double norm = norm_from_below(p, s, products, diagonal);
+    r->residual = r->backward_error = 0;
+    for (int64_t o = 0; o < p->m; o++) {
+        double residual = 0, right = 0, a = 0, applied = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            const double coefficient = s->a[i * p->m + o], target = p->y[i * p->m + o] - s->b[o];
+            const double left = products[i * (p->m + 1) + o] + (p->ridge[i] + s->jitter) * coefficient;
+            residual += (target - left) * (target - left);
+            right += target * target;
+            a += coefficient * coefficient;
+            applied += left * left;
+        }
+        const double size = fmax(norm * sqrt(a), sqrt(applied)) + sqrt(right);
+        if (right > 0) r->residual = fmax(r->residual, sqrt(residual / right));
+        if (size > 0) r->backward_error = fmax(r->backward_error, sqrt(residual) / size);
+    }
+}
+
+/* |f|^2 = a'K a, where K a is in the products; for landmarks it takes their own matrix. */
+static gram_status report_norm(gram_context *context, const gram_problem *p, const gram_solution *s,
+                               const gram_function *f, const double *products, gram_krr_report *r)
+{
+    gram_status status = GRAM_OK;
+    double sum = 0, *norms = NULL;
+    if (s->centres == p->x) {
+        for (int64_t i = 0; i < p->n; i++)
+            for (int64_t o = 0; o < p->m; o++) sum += s->a[i * p->m + o] * products[i * (p->m + 1) + o];
+    } else {
+        TRY(gram_take(context, "norms", p->m, sizeof(double), (void **)&norms));
+        TRY(gram_function_norm(context, f, norms));
+        for (int64_t o = 0; o < p->m; o++) sum += norms[o] * norms[o];
+    }
+    r->norm = root_sum(sum);
+done:
+    gram_give(context, norms, p->m, sizeof(double));
+    return status;
+}
+
+/* Errors on the rows, and the fitted values. */
+static void report_training(const gram_problem *p, const gram_solution *s, const double *products, double *fitted,
+                            gram_krr_report *r)
+{
+    double sum = 0;
+    const double variation = gram_problem_variation(p);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t o = 0; o < p->m; o++) {
+            const double value = products[i * (p->m + 1) + o] + s->b[o], miss = p->y[i * p->m + o] - value;
+            fitted[(p->rows ? p->rows[i] : i) * p->m + o] = value;
+            sum += gram_problem_weight(p, i) * miss * miss;
+        }
+    r->train_rmse = sqrt(sum / (p->total * (double)p->m));
+    r->train_r2 = variation > 0 ? 1 - sum / variation : NAN;
+}
+
+/* y_i - f_(-i)(x_i) = a_i/P_ii. GCV, the weighted mean squared residual over (1 - df/n)^2:
+ * (n^2/W) sum_i a_i^2/w_i / (sum_i P_ii/w_i)^2, W the sum of the weights. */
+static void report_leave_one_out(const gram_problem *p, const gram_solution *s, double *loo, gram_krr_report *r)
+{
+    double sum = 0, whitened = 0, trace = 0;
+    const double variation = gram_problem_variation(p);
+    for (int64_t i = 0; i < p->n; i++) {
+        const double w = gram_problem_weight(p, i);
+        trace += s->projected[i] / w;
+        for (int64_t o = 0; o < p->m; o++) {
+            const double a = s->a[i * p->m + o], miss = s->projected[i] > 0 ? a / s->projected[i] : NAN;
+            loo[(p->rows ? p->rows[i] : i) * p->m + o] = miss;
+            sum += w * miss * miss;
+            whitened += a * a / w;
+        }
+    }
+    r->loo_rmse = sqrt(sum / (p->total * (double)p->m));
+    r->loo_r2 = variation > 0 ? 1 - sum / variation : NAN;
+    r->gcv = (double)p->n * (double)p->n * whitened / (trace * trace) / (p->total * (double)p->m);
+}
+
+/* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. Without a factor of A there is none, and from landmarks fewer
+ * coefficients than rows. */
+static void report_likelihood(const gram_problem *p, const gram_solution *s, gram_krr_report *r)
+{
+    const double n = (double)p->n, pi = 3.14159265358979323846;
+    double sum = 0;
+    r->log_marginal_likelihood = NAN;
+    if (isnan(s->log_determinant)) return;
+    for (int64_t o = 0; o < p->m; o++) {
+        double quadratic = 0;
+        for (int64_t i = 0; i < p->n; i++) quadratic += (p->y[i * p->m + o] - s->b[o]) * s->a[i * p->m + o];
+        sum -= n / 2 * (log(2 * pi * quadratic / n) + 1) + s->log_determinant / 2;
+    }
+    r->log_marginal_likelihood = isfinite(sum) ? sum : NAN;
+}
+
+static void report_solution(const gram_problem *p, const gram_solution *s, const double *diagonal, gram_krr_report *r)
+{
+    r->n = p->n;
+    r->d = p->d;
+    r->outputs = p->m;
+    r->solver = s->plan.solver;
+    r->precision = s->plan.precision;
+    r->jitter = s->jitter;
+    r->condition = s->condition;
+    r->iterations = s->iterations;
+    r->rank = s->rank;
+    r->trace_error = s->trace_error;
+    r->effective_dimension = s->effective_dimension;
+    r->plan = s->plan;
+    for (int64_t i = 0; i < p->n; i++) {
+        r->trace += diagonal[i];
+        r->radius = fmax(r->radius, sqrt(fmax(0, diagonal[i])));
+    }
+}
+
+static gram_status take_rows(gram_context *context, gram_krr *krr, double **out)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(context, "values of the rows", krr->given * krr->m, sizeof(double), (void **)out));
+    for (int64_t i = 0; i < krr->given * krr->m; i++) (*out)[i] = NAN;
+done:
+    return status;
+}
+
+static gram_status report(gram_context *context, const gram_problem *p, const gram_solution *s, gram_krr *krr)
+{
+    gram_status status = GRAM_OK;
+    gram_krr_report *r = &krr->report;
+    const int64_t numbers = p->n * (p->m + 1);
+    double *products = NULL, *diagonal = NULL;
+    TRY(gram_take(context, "products", numbers, sizeof(double), (void **)&products));
+    TRY(gram_take(context, "diagonal", p->n, sizeof(double), (void **)&diagonal));
+    TRY(multiply(context, p, s, products));
+    TRY(gram_matrix_diagonal(context, p->kernel, p->x, diagonal));
+    report_solution(p, s, diagonal, r);
+    if (s->centres == p->x) report_residual(p, s, products, diagonal, r);
+    TRY(report_norm(context, p, s, krr->function, products, r));
+    TRY(take_rows(context, krr, &krr->fitted));
+    report_training(p, s, products, krr->fitted, r);
+    if (s->projected) {
+        TRY(take_rows(context, krr, &krr->loo));
+        report_leave_one_out(p, s, krr->loo, r);
+    }
+    report_likelihood(p, s, r);
+done:
+    gram_give(context, products, numbers, sizeof(double));
+    gram_give(context, diagonal, p->n, sizeof(double));
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static gram_status make(gram_context *context, const gram_problem *p, gram_krr **krr)
+{
+    gram_status status = GRAM_OK;
+    gram_krr *made = NULL;
+    TRY(gram_take(context, "krr_fit", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    made->given = p->given;
+    made->m = p->m;
+    gram_krr_report *r = &made->report;
+    r->size = sizeof *r;
+    r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = NAN;
+    *krr = made;
+done:
+    return status;
+}
+
+gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                         const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
+{
+    gram_status status = GRAM_OK;
+    const gram_krr_options known = gram_krr_options_known(options);
+    gram_problem problem = {0};
+    gram_solution solution = {0};
+    gram_krr *made = NULL;
+    if (!context || !krr) return GRAM_ERROR_ARGUMENT;
+    *krr = NULL;
+    TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
+    TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
+    TRY(make(context, &problem, &made));
+    TRY(solve(context, &problem, &known, &solution));
+    TRY(gram_function_create(context, kernel, solution.centres, outputs, solution.a, outputs,
+                             solution.intercept ? solution.b : NULL, &made->function));
+    made->report.lambda = known.lambda;
+    TRY(report(context, &problem, &solution, made));
+    *krr = made;
+    made = NULL;
+    if (solution.not_converged) status = GRAM_NOT_CONVERGED;
+done:
+    gram_krr_destroy(made);
+    gram_solution_free(context, &problem, &solution);
+    gram_problem_free(context, &problem);
+    return status;
+}
+
+void gram_krr_destroy(gram_krr *krr)
+{
+    if (!krr) return;
+    gram_memory *memory = krr->memory;
+    const size_t bytes = (size_t)(krr->given * krr->m) * sizeof(double);
+    gram_function_release(krr->function);
+    gram_memory_give(memory, krr->fitted, bytes);
+    gram_memory_give(memory, krr->loo, bytes);
+    gram_memory_give(memory, krr, sizeof *krr);
+    gram_memory_release(memory);
+}
+
+gram_function *gram_krr_function(const gram_krr *krr)
+{
+    return krr->function;
+}
+
+const gram_krr_report *gram_krr_get_report(const gram_krr *krr)
+{
+    return &krr->report;
+}
+
+const double *gram_krr_fitted(const gram_krr *krr)
+{
+    return krr->fitted;
+}
+
+const double *gram_krr_loo_residuals(const gram_krr *krr)
+{
+    return krr->loo;
+}

@@ -1,0 +1,10 @@
+/* Between the files of kernel ridge regression. */
+#ifndef GRAM_METHOD_KRR_KRR_H
+#define GRAM_METHOD_KRR_KRR_H
+
+#include <gram/krr.h>
+
+/* The defaults, and over them what the caller's struct has, however old it is; NULL: the defaults. */
+gram_krr_options gram_krr_options_known(const gram_krr_options *options);
+
+#endif

@@ -1,0 +1,44 @@
+/* Conjugate gradients without a factor of the whole matrix: products are matrix-free, and a low-rank approximation of K
+ * plus the ridge is the preconditioner. Memory for its n x rank numbers only, and as many products as it takes. */
+#include <string.h>
+
+#include <gram/cg.h>
+#include <gram/nystrom.h>
+
+#include "method/krr/krr_solution.h"
+
+static const double DEFAULT_TOLERANCE = 1e-10;
+
+gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0), numbers = p->n * columns;
+    gram_nystrom *low_rank = NULL;
+    gram_operator *op = NULL;
+    double *right = NULL, *u = NULL;
+    gram_cg_options options;
+    gram_cg_report report;
+    s->centres = p->x;
+    TRY(gram_nystrom_create(context, p->kernel, p->x, p->ridge, s->plan.landmarks, &low_rank));
+    TRY(gram_solution_operator(context, p, &op));
+    TRY(gram_take(context, "right-hand sides", numbers, sizeof(double), (void **)&right));
+    TRY(gram_take(context, "solutions", numbers, sizeof(double), (void **)&u));
+    gram_solution_right_side(p, s->intercept, right);
+    memset(u, 0, (size_t)numbers * sizeof *u);
+    gram_cg_options_init(&options, sizeof options);
+    options.tolerance = s->tolerance > 0 ? s->tolerance : DEFAULT_TOLERANCE;
+    options.precondition = gram_cg_precondition_nystrom;
+    options.user = low_rank;
+    TRY(gram_cg_solve(context, op, columns, right, columns, u, columns, &options, &report));
+    s->not_converged = status == GRAM_NOT_CONVERGED;
+    s->iterations = report.iterations;
+    s->rank = gram_nystrom_rank(low_rank);
+    s->trace_error = gram_nystrom_trace_error(low_rank);
+    (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+done:
+    gram_nystrom_destroy(low_rank);
+    gram_operator_release(op);
+    gram_give(context, right, numbers, sizeof(double));
+    gram_give(context, u, numbers, sizeof(double));
+    return status < 0 ? status : GRAM_OK;
+}

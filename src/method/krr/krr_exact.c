@@ -1,0 +1,290 @@
+/* The exact solution of A a = y - b, A = K + ridge.
+ *
+ * Mixed precision: an f32 factor takes half the memory and time of an f64 one. It is only a preconditioner; conjugate
+ * gradients with products in f64 bring the solution to the backward error of an f64 factor in a few steps. When they stall,
+ * the condition is too bad for that and the f64 factor is made instead.
+ *
+ * With an intercept both y and 1 are solved for: P = A^-1 - A^-1 1 1'A^-1/(1'A^-1 1), a = P y. The diagonal of P gives
+ * leave-one-out; it needs the inverse, made in place of the f64 factor.
+ *
+ * Without a ridge the factor serves if the condition allows it. Otherwise the limit of a vanishing ridge comes from
+ * eigenvalues: with S = diag(sqrt(w)), M = S K S, t = S 1 and N the projector to M's null space, b = t'N S y/(t'N t) if t
+ * has a part there and 1'K^+ y/(1'K^+ 1) if not, and a = S M^+ S (y - b). */
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include <gram/cg.h>
+#include <gram/eigen.h>
+
+#include "method/krr/krr_solution.h"
+
+enum { STALLED = 8 };
+
+static const double REFINED = 1e-14;        /* backward error that refinement reaches */
+static const double WORST_CONDITION = 1e13; /* of a factor that the ridgeless limit trusts */
+
+double gram_solution_combine(const gram_problem *p, const double *u, int intercept, double *a, double *b)
+{
+    const int64_t m = p->m, columns = m + (intercept != 0);
+    double sum = 0;
+    for (int64_t i = 0; i < p->n && intercept; i++) sum += u[i * columns + m];
+    for (int64_t o = 0; o < m; o++) {
+        double top = 0;
+        for (int64_t i = 0; i < p->n && intercept; i++) top += u[i * columns + m] * p->y[i * m + o];
+        b[o] = intercept ? top / sum : 0;
+        for (int64_t i = 0; i < p->n; i++)
+            a[i * m + o] = u[i * columns + o] - (intercept ? b[o] * u[i * columns + m] : 0);
+    }
+    return sum;
+}
+
+void gram_solution_right_side(const gram_problem *p, int intercept, double *u)
+{
+    const int64_t columns = p->m + (intercept != 0);
+    for (int64_t i = 0; i < p->n; i++) {
+        memcpy(u + i * columns, p->y + i * p->m, (size_t)p->m * sizeof *u);
+        if (intercept) u[i * columns + p->m] = 1;
+    }
+}
+
+/* ---- f64 ---- */
+
+/* What is left of a single row is 0, not its rounding error. */
+static double less_intercept(double inverse, double h, double sum)
+{
+    const double left = inverse - h * h / sum;
+    return left > 16 * DBL_EPSILON * inverse ? left : 0;
+}
+
+/* P_ii = (A^-1)_ii - h_i^2/(1'h), h = A^-1 1; and tr K A^-1 = n - sum_i (A - K)_ii (A^-1)_ii. */
+static gram_status invert(gram_context *context, const gram_problem *p, const double *u, double sum,
+                          gram_cholesky *factor, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0);
+    TRY(gram_take(context, "leave-one-out", p->n, sizeof(double), (void **)&s->projected));
+    TRY(gram_cholesky_invert(context, factor));
+    TRY(gram_cholesky_inverse_diagonal(context, factor, s->projected));
+    s->effective_dimension = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        s->effective_dimension += 1 - (p->ridge[i] + s->jitter) * s->projected[i];
+        if (s->intercept) s->projected[i] = less_intercept(s->projected[i], u[i * columns + p->m], sum);
+    }
+done:
+    return status;
+}
+
+static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_solution *s, double *u)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0);
+    gram_cholesky *factor = NULL;
+    TRY(gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, &s->jitter, &factor));
+    s->log_determinant = gram_cholesky_log_determinant(factor);
+    TRY(gram_cholesky_condition(context, factor, &s->condition));
+    gram_solution_right_side(p, s->intercept, u);
+    TRY(gram_cholesky_solve(context, factor, columns, u, columns));
+    const double sum = gram_solution_combine(p, u, s->intercept, s->a, s->b);
+    s->plan.precision = GRAM_PRECISION_F64;
+    if (s->plan.leave_one_out) TRY(invert(context, p, u, sum, factor, s));
+done:
+    gram_cholesky_destroy(factor);
+    return status;
+}
+
+/* ---- f32 and refinement ---- */
+
+gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op)
+{
+    gram_status status = GRAM_OK;
+    gram_operator *k = NULL;
+    TRY(gram_operator_create_free(context, p->kernel, p->x, &k));
+    TRY(gram_operator_create_shifted_by(context, k, p->ridge, op));
+done:
+    gram_operator_release(k);
+    return status;
+}
+
+/* 1 in *solved if the tolerance was reached. */
+static gram_status refine(gram_context *context, const gram_problem *p, gram_solution *s, gram_cholesky *factor,
+                          double *u, int *solved)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0);
+    gram_operator *op = NULL;
+    double *right = NULL;
+    gram_cg_options options;
+    gram_cg_report report;
+    gram_cg_options_init(&options, sizeof options);
+    options.tolerance = s->tolerance > 0 ? s->tolerance : REFINED;
+    options.stall = STALLED;
+    options.precondition = gram_cg_precondition_factor;
+    options.user = factor;
+    TRY(gram_solution_operator(context, p, &op));
+    TRY(gram_take(context, "right-hand sides", p->n * columns, sizeof(double), (void **)&right));
+    gram_solution_right_side(p, s->intercept, right);
+    memset(u, 0, (size_t)(p->n * columns) * sizeof *u);
+    TRY(gram_cg_solve(context, op, columns, right, columns, u, columns, &options, &report));
+    s->iterations = report.iterations;
+    *solved = status == GRAM_OK;
+    status = GRAM_OK;
+    (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+done:
+    gram_give(context, right, p->n * columns, sizeof(double));
+    gram_operator_release(op);
+    return status;
+}
+
+static gram_status solve_f32(gram_context *context, const gram_problem *p, gram_solution *s, double *u, int *solved)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0);
+    gram_cholesky *factor = NULL;
+    *solved = 0;
+    status = gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F32, &s->jitter, &factor);
+    if (status == GRAM_ERROR_NUMERICAL) return GRAM_OK;
+    if (status < 0) goto done;
+    if (s->plan.precision == GRAM_PRECISION_F32) {
+        gram_solution_right_side(p, s->intercept, u);
+        TRY(gram_cholesky_solve(context, factor, columns, u, columns));
+        (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+        *solved = 1;
+    } else {
+        s->jitter = 0; /* of the preconditioner alone: the system that is solved has none */
+        TRY(refine(context, p, s, factor, u, solved));
+    }
+done:
+    gram_cholesky_destroy(factor);
+    return status;
+}
+
+/* ---- no ridge ---- */
+
+typedef struct spectrum {
+    int64_t n, rank;
+    double *values;
+    double *vectors; /* row j is the vector of value j */
+} spectrum;
+
+static gram_status decompose(gram_context *context, const gram_problem *p, spectrum *e)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = p->n;
+    double *k = NULL;
+    TRY(gram_take(context, "ridgeless limit: the matrix", n * n, sizeof(double), (void **)&k));
+    TRY(gram_matrix(context, p->kernel, p->x, NULL, k, n));
+    for (int64_t i = 0; i < n && p->weights; i++)
+        for (int64_t j = 0; j <= i; j++) k[i * n + j] *= sqrt(p->weights[i]) * sqrt(p->weights[j]);
+    TRY(gram_eigen_symmetric(context, n, k, n, 0, n, e->values, e->vectors, n));
+    const double least = (double)n * DBL_EPSILON * fabs(e->values[0]);
+    FAIL_IF(e->values[n - 1] < -1e4 * least, context, GRAM_ERROR_NUMERICAL,
+            "krr_fit: the Gram matrix has the negative eigenvalue %g: without a ridge the kernel must be positive "
+            "semi-definite",
+            e->values[n - 1]);
+    e->rank = 0;
+    while (e->rank < n && e->values[e->rank] > least) e->rank++;
+done:
+    gram_give(context, k, n * n, sizeof(double));
+    return status;
+}
+
+/* z_j = v_j'S c for a column c of stride `stride` (NULL: 1). */
+static void project(const gram_problem *p, const spectrum *e, const double *c, int64_t stride, double *z)
+{
+    for (int64_t j = 0; j < e->n; j++) {
+        z[j] = 0;
+        for (int64_t i = 0; i < e->n; i++)
+            z[j] += e->vectors[j * e->n + i] * sqrt(gram_problem_weight(p, i)) * (c ? c[i * stride] : 1);
+    }
+}
+
+/* The constant of the limit: by the part of 1 that no function of the kernel reaches, if there is one. */
+static double limit_constant(const spectrum *e, const double *one, const double *y)
+{
+    double all = 0, beyond = 0, beyond_y = 0, within = 0, within_y = 0;
+    for (int64_t j = 0; j < e->n; j++) {
+        all += one[j] * one[j];
+        if (j < e->rank) {
+            within += one[j] * one[j] / e->values[j];
+            within_y += one[j] * y[j] / e->values[j];
+        } else {
+            beyond += one[j] * one[j];
+            beyond_y += one[j] * y[j];
+        }
+    }
+    return beyond > 1e-10 * all ? beyond_y / beyond : within_y / within;
+}
+
+static gram_status pseudo_inverse(gram_context *context, const gram_problem *p, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = p->n, m = p->m;
+    spectrum e = {n, 0, NULL, NULL};
+    double *one = NULL, *z = NULL;
+    TRY(gram_take(context, "ridgeless limit: eigenvalues", n, sizeof(double), (void **)&e.values));
+    TRY(gram_take(context, "ridgeless limit: eigenvectors", n * n, sizeof(double), (void **)&e.vectors));
+    TRY(gram_take(context, "ridgeless limit", n, sizeof(double), (void **)&one));
+    TRY(gram_take(context, "ridgeless limit", n, sizeof(double), (void **)&z));
+    TRY(decompose(context, p, &e));
+    project(p, &e, NULL, 0, one);
+    for (int64_t o = 0; o < m; o++) {
+        project(p, &e, p->y + o, m, z);
+        s->b[o] = s->intercept ? limit_constant(&e, one, z) : 0;
+        for (int64_t j = 0; j < n; j++) z[j] = j < e.rank ? (z[j] - s->b[o] * one[j]) / e.values[j] : 0;
+        for (int64_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < e.rank; j++) sum += e.vectors[j * n + i] * z[j];
+            s->a[i * m + o] = sum * sqrt(gram_problem_weight(p, i));
+        }
+    }
+    s->rank = e.rank;
+    s->effective_dimension = (double)e.rank;
+    s->condition = e.rank < n ? INFINITY : e.values[0] / e.values[n - 1];
+    s->plan.leave_one_out = 0;
+done:
+    gram_give(context, e.values, n, sizeof(double));
+    gram_give(context, e.vectors, n * n, sizeof(double));
+    gram_give(context, one, n, sizeof(double));
+    gram_give(context, z, n, sizeof(double));
+    return status;
+}
+
+static gram_status solve_ridgeless(gram_context *context, const gram_problem *p, gram_solution *s, double *u)
+{
+    gram_status status = solve_f64(context, p, s, u);
+    if (status >= 0 && s->jitter == 0 && s->condition < WORST_CONDITION) return status;
+    if (status < 0 && status != GRAM_ERROR_NUMERICAL) return status;
+    gram_give(context, s->projected, p->n, sizeof(double));
+    s->projected = NULL;
+    s->jitter = 0;
+    s->log_determinant = NAN;
+    return pseudo_inverse(context, p, s);
+}
+
+/* ---- the whole ---- */
+
+gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + (s->intercept != 0);
+    const int double_only = s->plan.precision == GRAM_PRECISION_F64;
+    int solved = 0;
+    double *u = NULL;
+    s->centres = p->x;
+    TRY(gram_take(context, "solutions", p->n * columns, sizeof(double), (void **)&u));
+    if (p->ridge[0] == 0) {
+        TRY(solve_ridgeless(context, p, s, u));
+        goto done;
+    }
+    if (!double_only) TRY(solve_f32(context, p, s, u, &solved));
+    if (!solved) {
+        s->iterations = 0;
+        s->jitter = 0;
+        TRY(solve_f64(context, p, s, u));
+    }
+done:
+    gram_give(context, u, p->n * columns, sizeof(double));
+    return status;
+}

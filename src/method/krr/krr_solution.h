@@ -1,0 +1,47 @@
+/* What the ways of solving a regression problem fill in. */
+#ifndef GRAM_METHOD_KRR_KRR_SOLUTION_H
+#define GRAM_METHOD_KRR_KRR_SOLUTION_H
+
+#include <gram/operator.h>
+
+#include "points/weighted_problem.h"
+
+typedef struct gram_solution {
+    int intercept;
+    int not_converged;    /* iterations ended before the tolerance was reached */
+    double tolerance;     /* of the backward error, of iterations; 0: the way's own */
+    gram_plan plan;       /* what is to be done; precision and leave_one_out become what was done */
+    gram_points *centres; /* p->x, or landmarks of it */
+    double *a;            /* count x m coefficients of the centres; count = points of `centres` */
+    double *b;            /* m constants */
+    double *projected;    /* n: P_ii for leave-one-out, NULL if it was not computed */
+    double jitter;
+    double condition, log_determinant, effective_dimension, trace_error; /* NaN: not known */
+    int64_t iterations, rank;
+    double *landmarks; /* the array behind `centres`, when those are landmarks */
+} gram_solution;
+
+/* Takes a, b (for `count` centres) and fills in what is not known yet. */
+gram_status gram_solution_make(gram_context *context, const gram_problem *p, int64_t count, gram_solution *s);
+void gram_solution_free(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* (K + ridge) a = y - b by Cholesky in f64 or in f32 with refinement, or by the pseudo-inverse without a ridge. */
+gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* The same by conjugate gradients alone. */
+gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* Least squares over the span of the functions of landmarks. */
+gram_status gram_solve_landmarks(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* K + ridge, matrix-free; the caller releases it. */
+gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op);
+
+/* u = [y, 1], or y alone. */
+void gram_solution_right_side(const gram_problem *p, int intercept, double *u);
+
+/* From u = A^-1 [y, 1] (n x (m + 1), with the last column only if there is an intercept): b = 1'A^-1 y/(1'A^-1 1) and
+ * a = A^-1 (y - b). Returns 1'A^-1 1, 0 without an intercept. */
+double gram_solution_combine(const gram_problem *p, const double *u, int intercept, double *a, double *b);
+
+#endif

@@ -1,0 +1,37 @@
+/* Between the files of regression with any loss. */
+#ifndef GRAM_METHOD_LOSS_LOSS_H
+#define GRAM_METHOD_LOSS_LOSS_H
+
+#include <gram/loss.h>
+
+#include "points/weighted_problem.h"
+#include "solve/factored_matrix.h"
+
+typedef struct gram_loss_solution {
+    const gram_loss_matrix *k;
+    const gram_loss_options *options;
+    const double *y, *weights; /* n; weights may be NULL */
+    int64_t outputs;
+    double c;          /* 2 n lambda */
+    int warm;          /* start from what is there */
+    double *a, *b, *f; /* n x outputs, outputs, n x outputs */
+    double *numbers;   /* of the interior-point method */
+    int64_t count;
+    double objective, dual, gap, jitter; /* objective and dual are sums over rows */
+    int64_t iterations;
+    int converged;
+} gram_loss_solution;
+
+gram_status gram_loss_options_read(gram_context *context, const char *name, const gram_loss_options *options,
+                                   gram_loss_options *known);
+int64_t gram_loss_outputs(const gram_loss_options *options);
+
+gram_status gram_loss_solution_take(gram_context *context, gram_loss_solution *s);
+void gram_loss_solution_give(gram_context *context, gram_loss_solution *s);
+gram_status gram_loss_solve(gram_context *context, gram_loss_solution *s);
+
+/* sum_i w_i loss_o(y_i - f_io) over rows and outputs. */
+double gram_loss_sum(const gram_loss_options *options, int64_t n, int64_t outputs, const double *y,
+                     const double *weights, const double *f);
+
+#endif

@@ -1,0 +1,228 @@
+/* Writing models: model.json, then the arrays. The arrays go to the disk from where they are; only model.json is made in
+ * memory, in exactly the room that it takes. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "data/npy_header.h"
+#include "function/function.h"
+#include "model/archive.h"
+#include "model/model.h"
+#include <gram/text.h>
+
+enum { FIXED_PARTS = 4 }; /* model.json, centres, coefficients, constant */
+
+/* ---- model.json ---- */
+
+static void put_column(gram_json *json, const char *key, const gram_column *column)
+{
+    gram_json_open(json, key, '{');
+    gram_json_string(json, "name", column->name);
+    gram_json_string(json, "kind", column->text ? "text" : "number");
+    gram_json_integer(json, "place", column->place);
+    gram_json_number(json, "mean", column->mean);
+    gram_json_number(json, "deviation", column->deviation);
+    gram_json_number(json, "fill", column->fill);
+    if (column->text) {
+        gram_json_open(json, "levels", '[');
+        for (int64_t i = 0; i < column->level_count; i++) gram_json_string(json, NULL, column->levels[i]);
+        gram_json_close(json, '[');
+    }
+    gram_json_close(json, '{');
+}
+
+static void put_columns(gram_json *json, const char *key, int64_t count, const gram_column *columns)
+{
+    gram_json_open(json, key, '[');
+    for (int64_t i = 0; i < count; i++) put_column(json, NULL, &columns[i]);
+    gram_json_close(json, '[');
+}
+
+static void put_preparation(gram_json *json, const gram_preparation *preparation)
+{
+    static const char *const missing[] = {"error", "drop", "mean"};
+    if (!preparation) {
+        gram_json_null(json, "preparation");
+        return;
+    }
+    const gram_preparation_description *description = gram_preparation_describe(preparation);
+    gram_json_open(json, "preparation", '{');
+    put_columns(json, "features", description->feature_count, description->features);
+    put_columns(json, "targets", description->target_count, description->targets);
+    if (description->weights)
+        put_column(json, "weights", description->weights);
+    else
+        gram_json_null(json, "weights");
+    gram_json_string(json, "missing", missing[description->missing]);
+    gram_json_truth(json, "scaled", description->scaled);
+    gram_json_truth(json, "named", description->named);
+    gram_json_close(json, '{');
+}
+
+/* JSON has no infinities: {"number": "inf"}. */
+static void put_infinite(gram_json *json, const char *name, double value)
+{
+    gram_json_open(json, name, '{');
+    gram_json_string(json, "number", value > 0 ? "inf" : "-inf");
+    gram_json_close(json, '{');
+}
+
+static void put_facts(gram_json *json, const gram_model *model)
+{
+    gram_json_open(json, "facts", '{');
+    for (const gram_model_fact_link *link = model->facts; link; link = link->next) {
+        const gram_fact *fact = &link->fact;
+        if (fact->kind == GRAM_FACT_TEXT)
+            gram_json_string(json, fact->name, fact->text);
+        else if (fact->kind == GRAM_FACT_INTEGER)
+            gram_json_integer(json, fact->name, fact->integer);
+        else if (isinf(fact->number))
+            put_infinite(json, fact->name, fact->number);
+        else
+            gram_json_number(json, fact->name, fact->number);
+    }
+    gram_json_close(json, '{');
+}
+
+static void put_array(gram_json *json, const char *name, int64_t rows, int64_t columns, const char *type)
+{
+    gram_json_open(json, name, '{');
+    gram_json_integer(json, "rows", rows);
+    gram_json_integer(json, "columns", columns);
+    gram_json_string(json, "dtype", type);
+    gram_json_close(json, '{');
+}
+
+static const char *centres_type(const gram_function *f)
+{
+    return f->f32 ? "<f4" : "<f8";
+}
+
+static void put_arrays(gram_json *json, const gram_model *model)
+{
+    const gram_function *f = model->function;
+    gram_json_open(json, "arrays", '{');
+    put_array(json, "centres", f->n, f->d, centres_type(f));
+    put_array(json, "coefficients", f->n, f->outputs, "<f8");
+    put_array(json, "constant", 1, f->outputs, "<f8");
+    for (const gram_model_array_link *link = model->arrays; link; link = link->next)
+        put_array(json, link->name, link->rows, link->columns, "<f8");
+    gram_json_close(json, '{');
+}
+
+static void put_model(gram_json *json, const gram_model *model, const char *kernel)
+{
+    gram_json_open(json, NULL, '{');
+    gram_json_string(json, "format", "gram-model");
+    gram_json_integer(json, "version", GRAM_MODEL_VERSION);
+    gram_json_string(json, "gram", gram_version());
+    gram_json_string(json, "method", model->method);
+    gram_json_string(json, "task", model->task);
+    gram_json_string(json, "kernel", kernel);
+    gram_json_integer(json, "outputs", model->function->outputs);
+    put_preparation(json, model->preparation);
+    put_facts(json, model);
+    put_arrays(json, model);
+    gram_json_close(json, '{');
+}
+
+/* ---- what cannot be written ---- */
+
+/* The kernel's text reads back to the same kernel, or the model cannot be written. */
+static gram_status check_text(gram_context *context, const gram_kernel *kernel, const char *text)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *again = NULL;
+    status = gram_kernel_parse(context, text, &again);
+    if (status == GRAM_ERROR_MEMORY || status == GRAM_ERROR_BUDGET) goto done;
+    FAIL_IF(status < 0 || !gram_kernel_equal(kernel, again), context, GRAM_ERROR_UNSUPPORTED,
+            "model_write: the kernel %.80s%s exists in this program only and cannot be kept in a file", text,
+            strlen(text) > 80 ? "..." : "");
+done:
+    gram_kernel_release(again);
+    return status;
+}
+
+static gram_status print_kernel(gram_context *context, const gram_kernel *kernel, char **text, size_t *size)
+{
+    gram_status status = GRAM_OK;
+    *size = gram_kernel_print(kernel, NULL, 0) + 1;
+    TRY(gram_take(context, "model_write: kernel", (int64_t)*size, 1, (void **)text));
+    (void)gram_kernel_print(kernel, *text, *size);
+    TRY(check_text(context, kernel, *text));
+done:
+    return status;
+}
+
+static gram_status make_json(gram_context *context, const gram_model *model, gram_json *json)
+{
+    gram_status status = GRAM_OK;
+    char *kernel = NULL, wanted[GRAM_BYTES_SIZE], most[GRAM_BYTES_SIZE];
+    size_t kernel_size = 0;
+    TRY(print_kernel(context, model->function->kernel, &kernel, &kernel_size));
+    put_model(json, model, kernel);
+    FAIL_IF(json->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
+            "model_write: names, levels and facts take %s, more than the %s of a model file",
+            gram_bytes_format(json->length, wanted), gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+    json->size = json->length;
+    TRY(gram_take(context, "model_write: model.json", (int64_t)json->size, 1, (void **)&json->text));
+    json->length = 0;
+    json->comma = 0;
+    put_model(json, model, kernel);
+done:
+    gram_give(context, kernel, (int64_t)kernel_size, 1);
+    return status;
+}
+
+/* ---- the parts ---- */
+
+typedef struct heads {
+    char bytes[GRAM_NPY_HEADER];
+} heads;
+
+/* An array as an entry NAME.npy; its header goes to `head`. */
+static void set_part(gram_archive_part *part, heads *head, const char *name, const char *type, int64_t rows,
+                     int64_t columns, const void *data)
+{
+    const size_t item = strcmp(type, "<f4") == 0 ? sizeof(float) : sizeof(double);
+    (void)strcat(strcpy(part->name, name), ".npy");
+    part->head_size = gram_npy_format(type, rows, columns, head->bytes);
+    part->head = head->bytes;
+    part->data = data;
+    part->data_size = (size_t)(rows * columns) * item;
+}
+
+static void set_parts(const gram_model *model, const gram_json *json, gram_archive_part *parts, heads *head)
+{
+    const gram_function *f = model->function;
+    parts[0] = (gram_archive_part){.name = "model.json", .head = json->text, .head_size = json->length};
+    set_part(&parts[1], &head[1], "centres", centres_type(f), f->n, f->d, gram_function_row(f, 0));
+    set_part(&parts[2], &head[2], "coefficients", "<f8", f->n, f->outputs, f->a);
+    set_part(&parts[3], &head[3], "constant", "<f8", 1, f->outputs, f->constant);
+    int64_t i = FIXED_PARTS;
+    for (const gram_model_array_link *link = model->arrays; link; link = link->next, i++)
+        set_part(&parts[i], &head[i], link->name, "<f8", link->rows, link->columns, link->data);
+}
+
+gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
+{
+    gram_status status = GRAM_OK;
+    gram_json json = {.text = NULL};
+    gram_archive_part *parts = NULL;
+    heads *head = NULL;
+    int64_t count = 0;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
+    count = FIXED_PARTS + model->array_count;
+    TRY(make_json(context, model, &json));
+    TRY(gram_take(context, "model_write: parts", count, sizeof *parts, (void **)&parts));
+    TRY(gram_take(context, "model_write: headers", count, sizeof *head, (void **)&head));
+    set_parts(model, &json, parts, head);
+    TRY(gram_archive_write(context, path, count, parts, 0));
+done:
+    gram_give(context, head, count, sizeof *head);
+    gram_give(context, parts, count, sizeof *parts);
+    gram_give(context, json.text, (int64_t)json.size, 1);
+    return status;
+}

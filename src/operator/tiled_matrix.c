@@ -1,0 +1,110 @@
+#include "operator/tiled_matrix.h"
+
+#include <cblas.h>
+#include <string.h>
+
+#include "base/sweep.h"
+#include "base/tournament.h"
+
+enum { WIDTH = 480, SMALL_WIDTH = 96, TILES_WANTED = 10, CHUNK = 96 };
+
+gram_tiled gram_tiled_shape(int64_t n)
+{
+    gram_tiled tiled = {.n = n, .width = WIDTH};
+    while (tiled.width > SMALL_WIDTH && tiled.width * TILES_WANTED > n) tiled.width -= SMALL_WIDTH;
+    tiled.count = (n + tiled.width - 1) / tiled.width;
+    return tiled;
+}
+
+int64_t gram_tiled_numbers(const gram_tiled *tiled)
+{
+    const int64_t last = tiled->count - 1;
+    return gram_tiled_place(tiled, last, last) + gram_tiled_rows(tiled, last) * gram_tiled_rows(tiled, last);
+}
+
+double gram_tiled_at(const gram_tiled *tiled, int64_t i, int64_t j)
+{
+    const int64_t row = i > j ? i : j, column = i > j ? j : i;
+    const int64_t tile_row = row / tiled->width, tile_column = column / tiled->width;
+    return tiled->data[gram_tiled_place(tiled, tile_row, tile_column) +
+                       row % tiled->width * gram_tiled_ld(tiled, tile_column) + column % tiled->width];
+}
+
+void gram_tiled_column(const gram_tiled *tiled, int64_t column, double *out, int64_t ld)
+{
+    for (int64_t i = 0; i < tiled->n; i++) out[i * ld] = gram_tiled_at(tiled, i, column);
+}
+
+typedef struct multiplication {
+    const gram_tiled *tiled;
+    int64_t columns;
+    const double *v;
+    int64_t ldv;
+    double *out;
+    int64_t ldo;
+} multiplication;
+
+/* out_i += T v_j and out_j += T' v_i, a chunk of rows at a time, so that the second use finds it in the cache */
+static void multiply_tile(const multiplication *job, int64_t i, int64_t j)
+{
+    const gram_tiled *tiled = job->tiled;
+    const int ld = (int)gram_tiled_ld(tiled, j), width = (int)gram_tiled_rows(tiled, j);
+    const int columns = (int)job->columns, ldv = (int)job->ldv, ldo = (int)job->ldo;
+    const double *v_j = job->v + j * tiled->width * job->ldv;
+    double *out_j = job->out + j * tiled->width * job->ldo;
+    for (int64_t row = 0; row < gram_tiled_rows(tiled, i); row += CHUNK) {
+        const int64_t left = gram_tiled_rows(tiled, i) - row, at = i * tiled->width + row;
+        const int rows = (int)(left < CHUNK ? left : CHUNK);
+        const double *chunk = tiled->data + gram_tiled_place(tiled, i, j) + row * ld;
+        if (columns == 1) {
+            cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, width, 1, chunk, ld, v_j, ldv, 1, job->out + at * job->ldo,
+                        ldo);
+            cblas_dgemv(CblasRowMajor, CblasTrans, rows, width, 1, chunk, ld, job->v + at * job->ldv, ldv, 1, out_j,
+                        ldo);
+            continue;
+        }
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, width, 1, chunk, ld, v_j, ldv, 1,
+                    job->out + at * job->ldo, ldo);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, columns, rows, 1, chunk, ld, job->v + at * job->ldv,
+                    ldv, 1, out_j, ldo);
+    }
+}
+
+static void multiply_diagonal_tile(const multiplication *job, int64_t i)
+{
+    const gram_tiled *tiled = job->tiled;
+    const double *tile = tiled->data + gram_tiled_place(tiled, i, i);
+    const int width = (int)gram_tiled_rows(tiled, i), ld = (int)gram_tiled_ld(tiled, i);
+    const double *v = job->v + i * tiled->width * job->ldv;
+    double *out = job->out + i * tiled->width * job->ldo;
+    if (job->columns == 1)
+        cblas_dsymv(CblasRowMajor, CblasLower, width, 1, tile, ld, v, (int)job->ldv, 1, out, (int)job->ldo);
+    else
+        cblas_dsymm(CblasRowMajor, CblasLeft, CblasLower, width, (int)job->columns, 1, tile, ld, v, (int)job->ldv, 1,
+                    out, (int)job->ldo);
+}
+
+static gram_status multiply_task(void *argument, const gram_worker *worker)
+{
+    const multiplication *job = argument;
+    int64_t i, j;
+    if (!gram_tournament_game(job->tiled->count, worker->round, worker->task, &i, &j)) return GRAM_OK;
+    if (i == j)
+        multiply_diagonal_tile(job, i);
+    else
+        multiply_tile(job, i, j);
+    return GRAM_OK;
+}
+
+gram_status gram_tiled_apply(gram_context *context, const gram_tiled *tiled, int64_t columns, const double *v,
+                             int64_t ldv, double *out, int64_t ldo)
+{
+    multiplication job = {tiled, columns, v, ldv, out, ldo};
+    for (int64_t i = 0; i < tiled->n; i++) memset(out + i * ldo, 0, (size_t)columns * sizeof *out);
+    const gram_sweep sweep = {.what = "matrix product",
+                              .tasks = gram_tournament_games(tiled->count),
+                              .rounds = gram_tournament_rounds(tiled->count),
+                              .run = multiply_task,
+                              .argument = &job};
+    return gram_sweep_run(context, &sweep);
+}

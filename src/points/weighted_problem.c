@@ -1,0 +1,106 @@
+/* Rows of weight 0 are no rows, and f32 points are taken as f64: a Gram matrix of f32 entries is not positive definite to
+ * better than 1e-7 of its diagonal, far from what a fit is solved to. */
+#include "points/weighted_problem.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "points/points.h"
+#include "points/row_sample.h"
+
+/* Points of the rows that stay: the caller's array itself if all do and it is f64. */
+static gram_status gather_points(gram_context *context, const gram_points *x, gram_problem *p)
+{
+    gram_status status = GRAM_OK;
+    const double *from = x->f64;
+    int64_t stride = x->stride;
+    if (p->rows || !from) {
+        TRY(gram_take(context, "points", p->n * p->d, sizeof(double), (void **)&p->copy));
+        for (int64_t i = 0; i < p->n; i++)
+            for (int64_t l = 0; l < p->d; l++) p->copy[i * p->d + l] = gram_points_at(x, p->rows ? p->rows[i] : i, l);
+        from = p->copy;
+        stride = p->d;
+    }
+    TRY(gram_points_create_f64(context, p->n, p->d, from, stride, &p->x));
+done:
+    return status;
+}
+
+/* Which rows have a weight above 0; NULL if all do. */
+static gram_status gather_rows(gram_context *context, const char *name, const gram_given *given, gram_problem *p)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_given_rows(context, given, &p->rows, &p->n));
+    FAIL_IF(p->n == 0, context, GRAM_ERROR_DATA, "%s: all weights are 0", name);
+    if (p->n < p->given) goto done;
+    gram_give(context, p->rows, p->given, sizeof *p->rows);
+    p->rows = NULL;
+done:
+    return status;
+}
+
+gram_status gram_problem_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
+                              int64_t outputs, const double *y, int64_t ldy, const double *weights,
+                              gram_problem *problem)
+{
+    gram_status status = GRAM_OK;
+    gram_problem *p = problem;
+    const gram_given given = {x, outputs, y, ldy, weights};
+    memset(p, 0, sizeof *p);
+    FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "%s: kernel is NULL", name);
+    TRY(gram_given_check(context, name, &given));
+    *p = (gram_problem){.kernel = kernel, .given = x->n, .d = x->d, .m = outputs};
+    TRY(gather_rows(context, name, &given, p));
+    TRY(gather_points(context, x, p));
+    TRY(gram_take(context, "targets", p->n * p->m, sizeof(double), (void **)&p->y));
+    TRY(gram_take(context, "ridge", p->n, sizeof(double), (void **)&p->ridge));
+    if (weights) TRY(gram_take(context, "weights", p->n, sizeof(double), (void **)&p->weights));
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t row = p->rows ? p->rows[i] : i;
+        memcpy(p->y + i * p->m, y + row * ldy, (size_t)p->m * sizeof(double));
+        if (weights) p->weights[i] = weights[row];
+        p->total += gram_problem_weight(p, i);
+        p->ridge[i] = 0;
+    }
+done:
+    return status;
+}
+
+void gram_problem_free(gram_context *context, gram_problem *p)
+{
+    gram_points_destroy(p->x);
+    gram_give(context, p->y, p->n * p->m, sizeof(double));
+    gram_give(context, p->ridge, p->n, sizeof(double));
+    gram_give(context, p->weights, p->n, sizeof(double));
+    gram_give(context, p->rows, p->given, sizeof *p->rows);
+    gram_give(context, p->copy, p->n * p->d, sizeof(double));
+    memset(p, 0, sizeof *p);
+}
+
+gram_status gram_problem_set_lambda(gram_context *context, const char *name, double lambda, gram_problem *problem)
+{
+    char shown[GRAM_NUMBER_SIZE];
+    if (!(lambda >= 0) || !isfinite(lambda))
+        return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: lambda = %s, need a number >= 0", name,
+                         gram_number_format(lambda, shown));
+    for (int64_t i = 0; i < problem->n; i++)
+        problem->ridge[i] = (double)problem->n * lambda / gram_problem_weight(problem, i);
+    return GRAM_OK;
+}
+
+double gram_problem_variation(const gram_problem *p)
+{
+    double sum = 0;
+    for (int64_t o = 0; o < p->m; o++) {
+        double mean = 0;
+        for (int64_t i = 0; i < p->n; i++) mean += gram_problem_weight(p, i) * p->y[i * p->m + o];
+        mean /= p->total;
+        for (int64_t i = 0; i < p->n; i++) {
+            const double from_mean = p->y[i * p->m + o] - mean;
+            sum += gram_problem_weight(p, i) * from_mean * from_mean;
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,40 @@
+/* The regression problem as the fits see it: rows of positive weight, targets without gaps, the ridge of each row. */
+#ifndef GRAM_POINTS_WEIGHTED_PROBLEM_H
+#define GRAM_POINTS_WEIGHTED_PROBLEM_H
+
+#include <gram/krr.h>
+
+#include "base/context.h"
+
+typedef struct gram_problem {
+    gram_kernel *kernel; /* the caller's */
+    gram_points *x;      /* n points */
+    int64_t n, d, m;     /* m outputs */
+    double *y;           /* n x m */
+    double *weights;     /* n, all positive; NULL: all 1 */
+    double total;        /* sum of the weights */
+    double *ridge;       /* n lambda/w_i: what is added to the diagonal of K */
+    int64_t given;       /* rows of the caller */
+    int64_t *rows;       /* which of them each row is; NULL: all in order */
+    double *copy;        /* of the points, when rows are left out or the points are f32 */
+} gram_problem;
+
+/* Checks the arguments (`name` is the public function's, for messages) and gathers the rows; what is not finite in y or
+ * the weights is named. weights may be NULL. On failure too, gram_problem_free is due. */
+gram_status gram_problem_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
+                              int64_t outputs, const double *y, int64_t ldy, const double *weights,
+                              gram_problem *problem);
+void gram_problem_free(gram_context *context, gram_problem *problem);
+
+/* Sets the ridge; lambda >= 0 and finite, else GRAM_ERROR_ARGUMENT. */
+gram_status gram_problem_set_lambda(gram_context *context, const char *name, double lambda, gram_problem *problem);
+
+static inline double gram_problem_weight(const gram_problem *problem, int64_t i)
+{
+    return problem->weights ? problem->weights[i] : 1;
+}
+
+/* sum_i w_i (y_io - mean)^2 over rows and outputs, mean the weighted mean of the output. */
+double gram_problem_variation(const gram_problem *problem);
+
+#endif

@@ -1,0 +1,58 @@
+/* The Cholesky factor from inside: what its files share. */
+#ifndef GRAM_SOLVE_CHOLESKY_CHOLESKY_H
+#define GRAM_SOLVE_CHOLESKY_CHOLESKY_H
+
+#include <gram/cholesky.h>
+
+#include "base/sweep.h"
+#include "operator/tiled_matrix.h"
+#include "tile/engine.h"
+
+enum { GRAM_CHOLESKY_COLUMNS = 1 << 24 }; /* right-hand sides at most: BLAS counts in 32 bits */
+
+struct gram_cholesky {
+    gram_memory *memory;
+    gram_tiled tiles; /* the shape; its data are the numbers if they are f64 */
+    gram_storage storage;
+    int inverted;  /* 1: the numbers are those of A^-1; -1: inverting it was not finished */
+    int64_t count; /* numbers held */
+    void *numbers; /* double or float */
+};
+
+/* The numbers of the lower triangle of A^-1 in row i, columns first .. first + count - 1 (up to i) in one tile: where they are,
+ * and how many follow each other there in *count. The factor has been inverted. */
+const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count);
+
+/* Flags of the tiles of the lower triangle, numbered row by row. */
+static inline int64_t gram_cholesky_flag(int64_t i, int64_t j)
+{
+    return i * (i + 1) / 2 + j;
+}
+
+/* What making a factor needs. */
+typedef struct gram_factoring {
+    gram_cholesky *factor;
+    const gram_engine *engine;
+    const double *shift; /* NULL: 0 */
+    double jitter;
+    gram_flags done;
+    int64_t bad_pivot; /* -1: none */
+} gram_factoring;
+
+/* The tile of a task: column by column, each from the diagonal down. */
+gram_status gram_cholesky_factor_task_f64(void *argument, const gram_worker *worker);
+gram_status gram_cholesky_factor_task_f32(void *argument, const gram_worker *worker);
+
+/* b = L^-1 b, or b = L^-T b if transposed; in place, n x columns. */
+gram_status gram_cholesky_substitute_f64(gram_context *context, const gram_cholesky *factor, int transposed,
+                                         int64_t columns, double *b, int64_t ldb);
+gram_status gram_cholesky_substitute_f32(gram_context *context, const gram_cholesky *factor, int transposed,
+                                         int64_t columns, float *b, int64_t ldb);
+
+/* out = L x, or out = L' x if transposed; one column, not in place. */
+gram_status gram_cholesky_multiply_f64(gram_context *context, const gram_cholesky *factor, int transposed,
+                                       const double *x, double *out);
+gram_status gram_cholesky_multiply_f32(gram_context *context, const gram_cholesky *factor, int transposed,
+                                       const float *x, float *out);
+
+#endif

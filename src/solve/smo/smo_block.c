@@ -1,0 +1,25 @@
+#include "solve/smo/smo_block.h"
+
+#include <math.h>
+
+/* An entry: its segment, its place there, and its place in the arrays. */
+typedef struct entry {
+    int segment;
+    int64_t row;
+    int64_t at;
+} entry;
+
+double gram_smo_least_curvature(double largest_diagonal)
+{
+    return largest_diagonal > 0 ? 1e-12 * largest_diagonal : 1e-12;
+}
+
+#define REAL double
+#define NAME(name) name##_f64
+#include "solve/smo/smo_block_body.h"
+#undef REAL
+#undef NAME
+
+#define REAL float
+#define NAME(name) name##_f32
+#include "solve/smo/smo_block_body.h"

@@ -1,0 +1,268 @@
+/* Choosing how to fit, before any of the work.
+ *
+ * Exact comes first. Its matrix is half of n^2 numbers, in f64 where quantities of the factor itself are wanted
+ * (leave-one-out, determinants) or the condition is bad, in f32 with refinement otherwise: half the memory, half the
+ * time. What does not fit exactly is fitted on landmarks. Estimates of memory are upper bounds, and what a fit takes is
+ * counted against the same budget anyway; those of time are from rates that ordinary processors reach. */
+#include "solve/solver_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "base/context.h"
+#include "operator/tiled_matrix.h"
+
+enum {
+    MOST_FOR_LOO = 5000,
+    LEAST_FOR_MIXED = 1024, /* below that an f64 factor takes a few milliseconds */
+    DEFAULT_LANDMARKS = 3000,
+    DEFAULT_RANK = 1000, /* of the preconditioner of cg */
+    LEAST_LANDMARKS = 100,
+    MOST_LANDMARKS = 1 << 16,
+    CG_VECTORS = 8
+};
+
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom"};
+static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
+
+const char *gram_solver_name(gram_solver solver)
+{
+    const int count = sizeof solver_names / sizeof *solver_names;
+    return (int)solver >= 0 && (int)solver < count ? solver_names[solver] : "unknown";
+}
+
+const char *gram_precision_name(gram_precision precision)
+{
+    const int count = sizeof precision_names / sizeof *precision_names;
+    return (int)precision >= 0 && (int)precision < count ? precision_names[precision] : "unknown";
+}
+
+void gram_plan_request_init(gram_plan_request *request, size_t size)
+{
+    gram_plan_request defaults = {.size = sizeof defaults, .outputs = 1, .leave_one_out = -1};
+    if (!request) return;
+    memset(request, 0, size);
+    memcpy(request, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    request->size = size;
+}
+
+/* ---- what a way takes ---- */
+
+/* Points packed for the engine (rows and a copy for products), right-hand sides and their companions. */
+static double vectors_bytes(const gram_plan_request *r, int64_t n)
+{
+    return (double)n * (2.0 * (double)r->d + (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16) * sizeof(double) + 4e6;
+}
+
+static double factor_bytes(int64_t n, size_t size)
+{
+    const gram_tiled shape = gram_tiled_shape(n);
+    return (double)gram_tiled_numbers(&shape) * (double)size;
+}
+
+static double landmark_bytes(const gram_plan_request *r, int64_t n, int64_t landmarks)
+{
+    const double p = (double)landmarks + (double)r->outputs + 1;
+    const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
+    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + vectors_bytes(r, n);
+}
+
+/* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
+static double cg_bytes(const gram_plan_request *r, int64_t n, int64_t rank)
+{
+    return (double)n * (double)rank * sizeof(double) * 1.25 + 3.0 * (double)rank * (double)rank * sizeof(double) +
+           vectors_bytes(r, n);
+}
+
+/* The ridgeless limit may need all eigenvectors. */
+static double exact_bytes(const gram_plan_request *r, int64_t n, gram_precision precision)
+{
+    if (r->ridgeless) return 2.0 * (double)n * (double)n * sizeof(double) + vectors_bytes(r, n);
+    return factor_bytes(n, precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float)) + vectors_bytes(r, n);
+}
+
+static double low_rank_bytes(const gram_plan_request *r, gram_solver solver, int64_t rank)
+{
+    return solver == GRAM_SOLVER_CG ? cg_bytes(r, r->n, rank) : landmark_bytes(r, r->n, rank);
+}
+
+static double bytes_of(const gram_plan_request *r, const gram_plan *plan)
+{
+    if (plan->solver == GRAM_SOLVER_EXACT) return exact_bytes(r, r->n, plan->precision);
+    return low_rank_bytes(r, plan->solver, plan->landmarks);
+}
+
+/* Operations and pairs a second of one core: what AVX2 and plain code reach. */
+static double seconds_of(const gram_context *context, const gram_plan_request *r, const gram_plan *plan)
+{
+    const int fast = strcmp(gram_context_isa(context), "plain") != 0;
+    const double threads = context->threads, n = (double)r->n, p = (double)plan->landmarks;
+    const double rate = (fast ? 4e10 : 1e10) * threads,
+                 pair = (fast ? 1 : 6) * (0.8e-9 + 0.06e-9 * (double)r->d) / threads;
+    const double product = n * n / 2 * pair;
+    if (plan->solver == GRAM_SOLVER_NYSTROM) return n * p * pair + (2 * n * p * p + p * p * p) / rate;
+    if (plan->solver == GRAM_SOLVER_CG) return n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
+    if (r->ridgeless) return product + 4 * n * n * n / rate;
+    if (plan->precision != GRAM_PRECISION_F64) return 8 * product + n * n * n / 3 / (2 * rate);
+    return 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
+}
+
+/* ---- the choice ---- */
+
+static double room_left(const gram_context *context)
+{
+    const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
+    if (!budget) return 1e300;
+    return budget > used ? (double)(budget - used) : 0;
+}
+
+/* The most points that an exact fit takes within so many bytes. */
+static int64_t most_exact(const gram_plan_request *r, gram_precision precision, double room)
+{
+    int64_t low = 0, high = r->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (exact_bytes(r, middle, precision) <= room)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static int64_t most_landmarks(const gram_plan_request *r, gram_solver solver, double room)
+{
+    const int64_t usual = solver == GRAM_SOLVER_CG ? DEFAULT_RANK : DEFAULT_LANDMARKS;
+    int64_t landmarks = r->landmarks ? r->landmarks : usual;
+    if (landmarks > r->n) landmarks = r->n;
+    while (landmarks > LEAST_LANDMARKS && !r->landmarks && low_rank_bytes(r, solver, landmarks) > room)
+        landmarks -= landmarks / 10 + 1;
+    return landmarks;
+}
+
+static void set_reason(gram_plan *plan, const char *text)
+{
+    (void)snprintf(plan->reason, sizeof plan->reason, "%s", text);
+}
+
+/* Which precision an exact fit would take if it fits. */
+static gram_precision exact_precision(const gram_plan_request *r, const gram_plan *plan)
+{
+    if (r->precision != GRAM_PRECISION_AUTO) return r->precision;
+    if (plan->leave_one_out || r->ridgeless || r->n < LEAST_FOR_MIXED) return GRAM_PRECISION_F64;
+    return GRAM_PRECISION_MIXED;
+}
+
+static void plan_exact(const gram_plan_request *r, gram_plan *plan)
+{
+    plan->solver = GRAM_SOLVER_EXACT;
+    plan->precision = exact_precision(r, plan);
+    plan->landmarks = 0;
+    if (r->ridgeless)
+        set_reason(plan, "no ridge: an f64 factor, or the pseudo-inverse if the matrix is singular");
+    else if (plan->precision == GRAM_PRECISION_F64 && plan->leave_one_out)
+        set_reason(plan, "exact, in f64 for leave-one-out");
+    else if (plan->precision == GRAM_PRECISION_MIXED)
+        set_reason(plan, "exact: an f32 factor, refined to the accuracy of f64");
+    else
+        set_reason(plan, "exact");
+}
+
+static void plan_landmarks(const gram_plan_request *r, gram_solver solver, double room, gram_plan *plan)
+{
+    plan->solver = solver;
+    plan->precision = GRAM_PRECISION_F64;
+    plan->landmarks = most_landmarks(r, solver, room);
+    set_reason(plan, "as asked for");
+}
+
+/* Exact without leave-one-out, and then landmarks, where exact as wished does not fit. */
+static void choose(const gram_plan_request *r, double room, gram_plan *plan)
+{
+    char sizes[2][GRAM_BYTES_SIZE];
+    plan_exact(r, plan);
+    if (bytes_of(r, plan) <= room) return;
+    if (plan->leave_one_out && r->leave_one_out < 0) {
+        plan->leave_one_out = 0;
+        plan_exact(r, plan);
+        if (bytes_of(r, plan) <= room) return;
+    }
+    const double needed = bytes_of(r, plan);
+    plan_landmarks(r, GRAM_SOLVER_NYSTROM, room, plan);
+    (void)snprintf(plan->reason, sizeof plan->reason,
+                   "an exact fit would take %s of memory and %s are left: a model of %lld landmarks",
+                   gram_bytes_format((size_t)needed, sizes[0]), gram_bytes_format((size_t)room, sizes[1]),
+                   (long long)plan->landmarks);
+}
+
+static gram_status refuse(gram_context *context, const gram_plan_request *r, const gram_plan *plan, double room)
+{
+    char needed[GRAM_BYTES_SIZE], left[GRAM_BYTES_SIZE], other[GRAM_BYTES_SIZE];
+    const int64_t exact = most_exact(r, GRAM_PRECISION_MIXED, room),
+                  landmarks = most_landmarks(r, GRAM_SOLVER_NYSTROM, room);
+    (void)gram_bytes_format((size_t)bytes_of(r, plan), needed);
+    (void)gram_bytes_format((size_t)room, left);
+    const double by_landmarks = landmark_bytes(r, r->n, landmarks);
+    if (!r->landmarks && by_landmarks <= room)
+        return gram_fail(
+            context, GRAM_ERROR_BUDGET,
+            "plan_fit: %s (%s) of n = %lld points takes %s, and %s of the budget are left; what would fit: "
+            "nystrom with %lld landmarks (%s), or exact up to n = %lld",
+            gram_solver_name(plan->solver), gram_precision_name(plan->precision), (long long)r->n, needed, left,
+            (long long)landmarks, gram_bytes_format((size_t)by_landmarks, other), (long long)exact);
+    return gram_fail(context, GRAM_ERROR_BUDGET,
+                     "plan_fit: %s of n = %lld points takes %s, and %s of the budget are left; what would fit: up to "
+                     "n = %lld points exactly",
+                     gram_solver_name(plan->solver), (long long)r->n, needed, left, (long long)exact);
+}
+
+static gram_status check(gram_context *context, const gram_plan_request *r)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(r->n < 1 || r->d < 1 || r->outputs < 1, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
+            (long long)r->outputs);
+    FAIL_IF((int)r->solver < 0 || r->solver > GRAM_SOLVER_NYSTROM, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: solver = %d is none", (int)r->solver);
+    FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: precision = %d is none", (int)r->precision);
+    FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
+    FAIL_IF(r->leave_one_out > 0 && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: leave-one-out needs a factor in f64, not precision %s", gram_precision_name(r->precision));
+    FAIL_IF(r->ridgeless && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: lambda = 0 needs a factor in f64, not precision %s", gram_precision_name(r->precision));
+    FAIL_IF(r->ridgeless && r->solver > GRAM_SOLVER_EXACT, context, GRAM_ERROR_ARGUMENT,
+            "plan_fit: lambda = 0 needs the exact solver");
+done:
+    return status;
+}
+
+gram_status gram_plan_fit(gram_context *context, const gram_plan_request *request, gram_plan *plan)
+{
+    gram_status status = GRAM_OK;
+    gram_plan_request r;
+    if (!context || !request || !plan) return GRAM_ERROR_ARGUMENT;
+    memset(plan, 0, sizeof *plan);
+    gram_plan_request_init(&r, sizeof r);
+    memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
+    TRY(check(context, &r));
+    const double room = room_left(context);
+    plan->leave_one_out = r.leave_one_out < 0 ? r.n <= MOST_FOR_LOO : r.leave_one_out != 0;
+    if (r.precision > GRAM_PRECISION_F64) plan->leave_one_out = 0;
+    if (r.solver == GRAM_SOLVER_EXACT || r.ridgeless) {
+        plan_exact(&r, plan);
+    } else if (r.solver == GRAM_SOLVER_AUTO) {
+        choose(&r, room, plan);
+    } else {
+        plan_landmarks(&r, r.solver, room, plan);
+    }
+    if (plan->solver != GRAM_SOLVER_EXACT && r.leave_one_out < 0) plan->leave_one_out = 0;
+    plan->bytes = (size_t)bytes_of(&r, plan);
+    plan->seconds = seconds_of(context, &r, plan);
+    if (bytes_of(&r, plan) > room) TRY(refuse(context, &r, plan, room));
+done:
+    return status;
+}

@@ -1,0 +1,300 @@
+/* Sums over the pairs of a sample: one sweep over the tiles below the diagonal, a task for each panel of rows.
+ *
+ * A task writes its sums to a row of its own, and the rows are added in order: the same bits for any number of threads. The
+ * longest rows come first, so that the threads end together. */
+#include "tile/pair_sums.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+#include "tile/product.h"
+
+/* ---- centring ---- */
+
+/* Sums over whole rows become a, c and the diagonal. */
+static void centre(gram_pairs *pairs, gram_centring centring)
+{
+    const int64_t n = pairs->n;
+    const int all = centring == GRAM_CENTRE_ALL;
+    const double rows = all ? (double)n : (double)(n - 2), others = all ? (double)n : (double)(n - 1);
+    double total = 0, most = 0, largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!all) pairs->row[i] -= pairs->diagonal[i];
+        total += pairs->row[i];
+        pairs->row[i] /= rows;
+        most = fmax(most, fabs(pairs->row[i]));
+        largest = fmax(largest, fabs(pairs->diagonal[i]));
+    }
+    pairs->offset = total / rows / others;
+    pairs->limit = largest + 2 * most + fabs(pairs->offset);
+    for (int64_t i = 0; i < n; i++) pairs->diagonal[i] += pairs->offset - 2 * pairs->row[i];
+}
+
+gram_status gram_pairs_create(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                              gram_centring centring, gram_pairs *pairs)
+{
+    gram_status status = GRAM_OK;
+    double *ones = NULL;
+    const gram_engine_request request = {.kernel = kernel, .x = points, .always_double = 1};
+    memset(pairs, 0, sizeof *pairs);
+    TRY(gram_engine_create(context, &request, &pairs->engine));
+    pairs->n = pairs->engine->n;
+    pairs->padded = gram_engine_row_panels(pairs->engine) * GRAM_PANEL;
+    TRY(gram_take(context, "pairs: row sums", pairs->padded, sizeof(double), (void **)&pairs->row));
+    TRY(gram_take(context, "pairs: diagonal", pairs->padded, sizeof(double), (void **)&pairs->diagonal));
+    TRY(gram_take(context, "pairs: ones", pairs->n, sizeof(double), (void **)&ones));
+    memset(pairs->row, 0, (size_t)pairs->padded * sizeof(double));
+    memset(pairs->diagonal, 0, (size_t)pairs->padded * sizeof(double));
+    for (int64_t i = 0; i < pairs->n; i++) ones[i] = 1;
+    TRY(gram_engine_diagonal(context, pairs->engine, pairs->diagonal));
+    TRY(gram_engine_product(context, pairs->engine, 1, ones, 1, pairs->row, 1));
+    centre(pairs, centring);
+    FAIL_IF(!isfinite(pairs->limit * (double)pairs->n * (double)pairs->n), context, GRAM_ERROR_NUMERICAL,
+            "the kernel's values on these points are too large to be summed");
+done:
+    gram_give(context, ones, pairs->n, sizeof(double));
+    return status;
+}
+
+void gram_pairs_destroy(gram_context *context, gram_pairs *pairs)
+{
+    gram_give(context, pairs->row, pairs->padded, sizeof(double));
+    gram_give(context, pairs->diagonal, pairs->padded, sizeof(double));
+    gram_engine_destroy(pairs->engine);
+    memset(pairs, 0, sizeof *pairs);
+}
+
+/* ---- one strip ---- */
+
+/* C in place of K; 0 on and above the diagonal and beyond n. */
+static void centre_strip(const gram_pairs *pairs, int64_t i, int row, int64_t j, double *k)
+{
+    const double *a = pairs->row + i * GRAM_PANEL + row, *b = pairs->row + j * GRAM_PANEL;
+    for (int r = 0; r < GRAM_STRIP; r++) {
+        const int64_t left = i * GRAM_PANEL + row + r < pairs->n ? i * GRAM_PANEL + row + r - j * GRAM_PANEL : 0;
+        const int columns = left < GRAM_PANEL ? (int)left : GRAM_PANEL;
+        double *out = k + (ptrdiff_t)r * GRAM_PANEL;
+        const double shift = pairs->offset - a[r];
+        for (int c = 0; c < columns; c++) out[c] += shift - b[c];
+        for (int c = columns; c < GRAM_PANEL; c++) out[c] = 0;
+    }
+}
+
+static double *centred_strip(const gram_pairs *pairs, void *scratch, int64_t i, int row, int64_t j)
+{
+    double *k = gram_engine_strip_f64(pairs->engine, scratch, i, row, j);
+    centre_strip(pairs, i, row, j, k);
+    return k;
+}
+
+/* ---- sweeps whose tasks are panels of rows, the longest first ---- */
+
+typedef struct rows_sweep {
+    const gram_pairs *pairs, *other;
+    int64_t count; /* sums of a task */
+    int64_t panels;
+    size_t engine_scratch, other_scratch;
+    double *sums;   /* panels x count */
+    int64_t *whole; /* the same in whole numbers */
+    const uint8_t *bits;
+    const double *w;
+    double scale;
+    double *out; /* of gram_pairs_matrix */
+    int64_t ld;
+    double *most; /* per task: the largest |C_ij| */
+} rows_sweep;
+
+static int64_t task_panel(const rows_sweep *s, const gram_worker *worker)
+{
+    return s->panels - 1 - worker->task;
+}
+
+static rows_sweep make_sweep(const gram_pairs *pairs, int64_t count)
+{
+    const rows_sweep s = {.pairs = pairs,
+                          .count = count,
+                          .panels = pairs->padded / GRAM_PANEL,
+                          .engine_scratch = gram_engine_scratch(pairs->engine)};
+    return s;
+}
+
+static gram_status run(gram_context *context, rows_sweep *s, const char *what, gram_task_fn task, size_t more)
+{
+    const gram_sweep sweep = {.what = what,
+                              .tasks = s->panels,
+                              .scratch_bytes = s->engine_scratch + s->other_scratch + more,
+                              .run = task,
+                              .argument = s};
+    return gram_sweep_run(context, &sweep);
+}
+
+/* ---- subsets ---- */
+
+int64_t gram_subset_bytes(const gram_pairs *pairs, int64_t count)
+{
+    return pairs->padded / GRAM_PANEL * count * GRAM_SUBSET_BYTES;
+}
+
+static gram_status subsets_task(void *argument, const gram_worker *worker)
+{
+    const rows_sweep *s = argument;
+    const gram_strips_subset *subset = &s->pairs->engine->strips->subset;
+    const int64_t i = task_panel(s, worker);
+    void *rest = (char *)worker->scratch + s->engine_scratch;
+    int32_t *tables = rest;
+    int32_t *numbers = tables + GRAM_SUBSET_TABLE;
+    double most = 0;
+    gram_engine_begin(s->pairs->engine, worker->scratch);
+    for (int64_t j = 0; j <= i; j++)
+        for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < s->pairs->n; row += GRAM_STRIP) {
+            const double *k = centred_strip(s->pairs, worker->scratch, i, row, j);
+            most = fmax(most, subset->quantise(k, s->scale, numbers));
+            subset->tabulate(numbers, tables);
+            subset->add(tables, s->count, s->bits + i * s->count * GRAM_SUBSET_BYTES + row / 8,
+                        s->bits + j * s->count * GRAM_SUBSET_BYTES, s->whole + i * s->count);
+        }
+    s->most[i] = most;
+    return GRAM_OK;
+}
+
+gram_status gram_pairs_subsets(gram_context *context, const gram_pairs *pairs, int64_t count, const uint8_t *bits,
+                               int64_t *sums, double *unit, int *cut)
+{
+    enum { SCRATCH = (GRAM_SUBSET_TABLE + GRAM_STRIP_SIZE) * (int)sizeof(int32_t) };
+    gram_status status = GRAM_OK;
+    rows_sweep s = make_sweep(pairs, count);
+    const double limit = pairs->limit > 0 ? pairs->limit : 1;
+    s.bits = bits;
+    s.scale = GRAM_SUBSET_LARGEST / limit;
+    TRY(gram_take(context, "pairs: sums of tasks", s.panels * count, sizeof(int64_t), (void **)&s.whole));
+    TRY(gram_take(context, "pairs: largest of tasks", s.panels, sizeof(double), (void **)&s.most));
+    memset(s.whole, 0, (size_t)(s.panels * count) * sizeof(int64_t));
+    TRY(run(context, &s, "permutations", subsets_task, SCRATCH));
+    memset(sums, 0, (size_t)count * sizeof(int64_t));
+    *cut = 0;
+    *unit = 1 / s.scale;
+    for (int64_t i = 0; i < s.panels; i++) {
+        if (s.most[i] > limit) *cut = 1;
+        for (int64_t p = 0; p < count; p++) sums[p] += s.whole[i * count + p];
+    }
+done:
+    gram_give(context, s.whole, s.panels * count, sizeof(int64_t));
+    gram_give(context, s.most, s.panels, sizeof(double));
+    return status;
+}
+
+/* ---- quadratic forms ---- */
+
+/* T W by BLAS for a tile T of C, then its sums with W of the rows. */
+static gram_status forms_task(void *argument, const gram_worker *worker)
+{
+    const rows_sweep *s = argument;
+    const int64_t i = task_panel(s, worker);
+    const int count = (int)s->count;
+    void *rest = (char *)worker->scratch + s->engine_scratch;
+    double *tile = rest, *product = tile + GRAM_TILE_SIZE;
+    const double *rows = s->w + i * GRAM_PANEL * s->count;
+    memset(product, 0, (size_t)(GRAM_PANEL * s->count) * sizeof(double));
+    gram_engine_begin(s->pairs->engine, worker->scratch);
+    for (int64_t j = 0; j <= i; j++) {
+        for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP)
+            memcpy(tile + (ptrdiff_t)row * GRAM_PANEL, centred_strip(s->pairs, worker->scratch, i, row, j),
+                   GRAM_STRIP_SIZE * sizeof(double));
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, GRAM_PANEL, count, GRAM_PANEL, 1, tile, GRAM_PANEL,
+                    s->w + j * GRAM_PANEL * s->count, count, 1, product, count);
+    }
+    for (int64_t at = 0; at < GRAM_PANEL * s->count; at++)
+        s->sums[i * s->count + at % s->count] += rows[at] * product[at];
+    return GRAM_OK;
+}
+
+gram_status gram_pairs_forms(gram_context *context, const gram_pairs *pairs, int64_t count, const double *w,
+                             double *sums)
+{
+    gram_status status = GRAM_OK;
+    rows_sweep s = make_sweep(pairs, count);
+    s.w = w;
+    TRY(gram_take(context, "pairs: sums of tasks", s.panels * count, sizeof(double), (void **)&s.sums));
+    memset(s.sums, 0, (size_t)(s.panels * count) * sizeof(double));
+    TRY(run(context, &s, "quadratic forms", forms_task,
+            (size_t)(GRAM_TILE_SIZE + GRAM_PANEL * count) * sizeof(double)));
+    memset(sums, 0, (size_t)count * sizeof(double));
+    for (int64_t i = 0; i < s.panels; i++)
+        for (int64_t p = 0; p < count; p++) sums[p] += s.sums[i * count + p];
+done:
+    gram_give(context, s.sums, s.panels * count, sizeof(double));
+    return status;
+}
+
+/* ---- sums of products ---- */
+
+static gram_status products_task(void *argument, const gram_worker *worker)
+{
+    const rows_sweep *s = argument;
+    const int64_t i = task_panel(s, worker);
+    void *second = (char *)worker->scratch + s->engine_scratch;
+    gram_engine_begin(s->pairs->engine, worker->scratch);
+    if (s->other != s->pairs) gram_engine_begin(s->other->engine, second);
+    double total = 0;
+    for (int64_t j = 0; j <= i; j++)
+        for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
+            const double *c = centred_strip(s->pairs, worker->scratch, i, row, j), *d = c;
+            if (s->other != s->pairs) d = centred_strip(s->other, second, i, row, j);
+            double part = 0;
+            for (int at = 0; at < GRAM_STRIP_SIZE; at++) part += c[at] * d[at];
+            total += part;
+        }
+    s->sums[i] = total;
+    return GRAM_OK;
+}
+
+gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum)
+{
+    gram_status status = GRAM_OK;
+    rows_sweep s = make_sweep(c, 1);
+    s.other = d;
+    if (c != d) s.other_scratch = gram_engine_scratch(d->engine);
+    TRY(gram_take(context, "pairs: sums of tasks", s.panels, sizeof(double), (void **)&s.sums));
+    TRY(run(context, &s, "pairs", products_task, 0));
+    *sum = 0;
+    for (int64_t i = 0; i < s.panels; i++) *sum += s.sums[i];
+done:
+    gram_give(context, s.sums, s.panels, sizeof(double));
+    return status;
+}
+
+gram_status gram_pairs_squares(gram_context *context, const gram_pairs *pairs, double *sum)
+{
+    return gram_pairs_products(context, pairs, pairs, sum);
+}
+
+/* ---- the whole matrix ---- */
+
+/* A strip and its mirror image: no other task writes there. */
+static void put_strip(const rows_sweep *s, int64_t first, int64_t column, const double *c)
+{
+    for (int64_t r = first; r < first + GRAM_STRIP && r < s->pairs->n; r++)
+        for (int64_t j = column; j < column + GRAM_PANEL && j < r; j++)
+            s->out[r * s->ld + j] = s->out[j * s->ld + r] = c[(r - first) * GRAM_PANEL + j - column];
+}
+
+static gram_status matrix_task(void *argument, const gram_worker *worker)
+{
+    const rows_sweep *s = argument;
+    const int64_t i = task_panel(s, worker);
+    gram_engine_begin(s->pairs->engine, worker->scratch);
+    for (int64_t j = 0; j <= i; j++)
+        for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP)
+            put_strip(s, i * GRAM_PANEL + row, j * GRAM_PANEL, centred_strip(s->pairs, worker->scratch, i, row, j));
+    return GRAM_OK;
+}
+
+gram_status gram_pairs_matrix(gram_context *context, const gram_pairs *pairs, double *out, int64_t ld)
+{
+    rows_sweep s = make_sweep(pairs, 1);
+    s.out = out;
+    s.ld = ld;
+    for (int64_t i = 0; i < pairs->n; i++) out[i * ld + i] = pairs->diagonal[i];
+    return run(context, &s, "centred matrix", matrix_task, 0);
+}

@@ -1,0 +1,54 @@
+#include "tune/length_scales.h"
+
+#include <string.h>
+
+#include "points/points.h"
+
+/* Of the leave-one-out error with one length-scale: a smaller gain is not worth a second grid. */
+static const double WORTH = 0.75;
+
+/* Proportions need not be exact. */
+enum { ROWS = 600, RESTARTS = 1, EVALUATIONS = 30 };
+
+/* Rows for each column, unless asked for: the proportions have seen all rows, so with fewer the folds that judge them favour them. */
+enum { ENOUGH = 30 };
+
+/* A column for each class, 1 where the row is of it; of two classes one column says all. */
+static void fill_columns(int64_t n, int64_t columns, const double *labels, double *out)
+{
+    memset(out, 0, (size_t)(n * columns) * sizeof *out);
+    for (int64_t i = 0; i < n; i++)
+        if ((int64_t)labels[i] < columns) out[i * columns + (int64_t)labels[i]] = 1;
+}
+
+gram_status gram_relevance(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t classes,
+                           const double *y, const double *weights, int ard, gram_kernel **shaped)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = classes > 2 ? classes : 1;
+    gram_tune_options options;
+    gram_tune_report report = {.size = sizeof report};
+    gram_kernel *tuned = NULL;
+    double *indicators = NULL, lambda;
+    *shaped = NULL;
+    if (ard == 0 || (ard < 0 && (x->n < ROWS ? x->n : ROWS) < ENOUGH * x->d)) return GRAM_OK;
+    gram_tune_options_init(&options, sizeof options);
+    options.ard = ard;
+    options.weights = weights;
+    options.rows = ROWS;
+    options.restarts = RESTARTS;
+    options.evaluations = EVALUATIONS;
+    if (classes > 0) {
+        TRY(gram_take(context, "classes", x->n * columns, sizeof(double), (void **)&indicators));
+        fill_columns(x->n, columns, y, indicators);
+    }
+    status = gram_krr_tune(context, kernel, x, columns, indicators ? indicators : y, columns, &options, &tuned, &lambda,
+                           &report);
+    if (status == GRAM_ERROR_NUMERICAL) status = GRAM_OK; /* nothing to learn from it */
+    if (status >= 0 && tuned && report.ard_kept && report.value < WORTH * report.value_isotropic)
+        *shaped = gram_kernel_retain(tuned);
+done:
+    gram_kernel_release(tuned);
+    gram_give(context, indicators, x->n * columns, sizeof(double));
+    return status < 0 ? status : GRAM_OK;
+}

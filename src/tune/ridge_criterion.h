@@ -1,0 +1,35 @@
+/* The criteria of <gram/tune.h> from inside: one workspace for a sample of rows, many evaluations. */
+#ifndef GRAM_TUNE_RIDGE_CRITERION_H
+#define GRAM_TUNE_RIDGE_CRITERION_H
+
+#include <gram/tune.h>
+
+#include "points/row_sample.h"
+
+typedef struct gram_criterion_rule {
+    gram_criterion kind;
+    int intercept;
+    int64_t folds; /* of CV */
+    int gradients; /* will gradients be asked for? */
+} gram_criterion_rule;
+
+typedef struct gram_criterion_work gram_criterion_work;
+
+/* The sample is borrowed. Folds are drawn by the context's seed. */
+gram_status gram_criterion_create(gram_context *context, const gram_sample *sample, const gram_criterion_rule *rule,
+                                  gram_criterion_work **work);
+void gram_criterion_destroy(gram_context *context, gram_criterion_work *work);
+
+/* The criterion for A = K + noise diag(1/w), and unless NULL its gradient by all parameters of the kernel and by the
+ * noise. GRAM_ERROR_NUMERICAL where it has no value in working precision. */
+gram_status gram_criterion_evaluate(gram_context *context, gram_criterion_work *work, const gram_kernel *kernel,
+                                    double noise, double *value, double *gradient, double *noise_gradient);
+
+/* The least number of rows for which the criterion says something. */
+int64_t gram_criterion_least_rows(const gram_criterion_rule *rule);
+
+/* Sets the options that are NULL to defaults and fails, with `function` in front, for values that cannot be. */
+gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
+                                   gram_tune_options *read);
+
+#endif

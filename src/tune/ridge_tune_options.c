@@ -1,0 +1,60 @@
+/* Options of tuning: defaults and limits, in one place. */
+#include <math.h>
+#include <string.h>
+
+#include <gram/text.h>
+
+#include "tune/ridge_criterion.h"
+
+enum { MAX_GRID = 1000 };
+
+void gram_tune_options_init(gram_tune_options *options, size_t size)
+{
+    if (!options) return;
+    memset(options, 0, size);
+    options->size = size;
+    if (size < sizeof *options) return;
+    options->folds = 5;
+    options->lambda = NAN;
+    options->intercept = 1;
+    options->ard = -1;
+    options->rows = 3000;
+    options->restarts = 3;
+    options->evaluations = 300;
+}
+
+/* An integer option that must lie between two others. */
+static gram_status check_between(gram_context *context, const char *function, const char *name, int64_t value,
+                                 int64_t least, int64_t most)
+{
+    if (value >= least && value <= most) return GRAM_OK;
+    return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: options: %s = %lld, need %lld to %lld", function, name,
+                     (long long)value, (long long)least, (long long)most);
+}
+
+gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
+                                   gram_tune_options *read)
+{
+    gram_status status = GRAM_OK;
+    char text[GRAM_NUMBER_SIZE];
+    gram_tune_options_init(read, sizeof *read);
+    if (!options) goto done;
+    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
+            "%s: options->size = %zu, need %zu: call gram_tune_options_init", function, options->size, sizeof *options);
+    *read = *options;
+    TRY(check_between(context, function, "criterion", (int64_t)read->criterion, GRAM_CRITERION_LOO, GRAM_CRITERION_ML));
+    TRY(check_between(context, function, "folds", read->folds, 2, INT32_MAX));
+    TRY(check_between(context, function, "ard", read->ard, -1, 1));
+    TRY(check_between(context, function, "rows", read->rows, 1, INT32_MAX));
+    TRY(check_between(context, function, "restarts", read->restarts, 1, 1000));
+    TRY(check_between(context, function, "evaluations", read->evaluations, 1, INT64_MAX));
+    TRY(check_between(context, function, "grid", read->grid, 0, MAX_GRID));
+    FAIL_IF(read->lambda_fixed && !(read->lambda >= 0 && isfinite(read->lambda)), context, GRAM_ERROR_ARGUMENT,
+            "%s: options: lambda = %s is to be kept, need a finite number >= 0", function,
+            gram_number_format(read->lambda, text));
+    FAIL_IF(!read->lambda_fixed && !isnan(read->lambda) && !(read->lambda > 0 && isfinite(read->lambda)), context,
+            GRAM_ERROR_ARGUMENT, "%s: options: lambda = %s, need a finite number above 0, or NaN", function,
+            gram_number_format(read->lambda, text));
+done:
+    return status;
+}

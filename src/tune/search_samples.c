@@ -1,0 +1,111 @@
+/* The samples of rows that a search climbs through: a few hundred rows tell most of what there is to know about scales,
+ * for a thousandth of the operations. */
+#include <math.h>
+
+#include <gram/random.h>
+
+#include "tune/gradient_search.h"
+
+enum { RANDOM_STREAM = 0x74756e65 /* "tune" */ };
+
+/* ---- rows in order, by a heap: the C library's sort may take memory that is not counted ---- */
+
+static void swap_rows(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void sift(int64_t *x, int64_t root, int64_t n)
+{
+    for (int64_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && x[child] < x[child + 1]) child++;
+        if (x[root] >= x[child]) return;
+        swap_rows(&x[root], &x[child]);
+    }
+}
+
+static void sort_rows(int64_t *x, int64_t n)
+{
+    for (int64_t i = n / 2 - 1; i >= 0; i--) sift(x, i, n);
+    for (int64_t i = n - 1; i > 0; i--) {
+        swap_rows(&x[0], &x[i]);
+        sift(x, 0, i);
+    }
+}
+
+/* ---- levels ---- */
+
+/* A level pays if the next one has at least half as many rows again. */
+static int plan_levels(const gram_tuning *t, int subsets, int64_t sizes[GRAM_TUNING_LEVELS])
+{
+    const int64_t small = t->method->small_rows, medium = t->method->medium_rows;
+    const int64_t all = subsets && t->count > t->rows_limit ? t->rows_limit : t->count;
+    const int climb = subsets && t->grid == 0;
+    int levels = 0;
+    if (climb && all > small + small / 2) sizes[levels++] = small;
+    if (climb && all > medium + medium / 2) sizes[levels++] = medium;
+    sizes[levels++] = all;
+    return levels;
+}
+
+/* The first so many rows of a random order, sorted. */
+static gram_status make_level(gram_tuning *t, const int64_t *order, int64_t size, gram_level *level)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(t->context, "tuning: rows", size, sizeof *level->rows, (void **)&level->rows));
+    for (int64_t j = 0; j < size; j++) level->rows[j] = t->rows[size < t->count ? order[j] : j];
+    if (size < t->count) sort_rows(level->rows, size);
+    TRY(gram_sample_make(t->context, &t->given, size, level->rows, &level->sample));
+done:
+    if (status < 0) {
+        gram_give(t->context, level->rows, size, sizeof *level->rows);
+        level->rows = NULL;
+    }
+    return status;
+}
+
+/* Every level has the first so many rows of one random order. */
+gram_status gram_tuning_make_levels(gram_tuning *t, int subsets)
+{
+    gram_status status = GRAM_OK;
+    int64_t *order = NULL, sizes[GRAM_TUNING_LEVELS];
+    const int levels = plan_levels(t, subsets, sizes);
+    TRY(gram_take(t->context, "tuning: rows", t->count, sizeof *order, (void **)&order));
+    gram_random_permutation((gram_random){t->context->seed, RANDOM_STREAM}, 0, t->count, order);
+    for (int i = 0; i < levels; i++) {
+        TRY(make_level(t, order, sizes[i], &t->levels[i]));
+        t->last = i;
+    }
+done:
+    gram_give(t->context, order, t->count, sizeof *order);
+    return status;
+}
+
+gram_status gram_tuning_open_level(gram_tuning *t, int which)
+{
+    gram_level *level = &t->levels[which];
+    return level->work ? GRAM_OK : t->method->open(t, which, &level->work);
+}
+
+void gram_tuning_free_levels(gram_tuning *t)
+{
+    for (int i = 0; i < GRAM_TUNING_LEVELS; i++) {
+        gram_level *level = &t->levels[i];
+        if (level->work) t->method->close(t, i, level->work);
+        gram_give(t->context, level->rows, level->sample.n, sizeof *level->rows);
+        gram_sample_free(t->context, &level->sample);
+        *level = (gram_level){.work = NULL};
+    }
+}
+
+int gram_tuning_is_flat(const gram_tuning *t, int which)
+{
+    const gram_sample *sample = &t->levels[which].sample;
+    const int64_t m = sample->outputs;
+    for (int64_t i = 0; i < sample->n; i++)
+        for (int64_t j = 0; j < m; j++)
+            if (sample->y[i * m + j] != (t->intercept ? sample->y[j] : 0)) return 0;
+    return 1;
+}

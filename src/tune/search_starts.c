@@ -1,0 +1,279 @@
+/* Where to start, and the search without gradients.
+ *
+ * Starts: a coarse grid on the smallest sample, a common factor on all length-scales against the noise. Its local minima
+ * are where different explanations of the data begin (short lengths and little noise, long lengths and much of it), so
+ * that each of them is worth a descent. A valley of long lengths and very little noise often hides the others; then the
+ * best points whose noise is a hundred times larger or smaller come next. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/gradient_search.h"
+
+enum { STEPS = 3, MOST_FACTORS = 13, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 }; /* STEPS for a decade */
+
+/* The range of a grid of the caller's, within the search range: a hundredth to ten extents of a length, 1e-8 to 10 of the
+ * mean diagonal for the noise, a factor of 100 for other positive numbers. */
+static const double GRID_SHORTEST = 0.01, GRID_LONGEST = 10, GRID_LEAST_NOISE = 1e-8, GRID_MOST_NOISE = 10,
+                    GRID_WIDTH = 100;
+
+/* ---- starts ---- */
+
+typedef struct starts {
+    int factors, noises; /* 1: there is no length (or amplitude), or the noise is kept */
+    int amplitudes;      /* factors are on amplitudes */
+    double objective[MOST_FACTORS * NOISES];
+    unsigned char taken[MOST_FACTORS * NOISES];
+} starts;
+
+/* Decades below 1. */
+static int shorter_of(const gram_tuning *t, const gram_candidate *c)
+{
+    return c->hold ? 1 : t->shorter;
+}
+
+static int factors_of(const gram_tuning *t, const gram_candidate *c)
+{
+    const int factors = 1 + STEPS * (shorter_of(t, c) + (c->hold ? 1 : t->longer));
+    return factors < MOST_FACTORS ? factors : MOST_FACTORS;
+}
+
+/* Is there a free number of this kind? */
+static int has(const gram_space *space, const unsigned char *kind)
+{
+    for (int64_t i = 0; i < space->count; i++)
+        if (kind[space->index[i]]) return 1;
+    return 0;
+}
+
+/* Lengths times 10^(-shorter .. longer), or where none is free amplitudes times the cube of that; noise 10^(0 .. -6) of its
+ * unit */
+static void grid_point(const gram_tuning *t, const gram_candidate *c, const starts *s, int which, double *point)
+{
+    const gram_space *space = &c->space;
+    const double decades = (double)(which / s->noises) / STEPS - shorter_of(t, c);
+    const double factor = s->factors == 1 ? 1 : pow(10, decades);
+    gram_candidate_copy(c, c->point, point);
+    for (int64_t i = 0; i < space->count; i++) {
+        const int64_t index = space->index[i];
+        if (space->is_length[index]) point[index] *= factor;
+        if (s->amplitudes && space->is_amplitude[index]) point[index] *= factor * factor * factor;
+    }
+    if (s->noises > 1) point[space->parameters] = t->noise_unit * pow(10, -(which % s->noises));
+}
+
+static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
+{
+    gram_status status = GRAM_OK;
+    const int lengths = has(&c->space, c->space.is_length);
+    *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
+    s->amplitudes = !lengths && has(&c->space, c->space.is_amplitude);
+    if (lengths || s->amplitudes) s->factors = factors_of(t, c);
+    for (int i = 0; i < s->factors * s->noises; i++) {
+        double value;
+        grid_point(t, c, s, i, c->trial);
+        TRY(gram_candidate_try(t, c, 0, &value, &s->objective[i]));
+    }
+done:
+    return status;
+}
+
+/* Is no neighbour on the grid lower? */
+static int is_minimum(const starts *s, int which)
+{
+    const int i = which / s->noises, j = which % s->noises;
+    for (int a = i - 1; a <= i + 1; a++)
+        for (int b = j - 1; b <= j + 1; b++)
+            if (a >= 0 && a < s->factors && b >= 0 && b < s->noises &&
+                s->objective[a * s->noises + b] < s->objective[which])
+                return 0;
+    return isfinite(s->objective[which]);
+}
+
+/* Is the noise of this point far from that of every start so far? */
+static int is_far(const starts *s, int which)
+{
+    for (int i = 0; i < s->factors * s->noises; i++)
+        if (s->taken[i] && abs(i % s->noises - which % s->noises) < FAR) return 0;
+    return 1;
+}
+
+/* The lowest local minimum that was not taken before, or else the lowest point of another noise; -1 if there is none. */
+static int take_start(starts *s)
+{
+    int best = -1;
+    for (int minima = 1; minima >= 0 && best < 0; minima--)
+        for (int i = 0; i < s->factors * s->noises; i++) {
+            const int usable = minima ? !s->taken[i] && is_minimum(s, i) : isfinite(s->objective[i]) && is_far(s, i);
+            if (usable && (best < 0 || s->objective[i] < s->objective[best])) best = i;
+        }
+    if (best >= 0) s->taken[best] = 1;
+    return best;
+}
+
+/* The lowest end of descents so far, with what was learnt of the Hessian there. */
+typedef struct lowest_end {
+    double *point, *inverse;
+    double objective;
+    int inverse_known;
+} lowest_end;
+
+static void copy_inverse(const gram_candidate *c, const double *from, double *to)
+{
+    memcpy(to, from, (size_t)(c->space.count * c->space.count) * sizeof *to);
+}
+
+static void keep_end(const gram_candidate *c, lowest_end *best)
+{
+    best->objective = c->objective;
+    best->inverse_known = c->inverse_known;
+    gram_candidate_copy(c, c->point, best->point);
+    copy_inverse(c, c->inverse, best->inverse);
+}
+
+static void go_to_end(gram_candidate *c, const lowest_end *best)
+{
+    gram_candidate_copy(c, best->point, c->point);
+    c->objective = best->objective;
+    c->inverse_known = best->inverse_known;
+    if (best->inverse_known) copy_inverse(c, best->inverse, c->inverse);
+}
+
+/* Descends from c->point. */
+static gram_status try_start(gram_tuning *t, gram_candidate *c, int64_t limit, lowest_end *best)
+{
+    gram_status status = GRAM_OK;
+    c->inverse_known = 0;
+    TRY(gram_candidate_descend(t, c, 0, limit));
+    if (c->objective < best->objective) keep_end(c, best);
+done:
+    return status;
+}
+
+static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit, lowest_end *best,
+                              double *origin)
+{
+    gram_status status = GRAM_OK;
+    starts s;
+    gram_candidate_copy(c, c->point, origin);
+    gram_candidate_copy(c, c->point, best->point);
+    TRY(fill_starts(t, c, &s));
+    if (from_point) TRY(try_start(t, c, limit, best));
+    for (int64_t k = from_point ? 1 : 0; k < t->restarts; k++) {
+        const int start = take_start(&s);
+        if (start < 0) break;
+        gram_candidate_copy(c, origin, c->point);
+        grid_point(t, c, &s, start, c->trial);
+        gram_candidate_copy(c, c->trial, c->point);
+        TRY(try_start(t, c, limit, best));
+    }
+done:
+    return status;
+}
+
+gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = c->space.parameters + 1, total = 2 * numbers + c->space.count * c->space.count;
+    double *kept = NULL;
+    TRY(gram_take(t->context, "tuning: starts", total, sizeof(double), (void **)&kept));
+    lowest_end best = {.point = kept, .inverse = kept + 2 * numbers, .objective = INFINITY};
+    TRY(try_starts(t, c, from_point, limit, &best, kept + numbers));
+    go_to_end(c, &best);
+    if (t->refine && isfinite(best.objective)) TRY(gram_candidate_refine(t, c, 0, limit));
+done:
+    gram_give(t->context, kept, total, sizeof(double));
+    return status;
+}
+
+gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which, int64_t limit)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = c->space.parameters + 1, total = numbers + c->space.count * c->space.count;
+    const double value = c->value;
+    double *kept = NULL;
+    TRY(gram_take(t->context, "tuning: starts", total, sizeof(double), (void **)&kept));
+    lowest_end best = {.point = kept, .inverse = kept + numbers};
+    keep_end(c, &best);
+    gram_candidate_copy(c, c->trial, c->point);
+    c->inverse_known = 0;
+    TRY(gram_candidate_descend(t, c, which, limit));
+    if (t->refine) TRY(gram_candidate_refine(t, c, which, limit));
+    if (c->objective < best.objective) goto done;
+    go_to_end(c, &best);
+    c->value = value;
+done:
+    gram_give(t->context, kept, total, sizeof(double));
+    return status;
+}
+
+/* ---- a grid of the caller's ---- */
+
+/* Value number i of count, evenly between the ends */
+static double spaced(double lower, double upper, int64_t i, int64_t count)
+{
+    return count == 1 ? 0.5 * (lower + upper) : lower + (upper - lower) * (double)i / (double)(count - 1);
+}
+
+/* The range of one variable on the search scale. */
+static void grid_range(const gram_tuning *t, const gram_candidate *c, int64_t variable, double *lower, double *upper)
+{
+    const gram_space *space = &c->space;
+    const int64_t index = space->index[variable];
+    *lower = space->lower[variable];
+    *upper = space->upper[variable];
+    if (!space->is_log[variable]) return;
+    double low = c->point[index] / GRID_WIDTH, high = c->point[index] * GRID_WIDTH;
+    if (index == space->parameters) {
+        low = GRID_LEAST_NOISE * t->noise_unit;
+        high = GRID_MOST_NOISE * t->noise_unit;
+    } else if (!isnan(space->extent[index])) {
+        low = GRID_SHORTEST * space->extent[index];
+        high = GRID_LONGEST * space->extent[index];
+    }
+    *lower = fmax(*lower, log(low));
+    *upper = fmin(*upper, log(high));
+}
+
+/* Sets the trial point to number `which` of the grid. */
+static void set_grid_point(const gram_tuning *t, gram_candidate *c, int64_t which)
+{
+    const int64_t values = t->grid;
+    gram_space_to_variables(&c->space, c->point, c->variables);
+    for (int64_t i = c->space.count - 1; i >= 0; i--) {
+        double lower, upper;
+        grid_range(t, c, i, &lower, &upper);
+        c->variables[i] = spaced(lower, upper, which % values, values);
+        which /= values;
+    }
+    gram_candidate_copy(c, c->point, c->trial);
+    gram_space_to_point(&c->space, c->variables, c->trial);
+}
+
+gram_status gram_tuning_search_grid(gram_tuning *t, gram_candidate *c)
+{
+    gram_status status = GRAM_OK;
+    int64_t points = 1, best = -1;
+    double lowest = INFINITY, value, objective;
+    FAIL_IF(c->space.count > MAX_VARIABLES, t->context, GRAM_ERROR_ARGUMENT,
+            "%s: a grid over %lld free numbers, need at most %d with lambda; fix some with `!`", t->method->name,
+            (long long)c->space.count, MAX_VARIABLES);
+    for (int64_t i = 0; i < c->space.count; i++) points *= t->grid;
+    t->expected = 0.5 * (double)points * pow((double)t->levels[t->last].sample.n, 3);
+    for (int64_t i = 0; i < points; i++) {
+        set_grid_point(t, c, i);
+        TRY(gram_candidate_try(t, c, t->last, &value, &objective));
+        t->evaluations++;
+        if (objective >= lowest) continue;
+        lowest = objective;
+        best = i;
+        c->value = value;
+    }
+    FAIL_IF(best < 0, t->context, GRAM_ERROR_NUMERICAL, "%s: the criterion has no value on the whole grid",
+            t->method->name);
+    set_grid_point(t, c, best);
+    gram_candidate_copy(c, c->trial, c->point);
+    c->objective = lowest;
+done:
+    return status;
+}
