@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "base/text/json_writer.h"
 #include "data/byte_source.h"
 #include "model/model_read.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "base/text/json_writer.h"
 #include "data/npy_header.h"
 #include "function/function.h"
 #include "model/archive.h"

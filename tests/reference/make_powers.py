@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes src/base/powers_of_five.h, for `make format` to lay out: the leading 128 bits of 5^q, cut off, for all q that the
+"""Writes src/base/text/powers_of_five.h, for `make format` to lay out: the leading 128 bits of 5^q, cut off, for all q that the
 number parser needs. Checks that floor(log2(10^q)) is what the parser takes for it."""
 
 LEAST, GREATEST = -342, 308

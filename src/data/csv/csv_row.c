@@ -6,7 +6,7 @@
 #include <gram/table.h>
 
 #include "base/compiler.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 /* ASCII only: strncasecmp follows the locale. */
 static int is_word(const char *text, size_t length, const char *word)

@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "data/byte_source.h"
 #include "function/function.h"
 #include "model/model.h"

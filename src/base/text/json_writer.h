@@ -7,8 +7,8 @@
  * Names come from CSV files and may be any bytes, JSON is UTF-8. A byte b that is not part of a UTF-8 character is written
  * as the character U+10FF00 + b, from the last plane for private use; characters U+10FF80 to U+10FFFF themselves are
  * written byte by byte in the same way. So every name comes back as it was, and all usual ones look like themselves. */
-#ifndef GRAM_BASE_JSON_WRITER_H
-#define GRAM_BASE_JSON_WRITER_H
+#ifndef GRAM_BASE_TEXT_JSON_WRITER_H
+#define GRAM_BASE_TEXT_JSON_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "base/json_writer.h"
+#include "base/text/json_writer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The number parser for the library's own readers. */
-#ifndef GRAM_BASE_NUMBER_H
-#define GRAM_BASE_NUMBER_H
+#ifndef GRAM_BASE_TEXT_NUMBER_H
+#define GRAM_BASE_TEXT_NUMBER_H
 
 #include <stddef.h>
 

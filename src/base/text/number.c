@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "base/number.h"
-#include "base/powers_of_five.h"
+#include "base/text/number.h"
+#include "base/text/powers_of_five.h"
 
 /* A double lies halfway between two numbers of at most 767 digits; what comes after them only says "more". */
 enum { MAX_DIGITS = 800, EXACT_DIGITS = 15, EXACT_POWER = 22, WORD_DIGITS = 19 };

@@ -1,6 +1,6 @@
 /* The leading 128 bits of 5^q, cut off, as two halves; q = -342 .. 308. Written by tests/reference/make_powers.py. */
-#ifndef GRAM_BASE_POWERS_OF_FIVE_H
-#define GRAM_BASE_POWERS_OF_FIVE_H
+#ifndef GRAM_BASE_TEXT_POWERS_OF_FIVE_H
+#define GRAM_BASE_TEXT_POWERS_OF_FIVE_H
 
 #include <stdint.h>
 
