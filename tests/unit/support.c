@@ -96,13 +96,25 @@ static void add(test_expressions *list, const char *text)
 
 typedef enum metric_kind { ONE_LENGTH, LENGTHS, COVARIANCE } metric_kind;
 
+/* How a kernel of the table is written: what its metric is given by, and its length-scales, about `unit` each. */
+typedef struct setting {
+    metric_kind metric;
+    int64_t d;
+    double unit;
+} setting;
+
+/* Length-scales of the order of the distances between points with coordinates of the order of 1. */
+static setting common(metric_kind metric, int64_t d)
+{
+    return (setting){metric, d, sqrt((double)d)};
+}
+
 /* "[0.8,1,1.2, ...]" */
-static int write_lengths(int64_t d, char *text, int size)
+static int write_lengths(const setting *s, char *text, int size)
 {
     int at = snprintf(text, (size_t)size, "[");
-    for (int64_t l = 0; l < d; l++)
-        at += snprintf(text + at, (size_t)(size - at), "%s%g", l ? "," : "",
-                       (0.6 + 0.2 * (double)(l % 4)) * sqrt((double)d));
+    for (int64_t l = 0; l < s->d; l++)
+        at += snprintf(text + at, (size_t)(size - at), "%s%g", l ? "," : "", (0.6 + 0.2 * (double)(l % 4)) * s->unit);
     return at + snprintf(text + at, (size_t)(size - at), "]");
 }
 
@@ -134,15 +146,15 @@ static double own_number(const gram_kernel_type *type, const gram_parameter_spec
     return number;
 }
 
-static int write_argument(const gram_kernel_type *type, const gram_parameter_spec *spec, metric_kind metric, int64_t d,
-                          char *text, int size)
+static int write_argument(const gram_kernel_type *type, const gram_parameter_spec *spec, const setting *s, char *text,
+                          int size)
 {
-    if (spec->role == GRAM_ROLE_LENGTH && metric == ONE_LENGTH)
-        return snprintf(text, (size_t)size, "%s=%g", spec->name, 0.7 * sqrt((double)d));
+    if (spec->role == GRAM_ROLE_LENGTH && s->metric == ONE_LENGTH)
+        return snprintf(text, (size_t)size, "%s=%g", spec->name, 0.7 * s->unit);
     const int at = snprintf(text, (size_t)size, "%s=", spec->name);
-    if (spec->role == GRAM_ROLE_LENGTH) return at + write_lengths(d, text + at, size - at);
-    if (spec->role == GRAM_ROLE_COVARIANCE) return at + write_covariance(d, text + at, size - at);
-    return at + snprintf(text + at, (size_t)(size - at), "%g", own_number(type, spec, d));
+    if (spec->role == GRAM_ROLE_LENGTH) return at + write_lengths(s, text + at, size - at);
+    if (spec->role == GRAM_ROLE_COVARIANCE) return at + write_covariance(s->d, text + at, size - at);
+    return at + snprintf(text + at, (size_t)(size - at), "%g", own_number(type, spec, s->d));
 }
 
 static int has_role(const gram_kernel_type *type, gram_role role)
@@ -153,15 +165,15 @@ static int has_role(const gram_kernel_type *type, gram_role role)
 }
 
 /* One kernel of the table, every parameter given. */
-static void add_type(test_expressions *list, const gram_kernel_type *type, metric_kind metric, int64_t d)
+static void add_type(test_expressions *list, const gram_kernel_type *type, setting s)
 {
     static char text[GRAM_KERNEL_MAX_TEXT];
-    const gram_role other = metric == COVARIANCE ? GRAM_ROLE_LENGTH : GRAM_ROLE_COVARIANCE;
+    const gram_role other = s.metric == COVARIANCE ? GRAM_ROLE_LENGTH : GRAM_ROLE_COVARIANCE;
     int at = snprintf(text, sizeof text, "%s(", type->name), written = 0;
     for (int i = 0; i < type->spec_count; i++) {
         if (type->specs[i].role == other) continue;
         if (written++) at += snprintf(text + at, sizeof text - (size_t)at, ", ");
-        at += write_argument(type, &type->specs[i], metric, d, text + at, (int)sizeof text - at);
+        at += write_argument(type, &type->specs[i], &s, text + at, (int)sizeof text - at);
     }
     (void)snprintf(text + at, sizeof text - (size_t)at, ")");
     add(list, text);
@@ -195,6 +207,23 @@ static const char *const MORE[] = {
     "sobolev(a=5, null=0)",
 };
 
+/* Kernels that vanish from a distance on, where some derivative of theirs jumps: %s is a number or a list. */
+static const char *const COMPACT[] = {"wendland(k=0, ell=%s)", "wendland(k=2, ell=%s)"};
+
+static void add_compact(test_expressions *list, setting s)
+{
+    static char lengths[GRAM_KERNEL_MAX_TEXT / 2], text[GRAM_KERNEL_MAX_TEXT];
+    if (s.metric == ONE_LENGTH)
+        (void)snprintf(lengths, sizeof lengths, "%g", 0.7 * s.unit);
+    else
+        (void)write_lengths(&s, lengths, sizeof lengths);
+    for (size_t i = 0; i < sizeof COMPACT / sizeof *COMPACT; i++) {
+        const size_t prefix = strcspn(COMPACT[i], "%");
+        (void)snprintf(text, sizeof text, "%.*s%s%s", (int)prefix, COMPACT[i], lengths, COMPACT[i] + prefix + 2);
+        add(list, text);
+    }
+}
+
 static const char *const COMPOSITES[] = {
     "2*rbf(ell=0.9) + 0.5*matern(nu=2.5, ell=0.9) + 0.1",   "rbf(ell=1.5)*laplace1(ell=4) + 0.25*white()",
     "(rbf(ell=0.9) + 0.3*poly(m=2, c=0.5))^2*min(o=-1)",    "(white() + rbf(ell=2))^3",
@@ -223,22 +252,69 @@ void test_expressions_make_whole(int64_t d, test_expressions *list)
     list->count = 0;
     const gram_kernel_type *type;
     for (int i = 0; (type = gram_kernel_type_get(i)); i++)
-        if (wants_whole(type)) add_type(list, type, ONE_LENGTH, d);
+        if (wants_whole(type)) add_type(list, type, common(ONE_LENGTH, d));
 }
 
-void test_expressions_make(int64_t d, test_expressions *list)
+/* Is the kernel 0 between points that are far apart? */
+static int is_compact(const gram_kernel_type *type)
+{
+    static const double DATA[] = {0.1, 2.1}; /* at three times the length-scale */
+    if (!has_role(type, GRAM_ROLE_LENGTH)) return 0;
+    test_expressions list = {.count = 0};
+    double k[4];
+    add_type(&list, type, common(ONE_LENGTH, 1));
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(context, list.text[0]);
+    gram_points *x = test_points(context, 2, 1, DATA);
+    OK(context, gram_matrix(context, kernel, x, NULL, k, 2));
+    gram_points_destroy(x);
+    gram_kernel_release(kernel);
+    gram_context_destroy(context);
+    test_expressions_free(&list);
+    return k[1] == 0;
+}
+
+/* `reach`: a compact kernel's length-scales, in units of the others' */
+static void make_list(int64_t d, double reach, test_expressions *list)
 {
     list->count = 0;
     const gram_kernel_type *type;
     for (int i = 0; (type = gram_kernel_type_get(i)); i++) {
         if (wants_whole(type)) continue;
-        add_type(list, type, ONE_LENGTH, d);
-        if (d > 1 && has_role(type, GRAM_ROLE_LENGTH)) add_type(list, type, LENGTHS, d);
-        if (d > 1 && d <= 100 && has_role(type, GRAM_ROLE_COVARIANCE)) add_type(list, type, COVARIANCE, d);
+        setting one = common(ONE_LENGTH, d), several = common(LENGTHS, d);
+        if (reach > 1 && is_compact(type)) one.unit *= reach, several.unit *= reach;
+        add_type(list, type, one);
+        if (d > 1 && has_role(type, GRAM_ROLE_LENGTH)) add_type(list, type, several);
+        if (d > 1 && d <= 100 && has_role(type, GRAM_ROLE_COVARIANCE)) add_type(list, type, common(COVARIANCE, d));
     }
+    add_compact(list, (setting){ONE_LENGTH, d, reach * sqrt((double)d)});
     for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++) add(list, MORE[i]);
     for (size_t i = 0; i < sizeof COMPOSITES / sizeof *COMPOSITES; i++) add(list, COMPOSITES[i]);
     for (size_t i = 0; d >= 3 && i < sizeof ON / sizeof *ON; i++) add(list, ON[i]);
+}
+
+void test_expressions_make(int64_t d, test_expressions *list)
+{
+    make_list(d, 1, list);
+}
+
+void test_expressions_make_smooth(int64_t d, test_expressions *list)
+{
+    make_list(d, 3, list);
+}
+
+void test_expressions_make_lengths(int64_t d, double ell, test_expressions *list)
+{
+    const setting one = {ONE_LENGTH, d, ell / 0.7}, several = {LENGTHS, d, ell / 0.7};
+    list->count = 0;
+    const gram_kernel_type *type;
+    for (int i = 0; (type = gram_kernel_type_get(i)); i++) {
+        if (!has_role(type, GRAM_ROLE_LENGTH)) continue;
+        add_type(list, type, one);
+        if (d > 1) add_type(list, type, several);
+    }
+    add_compact(list, one);
+    if (d > 1) add_compact(list, several);
 }
 
 void test_expressions_free(test_expressions *list)

@@ -40,7 +40,7 @@ gram_kernel *test_kernel(gram_context *context, const char *text);
 
 /* Kernel expressions that take points of d columns with positive coordinates of the order of 1: every kernel of the table
  * (one length-scale, one per column, full covariance), some more settings of those known, and composites. Kernels for whole
- * numbers are not among them but in a list of their own. */
+ * numbers are not among them but in a list of their own. Length-scales are of the order of the distances. */
 enum { TEST_MAX_EXPRESSIONS = 160 };
 typedef struct test_expressions {
     int count;
@@ -49,6 +49,12 @@ typedef struct test_expressions {
 
 void test_expressions_make(int64_t d, test_expressions *list);
 void test_expressions_make_whole(int64_t d, test_expressions *list);
+/* The same for differences: kernels that vanish from r = ell on, where their derivatives jump, have an ell that is longer than
+ * any distance of coordinates between 0 and 1.5. */
+void test_expressions_make_smooth(int64_t d, test_expressions *list);
+/* For positive definiteness, which a long length-scale hides: the kernels of the table that have length-scales, with one of
+ * this length and with several around it. */
+void test_expressions_make_lengths(int64_t d, double ell, test_expressions *list);
 void test_expressions_free(test_expressions *list);
 
 /* max_ij |a_ij - b_ij| of two row-major arrays, NaN counting as infinite */

@@ -290,7 +290,7 @@ static void run(int64_t n, int64_t m, int64_t d)
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     test_expressions list;
     problem p;
-    test_expressions_make(d, &list);
+    test_expressions_make_smooth(d, &list);
     problem_make(context, n, m, d, &p);
     for (int e = 0; e < list.count; e++) check_text(&p, list.text[e]);
     for (size_t e = 0; e < sizeof MORE / sizeof *MORE; e++) check_text(&p, MORE[e]);

@@ -76,6 +76,10 @@ static void near_points(void **state)
         close_to("powexp(p=1.5, ell=1)", r, sqrt(-2 * expm1(-pow(r, 1.5))));
         close_to("rq(alpha=2, ell=1)", r, sqrt(-2 * expm1(-2 * log1p(r * r / 4))));
         close_to("imq(c=2, beta=0.5)", r, sqrt(-expm1(-0.5 * log1p(r * r / 4))));
+        const double t = fmin(r, 1), square = t * t;
+        close_to("wendland(k=0, ell=1)", r, sqrt(2 * t));
+        close_to("wendland(k=1, ell=1)", r, t * sqrt(2 * (6 + t * (3 * t - 8))));
+        close_to("wendland(k=2, ell=1)", r, t * sqrt(2 * (7 + square * (-35 + t * (56 + t * (8 * t - 35))))));
     }
 }
 

@@ -244,7 +244,7 @@ static void run(int64_t n, int64_t m, int64_t d, int half, check_fn check)
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     test_expressions list;
     problem p;
-    test_expressions_make(d, &list);
+    test_expressions_make_smooth(d, &list);
     problem_make(context, n, m, d, &p);
     for (int e = 0; e < list.count; e++) {
         if (e % 2 != half && half < 2) continue;

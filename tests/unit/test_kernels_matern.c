@@ -38,7 +38,7 @@ static void leaf_make(double nu, double ell, leaf *l)
     l->data = aligned_alloc(64, bytes);
     assert_non_null(l->data);
     memset(l->data, 0xff, bytes);
-    matern()->prepare(l->par, l->data);
+    matern()->prepare(l->par, 1, l->data);
     l->shape = (gram_shape){.par = l->par, .scale = 1 / (ell * ell), .data = l->data};
 }
 

@@ -62,7 +62,7 @@ static void every_smooth_kernel(void **state)
     gram_points *points = test_points(context, N, D, x);
     test_expressions list;
     int tested = 0;
-    test_expressions_make(D, &list);
+    test_expressions_make_smooth(D, &list);
     for (int e = 0; e < list.count; e++) {
         gram_kernel *kernel = test_kernel(context, list.text[e]);
         gram_operator *op = NULL;
