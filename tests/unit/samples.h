@@ -51,13 +51,7 @@ static inline double sample_test(gram_context *context, const char *text, const 
 
 static inline gram_context *sample_context(uint64_t seed, int threads)
 {
-    gram_context *context = NULL;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.seed = seed;
-    options.threads = threads;
-    if (gram_context_create(&options, &context) != GRAM_OK) FAIL_TEST("no context");
-    return context;
+    return TEST_CONTEXT(.seed = seed, .threads = threads);
 }
 
 #endif

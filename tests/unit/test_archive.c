@@ -179,11 +179,7 @@ static void wrong_arrays(void **state)
 static void modest(void **state)
 {
     (void)state;
-    gram_context_options options;
-    gram_context *context = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.memory_budget = 1 << 20;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.memory_budget = 1 << 20);
     gram_archive_part parts[4];
     gram_model *model = NULL;
     char *json = replaced("\"rows\": 4", "\"rows\": 1000000000000");

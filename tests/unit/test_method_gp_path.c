@@ -121,8 +121,8 @@ static void refusals(void **state)
     gram_gp_path *path = NULL;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         gram_kernel *kernel = test_kernel(c, kernels[i]);
-        assert_int_equal(gram_gp_path_create(c, kernel, 1, NULL, NULL, NULL, &path), GRAM_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(gram_context_message(c), "gram_gp_draw"));
+        test_refused(c, gram_gp_path_create(c, kernel, 1, NULL, NULL, NULL, &path), GRAM_ERROR_UNSUPPORTED,
+                     "gram_gp_draw");
         assert_null(path);
         gram_kernel_release(kernel);
     }
@@ -334,9 +334,7 @@ static gram_status play(gram_context *c)
 static void out_of_memory(void **state)
 {
     (void)state;
-    assert_true(oom_each(play, 0) > 30);
-    (void)oom_each(play, 1);
-    (void)oom_budget(play);
+    oom_all(play, 30);
 }
 
 int main(void)

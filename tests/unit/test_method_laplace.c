@@ -21,12 +21,6 @@ static gram_laplace_options options_of(gram_likelihood kind)
 
 /* ---- the table ---- */
 
-static void read_numbers(FILE *file, int64_t count, double *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (fscanf(file, "%lf", &out[i]) != 1) FAIL_TEST("the table ends early");
-}
-
 static void near(const char *what, int block, double got, double wanted, double tolerance)
 {
     if (isnan(wanted)) return;
@@ -40,9 +34,10 @@ static void check_block(gram_context *c, FILE *file, int block, int kind, int n,
     const double new = 0.9;
     const int m = kind == 1 ? classes : 1, columns = kind == 0 ? 2 : m;
     char text[128];
-    read_numbers(file, n, x), read_numbers(file, n, y);
-    read_numbers(file, 1, &evidence), read_numbers(file, 1, &truth);
-    read_numbers(file, m, mean), read_numbers(file, m * m, covariance), read_numbers(file, columns, predicted);
+    test_read_numbers(file, n, x), test_read_numbers(file, n, y);
+    test_read_numbers(file, 1, &evidence), test_read_numbers(file, 1, &truth);
+    test_read_numbers(file, m, mean), test_read_numbers(file, m * m, covariance),
+        test_read_numbers(file, columns, predicted);
     snprintf(text, sizeof text, "%.17g*rbf(ell=%.17g)", numbers[2], numbers[3]);
     gram_kernel *k = test_kernel(c, text);
     gram_points *p = test_points(c, n, 1, x), *z = test_points(c, 1, 1, &new);
@@ -73,12 +68,11 @@ static void test_reference(void **state)
 {
     (void)state;
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    FILE *file = fopen(GRAM_TEST_SOURCE "/reference/laplace.txt", "r");
-    assert_non_null(file);
+    FILE *file = test_open_reference("laplace.txt");
     int blocks = 0, kind, n, classes;
     double numbers[4];
     for (; fscanf(file, "%d %d %d", &kind, &n, &classes) == 3; blocks++) {
-        read_numbers(file, 4, numbers);
+        test_read_numbers(file, 4, numbers);
         check_block(c, file, blocks, kind, n, classes, numbers);
     }
     assert_int_equal(blocks, 10);
@@ -501,13 +495,6 @@ static void test_threads(void **state)
 
 /* ---- bad input ---- */
 
-static void expect(gram_context *c, gram_status got, gram_status wanted, const char *part)
-{
-    if (got != wanted || !strstr(gram_context_message(c), part))
-        FAIL_TEST("%s '%s' instead of %s '%s'", gram_status_name(got), gram_context_message(c),
-                  gram_status_name(wanted), part);
-}
-
 static void test_bad_input(void **state)
 {
     (void)state;
@@ -519,28 +506,28 @@ static void test_bad_input(void **state)
     gram_laplace *l = NULL;
     gram_laplace_options o = options_of(GRAM_LIKELIHOOD_LOGISTIC);
     y[4] = 2;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 2, need a class from 0 to 1");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 2, need a class from 0 to 1");
     y[4] = NAN;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4]");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4]");
     y[4] = 1.5;
     o.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 1.5, need a class");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 1.5, need a class");
     o.likelihood = GRAM_LIKELIHOOD_POISSON;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 1.5, need a whole number >= 0");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = 1.5, need a whole number >= 0");
     y[4] = -1;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = -1");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_DATA, "y[4] = -1");
     y[4] = 1;
     o.likelihood = (gram_likelihood)9;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_ARGUMENT, "likelihood = 9");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_ARGUMENT, "likelihood = 9");
     o = options_of(GRAM_LIKELIHOOD_STUDENT);
     o.scale = -1;
-    expect(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_ARGUMENT, "scale = -1");
-    expect(c, gram_laplace_fit(c, NULL, p, y, NULL, &l), GRAM_ERROR_ARGUMENT, "kernel is NULL");
+    test_refused(c, gram_laplace_fit(c, k, p, y, &o, &l), GRAM_ERROR_ARGUMENT, "scale = -1");
+    test_refused(c, gram_laplace_fit(c, NULL, p, y, NULL, &l), GRAM_ERROR_ARGUMENT, "kernel is NULL");
     assert_null(l);
     for (int i = 0; i < N; i++) y[i] = 1; /* one class only: no failure, the prior holds the probability below 1 */
     OK(c, gram_laplace_fit(c, k, p, y, NULL, &l));
-    expect(c, gram_laplace_predict(c, l, narrow, out, 2), GRAM_ERROR_DIMENSION, "1 columns");
-    expect(c, gram_laplace_predict(c, l, p, out, 1), GRAM_ERROR_ARGUMENT, "ldo = 1");
+    test_refused(c, gram_laplace_predict(c, l, narrow, out, 2), GRAM_ERROR_DIMENSION, "1 columns");
+    test_refused(c, gram_laplace_predict(c, l, p, out, 1), GRAM_ERROR_ARGUMENT, "ldo = 1");
     double all[2 * N];
     OK(c, gram_laplace_predict(c, l, p, all, 2));
     for (int i = 0; i < N; i++) assert_true(all[2 * i + 1] > 0.6 && all[2 * i + 1] < 0.999);

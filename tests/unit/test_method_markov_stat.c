@@ -6,12 +6,7 @@
 
 static gram_context *seeded(uint64_t seed)
 {
-    gram_context_options options;
-    gram_context *c = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.seed = seed;
-    assert_int_equal(gram_context_create(&options, &c), GRAM_OK);
-    return c;
+    return TEST_CONTEXT(.seed = seed);
 }
 
 /* min: W(0) = 0, independent increments of variance the gap. */
