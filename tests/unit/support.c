@@ -15,11 +15,13 @@ void test_ok(const gram_context *context, gram_status status, const char *call, 
     fail();
 }
 
-void test_refused(const gram_context *context, gram_status got, gram_status wanted, const char *part)
+void test_refused(const gram_context *context, gram_status got, gram_status wanted, const char *part, const char *call,
+                  const char *file, int line)
 {
     const char *message = gram_context_message(context);
     if (got != wanted || !*message || !strstr(message, part))
-        FAIL_TEST("%s '%s' instead of %s '...%s...'", gram_status_name(got), message, gram_status_name(wanted), part);
+        FAIL_TEST("%s:%d: %s\n  gave %s '%s' instead of %s '...%s...'", file, line, call, gram_status_name(got),
+                  message, gram_status_name(wanted), part);
 }
 
 gram_context *test_context_of(const gram_context_options *options)

@@ -26,8 +26,10 @@ void test_ok(const gram_context *context, gram_status status, const char *call, 
         fail();                                                                                                        \
     } while (0)
 
-/* Fails the test unless got is the wanted status and the message has `part` in it. */
-void test_refused(const gram_context *context, gram_status got, gram_status wanted, const char *part);
+/* Fails the test unless call returns the wanted status and leaves a message with `part` in it. */
+#define REFUSED(context, call, wanted, part) test_refused(context, call, wanted, part, #call, __FILE__, __LINE__)
+void test_refused(const gram_context *context, gram_status got, gram_status wanted, const char *part, const char *call,
+                  const char *file, int line);
 
 gram_context *test_context(int threads, gram_isa isa);
 int test_has_isa(gram_isa isa);

@@ -77,8 +77,8 @@ static void test_budget(void **state)
     assert_true(taken >= 28);
     assert_true(gram_context_memory_used(context) > 3600);
     for (int i = 0; i < 10; i++) assert_int_equal(first[i], 3);
-    test_refused(context, gram_arena_take(context, &arena, "huge", INT64_MAX, 16, &block), GRAM_ERROR_OVERFLOW,
-                 "huge: 9223372036854775807 items of 16 bytes");
+    REFUSED(context, gram_arena_take(context, &arena, "huge", INT64_MAX, 16, &block), GRAM_ERROR_OVERFLOW,
+            "huge: 9223372036854775807 items of 16 bytes");
     assert_true(gram_arena_take(context, &arena, "huge", INT64_MAX - 5, 1, &block) < 0);
     assert_true(gram_arena_take(context, &arena, "negative", -1, 8, &block) < 0);
     gram_arena_release(&arena);

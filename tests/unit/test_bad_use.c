@@ -7,17 +7,8 @@
 
 #include "support.h"
 
-static void refuses(const gram_context *context, gram_status got, gram_status want, const char *names, const char *call)
-{
-    const char *message = gram_context_message(context);
-    if (got != want)
-        FAIL_TEST("%s: %s ('%s') instead of %s", call, gram_status_name(got), message, gram_status_name(want));
-    if (!*message) FAIL_TEST("%s: no message", call);
-    if (!strstr(message, names)) FAIL_TEST("%s: the message '%s' does not name '%s'", call, message, names);
-}
-
 /* `names` must be part of the message */
-#define REFUSES(want, names, call) refuses(context, call, want, names, #call)
+#define REFUSES(want, names, call) REFUSED(context, call, want, names)
 
 static gram_context *context;
 
@@ -76,7 +67,7 @@ static void kernel_texts(void **state)
         if (status != GRAM_ERROR_SYNTAX && status != GRAM_ERROR_ARGUMENT) {
             FAIL_TEST("'%s' gave %s", CASES[i].text, gram_status_name(status));
         }
-        refuses(context, status, CASES[i].status, CASES[i].names, CASES[i].text);
+        test_refused(context, status, CASES[i].status, CASES[i].names, CASES[i].text, __FILE__, __LINE__);
         assert_null(kernel);
     }
 }

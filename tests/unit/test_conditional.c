@@ -106,8 +106,7 @@ static void refusals(void **state)
     assert_int_equal(gram_conditional_weights(context, c, NULL, out, 6), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_conditional_expect(context, c, 2, g, 1, points, out, 2), GRAM_ERROR_ARGUMENT);
     g[3] = NAN;
-    test_refused(context, gram_conditional_expect(context, c, 1, g, 1, points, out, 1), GRAM_ERROR_DATA,
-                 "g[3][0] is nan");
+    REFUSED(context, gram_conditional_expect(context, c, 1, g, 1, points, out, 1), GRAM_ERROR_DATA, "g[3][0] is nan");
     gram_conditional_destroy(c);
     gram_conditional_destroy(NULL);
     gram_kernel_release(kernel);

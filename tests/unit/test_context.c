@@ -134,8 +134,8 @@ static void test_memory(void **state)
     assert_null(block);
     assert_non_null(strstr(gram_context_message(context), "test: an array: needs 2 MiB, with "));
     assert_non_null(strstr(gram_context_message(context), "in use and a memory budget of 1 MiB"));
-    test_refused(context, gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW,
-                 "test: an array: 2305843009213693951 items of 8 bytes");
+    REFUSED(context, gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW,
+            "test: an array: 2305843009213693951 items of 8 bytes");
     assert_int_equal(gram_take(context, "nothing", 0, 8, &block), GRAM_OK);
     assert_null(block);
     gram_give(context, NULL, 1000, 8);

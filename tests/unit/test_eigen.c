@@ -234,26 +234,21 @@ static void bad_use(void **state)
     (void)state;
     double a[4] = {1, 0, 0, 1}, values[2], vectors[4];
     assert_int_equal(gram_eigen_symmetric(NULL, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT);
-    test_refused(context, gram_eigen_symmetric(context, 2, NULL, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "a is NULL");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "values is NULL");
-    test_refused(context, gram_eigen_symmetric(context, 0, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "n = 0");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 1, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "lda = 1");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, vectors, 1), GRAM_ERROR_ARGUMENT,
-                 "ldv = 1");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, 1, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "first = 1");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, -1, 1, values, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "first = -1");
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT,
-                 "count = 0");
-    test_refused(context, gram_eigen_symmetric(context, 1 << 30, a, 1 << 30, 0, 1, values, NULL, 0),
-                 GRAM_ERROR_OVERFLOW, "LAPACK");
+    REFUSED(context, gram_eigen_symmetric(context, 2, NULL, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "a is NULL");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "values is NULL");
+    REFUSED(context, gram_eigen_symmetric(context, 0, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "n = 0");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 1, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "lda = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, vectors, 1), GRAM_ERROR_ARGUMENT, "ldv = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 1, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, -1, 1, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = -1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "count = 0");
+    REFUSED(context, gram_eigen_symmetric(context, 1 << 30, a, 1 << 30, 0, 1, values, NULL, 0), GRAM_ERROR_OVERFLOW,
+            "LAPACK");
     a[2] = INFINITY;
-    test_refused(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_NUMERICAL,
-                 "a[1][0] is inf");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_NUMERICAL,
+            "a[1][0] is inf");
 }
 
 static void cancelled(void **state)

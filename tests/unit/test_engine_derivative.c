@@ -621,12 +621,12 @@ static void bad_arguments(void **state)
     const gram_derivatives nothing = {.ld = 3}, narrow = {.ld = 2, .value = value};
     const gram_derivatives huge = {.ld = INT64_MAX / 8, .value = value};
     assert_int_equal(gram_matrix_derivatives(NULL, kernel, x, NULL, &nothing), GRAM_ERROR_ARGUMENT);
-    test_refused(context, gram_matrix_derivatives(context, kernel, x, NULL, NULL), GRAM_ERROR_ARGUMENT, "out is NULL");
+    REFUSED(context, gram_matrix_derivatives(context, kernel, x, NULL, NULL), GRAM_ERROR_ARGUMENT, "out is NULL");
     assert_int_equal(gram_matrix_derivatives(context, NULL, x, NULL, &narrow), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_matrix_derivatives(context, kernel, NULL, NULL, &narrow), GRAM_ERROR_ARGUMENT);
-    test_refused(context, gram_matrix_derivatives(context, kernel, x, NULL, &nothing), GRAM_ERROR_ARGUMENT,
-                 "asks for nothing");
-    test_refused(context, gram_matrix_derivatives(context, kernel, x, NULL, &narrow), GRAM_ERROR_ARGUMENT, "ld = 2");
+    REFUSED(context, gram_matrix_derivatives(context, kernel, x, NULL, &nothing), GRAM_ERROR_ARGUMENT,
+            "asks for nothing");
+    REFUSED(context, gram_matrix_derivatives(context, kernel, x, NULL, &narrow), GRAM_ERROR_ARGUMENT, "ld = 2");
     assert_int_equal(gram_matrix_derivatives(context, kernel, x, NULL, &huge), GRAM_ERROR_OVERFLOW);
     gram_kernel_release(kernel);
     gram_points_destroy(x);

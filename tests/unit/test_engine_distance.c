@@ -169,7 +169,7 @@ static void bad_use(void **state)
     assert_int_equal(gram_matrix_distance(context, NULL, x, NULL, out, 3), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_matrix_distance(context, kernel, NULL, NULL, out, 3), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_matrix_distance(context, kernel, x, NULL, NULL, 3), GRAM_ERROR_ARGUMENT);
-    test_refused(context, gram_matrix_distance(context, kernel, x, NULL, out, 2), GRAM_ERROR_ARGUMENT, "ld = 2");
+    REFUSED(context, gram_matrix_distance(context, kernel, x, NULL, out, 2), GRAM_ERROR_ARGUMENT, "ld = 2");
     assert_int_equal(gram_context_place(context, &row, &column), 0);
     assert_true(row == -1 && column == -1);
     assert_int_equal(gram_matrix_distance(context, origin, x, NULL, out, 3), GRAM_ERROR_DOMAIN);

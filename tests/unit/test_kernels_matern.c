@@ -351,8 +351,8 @@ static void test_expression(void **state)
     assert_true(facts.sobolev_order == 1.75 + 1.5);
     gram_kernel_release(kernel);
     kernel = NULL;
-    test_refused(context, gram_kernel_parse(context, "matern(1000.5)", &kernel), GRAM_ERROR_ARGUMENT,
-                 "nu must be at most 1000");
+    REFUSED(context, gram_kernel_parse(context, "matern(1000.5)", &kernel), GRAM_ERROR_ARGUMENT,
+            "nu must be at most 1000");
     assert_null(kernel);
     gram_points_destroy(x);
     gram_context_destroy(context);

@@ -320,7 +320,7 @@ static void bad_arguments(void **state)
     gram_gp_cg_options_init(&o, sizeof o);
     o.gp = &gp;
     gp.noise = 0;
-    test_refused(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
+    REFUSED(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
     gp.noise = 0.1;
     o.probes = 1;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT);

@@ -223,18 +223,18 @@ static void too_ill_conditioned(void **state)
     assert_string_equal(gram_context_message(c),
                         "gp_cg_fit: the matrix is too ill-conditioned for an f32 factor: raise "
                         "the noise or use the exact f64 path");
-    test_refused(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
-                 "gp_cg_likelihood: the matrix is too ill-conditioned");
+    REFUSED(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
+            "gp_cg_likelihood: the matrix is too ill-conditioned");
     o.most = 3; /* the caller's own limit is not the matrix's fault */
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);
     o.preconditioner = (gram_gp_cg_preconditioner)2;
-    test_refused(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT, "preconditioner = 2 is none");
+    REFUSED(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT, "preconditioner = 2 is none");
     gram_kernel *negative = test_kernel(c, "sigmoid(a=1, c=-3)");
     o.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    test_refused(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,
-                 "too ill-conditioned for an f32 factor");
+    REFUSED(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,
+            "too ill-conditioned for an f32 factor");
     gram_kernel_release(negative);
     gram_points_destroy(x);
     gram_kernel_release(kernel);

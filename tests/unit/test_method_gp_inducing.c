@@ -578,7 +578,7 @@ static void bad_arguments(void **state)
     gram_gp_inducing_options_init(&o, sizeof o);
     o.gp = &gp;
     gp.noise = 0;
-    test_refused(c, gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
+    REFUSED(c, gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
     gp.noise = 0.1;
     o.positions = wide;
     assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_DIMENSION);

@@ -29,22 +29,7 @@ static void compare_prior(const char *text)
     OK(c, gram_gp_path_create(c, kernel, D, NULL, NULL, &o, &path));
     OK(c, gram_gp_path_evaluate(c, path, points, NULL, 0, out, DRAWS));
     OK(c, gram_matrix(c, kernel, points, NULL, k, POINTS));
-    for (int i = 0; i < POINTS; i++)
-        for (int j = 0; j <= i; j++) {
-            double mean = 0, product = 0, square = 0;
-            for (int s = 0; s < DRAWS; s++) {
-                const double both = out[i * DRAWS + s] * out[j * DRAWS + s];
-                mean += out[i * DRAWS + s] / DRAWS;
-                product += both / DRAWS;
-                square += both * both / DRAWS;
-            }
-            const double error = sqrt((square - product * product) / DRAWS);
-            if (fabs(product - k[i * POINTS + j]) > 4.5 * error)
-                FAIL_TEST("%s: covariance (%d, %d) is %g, the kernel %g, error %g", text, i, j, product,
-                          k[i * POINTS + j], error);
-            assert_true(fabs(mean) < 4.5 * sqrt(k[i * POINTS + i] / DRAWS));
-            assert_true(i != j || error < 0.1 * k[i * POINTS + i]);
-        }
+    sample_has_moments(text, POINTS, DRAWS, out, NULL, k);
     gram_gp_path_destroy(path);
     gram_points_destroy(points);
     gram_kernel_release(kernel);
@@ -121,8 +106,7 @@ static void refusals(void **state)
     gram_gp_path *path = NULL;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         gram_kernel *kernel = test_kernel(c, kernels[i]);
-        test_refused(c, gram_gp_path_create(c, kernel, 1, NULL, NULL, NULL, &path), GRAM_ERROR_UNSUPPORTED,
-                     "gram_gp_draw");
+        REFUSED(c, gram_gp_path_create(c, kernel, 1, NULL, NULL, NULL, &path), GRAM_ERROR_UNSUPPORTED, "gram_gp_draw");
         assert_null(path);
         gram_kernel_release(kernel);
     }

@@ -248,7 +248,7 @@ static void weights_are_row_noises(void **state)
     static const double wrong[] = {0, -1, NAN, INFINITY};
     for (int k = 0; k < 4; k++) {
         t.weights[7] = wrong[k];
-        test_refused(c, gram_gp_likelihood(c, kernel, x, t.y, &weighted, a[0], NULL), GRAM_ERROR_DATA, "weights[7]");
+        REFUSED(c, gram_gp_likelihood(c, kernel, x, t.y, &weighted, a[0], NULL), GRAM_ERROR_DATA, "weights[7]");
     }
     gram_points_destroy(sorted);
     gram_points_destroy(x);
@@ -652,7 +652,7 @@ static void units(void **state)
         }
     scaled[0] = 1e300;
     result r = tune(c, "const*rbf", ROWS, 1, x, scaled, NULL, NULL);
-    test_refused(c, r.status, GRAM_ERROR_DATA, "divide y");
+    REFUSED(c, r.status, GRAM_ERROR_DATA, "divide y");
     gram_context_destroy(c);
 }
 

@@ -507,16 +507,16 @@ static void refuses(void **state)
     gram_krr_options o;
     gram_krr_options_init(&o, sizeof o);
     o.lambda = -1;
-    test_refused(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_ARGUMENT, "lambda = -1");
+    REFUSED(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_ARGUMENT, "lambda = -1");
     o.lambda = NAN;
     assert_int_equal(gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_ARGUMENT);
     o.lambda = 1e-3;
     o.weights = t.w;
     t.w[17] = -2;
-    test_refused(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA, "weights[17] = -2");
+    REFUSED(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA, "weights[17] = -2");
     t.w[17] = 1;
     t.y[5 * M + 1] = INFINITY;
-    test_refused(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA, "y[5][1]");
+    REFUSED(c, gram_krr_fit(c, kernel, x, M, t.y, M, &o, &krr), GRAM_ERROR_DATA, "y[5][1]");
     t.y[5 * M + 1] = 0;
     o.leave_one_out = 1;
     o.precision = GRAM_PRECISION_MIXED;
@@ -528,8 +528,7 @@ static void refuses(void **state)
     int64_t fold[N] = {0};
     double out[N * M];
     o.lambda = 1e-3;
-    test_refused(c, gram_krr_fold_residuals(c, kernel, x, M, t.y, M, &o, fold, out, M), GRAM_ERROR_ARGUMENT,
-                 "all 60 rows");
+    REFUSED(c, gram_krr_fold_residuals(c, kernel, x, M, t.y, M, &o, fold, out, M), GRAM_ERROR_ARGUMENT, "all 60 rows");
     assert_null(krr);
     gram_points_destroy(x);
     gram_kernel_release(kernel);

@@ -417,35 +417,35 @@ static void test_bad_input(void **state)
     gram_logistic_options o = options_of(1e-3);
     gram_logistic_tune_options to;
     gram_logistic_tune_options_init(&to, sizeof to);
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "class 1 has 0 rows");
-    test_refused(c, gram_logistic_fit(c, k, p, 1, label, NULL, &f), GRAM_ERROR_ARGUMENT, "classes = 1");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "class 1 has 0 rows");
+    REFUSED(c, gram_logistic_fit(c, k, p, 1, label, NULL, &f), GRAM_ERROR_ARGUMENT, "classes = 1");
     label[7] = 2;
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = 2, need 0 to 1");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = 2, need 0 to 1");
     label[7] = -1;
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = -1");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = -1");
     label[7] = 1;
-    test_refused(c, gram_logistic_tune(c, k, p, 2, label, NULL, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_DATA,
-                 "class 1 has 1 row,");
+    REFUSED(c, gram_logistic_tune(c, k, p, 2, label, NULL, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_DATA,
+            "class 1 has 1 row,");
     label[9] = 1;
     t.w[3] = NAN;
     o.weights = t.w;
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_DATA, "weights[3]");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_DATA, "weights[3]");
     o = options_of(0);
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = 0");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = 0");
     o = options_of(NAN);
-    test_refused(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = nan");
-    test_refused(c, gram_logistic_fit(c, unset, p, 2, label, NULL, &f), GRAM_ERROR_UNSET, "rbf.ell");
-    test_refused(c, gram_logistic_fit(c, NULL, p, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "kernel is NULL");
-    test_refused(c, gram_logistic_fit(c, k, NULL, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "x is NULL");
-    test_refused(c, gram_logistic_fit(c, k, p, 2, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "label is NULL");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = nan");
+    REFUSED(c, gram_logistic_fit(c, unset, p, 2, label, NULL, &f), GRAM_ERROR_UNSET, "rbf.ell");
+    REFUSED(c, gram_logistic_fit(c, NULL, p, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "kernel is NULL");
+    REFUSED(c, gram_logistic_fit(c, k, NULL, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "x is NULL");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "label is NULL");
     to.folds = 1;
-    test_refused(c, gram_logistic_tune(c, k, p, 2, label, &to, &tuned, &lambda, NULL, NULL, NULL, 0),
-                 GRAM_ERROR_ARGUMENT, "folds = 1");
+    REFUSED(c, gram_logistic_tune(c, k, p, 2, label, &to, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "folds = 1");
     to.folds = 3;
     to.width_count = 1;
     to.widths = (const double[]){-1};
-    test_refused(c, gram_logistic_tune(c, k, p, 2, label, &to, &tuned, &lambda, NULL, NULL, NULL, 0),
-                 GRAM_ERROR_ARGUMENT, "widths[0] = -1");
+    REFUSED(c, gram_logistic_tune(c, k, p, 2, label, &to, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "widths[0] = -1");
     assert_null(f);
     assert_null(tuned);
     o = options_of(1e-6);

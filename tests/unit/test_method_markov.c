@@ -253,8 +253,7 @@ static void interpolates(void **state)
     x[17] = x[16];
     points = test_points(c, 200, 1, x);
     double value;
-    test_refused(c, gram_markov_likelihood(c, kernel, points, y, &o, &value, NULL), GRAM_ERROR_NUMERICAL,
-                 "noise above 0");
+    REFUSED(c, gram_markov_likelihood(c, kernel, points, y, &o, &value, NULL), GRAM_ERROR_NUMERICAL, "noise above 0");
     gram_points_destroy(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);

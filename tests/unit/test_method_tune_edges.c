@@ -113,7 +113,7 @@ static void grid(void **state)
     assert_true(r.report.value >= 0.99 * descent.report.value && r.report.value < 1.3 * descent.report.value);
     o.grid = 2;
     assert_int_equal(tune_run(&p, "const*rbf(ell=[1,1,1!])", &o).status, GRAM_OK);
-    test_refused(p.context, tune_run(&p, "const*rbf(ell=[1,1,1])", &o).status, GRAM_ERROR_ARGUMENT, "5 free numbers");
+    REFUSED(p.context, tune_run(&p, "const*rbf(ell=[1,1,1])", &o).status, GRAM_ERROR_ARGUMENT, "5 free numbers");
     o.grid = 1;
     o.lambda = 0.01;
     o.lambda_fixed = 1;

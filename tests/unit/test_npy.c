@@ -131,7 +131,7 @@ static void test_refusals(void **state)
     assert_string_equal(gram_context_message(context), "a.npy: version 4.0 of .npy is not known");
     make_file(&file, 2, HEAD "'shape': (2, 3)}", six, sizeof six);
     file.data[11] = 1;
-    test_refused(context, read_bytes(context, &file, NULL, &table), GRAM_ERROR_DATA, "bytes is too long");
+    REFUSED(context, read_bytes(context, &file, NULL, &table), GRAM_ERROR_DATA, "bytes is too long");
     make_file(&file, 1, HEAD "'shape': (2, 3)}", six, sizeof six);
     for (size_t length = 0; length < file.length; length++) {
         bytes cut = file;
@@ -326,9 +326,9 @@ static void test_cannot_write(void **state)
     gram_npy *file;
     char missing[160];
     snprintf(missing, sizeof missing, "%s/no/K.npy", folder);
-    test_refused(context, gram_npy_create(context, missing, 2, 2, &file), GRAM_ERROR_FILE,
-                 "K.npy: cannot be written: No such file or directory");
-    test_refused(context, gram_npy_create(context, folder, 2, 2, &file), GRAM_ERROR_FILE, "it is a folder");
+    REFUSED(context, gram_npy_create(context, missing, 2, 2, &file), GRAM_ERROR_FILE,
+            "K.npy: cannot be written: No such file or directory");
+    REFUSED(context, gram_npy_create(context, folder, 2, 2, &file), GRAM_ERROR_FILE, "it is a folder");
     assert_int_equal(gram_npy_create(context, "/dev/null", 2, 2, &file), GRAM_ERROR_FILE);
     assert_string_equal(gram_context_message(context), "/dev/null: cannot be written: it is not a regular file");
     assert_int_equal(gram_npy_create(context, "", 2, 2, &file), GRAM_ERROR_FILE);
@@ -336,8 +336,8 @@ static void test_cannot_write(void **state)
     assert_int_equal(gram_npy_create(context, path, INT64_MAX, 2, &file), GRAM_ERROR_OVERFLOW);
     assert_int_equal(gram_npy_create(context, path, INT64_MAX / 8, 1, &file), GRAM_ERROR_OVERFLOW);
     /* more than any disk has: refused before the work, and nothing is left */
-    test_refused(context, gram_npy_create(context, path, (int64_t)1 << 28, (int64_t)1 << 28, &file), GRAM_ERROR_FILE,
-                 "K.npy: no room for its 512 PiB: ");
+    REFUSED(context, gram_npy_create(context, path, (int64_t)1 << 28, (int64_t)1 << 28, &file), GRAM_ERROR_FILE,
+            "K.npy: no room for its 512 PiB: ");
     assert_int_equal(files_in_folder(), 0);
     gram_context_destroy(context);
 }

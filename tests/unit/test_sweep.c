@@ -254,7 +254,7 @@ static void test_no_room_for_scratch(void **state)
     atomic_int counts[4] = {0};
     const gram_sweep sweep = {
         .what = "big scratch", .tasks = 4, .scratch_bytes = 64 << 10, .run = count_task, .argument = counts};
-    test_refused(context, gram_sweep_run(context, &sweep), GRAM_ERROR_BUDGET, "big scratch: needs 128 KiB");
+    REFUSED(context, gram_sweep_run(context, &sweep), GRAM_ERROR_BUDGET, "big scratch: needs 128 KiB");
     for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 0);
     gram_context_destroy(context);
 }

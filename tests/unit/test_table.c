@@ -338,8 +338,7 @@ static void test_files(void **state)
     gram_table_options_init(&options, sizeof options);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/Data.CSV", folder);
-    test_refused(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_FILE,
-                 "Data.CSV: cannot be opened: ");
+    REFUSED(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_FILE, "Data.CSV: cannot be opened: ");
     assert_non_null(strstr(gram_context_message(context), strerror(ENOENT)));
     test_write_file(path, "x,y\n1,2\n", sizeof "x,y\n1,2\n" - 1);
     OK(context, gram_table_read(context, path, NULL, &table));
@@ -349,8 +348,8 @@ static void test_files(void **state)
 
     snprintf(path, sizeof path, "%s/data.txt", folder);
     test_write_file(path, "1;2\n", sizeof "1;2\n" - 1);
-    test_refused(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_DATA,
-                 "data.txt: its ending does not tell its format");
+    REFUSED(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_DATA,
+            "data.txt: its ending does not tell its format");
     options.format = GRAM_FORMAT_TSV;
     OK(context, gram_table_read(context, path, &options, &table));
     check_row(table, "x1 x2 ", "1 2 ");
@@ -384,7 +383,7 @@ static void test_cancel_and_budget(void **state)
     size_t length;
     char *text = long_text(&length);
     context = TEST_CONTEXT(.memory_budget = ROWS * COLUMNS * 8);
-    test_refused(context, read_with(context, text, length, NULL, NULL, &table), GRAM_ERROR_BUDGET, "data.csv: needs ");
+    REFUSED(context, read_with(context, text, length, NULL, NULL, &table), GRAM_ERROR_BUDGET, "data.csv: needs ");
     gram_context_destroy(context);
     free(text);
 }
