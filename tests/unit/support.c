@@ -379,6 +379,21 @@ void test_sort(int64_t count, double *numbers)
     qsort(numbers, (size_t)count, sizeof *numbers, compare);
 }
 
+void test_any_threads(int64_t count, void (*fill)(gram_context *context, double *out))
+{
+    static const int THREADS[] = {1, 2, 3, 7};
+    double *first = test_numbers(count), *out = test_numbers(count);
+    for (size_t i = 0; i < sizeof THREADS / sizeof *THREADS; i++) {
+        gram_context *context = test_context(THREADS[i], GRAM_ISA_AUTO);
+        fill(context, i ? out : first);
+        if (i && !test_same_bits(1, count, first, count, out, count))
+            FAIL_TEST("other bits with %d threads than with one", THREADS[i]);
+        gram_context_destroy(context);
+    }
+    free(first);
+    free(out);
+}
+
 /* ---- files ---- */
 
 FILE *test_open_reference(const char *name)

@@ -105,6 +105,9 @@ void test_read_numbers(FILE *file, int64_t count, double *out);
 /* Bytes as a file */
 void test_write_file(const char *path, const void *bytes, size_t size);
 
+/* Fails the test unless `fill` writes the same bits with any number of threads. */
+void test_any_threads(int64_t count, void (*fill)(gram_context *context, double *out));
+
 /* All bits equal? */
 int test_same_bits(int64_t rows, int64_t columns, const double *a, int64_t lda, const double *b, int64_t ldb);
 

@@ -127,35 +127,33 @@ static void gradient_of_differences(void **state)
     gram_context_destroy(context);
 }
 
+static void everything(gram_context *context, double *out)
+{
+    enum { MANY = 700 };
+    double *data = test_random(5, MANY * D, 0, 1), *b = test_random(6, MANY * 2, -1, 1), *slopes = out + 2 * MANY;
+    double *numbers = slopes + MANY * D;
+    gram_kernel *kernel = test_kernel(context, "matern(nu=1.5, ell=0.3)");
+    gram_points *x = test_points(context, MANY, D, data);
+    gram_function *f = NULL, *g = NULL;
+    OK(context, gram_function_create(context, kernel, x, 2, b, 2, NULL, &f));
+    OK(context, gram_function_create(context, kernel, x, 2, data, 2, NULL, &g));
+    OK(context, gram_function_evaluate(context, f, x, out, 2));
+    OK(context, gram_function_gradient(context, f, 1, x, slopes, D));
+    OK(context, gram_function_norm(context, f, numbers));
+    OK(context, gram_function_inner(context, f, g, numbers + 2));
+    OK(context, gram_function_distance(context, f, g, numbers + 4));
+    gram_function_release(f);
+    gram_function_release(g);
+    gram_points_destroy(x);
+    gram_kernel_release(kernel);
+    free(b);
+    free(data);
+}
+
 static void threads_bits(void **state)
 {
     (void)state;
-    enum { MANY = 700 };
-    double *data = test_random(5, MANY * D, 0, 1), *b = test_random(6, MANY * 2, -1, 1);
-    double *out[3];
-    for (int t = 0; t < 3; t++) {
-        gram_context *context = test_context(t + 1, GRAM_ISA_AUTO);
-        gram_kernel *kernel = test_kernel(context, "matern(nu=1.5, ell=0.3)");
-        gram_points *x = test_points(context, MANY, D, data);
-        gram_function *f = NULL, *g = NULL;
-        out[t] = test_numbers(MANY * (2 + D) + 6);
-        OK(context, gram_function_create(context, kernel, x, 2, b, 2, NULL, &f));
-        OK(context, gram_function_create(context, kernel, x, 2, data, 2, NULL, &g));
-        OK(context, gram_function_evaluate(context, f, x, out[t], 2));
-        OK(context, gram_function_gradient(context, f, 1, x, out[t] + 2 * MANY, D));
-        OK(context, gram_function_norm(context, f, out[t] + MANY * (2 + D)));
-        OK(context, gram_function_inner(context, f, g, out[t] + MANY * (2 + D) + 2));
-        OK(context, gram_function_distance(context, f, g, out[t] + MANY * (2 + D) + 4));
-        assert_true(t == 0 || test_same_bits(1, MANY * (2 + D) + 6, out[0], 0, out[t], 0));
-        gram_function_release(f);
-        gram_function_release(g);
-        gram_points_destroy(x);
-        gram_kernel_release(kernel);
-        gram_context_destroy(context);
-    }
-    for (int t = 0; t < 3; t++) free(out[t]);
-    free(b);
-    free(data);
+    test_any_threads(700 * (2 + D) + 6, everything);
 }
 
 /* f32 centres at f64 points are widened: the same as an f64 function of the rounded centres. At f32 points, f32. */

@@ -473,24 +473,23 @@ static void test_tune_rows(void **state)
 }
 
 /* Enough rows for several tiles and threads. */
-static void test_threads(void **state)
+static void evidence_of_many(gram_context *c, double *out)
 {
     enum { MANY = 720 };
-    (void)state;
-    double *x = test_random(5, MANY * D, 0, 2), y[MANY], gradient[2][4], value[2];
+    double *x = test_random(5, MANY * D, 0, 2), y[MANY];
     for (int i = 0; i < MANY; i++) y[i] = x[i * D] + sin(9 * x[i * D + 1]) > 1;
-    for (int k = 0; k < 2; k++) {
-        gram_context *c = test_context(1 + k, GRAM_ISA_AUTO);
-        gram_kernel *kernel = test_kernel(c, "2*rbf(ell=0.3)");
-        gram_points *p = test_points(c, MANY, D, x);
-        OK(c, gram_laplace_evidence(c, kernel, p, y, NULL, &value[k], gradient[k]));
-        gram_kernel_release(kernel);
-        gram_points_destroy(p);
-        gram_context_destroy(c);
-    }
-    assert_true(test_same_bits(1, 3, gradient[0], 3, gradient[1], 3));
-    assert_true(value[0] == value[1]);
+    gram_kernel *kernel = test_kernel(c, "2*rbf(ell=0.3)");
+    gram_points *p = test_points(c, MANY, D, x);
+    OK(c, gram_laplace_evidence(c, kernel, p, y, NULL, out, out + 1));
+    gram_kernel_release(kernel);
+    gram_points_destroy(p);
     free(x);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    test_any_threads(4, evidence_of_many);
 }
 
 /* ---- bad input ---- */
