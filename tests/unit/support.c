@@ -15,30 +15,57 @@ void test_ok(const gram_context *context, gram_status status, const char *call, 
     fail();
 }
 
+void test_refused(const gram_context *context, gram_status got, gram_status wanted, const char *part, const char *call,
+                  const char *file, int line)
+{
+    const char *message = gram_context_message(context);
+    if (got != wanted || !*message || !strstr(message, part))
+        FAIL_TEST("%s:%d: %s\n  gave %s '%s' instead of %s '...%s...'", file, line, call, gram_status_name(got),
+                  message, gram_status_name(wanted), part);
+}
+
+gram_context *test_context_of(const gram_context_options *options)
+{
+    gram_context *context = NULL;
+    assert_int_equal(gram_context_create(options, &context), GRAM_OK);
+    return context;
+}
+
 gram_context *test_context(int threads, gram_isa isa)
 {
-    gram_context_options options;
-    gram_context *context = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = threads;
-    options.isa = isa;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    return context;
+    return TEST_CONTEXT(.threads = threads, .isa = isa);
 }
 
 int test_has_isa(gram_isa isa)
 {
-    gram_context_options options;
+    const gram_context_options options = {.size = sizeof options, .isa = isa};
     gram_context *context = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.isa = isa;
     const gram_status status = gram_context_create(&options, &context);
     gram_context_destroy(context);
     return status == GRAM_OK;
 }
 
-/* splitmix64 */
-static uint64_t next(uint64_t *state)
+int test_open(void **state)
+{
+    *state = test_context(2, GRAM_ISA_AUTO);
+    return 0;
+}
+
+int test_close(void **state)
+{
+    gram_context *context = *state, *fresh = test_context(2, GRAM_ISA_AUTO);
+    const int leaked = gram_context_memory_used(context) != gram_context_memory_used(fresh);
+    gram_context_destroy(fresh);
+    gram_context_destroy(context);
+    return leaked;
+}
+
+int test_stop(void *user)
+{
+    return !user || --*(int *)user <= 0;
+}
+
+uint64_t test_bits(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15U;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
@@ -46,11 +73,25 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
+uint64_t test_to_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+double test_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 void test_uniform(uint64_t seed, int64_t count, double lower, double upper, double *out)
 {
     uint64_t state = seed * 0x2545f4914f6cdd1dU + 1;
     for (int64_t i = 0; i < count; i++)
-        out[i] = lower + (upper - lower) * (((double)(next(&state) >> 12) + 0.5) * 0x1p-52);
+        out[i] = lower + (upper - lower) * (((double)(test_bits(&state) >> 12) + 0.5) * 0x1p-52);
 }
 
 double *test_numbers(int64_t count)
@@ -80,6 +121,57 @@ gram_kernel *test_kernel(gram_context *context, const char *text)
     const gram_status status = gram_kernel_parse(context, text, &kernel);
     if (status != GRAM_OK) FAIL_TEST("%s: %s", text, gram_context_message(context));
     return kernel;
+}
+
+void test_prints(const gram_kernel *kernel, const char *wanted)
+{
+    char text[512];
+    (void)gram_kernel_print(kernel, text, sizeof text);
+    assert_string_equal(text, wanted);
+}
+
+int64_t test_parameter_values(gram_context *context, const gram_kernel *kernel, double *values)
+{
+    const int64_t count = gram_kernel_parameter_count(kernel);
+    for (int64_t i = 0; i < count; i++) {
+        gram_parameter parameter;
+        OK(context, gram_kernel_parameter_get(context, kernel, i, &parameter));
+        values[i] = parameter.value;
+    }
+    return count;
+}
+
+gram_kernel *test_moved(gram_context *context, const gram_kernel *kernel, int64_t index, double step)
+{
+    gram_kernel *moved = NULL;
+    double *values = test_numbers(gram_kernel_parameter_count(kernel));
+    if (index < test_parameter_values(context, kernel, values)) values[index] += step;
+    OK(context, gram_kernel_with_values(context, kernel, values, &moved));
+    free(values);
+    return moved;
+}
+
+double *test_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *x, const gram_points *y)
+{
+    const int64_t columns = gram_points_count(y ? y : x);
+    double *k = test_numbers(gram_points_count(x) * columns);
+    OK(context, gram_matrix(context, kernel, x, y, k, columns));
+    return k;
+}
+
+double *test_spread(uint64_t seed, int64_t n, int64_t d)
+{
+    double *data = test_numbers(n * d), *key = test_numbers(n);
+    for (int64_t l = 0; l < d; l++) {
+        test_uniform(seed + (uint64_t)l, n, 0, 1, key);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = 0;
+            for (int64_t j = 0; j < n; j++) place += key[j] < key[i];
+            data[i * d + l] = 0.1 + 1.4 * ((double)place + 0.2 * key[i]) / (double)n;
+        }
+    }
+    free(key);
+    return data;
 }
 
 /* ---- the list of kernels ---- */
@@ -323,6 +415,8 @@ void test_expressions_free(test_expressions *list)
     list->count = 0;
 }
 
+/* ---- comparing ---- */
+
 double test_distance(int64_t rows, int64_t columns, const double *a, int64_t lda, const double *b, int64_t ldb)
 {
     double largest = 0;
@@ -340,4 +434,63 @@ int test_same_bits(int64_t rows, int64_t columns, const double *a, int64_t lda, 
     for (int64_t i = 0; i < rows; i++)
         if (memcmp(a + i * lda, b + i * ldb, (size_t)columns * sizeof *a) != 0) return 0;
     return 1;
+}
+
+void test_near(const char *what, const char *of, int64_t count, const double *a, const double *b, double tolerance)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(fabs(a[i] - b[i]) <= tolerance * (1 + fabs(b[i]))))
+            FAIL_TEST("%s%s%s: [%lld] is %.17g instead of %.17g", what, of ? " of " : "", of ? of : "", (long long)i,
+                      a[i], b[i]);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void test_sort(int64_t count, double *numbers)
+{
+    qsort(numbers, (size_t)count, sizeof *numbers, compare);
+}
+
+void test_any_threads(int64_t count, void (*fill)(gram_context *context, double *out))
+{
+    static const int THREADS[] = {1, 2, 3, 7};
+    double *first = test_numbers(count), *out = test_numbers(count);
+    for (size_t i = 0; i < sizeof THREADS / sizeof *THREADS; i++) {
+        gram_context *context = test_context(THREADS[i], GRAM_ISA_AUTO);
+        fill(context, i ? out : first);
+        if (i && !test_same_bits(1, count, first, count, out, count))
+            FAIL_TEST("other bits with %d threads than with one", THREADS[i]);
+        gram_context_destroy(context);
+    }
+    free(first);
+    free(out);
+}
+
+/* ---- files ---- */
+
+FILE *test_open_reference(const char *name)
+{
+    char path[512];
+    (void)snprintf(path, sizeof path, GRAM_TEST_SOURCE "/reference/%s", name);
+    FILE *file = fopen(path, "r");
+    if (!file) FAIL_TEST("%s cannot be read", path);
+    return file;
+}
+
+void test_read_numbers(FILE *file, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (fscanf(file, "%lf", &out[i]) != 1) FAIL_TEST("the table ends early");
+}
+
+void test_write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
 }

@@ -1,15 +1,11 @@
 /* Facts of leaves and their composition, against a table worked out by hand from the rules in docs/kernels.md. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <gram/kernel.h>
+
+#include "support.h"
 
 enum { INF = GRAM_INFINITE };
 
