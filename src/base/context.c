@@ -58,7 +58,7 @@ void gram_context_destroy(gram_context *context)
 {
     if (!context) return;
     gram_memory *memory = context->memory;
-    gram_memory_give(memory, context, sizeof *context);
+    gram_memory_give(memory, context);
     gram_memory_release(memory);
 }
 
@@ -158,7 +158,7 @@ gram_status gram_take(gram_context *context, const char *what, int64_t count, si
     return gram_take_from(context, context->memory, what, count, size, out);
 }
 
-void gram_give(gram_context *context, void *block, int64_t count, size_t size)
+void gram_give(gram_context *context, void *block)
 {
-    gram_memory_give(context->memory, block, (size_t)count * size);
+    gram_memory_give(context->memory, block);
 }

@@ -72,7 +72,7 @@ static gram_status check_names(gram_context *context, const gram_preparation_des
         FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
                 "preparation: column '%.200s' is there twice", names[i]);
 done:
-    gram_give(context, names, count, sizeof *names);
+    gram_give(context, names);
     return status;
 }
 
@@ -213,7 +213,7 @@ void gram_preparation_release(gram_preparation *preparation)
     if (!preparation || atomic_fetch_sub(&preparation->references, 1) != 1) return;
     gram_memory *memory = preparation->memory;
     gram_arena_release(&preparation->arena);
-    gram_memory_give(memory, preparation, sizeof *preparation);
+    gram_memory_give(memory, preparation);
     gram_memory_release(memory);
 }
 

@@ -214,7 +214,7 @@ static gram_status find_moments(gram_context *context, moments *m)
     if (m->scaled) TRY(gram_sweep_run(context, &sweep));
     if (m->scaled) second_pass(m, blocks);
 done:
-    gram_give(context, m->parts, blocks * m->count, sizeof *m->parts);
+    gram_give(context, m->parts);
     m->parts = NULL;
     return status;
 }
@@ -351,7 +351,7 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .named = l->table->named};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
-    gram_give(l->context, l->choice.rows, l->table->n, sizeof *l->choice.rows);
+    gram_give(l->context, l->choice.rows);
     return status;
 }
 

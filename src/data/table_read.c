@@ -162,7 +162,7 @@ void gram_reader_close(gram_reader *reader)
     reader->type->close(reader->state);
     gram_table_destroy(reader->table);
     gram_source_close(reader->source);
-    gram_memory_give(memory, reader, sizeof *reader);
+    gram_memory_give(memory, reader);
     gram_memory_release(memory);
 }
 

@@ -48,8 +48,8 @@ done:
 
 void gram_target_free(gram_context *context, gram_target *target)
 {
-    gram_give(context, target->diagonal, target->rows.n, sizeof(double));
-    gram_give(context, target->means, target->rows.n, sizeof(double));
+    gram_give(context, target->diagonal);
+    gram_give(context, target->means);
     gram_stein_destroy(target->stein);
     gram_engine_destroy(target->engine);
 }
@@ -117,7 +117,7 @@ gram_status gram_target_measure(gram_context *context, const gram_target *target
     }
     *discrepancy = gram_target_root(pairs / (double)m / (double)m - 2 * means / (double)m + target->total);
 done:
-    gram_give(context, job.sums, m, sizeof(double));
+    gram_give(context, job.sums);
     return status;
 }
 
@@ -147,9 +147,9 @@ done:
 void gram_greedy_end(gram_context *context, gram_greedy *greedy)
 {
     if (!greedy->target) return;
-    gram_give(context, greedy->sums, gram_rows_panels(&greedy->target->rows) * GRAM_PANEL, sizeof(double));
-    gram_give(context, greedy->best, blocks_of(greedy->target), sizeof(double));
-    gram_give(context, greedy->where, blocks_of(greedy->target), sizeof(int64_t));
+    gram_give(context, greedy->sums);
+    gram_give(context, greedy->best);
+    gram_give(context, greedy->where);
 }
 
 typedef struct step {
@@ -246,7 +246,7 @@ static gram_status choose_greedily(gram_context *context, const gram_target *tar
     }
 done:
     gram_greedy_end(context, &greedy);
-    gram_give(context, taken, target->rows.n, 1);
+    gram_give(context, taken);
     return status;
 }
 

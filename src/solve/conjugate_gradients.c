@@ -329,8 +329,8 @@ static gram_status run(gram_context *context, iteration *s, gram_cg_report *repo
     TRY(iterate(s));
     if (report) *report = (gram_cg_report){s->steps, worst_backward_error(s), worst_residual(s)};
 done:
-    gram_give(context, s->side, s->columns, sizeof *s->side);
-    gram_give(context, s->r, ARRAYS * size, sizeof *s->r);
+    gram_give(context, s->side);
+    gram_give(context, s->r);
     return status;
 }
 

@@ -54,7 +54,7 @@ static gram_status set_noise(gram_tuning *t, const gram_kernel *kernel)
     t->noise = (gram_noise_range){fmin(LEAST_NOISE * t->noise_unit, t->noise_start),
                                   fmax(MOST_NOISE * t->noise_unit, t->noise_start), ridge_of(t)->options.lambda_fixed};
 done:
-    gram_give(t->context, diagonal, sample->n, sizeof(double));
+    gram_give(t->context, diagonal);
     return status;
 }
 

@@ -95,7 +95,7 @@ static gram_status fill_columns(gram_context *context, const gram_points *x, gra
         gram_gp_mean_row(s, point, o->basis ? o->basis + i * o->ld : NULL, s->t + i * s->q);
     }
 done:
-    gram_give(context, point, s->d, sizeof(double));
+    gram_give(context, point);
     return status;
 }
 
@@ -198,7 +198,7 @@ static gram_status solve(gram_context *context, gram_gp_system *s)
     TRY(gram_cholesky_solve(context, s->factor, columns, u, columns));
     combine(s, u);
 done:
-    gram_give(context, u, s->n * columns, sizeof(double));
+    gram_give(context, u);
     return status;
 }
 
@@ -229,12 +229,12 @@ done:
 void gram_gp_system_free(gram_context *context, gram_gp_system *s)
 {
     gram_cholesky_destroy(s->factor);
-    gram_give(context, s->t, s->n * s->q, sizeof(double));
-    gram_give(context, s->h, s->n * s->q, sizeof(double));
-    gram_give(context, s->small, s->q * s->q, sizeof(double));
-    gram_give(context, s->beta, s->q, sizeof(double));
-    gram_give(context, s->shift, s->n, sizeof(double));
-    gram_give(context, s->a, s->n, sizeof(double));
+    gram_give(context, s->t);
+    gram_give(context, s->h);
+    gram_give(context, s->small);
+    gram_give(context, s->beta);
+    gram_give(context, s->shift);
+    gram_give(context, s->a);
     memset(s, 0, sizeof *s);
 }
 

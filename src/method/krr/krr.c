@@ -55,14 +55,13 @@ static int64_t centre_count(const gram_problem *p, const gram_solution *s)
     return s->plan.landmarks < p->n ? s->plan.landmarks : p->n;
 }
 
-void gram_solution_free(gram_context *context, const gram_problem *p, gram_solution *s)
+void gram_solution_free(gram_context *context, gram_solution *s)
 {
-    const int64_t count = centre_count(p, s);
-    gram_give(context, s->a, count * p->m, sizeof(double));
-    gram_give(context, s->b, p->m, sizeof(double));
-    gram_give(context, s->projected, p->n, sizeof(double));
+    gram_give(context, s->a);
+    gram_give(context, s->b);
+    gram_give(context, s->projected);
     if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_destroy(s->centres);
-    gram_give(context, s->landmarks, count * p->d, sizeof(double));
+    gram_give(context, s->landmarks);
 }
 
 static gram_status plan(gram_context *context, const gram_problem *p, const gram_krr_options *options, gram_plan *out)
@@ -114,7 +113,7 @@ static gram_status multiply(gram_context *context, const gram_problem *p, const 
     TRY(gram_matrix_product(context, p->kernel, p->x, s->centres == p->x ? NULL : s->centres, columns, v, columns, out,
                             columns));
 done:
-    gram_give(context, v, count * columns, sizeof(double));
+    gram_give(context, v);
     return status;
 }
 
@@ -174,7 +173,7 @@ static gram_status report_norm(gram_context *context, const gram_problem *p, con
     }
     r->norm = root_sum(sum);
 done:
-    gram_give(context, norms, p->m, sizeof(double));
+    gram_give(context, norms);
     return status;
 }
 
@@ -281,8 +280,8 @@ static gram_status report(gram_context *context, const gram_problem *p, const gr
     }
     report_likelihood(p, s, r);
 done:
-    gram_give(context, products, numbers, sizeof(double));
-    gram_give(context, diagonal, p->n, sizeof(double));
+    gram_give(context, products);
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -328,7 +327,7 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
     if (solution.not_converged) status = GRAM_NOT_CONVERGED;
 done:
     gram_krr_destroy(made);
-    gram_solution_free(context, &problem, &solution);
+    gram_solution_free(context, &solution);
     gram_problem_free(context, &problem);
     return status;
 }
@@ -337,11 +336,10 @@ void gram_krr_destroy(gram_krr *krr)
 {
     if (!krr) return;
     gram_memory *memory = krr->memory;
-    const size_t bytes = (size_t)(krr->given * krr->m) * sizeof(double);
     gram_function_release(krr->function);
-    gram_memory_give(memory, krr->fitted, bytes);
-    gram_memory_give(memory, krr->loo, bytes);
-    gram_memory_give(memory, krr, sizeof *krr);
+    gram_memory_give(memory, krr->fitted);
+    gram_memory_give(memory, krr->loo);
+    gram_memory_give(memory, krr);
     gram_memory_release(memory);
 }
 

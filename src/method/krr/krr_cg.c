@@ -38,7 +38,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
 done:
     gram_nystrom_destroy(low_rank);
     gram_operator_release(op);
-    gram_give(context, right, numbers, sizeof(double));
-    gram_give(context, u, numbers, sizeof(double));
+    gram_give(context, right);
+    gram_give(context, u);
     return status < 0 ? status : GRAM_OK;
 }

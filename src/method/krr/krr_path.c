@@ -229,8 +229,8 @@ static gram_status walk(gram_context *context, path *h, int64_t count, gram_krr_
         TRY(visit(context, h, points + i, a, constants ? constants + i * m : b, work));
     }
 done:
-    gram_give(context, room, numbers, sizeof(double));
-    gram_give(context, h->t.a, n * n, sizeof(double));
+    gram_give(context, room);
+    gram_give(context, h->t.a);
     return status;
 }
 

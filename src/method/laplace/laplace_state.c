@@ -162,7 +162,7 @@ static gram_status find_several(gram_context *context, gram_laplace_state *s)
     s->jitter = fmax(mode.jitter, s->g.jitter);
     s->log_evidence = s->log_likelihood - s->quadratic / 2 - s->g.log_determinant / 2;
 done:
-    gram_give(context, constants, s->outputs, sizeof(double));
+    gram_give(context, constants);
     return status;
 }
 
@@ -194,16 +194,15 @@ done:
 
 void gram_laplace_state_free(gram_context *context, gram_laplace_state *s)
 {
-    const int64_t numbers = s->n * s->outputs;
     if (!s->memory) return;
     gram_curvature_free(s->memory, &s->h);
     gram_softmax_curvature_free(s->memory, &s->g);
     gram_loss_matrix_free(context, &s->k);
-    gram_give(context, s->y, s->n, sizeof(double));
-    gram_give(context, s->a, numbers, sizeof(double));
-    gram_give(context, s->f, numbers, sizeof(double));
-    gram_give(context, s->p, numbers, sizeof(double));
-    gram_give(context, s->curvature, s->n, sizeof(double));
+    gram_give(context, s->y);
+    gram_give(context, s->a);
+    gram_give(context, s->f);
+    gram_give(context, s->p);
+    gram_give(context, s->curvature);
     gram_problem_free(context, &s->problem);
     memset(s, 0, sizeof *s);
 }

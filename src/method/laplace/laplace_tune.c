@@ -180,7 +180,7 @@ static gram_status search(tuning *t, const gram_laplace_tune_options *o, outcome
         TRY(descend(t, left / runs > 0 ? left / runs : 1, work, work + count, best));
     }
 done:
-    gram_give(t->context, work, numbers, sizeof(double));
+    gram_give(t->context, work);
     return status;
 }
 
@@ -217,7 +217,7 @@ static gram_status resolve(const tuning *t, const gram_kernel *kernel, gram_kern
     TRY(gram_kernel_with_values(t->context, resolved, values, out));
 done:
     gram_kernel_release(resolved);
-    gram_give(t->context, values, count, sizeof(double));
+    gram_give(t->context, values);
     return status;
 }
 
@@ -231,7 +231,7 @@ static gram_status descend_from_here(tuning *t, const gram_laplace_tune_options 
     TRY(place(t, o->laplace.scale, 0));
     TRY(descend(t, o->evaluations, work, work + count, best));
 done:
-    gram_give(t->context, work, numbers, sizeof(double));
+    gram_give(t->context, work);
     return status;
 }
 
@@ -265,7 +265,7 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
                                     .at_bound = gram_space_at_bound(&t->space, t->point)};
     if (!best.converged) status = GRAM_NOT_CONVERGED;
 done:
-    gram_give(t->context, t->point, numbers, sizeof(double));
+    gram_give(t->context, t->point);
     if (t->space.numbers) gram_space_free(t->context, &t->space);
     gram_kernel_release(resolved);
     return status;
@@ -311,7 +311,7 @@ static gram_status sample_rows(gram_context *context, const gram_given *given, i
         for (int64_t i = 0; i < n; i++) order[i] = i;
     TRY(gram_sample_make(context, given, n > rows ? rows : n, order, sample));
 done:
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 

@@ -141,7 +141,7 @@ void gram_logistic_destroy(gram_logistic *logistic)
     if (!logistic) return;
     gram_memory *memory = logistic->memory;
     gram_function_release(logistic->function);
-    gram_memory_give(memory, logistic, sizeof *logistic);
+    gram_memory_give(memory, logistic);
     gram_memory_release(memory);
 }
 

@@ -109,7 +109,7 @@ void gram_loss_fit_destroy(gram_loss_fit *fit)
     if (!fit) return;
     gram_memory *memory = fit->memory;
     gram_function_release(fit->function);
-    gram_memory_give(memory, fit, sizeof *fit);
+    gram_memory_give(memory, fit);
     gram_memory_release(memory);
 }
 

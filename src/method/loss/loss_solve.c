@@ -139,11 +139,10 @@ done:
 void gram_loss_solution_give(gram_context *context, gram_loss_solution *s)
 {
     if (!s->k) return;
-    const int64_t numbers = s->k->n * s->outputs;
-    gram_give(context, s->a, numbers, sizeof(double));
-    gram_give(context, s->b, s->outputs, sizeof(double));
-    gram_give(context, s->f, numbers, sizeof(double));
-    gram_give(context, s->numbers, s->count, sizeof(double));
+    gram_give(context, s->a);
+    gram_give(context, s->b);
+    gram_give(context, s->f);
+    gram_give(context, s->numbers);
     s->a = s->b = s->f = s->numbers = NULL;
 }
 

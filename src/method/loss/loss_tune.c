@@ -115,10 +115,10 @@ static gram_status tune(gram_context *context, const gram_problem *problem, int6
     TRY(gram_grid_search_run(context, g));
     if (held_out) tell_held_out(&t, f, held_out, ldo);
 done:
-    gram_give(context, fold, n, sizeof *fold);
-    gram_give(context, t.y, n, sizeof(double));
-    gram_give(context, t.weights, n, sizeof(double));
-    gram_give(context, f, n * outputs, sizeof(double));
+    gram_give(context, fold);
+    gram_give(context, t.y);
+    gram_give(context, t.weights);
+    gram_give(context, f);
     return status;
 }
 
@@ -159,7 +159,7 @@ gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gra
     *lambda = g.lambda;
     if (report) *report = g.report;
 done:
-    gram_give(context, weights, all.given, sizeof(double));
+    gram_give(context, weights);
     gram_problem_free(context, &some);
     gram_problem_free(context, &all);
     return status;

@@ -149,7 +149,7 @@ static gram_status check_nu(gram_context *context, const char *who, const gram_s
                     (long long)b, most);
         }
 done:
-    gram_give(context, sums, data->classes, sizeof(double));
+    gram_give(context, sums);
     return status;
 }
 
@@ -212,12 +212,12 @@ done:
 
 void gram_svm_data_free(gram_context *context, gram_svm_data *data)
 {
-    gram_give(context, data->first, data->classes + 1, sizeof *data->first);
-    gram_give(context, data->member, data->n, sizeof *data->member);
-    gram_give(context, data->c_of, data->n, sizeof *data->c_of);
-    gram_give(context, data->pairs, data->outputs, sizeof *data->pairs);
-    gram_give(context, data->scale, data->outputs, sizeof *data->scale);
-    gram_give(context, data->tube, 1, sizeof *data->tube);
-    gram_give(context, data->duals, data->n * data->outputs, sizeof *data->duals);
+    gram_give(context, data->first);
+    gram_give(context, data->member);
+    gram_give(context, data->c_of);
+    gram_give(context, data->pairs);
+    gram_give(context, data->scale);
+    gram_give(context, data->tube);
+    gram_give(context, data->duals);
     memset(data, 0, sizeof *data);
 }

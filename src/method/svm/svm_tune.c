@@ -106,7 +106,7 @@ static gram_status stretch(gram_context *context, const gram_kernel *kernel, dou
     }
     TRY(gram_kernel_with_values(context, kernel, values, out));
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 
@@ -143,7 +143,7 @@ static gram_status score_batch(gram_context *context, tuning *t, int64_t widths)
             score(t, decisions, classification ? labels : NULL, &t->scores[at], &t->errors[at]);
         }
 done:
-    gram_give(context, labels, t->n, sizeof *labels);
+    gram_give(context, labels);
     return status;
 }
 
@@ -218,7 +218,7 @@ static gram_status make_matrices(gram_context *context, tuning *t, const gram_ke
     TRY(gram_family_fill(context, &family));
 done:
     for (int64_t w = 0; kernels && w < widths; w++) gram_kernel_release(kernels[w]);
-    gram_give(context, kernels, widths, sizeof *kernels);
+    gram_give(context, kernels);
     return status;
 }
 
@@ -269,17 +269,15 @@ done:
 
 static void free_all(gram_context *context, tuning *t)
 {
-    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->chains.folds * t->outputs;
-    for (int64_t w = 0; t->chains.k && w < t->batch; w++)
-        gram_give(context, t->chains.k[w], t->n * t->n, sizeof(float));
-    gram_give(context, t->chains.decisions, t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double));
-    gram_give(context, t->chains.k, t->batch, sizeof *t->chains.k);
-    gram_give(context, t->chains.work, tasks, sizeof *t->chains.work);
-    gram_give(context, t->errors, grid, sizeof(double));
-    gram_give(context, t->scores, grid, sizeof(double));
-    gram_give(context, t->chains.c, t->strengths, sizeof(double));
-    gram_give(context, t->factors, t->widths, sizeof(double));
-    gram_give(context, t->chains.fold, t->n, sizeof *t->chains.fold);
+    for (int64_t w = 0; t->chains.k && w < t->batch; w++) gram_give(context, t->chains.k[w]);
+    gram_give(context, t->chains.decisions);
+    gram_give(context, t->chains.k);
+    gram_give(context, t->chains.work);
+    gram_give(context, t->errors);
+    gram_give(context, t->scores);
+    gram_give(context, t->chains.c);
+    gram_give(context, t->factors);
+    gram_give(context, t->chains.fold);
 }
 
 /* All batches, then the choice; its decision values go to the caller's rows. */
@@ -345,13 +343,13 @@ done:
     return status;
 }
 
-static void free_rows(gram_context *context, const gram_points *x, subset *s)
+static void free_rows(gram_context *context, subset *s)
 {
     gram_points_destroy(s->points);
-    gram_give(context, s->rows, x->n, sizeof *s->rows);
-    gram_give(context, s->x, s->n * s->d, sizeof(double));
-    gram_give(context, s->y, s->n, sizeof(double));
-    gram_give(context, s->weights, s->n, sizeof(double));
+    gram_give(context, s->rows);
+    gram_give(context, s->x);
+    gram_give(context, s->y);
+    gram_give(context, s->weights);
 }
 
 /* ---- the whole ---- */
@@ -465,8 +463,8 @@ static gram_status try_several_lengths(gram_context *context, const gram_svm_dat
         if (out->out_of_fold) memcpy(out->out_of_fold, other.out_of_fold, (size_t)decisions * sizeof(double));
     }
 done:
-    gram_give(context, other.scores, grid, sizeof(double));
-    gram_give(context, other.out_of_fold, decisions, sizeof(double));
+    gram_give(context, other.scores);
+    gram_give(context, other.out_of_fold);
     gram_kernel_release(other.kernel);
     gram_kernel_release(shaped);
     return status;
@@ -525,6 +523,6 @@ done:
     gram_kernel_release(out.kernel);
     gram_svm_data_free(context, &data);
     gram_kernel_release(resolved);
-    if (x) free_rows(context, x, &rows);
+    free_rows(context, &rows);
     return status;
 }

@@ -68,7 +68,7 @@ gram_status gram_stein_discrepancy(gram_context *context, const gram_kernel *ker
     TRY(gram_rows_quadratic(context, &stein->rows, 1, w, 1, &all, &own));
     *out = make_statistics(all, own, squares, n);
 done:
-    gram_give(context, w, n, sizeof(double));
+    gram_give(context, w);
     gram_stein_destroy(stein);
     return status;
 }
@@ -134,7 +134,7 @@ static gram_status bootstrap(gram_context *context, const gram_rows *rows, const
         TRY(gram_rows_quadratic(context, rows, now, e, now, sums + b, NULL));
     }
 done:
-    gram_give(context, e, room, sizeof(double));
+    gram_give(context, e);
     return status;
 }
 
@@ -190,8 +190,8 @@ gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, co
     result->statistic = make_statistics(all / square, own / square, 1 / (double)n, n);
     judge(&o, n, all, own, sums, result);
 done:
-    gram_give(context, ones, n, sizeof(double));
-    gram_give(context, sums, o.draws, sizeof(double));
+    gram_give(context, ones);
+    gram_give(context, sums);
     gram_stein_destroy(stein);
     return status;
 }

@@ -169,7 +169,7 @@ static gram_status permute(gram_context *context, int variables, const gram_poin
     }
     count_reached(count, values, scale, result);
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 

@@ -118,8 +118,8 @@ static gram_status test_split(gram_context *context, gram_mmd_task *task, gram_k
     task->result->kernel = gram_kernel_retain(chosen);
     TRY(gram_mmd_test_permutation(context, task));
 done:
-    gram_give(context, x_rows, x->n, sizeof *x_rows);
-    gram_give(context, y_rows, y->n, sizeof *y_rows);
+    gram_give(context, x_rows);
+    gram_give(context, y_rows);
     gram_kernel_release(resolved);
     gram_kernel_release(chosen);
     return status;

@@ -96,25 +96,24 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift, o, &s->m));
     TRY(make_operator(context, kernel, s));
 done:
-    gram_give(context, point, x ? x->d : 0, sizeof(double));
+    gram_give(context, point);
     return status;
 }
 
 void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *s)
 {
     gram_gp_system *base = &s->base;
-    const size_t real = sizeof(double), n = (size_t)base->n, q = (size_t)base->q, probes = (size_t)s->probes;
     gram_operator_release(s->op);
     gram_gp_preconditioner_free(&s->m);
     gram_points_destroy(s->x);
-    gram_memory_give(memory, base->t, n * q * real);
-    gram_memory_give(memory, base->h, n * q * real);
-    gram_memory_give(memory, base->small, q * q * real);
-    gram_memory_give(memory, base->beta, q * real);
-    gram_memory_give(memory, base->shift, n * real);
-    gram_memory_give(memory, base->a, n * real);
-    gram_memory_give(memory, s->weighted, n * probes * real);
-    gram_memory_give(memory, s->solved, n * probes * real);
+    gram_memory_give(memory, base->t);
+    gram_memory_give(memory, base->h);
+    gram_memory_give(memory, base->small);
+    gram_memory_give(memory, base->beta);
+    gram_memory_give(memory, base->shift);
+    gram_memory_give(memory, base->a);
+    gram_memory_give(memory, s->weighted);
+    gram_memory_give(memory, s->solved);
     memset(s, 0, sizeof *s);
 }
 
@@ -252,6 +251,6 @@ gram_status gram_gp_cg_system_solve(gram_context *context, gram_gp_cg_system *s,
     s->value.trace_error = s->m.trace_error;
     if (keep_probes) TRY(keep(context, s, &k));
 done:
-    gram_give(context, k.b, block_numbers(s, &k), sizeof(double));
+    gram_give(context, k.b);
     return status < 0 ? status : GRAM_OK;
 }

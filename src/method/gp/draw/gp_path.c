@@ -56,10 +56,10 @@ void gram_gp_path_destroy(gram_gp_path *path)
 {
     if (!path) return;
     gram_memory *memory = path->memory;
-    gram_memory_give(memory, path->numbers, (size_t)path_numbers(path) * sizeof(double));
+    gram_memory_give(memory, path->numbers);
     gram_function_release(path->update);
     gram_kernel_release(path->kernel);
-    gram_memory_give(memory, path, sizeof *path);
+    gram_memory_give(memory, path);
     gram_memory_release(memory);
 }
 
@@ -190,8 +190,8 @@ static gram_status fill_right(gram_context *context, update *u)
         }
     }
 done:
-    gram_give(context, row, q + s->d, sizeof(double));
-    gram_give(context, noise, n, sizeof(double));
+    gram_give(context, row);
+    gram_give(context, noise);
     return status;
 }
 
@@ -208,7 +208,7 @@ static gram_status solve_exactly(gram_context *context, update *u)
     TRY(gram_cholesky_solve(context, factor, u->columns, u->v, u->columns));
 done:
     gram_cholesky_destroy(factor);
-    gram_give(context, shift, s->n, sizeof(double));
+    gram_give(context, shift);
     return status;
 }
 
@@ -250,7 +250,7 @@ static gram_status solve_by_cg(gram_context *context, update *u)
     for (int64_t first = 0; first < u->columns; first += SOLVE_COLUMNS)
         TRY(solve_part(context, u, &system, first, work));
 done:
-    gram_give(context, work, size, sizeof(double));
+    gram_give(context, work);
     gram_gp_cg_system_free(context->memory, &system);
     return status;
 }
@@ -288,7 +288,7 @@ static gram_status subtract_means(gram_context *context, update *u)
             for (int64_t j = 0; j < q; j++) u->v[i * columns + q + 1 + draw] -= u->v[i * columns + j] * s.beta[j];
     }
 done:
-    gram_give(context, g, size, sizeof(double));
+    gram_give(context, g);
     return status;
 }
 
@@ -323,7 +323,7 @@ static gram_status condition(gram_context *context, gram_gp_path *p, const gram_
     TRY(gram_function_create(context, p->kernel, x, p->draws, u.v + p->base.q + 1, u.columns, NULL, &p->update));
     *not_converged = u.not_converged;
 done:
-    gram_give(context, u.b, 2 * size, sizeof(double));
+    gram_give(context, u.b);
     return status;
 }
 
@@ -438,6 +438,6 @@ gram_status gram_gp_path_evaluate(gram_context *context, const gram_gp_path *pat
     }
     TRY(add_waves(context, path, points, out, ldo));
 done:
-    gram_give(context, row, s->q + s->d, sizeof(double));
+    gram_give(context, row);
     return status;
 }

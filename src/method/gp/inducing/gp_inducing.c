@@ -94,8 +94,8 @@ gram_status gram_gp_inducing_bound(gram_context *context, gram_kernel *kernel, c
     for (int64_t i = 0; i < s.m * s.base.d && position_gradient; i++)
         position_gradient[i / s.base.d * ld + i % s.base.d] = positions[i];
 done:
-    gram_give(context, positions, s.m * s.base.d, sizeof(double));
-    gram_give(context, slopes, parameters, sizeof(double));
+    gram_give(context, positions);
+    gram_give(context, slopes);
     gram_inducing_free(context->memory, &s);
     return status;
 }
@@ -130,7 +130,7 @@ static gram_status set_positions(gram_context *context, const gram_gp_inducing_o
     TRY(gram_inducing_take(context, made, s));
     memcpy(s->positions, chosen, (size_t)(made * d) * sizeof *chosen);
 done:
-    gram_give(context, chosen, count * d, sizeof(double));
+    gram_give(context, chosen);
     return status;
 }
 
@@ -170,7 +170,7 @@ void gram_gp_inducing_destroy(gram_gp_inducing *gp)
     gram_memory *memory = gp->memory;
     gram_inducing_free(memory, &gp->model);
     gram_kernel_release(gp->kernel);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 

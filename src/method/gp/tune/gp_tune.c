@@ -32,8 +32,8 @@ static void close_level(gram_tuning *t, int which, void *work)
     level_work *w = work;
     (void)which;
     if (!w) return;
-    gram_give(t->context, w->numbers, w->number_count, sizeof(double));
-    gram_give(t->context, w, 1, sizeof *w);
+    gram_give(t->context, w->numbers);
+    gram_give(t->context, w);
 }
 
 static void copy_rows(const gram_level *level, const gram_gp_options *all, level_work *w)
@@ -249,8 +249,8 @@ done:
 
 static void free_scaled(gram_context *context, gram_gp_tuning *g)
 {
-    gram_give(context, g->y, g->n, sizeof(double));
-    gram_give(context, g->row_noise, g->n, sizeof(double));
+    gram_give(context, g->y);
+    gram_give(context, g->row_noise);
     gram_kernel_release(g->scaled);
 }
 
