@@ -41,7 +41,7 @@ static int rejected(int64_t run, const scenario *s, double *x, double *scores)
     gram_context *context;
     gram_kernel *kernel;
     gram_stein_test_options options;
-    gram_stein_test_result result;
+    gram_stein_test_result result = {.size = sizeof result};
     gram_context_options_init(&o, sizeof o);
     o.threads = 1;
     o.seed = (uint64_t)run;

@@ -103,7 +103,7 @@ static void test_bad_options(void **state)
     assert_int_equal(gram_context_create(&good, NULL), GRAM_ERROR_ARGUMENT);
     options = good, options.size = 0;
     refused(&options, GRAM_ERROR_ARGUMENT);
-    options = good, options.size++;
+    options = good, options.size = 3;
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.threads = -1;
     refused(&options, GRAM_ERROR_ARGUMENT);

@@ -11,6 +11,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const double DEPENDENT = 1e-12; /* of a pivot, relative to the column's own size */
@@ -24,10 +25,7 @@ const char *gram_mean_name(gram_mean mean)
 void gram_gp_options_init(gram_gp_options *options, size_t size)
 {
     const gram_gp_options defaults = {.mean = GRAM_MEAN_CONSTANT, .noise = 1e-2};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- arguments ---- */
@@ -209,7 +207,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_gp_system *s = system;
     memset(s, 0, sizeof *s);
     gram_gp_options_init(&s->options, sizeof s->options);
-    if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;

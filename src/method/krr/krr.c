@@ -7,6 +7,7 @@
 
 #include <gram/krr.h>
 
+#include "base/sized_struct.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
 #include "points/points.h"
@@ -22,18 +23,14 @@ struct gram_krr {
 void gram_krr_options_init(gram_krr_options *options, size_t size)
 {
     const gram_krr_options defaults = {.lambda = 1e-3, .intercept = 1, .leave_one_out = -1};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-gram_krr_options gram_krr_options_known(const gram_krr_options *options)
+gram_status gram_krr_options_read(gram_context *context, const char *name, const gram_krr_options *options,
+                                  gram_krr_options *known)
 {
-    gram_krr_options known;
-    gram_krr_options_init(&known, sizeof known);
-    if (options) memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    return known;
+    gram_krr_options_init(known, sizeof *known);
+    return gram_sized_read(context, name, "options", "gram_krr_options", options, known, sizeof *known);
 }
 
 /* ---- a solution ---- */
@@ -308,12 +305,13 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
                          const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
 {
     gram_status status = GRAM_OK;
-    const gram_krr_options known = gram_krr_options_known(options);
+    gram_krr_options known;
     gram_problem problem = {0};
     gram_solution solution = {0};
     gram_krr *made = NULL;
     if (!context || !krr) return GRAM_ERROR_ARGUMENT;
     *krr = NULL;
+    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
     TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
     TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
     TRY(make(context, &problem, &made));

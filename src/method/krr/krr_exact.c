@@ -116,7 +116,7 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     gram_operator *op = NULL;
     double *right = NULL;
     gram_cg_options options;
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     gram_cg_options_init(&options, sizeof options);
     options.tolerance = s->tolerance > 0 ? s->tolerance : REFINED;
     options.stall = STALLED;

@@ -160,9 +160,10 @@ gram_status gram_krr_fold_residuals(gram_context *context, gram_kernel *kernel, 
                                     double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    const gram_krr_options known = gram_krr_options_known(options);
+    gram_krr_options known;
     gram_problem problem = {0};
     if (!context || !fold || !out) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_krr_options_read(context, "krr_fold_residuals", options, &known));
     TRY(gram_problem_make(context, "krr_fold_residuals", kernel, x, outputs, y, ldy, known.weights, &problem));
     FAIL_IF(ldo < outputs, context, GRAM_ERROR_ARGUMENT, "krr_fold_residuals: ldo = %lld is less than outputs = %lld",
             (long long)ldo, (long long)outputs);

@@ -165,7 +165,7 @@ gram_status gram_laplace_evidence(gram_context *context, gram_kernel *kernel, co
     gram_laplace_state s = {0};
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
     const int threads = gram_loss_threads_fit(context, x ? gram_points_count(x) : 0);
-    TRY(gram_laplace_options_read(context, "laplace_evidence", options, &known));
+    TRY(gram_laplace_options_read(context, "laplace_evidence", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_evidence", kernel, x, y, &known, &s));
     *value = s.log_evidence;
     const int converged = s.converged;

@@ -91,7 +91,7 @@ gram_status gram_laplace_fit(gram_context *context, gram_kernel *kernel, const g
     gram_laplace_state s = {0};
     if (!context || !laplace) return GRAM_ERROR_ARGUMENT;
     *laplace = NULL;
-    TRY(gram_laplace_options_read(context, "laplace_fit", options, &known));
+    TRY(gram_laplace_options_read(context, "laplace_fit", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_fit", kernel, x, y, &known, &s));
     TRY(take_over(context, &s, laplace));
     if (!s.converged) status = GRAM_NOT_CONVERGED;

@@ -5,6 +5,7 @@
 
 #include <gram/random.h>
 
+#include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
 #include "points/row_sample.h"
 #include "solve/minimise.h"
@@ -32,11 +33,8 @@ typedef struct tuning {
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
     gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
-    if (!options) return;
     gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* The evidence at t->point; -infinity where there is none. */
@@ -385,9 +383,10 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     const gram_progress_fn progress = context->progress;
     if (tuned) *tuned = NULL;
     gram_laplace_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     context->progress = NULL;
-    TRY(gram_laplace_options_read(context, "laplace_tune", &o.laplace, &known));
+    TRY(gram_sized_read(context, "laplace_tune", "options", "gram_laplace_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "laplace_tune", "report", "gram_laplace_tune_report", report, sizeof *report));
+    TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", &o.laplace, &known));
     TRY(check(context, &o, kernel, x, y, tuned));
     const gram_given given = {x, 1, y, 1, NULL};
     TRY(gram_given_check(context, "laplace_tune", &given));
@@ -397,7 +396,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     *tuned = best.kernel;
     best.kernel = NULL;
     if (scale) *scale = best.scale;
-    if (report) *report = best.report;
+    gram_sized_write(report, &best.report, sizeof best.report);
     status = best.status;
 done:
     context->progress = progress;

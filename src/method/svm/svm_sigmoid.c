@@ -179,7 +179,6 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     gram_points *x = NULL, *held = NULL;
     gram_svm *svm = NULL;
     gram_svm_options options = data->options;
-    options.size = sizeof options;
     options.weights = p->weights;
     options.start = options.out_of_fold = NULL;
     options.probability_folds = 0;

@@ -10,6 +10,7 @@
 #include <gram/random.h>
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "method/svm/svm_chain.h"
 #include "tile/width_family.h"
@@ -48,10 +49,7 @@ void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size)
                                             .c_least = 0.0625,
                                             .c_most = 2048,
                                             .rows = 5000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_options(gram_context *context, const gram_svm_tune_options *o)
@@ -491,7 +489,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
                           double *C, double *scores, double *out_of_fold, gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
-    gram_svm_options known = gram_svm_options_known(machine);
+    gram_svm_options known;
     gram_svm_tune_options o;
     gram_svm_data data = {0};
     gram_kernel *resolved = NULL;
@@ -500,7 +498,9 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_svm_options_read(context, "svm_tune", "machine", machine, &known));
+    TRY(gram_sized_read(context, "svm_tune", "options", "gram_svm_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));
     TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
     TRY(choose_rows(context, x, y, known.weights, o.rows, &rows));
@@ -518,7 +518,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     *tuned = out.kernel;
     out.kernel = NULL;
     *C = out.report.C;
-    if (report) *report = out.report;
+    gram_sized_write(report, &out.report, sizeof out.report);
 done:
     gram_kernel_release(out.kernel);
     gram_svm_data_free(context, &data);

@@ -14,6 +14,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const uint64_t PROBES = 0x67705f6367U; /* the name of this use of the seed */
@@ -22,10 +23,7 @@ static const double DEPENDENT = 1e-10, SINGLE = 1e-5;
 void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size)
 {
     const gram_gp_cg_options defaults = {.tolerance = 1e-8, .training_tolerance = 1e-6, .probes = 16, .most = 1000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check(gram_context *context, const char *name, int64_t n, const gram_gp_cg_options *o)
@@ -81,7 +79,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     memset(s, 0, sizeof *s);
     s->name = name;
     gram_gp_cg_options_init(o, sizeof *o);
-    if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_cg_options", options, o, sizeof *o));
     TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
     gram_gp_system *base = &s->base;
     TRY(check(context, name, base->n, o));

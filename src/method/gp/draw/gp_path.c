@@ -13,6 +13,7 @@
 #include <gram/cholesky.h>
 #include <gram/gp_path.h>
 
+#include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "kernel/spectral_measure.h"
 #include "method/gp/cg/gp_cg_system.h"
@@ -41,10 +42,7 @@ struct gram_gp_path {
 void gram_gp_path_options_init(gram_gp_path_options *options, size_t size)
 {
     const gram_gp_path_options defaults = {.draws = 1, .frequencies = 1024, .tolerance = 1e-8};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static int64_t path_numbers(const gram_gp_path *p)
@@ -390,7 +388,7 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
     if (!context || !path) return GRAM_ERROR_ARGUMENT;
     *path = NULL;
     gram_gp_path_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_sized_read(context, "gp_path_create", "options", "gram_gp_path_options", options, &o, sizeof o));
     TRY(make(context, kernel, &made));
     TRY(check(context, &o, d, x, y));
     TRY(gram_kernel_check_set(context, kernel));

@@ -10,6 +10,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_system.h"
 #include "points/points.h"
 
@@ -255,7 +256,7 @@ gram_status gram_markov_system_make(gram_context *context, const char *name, gra
     gram_markov_system *s = system;
     memset(s, 0, sizeof *s);
     gram_gp_options_init(&s->options, sizeof s->options);
-    if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     TRY(gram_markov_model_make(context, name, kernel, 0, &s->model));
