@@ -45,7 +45,7 @@ static gram_status copy_text(gram_context *context, gram_memory *memory, const c
 
 static void free_text(gram_memory *memory, const char *text)
 {
-    if (text) gram_memory_give(memory, (char *)text, strlen(text) + 1);
+    if (text) gram_memory_give(memory, (char *)text);
 }
 
 static gram_status replace_text(gram_context *context, gram_memory *memory, const char *text, char **place)
@@ -86,7 +86,7 @@ void gram_learner_destroy(gram_learner *learner)
     free_text(memory, learner->who);
     free_text(memory, learner->dashes);
     free_text(memory, learner->before_name);
-    gram_memory_give(memory, learner, sizeof *learner);
+    gram_memory_give(memory, learner);
     gram_memory_release(memory);
 }
 

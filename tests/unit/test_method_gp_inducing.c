@@ -290,7 +290,7 @@ static void learns(void **state)
     const gram_gp_inducing_report *r = gram_gp_inducing_get_report(fit);
     assert_true(r->converged && r->evaluations > 3 && fabs(r->noise - 0.04) < 0.012 && r->m == 20);
     /* no slope is left where it ended, and no numbers above the bound of the exact process at the same kernel */
-    gram_gp_inducing_parts parts;
+    gram_gp_inducing_parts parts = {.size = sizeof parts};
     gram_gp_inducing_value value;
     gram_gp_inducing_describe(fit, &parts);
     gram_points *points = test_points(c, ROWS, D, x), *z = test_points(c, 20, D, parts.positions);
@@ -443,7 +443,7 @@ static void round_trip(void **state)
         gram_gp_options gp = gp_options_of(s, &t.rows);
         gram_gp_inducing_options o;
         gram_gp_inducing *fit = NULL, *copy = NULL;
-        gram_gp_inducing_parts parts;
+        gram_gp_inducing_parts parts = {.size = sizeof parts};
         double out[4][NEW];
         gram_gp_inducing_options_init(&o, sizeof o);
         o.gp = &gp;
@@ -613,7 +613,7 @@ static gram_status play(gram_context *c)
     gram_points *points = NULL;
     gram_gp_inducing *fit = NULL, *copy = NULL;
     gram_gp_inducing_value value;
-    gram_gp_inducing_parts parts;
+    gram_gp_inducing_parts parts = {.size = sizeof parts};
     gram_gp_inducing_options o;
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);

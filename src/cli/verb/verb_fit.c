@@ -16,8 +16,8 @@
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/free_memory.h"
 #include "cli/terminal/json_print.h"
-#include "cli/terminal/settings_groups.h"
 #include "cli/terminal/model_open.h"
+#include "cli/terminal/settings_groups.h"
 
 typedef struct fit_options {
     cli_chosen format;

@@ -274,6 +274,6 @@ gram_status gram_gp_row_evaluate(gram_context *context, const gram_predictor *pr
         put_row(predictor, places, i, work[i], work[places->n + i], values + i * ldv);
     TRY(put_terms(context, predictor, places, work, values, ldv));
 done:
-    gram_give(context, work, 2 * places->n, sizeof *work);
+    gram_give(context, work);
     return status;
 }

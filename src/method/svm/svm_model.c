@@ -463,7 +463,7 @@ static gram_status vote_in_order(gram_context *context, int64_t classes, int64_t
     TRY(gram_svm_decide(context, classes, n, ordered, NULL, labels, NULL));
     for (int64_t i = 0; i < n; i++) labels[i] = order[(int64_t)labels[i]];
 done:
-    gram_give(context, ordered, n * pairs, sizeof *ordered);
+    gram_give(context, ordered);
     return status;
 }
 
@@ -487,7 +487,7 @@ static gram_status evaluate_classes(gram_context *context, const gram_predictor 
         row[1 + classes] = -decisions[i * pairs]; /* above 0 speaks for the first of the pair */
     }
 done:
-    gram_give(context, work, count, sizeof *work);
+    gram_give(context, work);
     return status;
 }
 
