@@ -66,6 +66,14 @@ GRAM_API void gram_preparation_options_init(gram_preparation_options *options, s
 GRAM_API gram_status gram_preparation_learn(gram_context *context, const gram_table *table,
                                             const gram_preparation_options *options, gram_preparation **preparation);
 
+/* Learns one preparation from two tables, for samples that are compared: columns are matched by name, levels, means and
+ * deviations are those of both together. A column that is text in one of them is text in both: numbers are read as text.
+ * Targets and weights have no place here: target NULL means none. Columns that only one of them has are GRAM_ERROR_DATA.
+ * O((n + m) d). The caller releases it. */
+GRAM_API gram_status gram_preparation_learn_both(gram_context *context, const gram_table *a, const gram_table *b,
+                                                 const gram_preparation_options *options,
+                                                 gram_preparation **preparation);
+
 /* Makes it from a description, which is copied: what a model file held. Every field is checked: GRAM_ERROR_ARGUMENT. */
 GRAM_API gram_status gram_preparation_create(gram_context *context, const gram_preparation_description *description,
                                              gram_preparation **preparation);

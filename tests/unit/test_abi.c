@@ -483,6 +483,14 @@ static gram_status preparation_learn(world *w, void *given)
     return status;
 }
 
+static gram_status preparation_learn_both(world *w, void *given)
+{
+    gram_preparation *made = NULL;
+    const gram_status status = gram_preparation_learn_both(w->context, w->table, w->table, given, &made);
+    gram_preparation_release(made);
+    return status;
+}
+
 static gram_status preparation_reading(world *w, void *given)
 {
     return gram_preparation_reading(w->preparation, given);
@@ -672,6 +680,8 @@ static const use uses[] = {
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
     READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
+    READS(gram_preparation_learn_both, gram_preparation_options, "preparation_learn_both: options",
+          preparation_learn_both),
     READS(gram_preparation_reading, gram_table_options, NULL, preparation_reading),
     READS(gram_table_read, gram_table_options, "table_read: options", table_read),
     READS(gram_table_read_memory, gram_table_options, "table_read: options", table_read_memory),

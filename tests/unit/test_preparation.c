@@ -468,6 +468,51 @@ static void test_scales(void **state)
     gram_context_destroy(context);
 }
 
+/* ---- two tables ---- */
+
+static void refuse_both(gram_context *context, const char *a, const char *b, const char *message)
+{
+    gram_table *first = read_table(context, a), *second = read_table(context, b);
+    gram_preparation *preparation = (gram_preparation *)context;
+    assert_int_equal(gram_preparation_learn_both(context, first, second, NULL, &preparation), GRAM_ERROR_DATA);
+    assert_null(preparation);
+    assert_string_equal(gram_context_message(context), message);
+    assert_true(gram_context_advice(context)[0] != '\0');
+    gram_table_destroy(first);
+    gram_table_destroy(second);
+}
+
+/* x is 1, 3 and 5, 7: mean 4, variance 5; c is text in the second table only; the row without x counts nowhere. */
+static void test_both(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_table *a = read_table(context, "x,c\n1,2\n3,10\n,77\n"), *b = read_table(context, "c,x\nred,5\n2,7\n");
+    gram_preparation_options options = options_of(NULL, NULL, NULL, NULL);
+    gram_preparation *preparation;
+    gram_prepared *prepared;
+    options.missing = GRAM_MISSING_DROP;
+    OK(context, gram_preparation_learn_both(context, a, b, &options, &preparation));
+    check_names(preparation, "x c=10 c=2 c=red");
+    const gram_column *features = gram_preparation_describe(preparation)->features;
+    assert_true(features[0].mean == 4 && fabs(features[0].deviation - sqrt(5)) < 1e-15);
+    assert_true(features[1].fill == 1); /* 2 is there twice */
+    OK(context, gram_preparation_apply(context, preparation, b, 1, &prepared));
+    const double s = sqrt(5), wanted[] = {1 / s, 0, 0, 1, 3 / s, 0, 1, 0};
+    check_numbers(prepared->x, 8, wanted);
+    gram_prepared_destroy(prepared);
+    gram_preparation_release(preparation);
+    options.target = "x";
+    assert_int_equal(gram_preparation_learn_both(context, a, b, &options, &preparation), GRAM_ERROR_ARGUMENT);
+    gram_table_destroy(a);
+    gram_table_destroy(b);
+    refuse_both(context, "x,y\n1,2\n", "x\n1\n", "data.csv has 2 columns, data.csv has 1");
+    refuse_both(context, "x,y\n1,2\n", "x,z\n1,2\n", "data.csv has no column 'y', which data.csv has");
+    refuse_both(context, "x\n-1.7e308\n-1.7e308\n-1.7e308\n", "x\n1.7e308\n",
+                "data.csv and data.csv: column 'x': its numbers are too large to be scaled");
+    gram_context_destroy(context);
+}
+
 /* ---- each allocation failing in turn ---- */
 
 static gram_status all_steps(gram_context *context)
@@ -487,6 +532,10 @@ static gram_status all_steps(gram_context *context)
     if (status == GRAM_OK) status = gram_preparation_apply(context, preparation, table, 1, &prepared);
     gram_prepared_destroy(prepared);
     gram_preparation_release(preparation);
+    preparation = NULL;
+    options.weights = NULL;
+    if (status == GRAM_OK) status = gram_preparation_learn_both(context, table, table, &options, &preparation);
+    gram_preparation_release(preparation);
     gram_table_destroy(table);
     return status;
 }
@@ -500,10 +549,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles),     cmocka_unit_test(test_values),      cmocka_unit_test(test_number_levels),
-        cmocka_unit_test(test_missing),   cmocka_unit_test(test_text_target), cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_create),    cmocka_unit_test(test_threads),     cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_roles),   cmocka_unit_test(test_values),      cmocka_unit_test(test_number_levels),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_text_target), cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_create),  cmocka_unit_test(test_threads),     cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_both),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,11 +38,13 @@ int cli_rows_read(cli_session *session, const char *path, const cli_rows_options
 /* A failure that is about what columns hold. */
 static int unprepared(cli_session *session, gram_status status)
 {
-    return cli_data_unread(session, status,
-                           "--ignore LIST leaves columns out; --missing drop or mean helps with missing values.");
+    const char *advice = gram_context_advice(session->context);
+    return cli_data_unread(
+        session, status,
+        advice[0] ? advice : "--ignore LIST leaves columns out; --missing drop or mean helps with missing values.");
 }
 
-int cli_rows_learn(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample)
+static gram_preparation_options how_to_prepare(const cli_rows_options *options, const char *list)
 {
     gram_preparation_options how;
     gram_preparation_options_init(&how, sizeof how);
@@ -50,11 +52,11 @@ int cli_rows_learn(cli_session *session, const cli_rows_options *options, const 
     how.features = list;
     how.scale = !options->no_scale;
     how.missing = (gram_missing)options->missing.value;
-    const gram_status status = gram_preparation_learn(session->context, sample->table, &how, &sample->columns);
-    return status < 0 ? unprepared(session, status) : CLI_DONE;
+    return how;
 }
 
-int cli_rows_apply(cli_session *session, cli_rows *sample)
+/* The table is given back. */
+static int apply(cli_session *session, cli_rows *sample)
 {
     const gram_status status =
         gram_preparation_apply(session->context, sample->columns, sample->table, 1, &sample->prepared);
@@ -69,8 +71,19 @@ int cli_rows_apply(cli_session *session, cli_rows *sample)
 
 int cli_rows_prepare(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample)
 {
-    const int code = cli_rows_learn(session, options, list, sample);
-    return code == CLI_DONE ? cli_rows_apply(session, sample) : code;
+    const gram_preparation_options how = how_to_prepare(options, list);
+    const gram_status status = gram_preparation_learn(session->context, sample->table, &how, &sample->columns);
+    return status < 0 ? unprepared(session, status) : apply(session, sample);
+}
+
+int cli_rows_prepare_both(cli_session *session, const cli_rows_options *options, cli_rows *a, cli_rows *b)
+{
+    const gram_preparation_options how = how_to_prepare(options, NULL);
+    const gram_status status = gram_preparation_learn_both(session->context, a->table, b->table, &how, &a->columns);
+    if (status < 0) return unprepared(session, status);
+    b->columns = gram_preparation_retain(a->columns);
+    const int code = apply(session, a);
+    return code == CLI_DONE ? apply(session, b) : code;
 }
 
 int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first, int64_t count, gram_points **points)

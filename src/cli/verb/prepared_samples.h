@@ -36,10 +36,6 @@ int cli_rows_prepare(cli_session *session, const cli_rows_options *options, cons
  * text in one of them is text in both. */
 int cli_rows_prepare_both(cli_session *session, const cli_rows_options *options, cli_rows *a, cli_rows *b);
 
-/* What these are made of. Learns sample->columns from the table; applies them to it, and gives the table back. */
-int cli_rows_learn(cli_session *session, const cli_rows_options *options, const char *list, cli_rows *sample);
-int cli_rows_apply(cli_session *session, cli_rows *sample);
-
 /* Makes the points of `count` prepared columns from `first` on. */
 int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first, int64_t count, gram_points **points);
 
