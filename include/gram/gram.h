@@ -38,6 +38,7 @@
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/score.h>
 #include <gram/status.h>
 #include <gram/stein.h>
 #include <gram/svm.h>

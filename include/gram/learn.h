@@ -202,6 +202,19 @@ GRAM_API const gram_classes *gram_description_classes(const gram_description *de
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
 
+/* How much a fitted kernel looks at a feature. */
+typedef struct gram_relevance {
+    int64_t feature; /* of the preparation */
+    double value;    /* 1/ell in scaled units; the largest of its columns if it is text */
+    double length;   /* ell in the feature's own units, NaN for text */
+} gram_relevance;
+
+/* rows[feature_count of the preparation], the caller's: the features, the most relevant first. Known for kernels that have
+ * exactly one list of length-scales, one for each of at least two prepared columns; *count is 0 for others, else
+ * feature_count. */
+GRAM_API gram_status gram_kernel_relevance(gram_context *context, const gram_kernel *kernel,
+                                           const gram_preparation *preparation, gram_relevance *rows, int64_t *count);
+
 /* ---- the table of methods ---- */
 
 typedef enum gram_option_kind {

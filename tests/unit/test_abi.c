@@ -475,6 +475,18 @@ static gram_status thin(world *w, void *given)
     return gram_thin(w->context, w->kernel, w->x, NULL, 0, given, 5, index, NULL);
 }
 
+static gram_status score_sum_up(world *w, void *given)
+{
+    const gram_classes none = {0};
+    const gram_columns columns = {.outputs = 1, .stride = 1, .classes = &none, .std = -1, .lower = -1};
+    gram_score *score = NULL;
+    gram_status status = gram_score_create(w->context, &columns, &score);
+    if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
+    if (status == GRAM_OK) status = gram_score_sum_up(w->context, score, given);
+    gram_score_destroy(score);
+    return status;
+}
+
 static gram_status preparation_learn(world *w, void *given)
 {
     gram_preparation *made = NULL;
@@ -679,6 +691,7 @@ static const use uses[] = {
     READS(gram_stein_test, gram_stein_test_options, "stein_test: options", stein_test),
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
+    FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
     READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
     READS(gram_preparation_learn_both, gram_preparation_options, "preparation_learn_both: options",
           preparation_learn_both),

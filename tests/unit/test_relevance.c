@@ -195,10 +195,46 @@ static void test_not_kept(void **state)
     world_free(&w);
 }
 
+/* ---- telling ---- */
+
+/* b is text with three columns, of which the shortest length-scale counts; c has deviation 2. */
+static void test_told(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    const char *levels[] = {"p", "q", "r"};
+    const gram_column features[] = {
+        {.name = "a", .place = 0, .deviation = 1},
+        {.name = "b", .place = 1, .text = 1, .deviation = 1, .level_count = 3, .levels = levels},
+        {.name = "c", .place = 2, .deviation = 2}};
+    const gram_preparation_description known = {.feature_count = 3, .features = features, .scaled = 1, .named = 1};
+    gram_preparation *preparation;
+    gram_relevance rows[3];
+    int64_t count;
+    OK(context, gram_preparation_create(context, &known, &preparation));
+    gram_kernel *kernel = test_kernel(context, "3*rbf(ell=[4,8,2,8,0.5]) + 2");
+    OK(context, gram_kernel_relevance(context, kernel, preparation, rows, &count));
+    assert_int_equal(count, 3);
+    assert_true(rows[0].feature == 2 && rows[0].value == 2 && rows[0].length == 1);
+    assert_true(rows[1].feature == 1 && rows[1].value == 0.5 && isnan(rows[1].length));
+    assert_true(rows[2].feature == 0 && rows[2].value == 0.25 && rows[2].length == 4);
+    gram_kernel_release(kernel);
+    const char *const silent[] = {"rbf(ell=1)", "rbf(ell=[1,2,3,4,5]) + rbf(ell=1)", "on(1:3, rbf(ell=[1,2,3]))",
+                                  "linear"};
+    for (int i = 0; i < 4; i++) {
+        kernel = test_kernel(context, silent[i]);
+        OK(context, gram_kernel_relevance(context, kernel, preparation, rows, &count));
+        assert_int_equal(count, 0);
+        gram_kernel_release(kernel);
+    }
+    gram_preparation_release(preparation);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_svm), cmocka_unit_test(test_logistic),
-                                       cmocka_unit_test(test_loss), cmocka_unit_test(test_laplace),
-                                       cmocka_unit_test(test_not_kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_svm),      cmocka_unit_test(test_logistic),
+                                       cmocka_unit_test(test_loss),     cmocka_unit_test(test_laplace),
+                                       cmocka_unit_test(test_not_kept), cmocka_unit_test(test_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

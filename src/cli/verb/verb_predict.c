@@ -11,11 +11,10 @@
 #include "cli/plot/class_picture.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
-#include "cli/report/class_score.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
-#include "cli/report/regression_score.h"
 #include "cli/report/report_rows.h"
+#include "cli/report/score_report.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/free_memory.h"
 #include "cli/terminal/json_print.h"
@@ -92,10 +91,9 @@ typedef struct predict_state {
     int streaming; /* the stream is open */
     int64_t rows;  /* of DATA, so far */
     int64_t predicted;
-    int with_target;
     double least, most; /* of the first feature, in its own units */
-    cli_score score;
-    cli_class_score classes;
+    gram_score *score;
+    gram_score_report scores; /* when all is predicted */
     kept_rows kept;
     cli_sample sample;
 } predict_state;
@@ -120,10 +118,11 @@ static int open_predictor(cli_session *session, predict_state *state)
     gram_predict_options wish = state->own->wish;
     wish.dashes = "--";
     wish.name = state->model_file;
-    const gram_status status = gram_predictor_create(session->context, state->model, &wish, &state->predictor);
+    gram_status status = gram_predictor_create(session->context, state->model, &wish, &state->predictor);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     state->columns = gram_predictor_columns(state->predictor);
-    return CLI_DONE;
+    status = gram_score_create(session->context, state->columns, &state->score);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 static int open_model(cli_session *session, predict_state *state)
@@ -136,8 +135,6 @@ static int open_model(cli_session *session, predict_state *state)
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     code = open_predictor(session, state);
-    if (code == CLI_DONE) code = cli_score_begin(state->columns->outputs, state->columns->level_count, &state->score);
-    if (code == CLI_DONE) code = cli_class_score_begin(session, state->columns->classes, &state->classes);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
 }
 
@@ -220,48 +217,18 @@ static int keep_rows(kept_rows *kept, const gram_prepared *data, const gram_clas
     return CLI_DONE;
 }
 
-static int add_class_scores(predict_state *state, const gram_prepared *data, const double *values)
-{
-    const gram_columns *columns = state->columns;
-    int code = CLI_DONE;
-    if (!data->y || data->targets != 1) return CLI_DONE;
-    state->with_target = 1;
-    for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
-        code = cli_class_score_add(&state->classes, gram_classes_find(columns->classes, data->y[i]),
-                                   values + i * columns->stride);
-    if (code == CLI_DONE && state->own->plot) code = keep_rows(&state->kept, data, columns->classes);
-    return code;
-}
-
-static void add_level_scores(predict_state *state, const gram_prepared *data, const double *values)
-{
-    const gram_columns *columns = state->columns;
-    if (!data->y || data->targets != 1) return;
-    state->with_target = 1;
-    for (int64_t i = 0; i < data->n; i++)
-        cli_score_add_levels(&state->score, data->y[i], columns->levels, values + i * columns->stride);
-}
-
-/* The standard deviation among the values of a row, NaN if it is not there. */
-static double std_of(const gram_columns *columns, const double *values)
-{
-    if (columns->std >= 0) return values[columns->std];
-    if (columns->lower < 0) return NAN;
-    return (values[columns->upper] - values[columns->lower]) / (2 * columns->half_width);
-}
-
-static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
+/* What the picture shows of observations. */
+static int keep_observations(predict_state *state, const gram_prepared *data, const double *values)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
     const gram_columns *columns = state->columns;
-    if (!data->y || columns->outputs == 0 || data->targets != columns->outputs) return;
-    state->with_target = 1;
-    for (int64_t i = 0; i < data->n; i++) {
-        const double *y = data->y + i * columns->outputs, *at = values + i * columns->stride;
-        cli_score_add(&state->score, y, at);
-        cli_score_add_density(&state->score, y[0], at[0], std_of(columns, at), columns->half_width);
-        cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
-    }
+    if (!data->y) return CLI_DONE;
+    if (columns->classes->count > 0)
+        return state->own->plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
+    for (int64_t i = 0; i < data->n && columns->outputs > 0 && data->targets == columns->outputs; i++)
+        cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean,
+                       data->y[i * columns->outputs], values[i * columns->stride]);
+    return CLI_DONE;
 }
 
 static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *values)
@@ -299,9 +266,11 @@ static int predict_piece(cli_session *session, predict_state *state, const gram_
     int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
     if (code == CLI_DONE) code = write_piece(state, data, f);
     if (code == CLI_DONE) find_range(state, data);
-    if (code == CLI_DONE && state->columns->classes->count > 0) code = add_class_scores(state, data, f);
-    if (code == CLI_DONE && state->columns->level_count > 0) add_level_scores(state, data, f);
-    if (code == CLI_DONE) add_scores(state, data, f);
+    if (code == CLI_DONE) {
+        status =
+            gram_score_add(session->context, state->score, data->n, data->y, data->targets, f, state->columns->stride);
+        code = status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, f);
+    }
     state->rows += data->table_rows;
     state->predicted += data->n;
     free(f);
@@ -320,7 +289,9 @@ static int predict_all(cli_session *session, predict_state *state)
         if (!table) break;
         code = predict_piece(session, state, table);
     }
-    return code;
+    if (code != CLI_DONE) return code;
+    const gram_status status = gram_score_sum_up(session->context, state->score, &state->scores);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 /* ---- the report ---- */
@@ -350,7 +321,7 @@ static int draw(cli_session *session, predict_state *state)
     cli_model_report report = {0};
     if (state->columns->classes->count > 0) return draw_classes(session, state);
     if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
-    if (!state->with_target || state->sample.count == 0)
+    if (!state->scores.scored || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
                         "%s: --plot needs the target, which is not there", state->file);
     int code = cli_model_report_find(session, state->model, state->model_file, &report);
@@ -358,27 +329,6 @@ static int draw(cli_session *session, predict_state *state)
     if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
     cli_model_report_free(&report);
     return code;
-}
-
-static void json_levels(cli_json *json, const predict_state *state)
-{
-    cli_json_open(json, "quantiles", '[');
-    for (int64_t i = 0; i < state->score.level_count; i++) {
-        const cli_score_level *at = &state->score.levels[i];
-        cli_json_open(json, NULL, '{');
-        cli_json_number(json, "level", state->columns->levels[i]);
-        cli_json_number(json, "loss", at->loss / (double)at->count);
-        cli_json_number(json, "below", at->below / (double)at->count);
-        cli_json_close(json, '{');
-    }
-    cli_json_close(json, '[');
-}
-
-static void json_densities(cli_json *json, const predict_state *state)
-{
-    if (state->score.densities.count == 0) return;
-    cli_json_number(json, "nlpd", cli_score_nlpd(&state->score));
-    cli_json_number(json, "coverage", cli_score_coverage(&state->score));
 }
 
 /* The expressions behind the columns term_1, term_2, ... */
@@ -403,17 +353,7 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_string(&json, "data", state->file);
     cli_json_integer(&json, "rows", state->rows);
     cli_json_integer(&json, "n", state->predicted);
-    if (state->with_target && state->columns->classes->count > 0) {
-        cli_class_score_json(&json, &state->classes);
-    } else if (state->with_target && state->columns->level_count > 0) {
-        json_levels(&json, state);
-    } else if (state->with_target) {
-        cli_json_integer(&json, "scored", cli_score_count(&state->score));
-        cli_json_number(&json, "rmse", cli_score_rmse(&state->score));
-        cli_json_number(&json, "mae", cli_score_mae(&state->score));
-        cli_json_number(&json, "r2", cli_score_r2(&state->score));
-        json_densities(&json, state);
-    }
+    cli_score_json(&json, state->columns, &state->scores);
     json_terms(&json, state);
     if (state->own->out) cli_json_string(&json, "predictions", state->own->out);
     if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
@@ -421,16 +361,6 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
     cli_json_close(&json, '{');
     cli_text_add(text, "\n");
-}
-
-static void add_levels(const predict_state *state, cli_text *text)
-{
-    for (int64_t i = 0; i < state->score.level_count; i++) {
-        const cli_score_level *at = &state->score.levels[i];
-        cli_add_label(text, i == 0 ? "quantiles" : "");
-        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", state->columns->levels[i],
-                     at->below / (double)at->count, at->loss / (double)at->count);
-    }
 }
 
 static void add_terms(const predict_state *state, cli_text *text)
@@ -447,27 +377,13 @@ static void add_terms(const predict_state *state, cli_text *text)
 
 static void write_table(const predict_state *state, cli_text *text)
 {
-    char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE], number[CLI_SHORT_SIZE];
+    char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE];
     cli_add_label(text, "rows");
     cli_text_add(text, "%s", cli_count(state->rows, rows));
     if (state->predicted < state->rows)
         cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
     cli_text_add(text, "\n");
-    if (state->with_target && state->columns->classes->count > 0) {
-        cli_class_score_print(text, &state->classes);
-    } else if (state->with_target && state->columns->level_count > 0) {
-        add_levels(state, text);
-    } else if (state->with_target) {
-        cli_add_label(text, "scores");
-        cli_text_add(text, "rmse %s", cli_short_number(cli_score_rmse(&state->score), number));
-        cli_text_add(text, ", mae %s", cli_short_number(cli_score_mae(&state->score), number));
-        cli_text_add(text, ", R2 %s", cli_short_number(cli_score_r2(&state->score), number));
-        if (state->score.densities.count > 0) {
-            cli_text_add(text, ", nlpd %s", cli_short_number(cli_score_nlpd(&state->score), number));
-            cli_text_add(text, ", coverage %s", cli_short_number(cli_score_coverage(&state->score), number));
-        }
-        cli_text_add(text, "\n");
-    }
+    cli_score_print(text, state->columns, &state->scores);
     add_terms(state, text);
     if (state->own->out) cli_add_row(text, "predictions", state->own->out);
     if (state->own->plot) cli_add_row(text, "plot", state->own->plot);
@@ -484,7 +400,7 @@ static int print_report(cli_session *session, const predict_state *state)
     write_table(state, &text);
     if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
     cli_session_clear(session);
-    if ((state->with_target || state->own->wish.terms) && !session->common->quiet && text.data)
+    if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data)
         (void)fprintf(stderr, "%s", text.data);
     cli_text_free(&text);
     return CLI_DONE;
@@ -530,7 +446,7 @@ int cli_predict(int count, char **arguments)
     predict_options own = {.missing = {AS_FITTED, 0}, .wish = {.size = sizeof own.wish}};
     cli_common common = {0};
     cli_session session = {0};
-    predict_state state = {.own = &own, .least = NAN, .most = NAN};
+    predict_state state = {.own = &own, .least = NAN, .most = NAN, .scores.size = sizeof state.scores};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
         cli_common_group(&common),
@@ -545,12 +461,11 @@ int cli_predict(int count, char **arguments)
     code = check_use(&own, &common, operands);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = run(&session, operands, &state);
+    gram_score_destroy(state.score);
     gram_predictor_destroy(state.predictor);
     cli_sample_free(&state.sample);
-    cli_class_score_free(&state.classes);
     free(state.kept.x);
     free(state.kept.labels);
-    cli_score_free(&state.score);
     gram_reader_close(state.reader);
     gram_preparation_release(state.preparation);
     gram_model_destroy(state.model);
