@@ -39,6 +39,7 @@
 #include <gram/preparation.h>
 #include <gram/random.h>
 #include <gram/score.h>
+#include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>
 #include <gram/svm.h>

@@ -475,6 +475,15 @@ static gram_status thin(world *w, void *given)
     return gram_thin(w->context, w->kernel, w->x, NULL, 0, given, 5, index, NULL);
 }
 
+static gram_status spectrum_create(world *w, void *given)
+{
+    gram_spectrum *made = NULL;
+    const gram_status status = gram_spectrum_create(w->context, w->kernel, w->x, given, &made);
+    if (made) w->reported = gram_spectrum_get_report(made)->size;
+    gram_spectrum_destroy(made);
+    return status;
+}
+
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
@@ -592,6 +601,7 @@ INIT(gram_loss_tune_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
 INIT(gram_preparation_options)
+INIT(gram_spectrum_options)
 INIT(gram_stein_test_options)
 INIT(gram_svm_options)
 INIT(gram_svm_tune_options)
@@ -691,6 +701,7 @@ static const use uses[] = {
     READS(gram_stein_test, gram_stein_test_options, "stein_test: options", stein_test),
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
+    READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
     READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
     READS(gram_preparation_learn_both, gram_preparation_options, "preparation_learn_both: options",
@@ -722,6 +733,7 @@ static const struct owned {
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_fit_report, gram_loss_report, loss_fit_create),
+    OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
     OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
 };
 
@@ -731,15 +743,15 @@ static const struct owned {
 #type "_init", #type, NULL, OPTIONS, sizeof(type), 0, type##_start, NULL                                       \
     }
 static const use inits[] = {
-    STARTS(gram_cg_options),        STARTS(gram_context_options),       STARTS(gram_gp_options),
-    STARTS(gram_gp_cg_options),     STARTS(gram_gp_inducing_options),   STARTS(gram_gp_path_options),
-    STARTS(gram_gp_tune_options),   STARTS(gram_hsic_options),          STARTS(gram_hsic_result),
-    STARTS(gram_krr_options),       STARTS(gram_laplace_options),       STARTS(gram_laplace_tune_options),
-    STARTS(gram_logistic_options),  STARTS(gram_logistic_tune_options), STARTS(gram_loss_options),
-    STARTS(gram_loss_tune_options), STARTS(gram_mmd_options),           STARTS(gram_mmd_result),
-    STARTS(gram_plan_request),      STARTS(gram_preparation_options),   STARTS(gram_stein_test_options),
-    STARTS(gram_svm_options),       STARTS(gram_svm_tune_options),      STARTS(gram_table_options),
-    STARTS(gram_thin_options),      STARTS(gram_tune_options),
+    STARTS(gram_cg_options),         STARTS(gram_context_options),       STARTS(gram_gp_options),
+    STARTS(gram_gp_cg_options),      STARTS(gram_gp_inducing_options),   STARTS(gram_gp_path_options),
+    STARTS(gram_gp_tune_options),    STARTS(gram_hsic_options),          STARTS(gram_hsic_result),
+    STARTS(gram_krr_options),        STARTS(gram_laplace_options),       STARTS(gram_laplace_tune_options),
+    STARTS(gram_logistic_options),   STARTS(gram_logistic_tune_options), STARTS(gram_loss_options),
+    STARTS(gram_loss_tune_options),  STARTS(gram_mmd_options),           STARTS(gram_mmd_result),
+    STARTS(gram_plan_request),       STARTS(gram_preparation_options),   STARTS(gram_spectrum_options),
+    STARTS(gram_stein_test_options), STARTS(gram_svm_options),           STARTS(gram_svm_tune_options),
+    STARTS(gram_table_options),      STARTS(gram_thin_options),          STARTS(gram_tune_options),
 };
 
 /* ---- blocks of exactly their size ---- */

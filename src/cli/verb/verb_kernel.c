@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/plot/gnuplot.h"
-#include "cli/report/gram_spectrum.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
+#include "cli/report/spectrum_report.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/free_memory.h"
 #include "cli/terminal/json_print.h"
@@ -73,8 +73,9 @@ typedef struct kernel_report {
     gram_facts facts;
     int64_t n, d;
     range diagonal, rest;
-    int64_t sampled; /* rows that `rest` was taken from */
-    cli_spectrum spectrum;
+    int64_t sampled;         /* rows that `rest` was taken from */
+    gram_spectrum *spectrum; /* NULL: it was not asked for */
+    const gram_spectrum_report *spectrum_report;
     cli_words words;
 } kernel_report;
 
@@ -201,14 +202,19 @@ static int find_facts(cli_session *session, kernel_report *report)
 static int find_spectrum(cli_session *session, kernel_report *report)
 {
     if (!cli_spectrum_is_asked(&report->own->spectrum)) return CLI_DONE;
+    gram_spectrum_options options;
+    gram_spectrum_options_init(&options, sizeof options);
+    options.check = report->own->spectrum.check;
+    options.lambda = report->own->spectrum.lambda;
     const gram_status status =
-        cli_spectrum_find(session, report->resolved_kernel, report->table, &report->own->spectrum, &report->spectrum);
+        gram_spectrum_create(session->context, report->resolved_kernel, report->points, &options, &report->spectrum);
     const char *help =
         status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
     if (status < 0) return cli_session_fail(session, status, 1, help);
+    report->spectrum_report = gram_spectrum_get_report(report->spectrum);
     if (!report->own->plot) return CLI_DONE;
     return cli_spectrum_plot(session, report->own->plot, report->resolved, report->file, &report->own->spectrum,
-                             &report->spectrum);
+                             report->spectrum_report);
 }
 
 /* ---- as JSON ---- */
@@ -305,7 +311,7 @@ static void write_json(cli_session *session, const kernel_report *report, cli_te
     json_parameters(session, &json, report);
     cli_words_json(&json, &report->words);
     if (report->table) json_data(&json, report);
-    cli_spectrum_json(&json, &report->own->spectrum, &report->spectrum);
+    cli_spectrum_json(&json, &report->own->spectrum, report->spectrum_report);
     if (report->own->gram)
         cli_json_string(&json, "gram", report->own->gram);
     else
@@ -433,7 +439,7 @@ static void write_table(cli_session *session, const kernel_report *report, cli_t
     add_parameters(session, text, report);
     cli_words_print(session, text, &report->words);
     if (report->table) add_gram(session, text, report);
-    cli_spectrum_print(session, text, &report->own->spectrum, &report->spectrum, report->n);
+    cli_spectrum_print(session, text, &report->own->spectrum, report->spectrum_report, report->n);
     if (!report->own->plot) return;
     cli_text_add(text, "\n");
     cli_add_row(text, "plot", report->own->plot);
@@ -533,7 +539,7 @@ int cli_kernel(int count, char **arguments)
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
     if (code == CLI_DONE) code = print_report(&session, &report);
-    cli_spectrum_free(&report.spectrum);
+    gram_spectrum_destroy(report.spectrum);
     cli_words_free(&report.words);
     gram_points_destroy(report.points);
     gram_table_destroy(report.table);
