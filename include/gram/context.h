@@ -75,6 +75,14 @@ GRAM_API uint64_t gram_context_seed(const gram_context *context);
 GRAM_API size_t gram_context_memory_used(const gram_context *context);
 GRAM_API size_t gram_context_memory_peak(const gram_context *context);
 
+/* A budget for a process that has the machine to itself: 80 % of what is free. Free is the least of MemAvailable, memory.max
+ * - memory.current of the process's cgroup (version 2) and of every parent of it, and RLIMIT_AS, less 64 MiB and 40 MiB for
+ * each thread (BLAS and the runtime). At least 1 MiB; 0 if nothing is known. The command's default for .memory_budget. */
+GRAM_API size_t gram_system_memory_budget(int threads);
+
+/* The most that this process held, in bytes (VmHWM). */
+GRAM_API size_t gram_system_memory_peak(void);
+
 /* The instructions in use: "avx2" or "plain"; and the BLAS of this process, e.g. "OpenBLAS (pthread)". Static. */
 GRAM_API const char *gram_context_isa(const gram_context *context);
 GRAM_API const char *gram_blas_name(void);

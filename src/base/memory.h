@@ -33,4 +33,8 @@ size_t gram_memory_peak(const gram_memory *memory);
 /* *out = a * b; 0 if it does not fit in 63 bits or one of them is negative. */
 int gram_size_multiply(int64_t a, int64_t b, int64_t *out);
 
+/* What is free on this machine by the files below `root` ("" is the system's), without RLIMIT_AS; (size_t)-1 if nothing is
+ * known (system_memory.c). */
+size_t gram_system_memory_free(const char *root);
+
 #endif

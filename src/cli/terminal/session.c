@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/terminal/cli.h"
-#include "cli/terminal/free_memory.h"
 
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t caught_signal;
@@ -146,7 +145,7 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     options.threads = (int)common->threads;
     options.seed = common->seed;
     const int threads = common->threads > 0 ? (int)common->threads : omp_get_max_threads();
-    session->budget = common->memory > 0 ? (size_t)common->memory : cli_memory_budget(threads);
+    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(threads);
     options.memory_budget = session->budget;
     options.cancel = is_cancelled;
     if (!common->quiet && isatty(STDERR_FILENO)) options.progress = on_progress;

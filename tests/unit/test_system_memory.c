@@ -1,10 +1,12 @@
 /* The default memory budget, from the files of a system that is not this one. */
 #define _DEFAULT_SOURCE
-#include "cli/terminal/free_memory.c"
-
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "support.h"
 
 static char root[64];
@@ -48,19 +50,19 @@ static int leave(void **state)
 static void test_nothing_known(void **state)
 {
     (void)state;
-    assert_true(cli_memory_free(root) == (size_t)-1);
+    assert_true(gram_system_memory_free(root) == (size_t)-1);
 }
 
 static void test_available(void **state)
 {
     (void)state;
     put("/proc/meminfo", "MemTotal:       1000000 kB\nMemFree: 5 kB\nMemAvailable:     700000 kB\n");
-    assert_int_equal(cli_memory_free(root), 700000 * 1024);
+    assert_int_equal(gram_system_memory_free(root), 700000 * 1024);
     put("/proc/self/cgroup", "1:name=systemd:/x\n0::/a/b\n");
-    assert_int_equal(cli_memory_free(root), 700000 * 1024);
+    assert_int_equal(gram_system_memory_free(root), 700000 * 1024);
     put("/sys/fs/cgroup/a/b/memory.max", "max\n");
     put("/sys/fs/cgroup/a/b/memory.current", "100\n");
-    assert_int_equal(cli_memory_free(root), 700000 * 1024);
+    assert_int_equal(gram_system_memory_free(root), 700000 * 1024);
 }
 
 /* This group, its parent, and the top: the least counts. */
@@ -71,15 +73,15 @@ static void test_groups(void **state)
     put("/proc/self/cgroup", "0::/a/b\n");
     put("/sys/fs/cgroup/a/b/memory.max", "100000000\n");
     put("/sys/fs/cgroup/a/b/memory.current", "30000000\n");
-    assert_int_equal(cli_memory_free(root), 70000000);
+    assert_int_equal(gram_system_memory_free(root), 70000000);
     put("/sys/fs/cgroup/a/memory.max", "50000000\n");
     put("/sys/fs/cgroup/a/memory.current", "45000000\n");
-    assert_int_equal(cli_memory_free(root), 5000000);
+    assert_int_equal(gram_system_memory_free(root), 5000000);
     put("/sys/fs/cgroup/memory.max", "10\n");
     put("/sys/fs/cgroup/memory.current", "11\n");
-    assert_int_equal(cli_memory_free(root), 0);
+    assert_int_equal(gram_system_memory_free(root), 0);
     put("/proc/self/cgroup", "0::/\n");
-    assert_int_equal(cli_memory_free(root), 0);
+    assert_int_equal(gram_system_memory_free(root), 0);
 }
 
 /* 80 % of RLIMIT_AS less 64 MiB and 40 MiB for each thread, where that is the least. */
@@ -88,17 +90,17 @@ static void test_budget(void **state)
     (void)state;
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-    const size_t free_now = cli_memory_free("");
+    const size_t free_now = gram_system_memory_free("");
     const size_t wanted = (size_t)400 << 20;
     if (free_now < wanted * 2) skip();
     small = before;
     small.rlim_cur = wanted;
     if (setrlimit(RLIMIT_AS, &small) != 0) skip();
-    const size_t two = cli_memory_budget(2), twenty = cli_memory_budget(20);
+    const size_t two = gram_system_memory_budget(2), twenty = gram_system_memory_budget(20);
     (void)setrlimit(RLIMIT_AS, &before);
     assert_int_equal(two, (size_t)(400 - 64 - 80) * (1 << 20) / 10 * 8);
     assert_int_equal(twenty, 1 << 20);
-    assert_true(cli_memory_peak() > 100000);
+    assert_true(gram_system_memory_peak() > 100000);
 }
 
 int main(void)

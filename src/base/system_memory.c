@@ -1,5 +1,6 @@
+/* How much memory this process may still take, and how much it took, by the files of Linux. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/terminal/free_memory.h"
+#include "base/memory.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -83,17 +84,17 @@ static size_t left_in_groups(const char *root)
     }
 }
 
-size_t cli_memory_free(const char *root)
+size_t gram_system_memory_free(const char *root)
 {
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%.*s/proc/meminfo", PATH_MAX - 64, root);
     return smaller(read_key(path, "MemAvailable"), left_in_groups(root));
 }
 
-size_t cli_memory_budget(int threads)
+size_t gram_system_memory_budget(int threads)
 {
     struct rlimit limit;
-    size_t left = cli_memory_free("");
+    size_t left = gram_system_memory_free("");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         left = smaller(left, (size_t)limit.rlim_cur);
     if (left == NOT_KNOWN) return 0;
@@ -102,7 +103,7 @@ size_t cli_memory_budget(int threads)
     return budget > MIB ? budget : MIB;
 }
 
-size_t cli_memory_peak(void)
+size_t gram_system_memory_peak(void)
 {
     struct rusage usage;
     const size_t peak = read_key("/proc/self/status", "VmHWM");
