@@ -181,6 +181,28 @@ GRAM_API int gram_model_has_intervals(const gram_model *model);
 GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,
                                   int64_t n, const double *x, int64_t ldx, double *values, int64_t ldv);
 
+/* Predictions for the rows of a file, piece by piece: memory does not grow with the file. Columns are found by name as the
+ * model's preparation says; `preparation` NULL: that one, another may treat missing values otherwise. Predictor and
+ * preparation are borrowed. "-" is standard input. The caller closes it (takes NULL). */
+typedef struct gram_predict_stream gram_predict_stream;
+
+GRAM_API gram_status gram_predict_stream_open(gram_context *context, const gram_predictor *predictor,
+                                              const gram_preparation *preparation, const char *path, gram_format format,
+                                              gram_predict_stream **stream);
+GRAM_API void gram_predict_stream_close(gram_predict_stream *stream);
+
+/* A piece: rows that were prepared, with their targets if the file has them, and their values, columns->stride apart. */
+typedef struct gram_predicted {
+    const gram_prepared *data;
+    const double *values;
+    int64_t first; /* rows of the file before the piece */
+} gram_predicted;
+
+/* The next one, valid until the next call; NULL at the end. A number that the kernel cannot take is named by file, row and
+ * column. After a failure the stream can only be closed. */
+GRAM_API gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream *stream,
+                                              const gram_predicted **piece);
+
 /* ---- telling ---- */
 
 /* What is known of a model, in rows of a label and a value, as the command's report has them. The caller destroys the

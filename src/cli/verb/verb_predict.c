@@ -1,7 +1,6 @@
 /* gram predict: the values of a model on new data, piece by piece, and scores where the target is known.
  *
- * The reader gives some thousand rows at a time; each piece is prepared, evaluated, scored and written before the next is
- * read, so memory does not grow with the number of rows. */
+ * Each piece is scored and written before the next is read, so memory does not grow with the number of rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +85,7 @@ typedef struct predict_state {
     gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
     gram_predictor *predictor;
     const gram_columns *columns; /* of the predictor */
-    gram_reader *reader;
+    gram_predict_stream *source;
     cli_stream stream;
     int streaming; /* the stream is open */
     int64_t rows;  /* of DATA, so far */
@@ -146,25 +145,13 @@ static int unread(cli_session *session, gram_status status)
 
 static int open_data(cli_session *session, const char *path, predict_state *state)
 {
-    gram_table_options options;
-    gram_table_options_init(&options, sizeof options);
-    gram_preparation_reading(state->preparation, &options);
-    options.format = (gram_format)state->own->format.value;
     state->file = cli_data_name(path);
-    const gram_status status = gram_reader_open(session->context, path, &options, &state->reader);
+    const gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
+                                                        (gram_format)state->own->format.value, &state->source);
     return status < 0 ? unread(session, status) : CLI_DONE;
 }
 
 /* ---- one piece ---- */
-
-/* Rows at a time: some megabytes of them, less if the budget is small. */
-static int64_t piece_rows(const cli_session *session, const predict_state *state)
-{
-    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->columns->stride + 4);
-    const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
-    const int64_t rows = (share < most ? share : most) / row;
-    return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
-}
 
 static void add_header(const predict_state *state, cli_text *text)
 {
@@ -231,20 +218,6 @@ static int keep_observations(predict_state *state, const gram_prepared *data, co
     return CLI_DONE;
 }
 
-static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *values)
-{
-    return gram_predictor_evaluate(session->context, state->predictor, data->n, data->x, data->weights, values,
-                                   state->columns->stride);
-}
-
-static int evaluate_fail(cli_session *session, gram_status status, const predict_state *state,
-                         const gram_prepared *data)
-{
-    const cli_origin origin = {
-        .file = state->file, .first = state->rows, .rows = data->rows, .preparation = state->preparation};
-    return cli_data_fail(session, status, &origin);
-}
-
 static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
 {
     cli_text text = {0};
@@ -256,41 +229,30 @@ static int write_piece(predict_state *state, const gram_prepared *data, const do
     return code;
 }
 
-static int predict_piece(cli_session *session, predict_state *state, const gram_table *table)
+static int take_piece(cli_session *session, predict_state *state, const gram_predicted *piece)
 {
-    gram_prepared *data = NULL;
-    gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
-    if (status < 0) return unread(session, status);
-    double *f = calloc((size_t)(data->n * state->columns->stride + 1), sizeof *f);
-    status = f ? evaluate(session, state, data, f) : GRAM_OK;
-    int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
-    if (code == CLI_DONE) code = write_piece(state, data, f);
-    if (code == CLI_DONE) find_range(state, data);
-    if (code == CLI_DONE) {
-        status =
-            gram_score_add(session->context, state->score, data->n, data->y, data->targets, f, state->columns->stride);
-        code = status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, f);
-    }
+    const gram_prepared *data = piece->data;
+    const int code = write_piece(state, data, piece->values);
+    if (code != CLI_DONE) return code;
+    find_range(state, data);
     state->rows += data->table_rows;
     state->predicted += data->n;
-    free(f);
-    gram_prepared_destroy(data);
-    return code;
+    const gram_status status = gram_score_add(session->context, state->score, data->n, data->y, data->targets,
+                                              piece->values, state->columns->stride);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, piece->values);
 }
 
 static int predict_all(cli_session *session, predict_state *state)
 {
-    const int64_t most = piece_rows(session, state);
-    const gram_table *table = NULL;
-    int code = CLI_DONE;
-    while (code == CLI_DONE && !state->stream.gone) {
-        const gram_status status = gram_reader_next(session->context, state->reader, most, &table);
+    const gram_predicted *piece = NULL;
+    gram_status status;
+    do {
+        status = gram_predict_stream_next(session->context, state->source, &piece);
         if (status < 0) return unread(session, status);
-        if (!table) break;
-        code = predict_piece(session, state, table);
-    }
-    if (code != CLI_DONE) return code;
-    const gram_status status = gram_score_sum_up(session->context, state->score, &state->scores);
+        const int code = piece ? take_piece(session, state, piece) : CLI_DONE;
+        if (code != CLI_DONE) return code;
+    } while (piece && !state->stream.gone);
+    status = gram_score_sum_up(session->context, state->score, &state->scores);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -461,12 +423,12 @@ int cli_predict(int count, char **arguments)
     code = check_use(&own, &common, operands);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = run(&session, operands, &state);
+    gram_predict_stream_close(state.source);
     gram_score_destroy(state.score);
     gram_predictor_destroy(state.predictor);
     cli_sample_free(&state.sample);
     free(state.kept.x);
     free(state.kept.labels);
-    gram_reader_close(state.reader);
     gram_preparation_release(state.preparation);
     gram_model_destroy(state.model);
     cli_session_end(&session);

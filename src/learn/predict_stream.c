@@ -1,0 +1,129 @@
+/* Predictions for a file of any length: some thousand rows are read, prepared and evaluated at a time, so that memory does not
+ * grow with their number. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "method/method.h"
+
+struct gram_predict_stream {
+    gram_memory *memory;
+    const gram_predictor *predictor;
+    const gram_preparation *preparation;
+    gram_reader *reader;
+    const char *name; /* of the file */
+    int64_t most;     /* rows of a piece */
+    int64_t next;     /* rows of the file that were read */
+    gram_prepared *data;
+    double *values;
+    gram_predicted piece;
+};
+
+/* Rows at a time: some megabytes of them, less if the budget is small. */
+static int64_t piece_rows(const gram_context *context, const gram_predictor *predictor,
+                          const gram_preparation *preparation)
+{
+    const int64_t row = 8 * (gram_preparation_dimension(preparation) + 4 * predictor->columns.stride + 4);
+    const size_t budget = gram_memory_budget(context->memory), large = 4 << 20;
+    const int64_t share = (int64_t)(budget > 0 && budget / 32 < large ? budget / 32 : large), rows = share / row;
+    return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
+}
+
+gram_status gram_predict_stream_open(gram_context *context, const gram_predictor *predictor,
+                                     const gram_preparation *preparation, const char *path, gram_format format,
+                                     gram_predict_stream **stream)
+{
+    gram_status status = GRAM_OK;
+    gram_predict_stream *made = NULL;
+    gram_table_options options;
+    char *name = NULL;
+    if (!context || !predictor || !path || !stream) return GRAM_ERROR_ARGUMENT;
+    *stream = NULL;
+    if (!preparation) preparation = gram_model_preparation(predictor->model);
+    FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
+            predictor->wish.name);
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    const size_t length = strlen(shown) + 1;
+    TRY(gram_take(context, "predict_stream", (int64_t)(sizeof *made + length), 1, (void **)&made));
+    *made = (gram_predict_stream){.memory = gram_memory_retain(context->memory), .predictor = predictor};
+    name = (char *)(made + 1);
+    memcpy(name, shown, length);
+    made->name = name;
+    made->preparation = preparation;
+    made->most = piece_rows(context, predictor, preparation);
+    gram_table_options_init(&options, sizeof options);
+    TRY(gram_preparation_reading(preparation, &options));
+    options.format = format;
+    TRY(gram_reader_open(context, path, &options, &made->reader));
+    *stream = made;
+    made = NULL;
+done:
+    gram_predict_stream_close(made);
+    return status;
+}
+
+static void drop_piece(gram_predict_stream *stream)
+{
+    gram_prepared_destroy(stream->data);
+    gram_memory_give(stream->memory, stream->values);
+    stream->data = NULL;
+    stream->values = NULL;
+}
+
+void gram_predict_stream_close(gram_predict_stream *stream)
+{
+    if (!stream) return;
+    gram_memory *memory = stream->memory;
+    drop_piece(stream);
+    gram_reader_close(stream->reader);
+    gram_memory_give(memory, stream);
+    gram_memory_release(memory);
+}
+
+/* A number outside of the kernel's domain is named by file, row and column, in the place of "x[17][2] = ". */
+static gram_status name_place(gram_context *context, const gram_predict_stream *stream, gram_status failed)
+{
+    enum { NAME_SIZE = 256 };
+    char message[GRAM_MESSAGE_SIZE], place[64], name[NAME_SIZE];
+    int64_t row, column;
+    if (!gram_context_place(context, &row, &column)) return failed;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
+    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
+    (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
+    const char *rest = strstr(message, place);
+    row = stream->next + (stream->data->rows ? stream->data->rows[row] : row);
+    return gram_fail(context, failed, "%s: row %" PRId64 ", column '%s': %.*s%s", stream->name, row + 1, name,
+                     (int)(rest ? rest - message : 0), message, rest ? rest + strlen(place) : message);
+}
+
+static gram_status evaluate(gram_context *context, gram_predict_stream *stream)
+{
+    gram_status status = GRAM_OK;
+    const int64_t stride = stream->predictor->columns.stride;
+    const gram_prepared *data = stream->data;
+    TRY(gram_take_from(context, stream->memory, "predict_stream: values", data->n * stride, sizeof *stream->values,
+                       (void **)&stream->values));
+    status =
+        gram_predictor_evaluate(context, stream->predictor, data->n, data->x, data->weights, stream->values, stride);
+    if (status < 0) status = name_place(context, stream, status);
+done:
+    return status;
+}
+
+gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream *stream, const gram_predicted **piece)
+{
+    gram_status status = GRAM_OK;
+    const gram_table *table = NULL;
+    if (!context || !stream || !piece) return GRAM_ERROR_ARGUMENT;
+    *piece = NULL;
+    drop_piece(stream);
+    TRY(gram_reader_next(context, stream->reader, stream->most, &table));
+    if (!table) return status;
+    TRY(gram_preparation_apply(context, stream->preparation, table, 0, &stream->data));
+    TRY(evaluate(context, stream));
+    stream->piece = (gram_predicted){stream->data, stream->values, stream->next};
+    stream->next += stream->data->table_rows;
+    *piece = &stream->piece;
+done:
+    return status;
+}
