@@ -71,6 +71,11 @@ GRAM_API gram_status gram_hsic_test(gram_context *context, int variables, gram_k
                                     const gram_points *const *points, const gram_hsic_options *options,
                                     gram_hsic_result *result);
 
+/* Which columns depend: score[i * d_y + j] = (HSIC - its mean)/its deviation if the rows of y were shuffled, of column i of x and
+ * column j of y alone, by rbf at the median heuristic's width; -infinity where a column is constant. n >= 4. O(n^2 d_x d_y). */
+GRAM_API gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const gram_points *y,
+                                       double *score);
+
 GRAM_END
 
 #endif

@@ -46,6 +46,18 @@ typedef struct gram_score_report {
 /* O(kept log kept) for two classes. */
 GRAM_API gram_status gram_score_sum_up(gram_context *context, const gram_score *score, gram_score_report *report);
 
+/* The ROC curve of two classes: with a falling threshold on the scores (lds apart), the share of class 1 that is found against
+ * the share of class 0 that is taken for it. labels are 0, 1, or negative for rows that do not count. *count points, at
+ * most n + 1, from (0, 0) on; both arrays are the caller's and have room for n + 1. O(n log n). */
+GRAM_API gram_status gram_roc_curve(gram_context *context, int64_t n, const double *labels, const double *scores,
+                                    int64_t lds, double *mistaken, double *found, int64_t *count);
+
+/* How often probabilities come true: those of all classes (p[i * ldp + c]; a row that begins with NaN does not count) fall into
+ * `bins` equal parts of [0, 1]. For each: how many there are, their mean, and the share of them that were of the true class, NaN
+ * where there are none. */
+GRAM_API void gram_calibration(int64_t n, int64_t classes, const double *labels, const double *p, int64_t ldp,
+                               int64_t bins, double *probability, double *share, int64_t *rows);
+
 GRAM_END
 
 #endif

@@ -49,6 +49,10 @@ typedef enum gram_precondition {
 GRAM_API gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_precondition precondition,
                                        int64_t m, gram_kernel **kernel);
 
+/* Standardises n points of d numbers in place: means are subtracted, then divided by the population deviations (1 for a constant
+ * column). Scores of x/a are a times those of x; scores may be NULL. Arrays are the caller's. O(n d). */
+GRAM_API void gram_stein_standardise(int64_t n, int64_t d, double *x, int64_t ldx, double *scores, int64_t lds);
+
 typedef struct gram_discrepancy {
     double v_statistic; /* sum_ij w_i w_j k_P(x_i, x_j), w = 1/n: biased, never below 0 */
     double u_statistic; /* the same without i = j, divided by 1 - sum w_i^2: unbiased, NaN for one point */

@@ -272,6 +272,37 @@ static void out_of_memory(void **state)
     (void)oom_budget(play);
 }
 
+/* y1 is x2 squared, y2 is constant, all else is noise: that pair stands out, and is what the test of it alone says. */
+static void columns(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(5, 2 * N, -1, 1), y[2 * N], score[4];
+    for (int i = 0; i < N; i++) {
+        y[2 * i] = x[2 * i + 1] * x[2 * i + 1];
+        y[2 * i + 1] = 3;
+    }
+    gram_points *a = test_points(context, N, 2, x), *b = test_points(context, N, 2, y), *pair[2] = {NULL, NULL};
+    OK(context, gram_hsic_columns(context, a, b, score));
+    assert_true(score[2] > 5 && fabs(score[0]) < 4 && isinf(score[1]) && isinf(score[3]));
+    gram_hsic_options options;
+    gram_hsic_result result;
+    gram_hsic_options_init(&options, sizeof options);
+    gram_hsic_result_init(&result, sizeof result);
+    options.method = GRAM_HSIC_GAMMA;
+    OK(context, gram_points_create_f64(context, N, 1, x + 1, 2, &pair[0]));
+    OK(context, gram_points_create_f64(context, N, 1, y, 2, &pair[1]));
+    OK(context, gram_hsic_test(context, 2, NULL, (const gram_points *const *)pair, &options, &result));
+    assert_true(score[2] == (result.statistic - result.null_mean) / result.null_deviation);
+    gram_hsic_result_clear(&result);
+    for (int i = 0; i < 2; i++) gram_points_destroy(pair[i]);
+    gram_points_destroy(a);
+    gram_points_destroy(b);
+    free(x);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(definition),
@@ -279,6 +310,7 @@ int main(void)
                                        cmocka_unit_test(several),
                                        cmocka_unit_test(odd_and_bad),
                                        cmocka_unit_test(same_for_any_threads),
+                                       cmocka_unit_test(columns),
                                        cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,28 @@ static void test_classes(void **state)
     gram_score_destroy(score);
 }
 
+/* Two rows of one score are one step; the row of label -1 does not count. */
+static void test_curves(void **state)
+{
+    gram_context *context = *state;
+    const double labels[] = {1, 0, 1, -1, 0}, scores[] = {0.9, 0.5, 0.5, 0.7, 0.1};
+    const double a[] = {0, 0, 0.5, 1}, b[] = {0, 0.5, 1, 1};
+    double mistaken[6], found[6];
+    int64_t count;
+    OK(context, gram_roc_curve(context, 5, labels, scores, 1, mistaken, found, &count));
+    assert_int_equal(count, 4);
+    assert_memory_equal(mistaken, a, sizeof a);
+    assert_memory_equal(found, b, sizeof b);
+
+    const double p[] = {0.25, 0.75, 1, 0, NAN, NAN, 0.3, 0.7}, truth[] = {1, 0, 0, 0};
+    double probability[2], share[2];
+    int64_t rows[2];
+    gram_calibration(4, 2, truth, p, 2, 2, probability, share, rows);
+    assert_true(rows[0] == 3 && rows[1] == 3);
+    assert_true(near(probability[0], 0.55 / 3) && near(probability[1], 2.45 / 3));
+    assert_true(near(share[0], 1.0 / 3) && near(share[1], 2.0 / 3));
+}
+
 static gram_status all_steps(gram_context *context)
 {
     const gram_classes classes = {.count = 2, .names = names};
@@ -184,8 +206,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_means),   cmocka_unit_test(test_several),   cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_classes), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_means),   cmocka_unit_test(test_several), cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_classes), cmocka_unit_test(test_curves),  cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

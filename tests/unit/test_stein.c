@@ -426,6 +426,20 @@ static void kernel_of_rough_base(void **state)
     gram_context_destroy(context);
 }
 
+/* Columns 1, 3 (mean 2, deviation 1), 0, 4 (2, 2) and 7, 7; one number of each row is not part of the points. */
+static void standardised(void **state)
+{
+    (void)state;
+    double x[] = {1, 0, 7, -9, 3, 4, 7, -9}, scores[] = {1, 1, 1, 1, 1, 1};
+    const double wanted[] = {-1, -1, 0, -9, 1, 1, 0, -9}, scaled[] = {1, 2, 1, 1, 2, 1};
+    gram_stein_standardise(2, 3, x, 4, scores, 3);
+    assert_memory_equal(x, wanted, sizeof x);
+    assert_memory_equal(scores, scaled, sizeof scores);
+    double huge[] = {1.5e308, -1.5e308};
+    gram_stein_standardise(2, 1, huge, 1, NULL, 0);
+    assert_true(huge[0] == 1 && huge[1] == -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_is_reproducible),
         cmocka_unit_test(preconditioners),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(standardised),
         cmocka_unit_test(kernel_like_others),
         cmocka_unit_test(kernel_of_rough_base),
     };

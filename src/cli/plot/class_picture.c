@@ -140,80 +140,48 @@ static void add_regions(cli_text *script, const cli_class_picture *picture, cons
 
 /* ---- curves ---- */
 
-typedef struct scored_row {
-    double score;
-    int second;
-} scored_row;
-
-static int descending(const void *a, const void *b)
-{
-    const double x = ((const scored_row *)a)->score, y = ((const scored_row *)b)->score;
-    return (x < y) - (x > y);
-}
-
 /* The share of the second class found against that of the first taken for it. */
-static void add_roc(cli_text *script, int64_t n, scored_row *rows)
+static int add_roc(cli_session *session, cli_text *script, const cli_class_picture *picture,
+                   const gram_columns *columns, const double *values)
 {
-    double all[2] = {0, 0}, found[2] = {0, 0};
-    qsort(rows, (size_t)n, sizeof *rows, descending);
-    for (int64_t i = 0; i < n; i++) all[rows[i].second]++;
-    cli_text_add(script, "$roc << END_OF_ROC\n0 0\n");
-    for (int64_t i = 0; i < n; i++) {
-        found[rows[i].second]++;
-        if (i + 1 < n && rows[i + 1].score == rows[i].score) continue;
-        cli_text_add(script, "%.6f %.6f\n", all[0] > 0 ? found[0] / all[0] : 0, all[1] > 0 ? found[1] / all[1] : 0);
-    }
+    int64_t count = 0;
+    double *mistaken = calloc((size_t)(2 * picture->n + 2), sizeof *mistaken);
+    if (!mistaken) return cli_no_memory();
+    double *found = mistaken + picture->n + 1;
+    const gram_status status = gram_roc_curve(session->context, picture->n, picture->labels, values + columns->score,
+                                              columns->stride, mistaken, found, &count);
+    cli_text_add(script, "$roc << END_OF_ROC\n");
+    for (int64_t i = 0; i < count; i++) cli_text_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
     cli_text_add(script, "END_OF_ROC\n");
+    free(mistaken);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-/* Of rows whose likeliest class has a probability in a bin: the mean of it, and how often it was right. Returns 0 if there
- * are no probabilities. */
+/* Probabilities against how often they came true. Returns 0 if there are none. */
 static int add_calibration(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
                            const double *values)
 {
-    double sum[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0};
-    const int64_t classes = columns->classes->count;
-    for (int64_t i = 0; i < picture->n; i++) {
-        const double *row = values + i * columns->stride;
-        if (picture->labels[i] < 0 || isnan(row[1])) continue;
-        for (int64_t c = 0; c < classes; c++) {
-            const int bin = (int)fmin(BINS - 1, row[1 + c] * BINS);
-            sum[bin] += row[1 + c];
-            right[bin] += c == (int64_t)picture->labels[i];
-            count[bin]++;
-        }
-    }
+    double probability[BINS], share[BINS];
+    int64_t rows[BINS];
     int filled = 0;
+    gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability,
+                     columns->stride, BINS, probability, share, rows);
     cli_text_add(script, "$bins << END_OF_BINS\n");
     for (int b = 0; b < BINS; b++) {
-        if (count[b] == 0) continue;
+        if (rows[b] == 0) continue;
         filled++;
-        cli_text_add(script, "%.6f %.6f\n", sum[b] / count[b], right[b] / count[b]);
+        cli_text_add(script, "%.6f %.6f\n", probability[b], share[b]);
     }
     cli_text_add(script, "END_OF_BINS\n");
     return filled > 0;
 }
 
-static int add_rows_of_two(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
-                           const double *values)
-{
-    int64_t count = 0;
-    scored_row *rows = malloc((size_t)(picture->n + 1) * sizeof *rows);
-    if (!rows) return cli_no_memory();
-    for (int64_t i = 0; i < picture->n; i++)
-        if (picture->labels[i] >= 0)
-            rows[count++] = (scored_row){values[i * columns->stride + 3], picture->labels[i] == 1};
-    add_roc(script, count, rows);
-    free(rows);
-    return CLI_DONE;
-}
-
 /* Returns the number of panels, or -1 after a message. */
-static int add_curves(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
-                      const double *values)
+static int add_curves(cli_session *session, cli_text *script, const cli_class_picture *picture,
+                      const gram_columns *columns, const double *values)
 {
     const int two = columns->classes->count == 2;
-    if (two && add_rows_of_two(script, picture, columns, values) != CLI_DONE) return -1;
+    if (two && add_roc(session, script, picture, columns, values) != CLI_DONE) return -1;
     const int probable = add_calibration(script, picture, columns, values);
     cli_text_add(script, "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
                  two + probable > 0 ? two + probable : 1);
@@ -277,7 +245,7 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE) {
         cli_picture_look(&script);
-        const int panels = add_curves(&script, picture, columns, values);
+        const int panels = add_curves(session, &script, picture, columns, values);
         code = panels < 0 ? CLI_OVER_LIMIT
                : panels == 0
                    ? cli_fail(CLI_WRONG_USE, "`gram fit --prob` makes a model that has them.",

@@ -280,37 +280,6 @@ static int choose_kernel(cli_session *session, const cli_scored_options *options
 
 /* ---- all of it ---- */
 
-/* Mean and deviation of a column, by two passes that cannot overflow; a constant column is only centred. */
-static void measure(const cli_scored *s, int64_t l, double *mean, double *deviation)
-{
-    double sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; i < s->n; i++) {
-        const double value = s->numbers[i * s->d + l];
-        sum += value / (double)s->n;
-        least = fmin(least, value);
-        most = fmax(most, value);
-    }
-    *mean = least == most ? least : sum;
-    *deviation = 1;
-    const double scale = fmax(most - *mean, *mean - least);
-    if (!(scale > 0)) return;
-    for (int64_t i = 0; i < s->n; i++) squares += pow((s->numbers[i * s->d + l] - *mean) / scale, 2);
-    *deviation = scale * sqrt(squares / (double)s->n);
-}
-
-/* Subtract the means, divide by the deviations; scores of x/a are a times those of x. */
-static void standardise(cli_scored *s)
-{
-    for (int64_t l = 0; l < s->d; l++) {
-        double mean, deviation;
-        measure(s, l, &mean, &deviation);
-        for (int64_t i = 0; i < s->n; i++) {
-            s->numbers[i * s->d + l] = (s->numbers[i * s->d + l] - mean) / deviation;
-            if (s->scores) s->scores[i * s->d + l] *= deviation;
-        }
-    }
-}
-
 static int make_points(cli_session *session, cli_scored *s)
 {
     s->numbers = malloc((size_t)(s->n * s->d) * sizeof *s->numbers);
@@ -350,7 +319,7 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
     if (code == CLI_DONE) code = make_points(session, s);
     if (code == CLI_DONE && options->scores && !by_columns) code = read_score_file(session, verb, options->scores, s);
     if (code == CLI_DONE && options->density) code = make_scores(session, verb, options, s);
-    if (code == CLI_DONE && data->scale) standardise(s);
+    if (code == CLI_DONE && data->scale) gram_stein_standardise(s->n, s->d, s->numbers, s->d, s->scores, s->d);
     name_source(options, by_columns, s);
     return code == CLI_DONE ? choose_kernel(session, options, m, s) : code;
 }

@@ -229,37 +229,22 @@ static int run_test(cli_session *session, report *r)
 
 /* ---- the picture: one column against another ---- */
 
-/* The pair of columns that depends most, each pair on its own, by HSIC in standard deviations above chance. */
+/* The pair of columns that depends most, each pair on its own. */
 static int strongest_pair(cli_session *session, const report *r, int64_t *x, int64_t *y)
 {
     enum { MOST_PAIRS = 100 };
     const group *a = &r->group[0], *b = &r->group[1];
-    double best = -INFINITY;
+    double score[MOST_PAIRS];
+    int64_t best = 0;
     *x = a->first;
     *y = b->first;
     if (a->d * b->d == 1 || a->d * b->d > MOST_PAIRS) return CLI_DONE;
-    for (int64_t pair = 0; pair < a->d * b->d; pair++) {
-        gram_points *points[2] = {NULL, NULL};
-        gram_hsic_options options;
-        gram_hsic_result result;
-        gram_hsic_options_init(&options, sizeof options);
-        gram_hsic_result_init(&result, sizeof result);
-        options.method = GRAM_HSIC_GAMMA;
-        const int64_t column_x = a->first + pair / b->d, column_y = b->first + pair % b->d;
-        int code = cli_rows_points(session, &r->rows, column_x, 1, &points[0]);
-        if (code == CLI_DONE) code = cli_rows_points(session, &r->rows, column_y, 1, &points[1]);
-        gram_status status = GRAM_OK;
-        if (code == CLI_DONE)
-            status = gram_hsic_test(session->context, 2, NULL, (const gram_points *const *)points, &options, &result);
-        const double score =
-            result.null_deviation > 0 ? (result.statistic - result.null_mean) / result.null_deviation : -INFINITY;
-        if (code == CLI_DONE && status >= 0 && score > best) best = score, *x = column_x, *y = column_y;
-        gram_hsic_result_clear(&result);
-        gram_points_destroy(points[0]);
-        gram_points_destroy(points[1]);
-        if (code == CLI_DONE && status < 0) code = cli_session_fail(session, status, 0, NULL);
-        if (code != CLI_DONE) return code;
-    }
+    const gram_status status = gram_hsic_columns(session->context, a->points, b->points, score);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    for (int64_t pair = 1; pair < a->d * b->d; pair++)
+        if (score[pair] > score[best]) best = pair;
+    *x = a->first + best / b->d;
+    *y = b->first + best % b->d;
     return CLI_DONE;
 }
 

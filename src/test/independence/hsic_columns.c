@@ -1,0 +1,50 @@
+/* Which columns depend on each other: HSIC of each pair, in deviations above chance. */
+#include <math.h>
+
+#include <gram/hsic.h>
+
+#include "points/points.h"
+
+static gram_status column_of(gram_context *context, const gram_points *points, int64_t l, gram_points **column)
+{
+    if (points->f64) return gram_points_create_f64(context, points->n, 1, points->f64 + l, points->stride, column);
+    return gram_points_create_f32(context, points->n, 1, points->f32 + l, points->stride, column);
+}
+
+static gram_status score_pair(gram_context *context, const gram_points *x, const gram_points *y, double *score)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *points[2] = {x, y};
+    gram_hsic_options options;
+    gram_hsic_result result;
+    gram_hsic_options_init(&options, sizeof options);
+    gram_hsic_result_init(&result, sizeof result);
+    options.method = GRAM_HSIC_GAMMA;
+    TRY(gram_hsic_test(context, 2, NULL, points, &options, &result));
+    *score = result.null_deviation > 0 ? (result.statistic - result.null_mean) / result.null_deviation : -INFINITY;
+done:
+    gram_hsic_result_clear(&result);
+    return status;
+}
+
+gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score)
+{
+    gram_status status = GRAM_OK;
+    gram_points *one = NULL, *other = NULL;
+    if (!context || !x || !y || !score) return GRAM_ERROR_ARGUMENT;
+    for (int64_t i = 0; i < x->d; i++) {
+        TRY(column_of(context, x, i, &one));
+        for (int64_t j = 0; j < y->d; j++) {
+            TRY(column_of(context, y, j, &other));
+            TRY(score_pair(context, one, other, &score[i * y->d + j]));
+            gram_points_destroy(other);
+            other = NULL;
+        }
+        gram_points_destroy(one);
+        one = NULL;
+    }
+done:
+    gram_points_destroy(one);
+    gram_points_destroy(other);
+    return status;
+}
