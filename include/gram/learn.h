@@ -45,7 +45,8 @@ GRAM_API gram_status gram_learner_create(gram_context *context, gram_learner **l
 GRAM_API void gram_learner_destroy(gram_learner *learner);
 
 /* Sets an option by its name and a text, both copied; NULL takes it back. Options of every method: method, task, kernel, target,
- * features, ignore, weights, missing (error, drop, mean), scale (yes, no). Others are those of the methods, listed by
+ * features, ignore, weights, missing (error, drop, mean), scale (yes, no), groups (a column: folds keep its groups together), ordered
+ * (yes, no: rows are in order of time, and folds go forward in it). Others are those of the methods, listed by
  * gram_method_option; which of them the chosen method takes is checked when it learns. A name or a text that no method takes
  * is GRAM_ERROR_ARGUMENT and names a near one. */
 GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
