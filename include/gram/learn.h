@@ -239,8 +239,9 @@ typedef struct gram_method_facts {
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
-GRAM_API void gram_method_describe(int64_t method, gram_method_facts *facts);
-GRAM_API void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
+/* Both fill facts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); a name of NULL: there is no such row. */
+GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *facts);
+GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
 
