@@ -26,11 +26,9 @@
 #include <gram/random.h>
 #include <gram/text.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "points/points.h"
-
-/* LAPACK; row-major lower triangles are its upper ones. */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 enum {
     BLOCK = 96,            /* candidates at a time */

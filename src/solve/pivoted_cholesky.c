@@ -25,10 +25,9 @@
 
 #include <gram/text.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "points/points.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 enum {
     BLOCK = 64,  /* candidates at a time */
