@@ -48,11 +48,10 @@ void gram_nystrom_destroy(gram_nystrom *s)
 {
     if (!s) return;
     gram_memory *memory = s->memory;
-    const size_t n = (size_t)s->factor.n, room = (size_t)s->factor.room;
-    gram_memory_give(memory, s->inner, room * room * sizeof *s->inner);
-    gram_memory_give(memory, s->root, n * sizeof *s->root);
+    gram_memory_give(memory, s->inner);
+    gram_memory_give(memory, s->root);
     gram_pivoted_free(memory, &s->factor);
-    gram_memory_give(memory, s, sizeof *s);
+    gram_memory_give(memory, s);
     gram_memory_release(memory);
 }
 
@@ -171,7 +170,7 @@ gram_status gram_nystrom_create(gram_context *context, const gram_kernel *kernel
     *nystrom = NULL;
     TRY(check(context, kernel, x, shift, rank));
     TRY(gram_take(context, "nystrom_create", 1, sizeof *made, (void **)&made));
-    *made = (gram_nystrom){.memory = gram_memory_retain(context->memory), .factor = {.n = x->n, .room = rank}};
+    *made = (gram_nystrom){.memory = gram_memory_retain(context->memory)};
     TRY(gram_take(context, "nystrom_create", x->n, sizeof(double), (void **)&made->root));
     TRY(gram_pivoted_make(context, kernel, x, &options, &made->factor));
     TRY(gram_take(context, "nystrom_create", rank * rank, sizeof(double), (void **)&made->inner));
@@ -283,7 +282,7 @@ gram_status gram_nystrom_solve(gram_context *context, const gram_nystrom *nystro
     TRY(gram_take(context, "nystrom_solve", size, sizeof(double), (void **)&job.sums));
     TRY(apply(context, &job));
 done:
-    gram_give(context, job.sums, size, sizeof(double));
+    gram_give(context, job.sums);
     return status;
 }
 
@@ -333,7 +332,7 @@ gram_status gram_nystrom_draw(gram_context *context, const gram_nystrom *s, gram
     const gram_sweep sweep = {.what = "draws", .tasks = (n + CHUNK - 1) / CHUNK, .run = draw_task, .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, g, rank * columns, sizeof(double));
-    gram_give(context, normal, n + rank, sizeof(double));
+    gram_give(context, g);
+    gram_give(context, normal);
     return status;
 }

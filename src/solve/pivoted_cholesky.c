@@ -203,19 +203,15 @@ done:
 
 /* ---- making and ending ---- */
 
-static int64_t work_numbers(int64_t n, int64_t d, int64_t room, int64_t block)
-{
-    return block * (n + room + block + d + 1) + n;
-}
-
 /* One piece of memory for the search and the blocks. */
 static gram_status take_work(gram_context *context, growth *g)
 {
     gram_status status = GRAM_OK;
     gram_pivot_search *s = &g->search;
     const int64_t n = g->p->n, room = g->p->room, d = g->x->d, block = s->block;
+    const int64_t numbers = block * (n + room + block + d + 1) + n;
     void *last;
-    TRY(gram_take(context, "low-rank factor", work_numbers(n, d, room, block), sizeof(double), (void **)&g->columns));
+    TRY(gram_take(context, "low-rank factor", numbers, sizeof(double), (void **)&g->columns));
     g->rows = g->columns + block * n;
     s->h = g->rows + block * room;
     s->work = s->h + block * block;
@@ -245,16 +241,15 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
     TRY(take_work(context, &g));
     TRY(grow_all(context, &g));
 done:
-    gram_give(context, g.columns, work_numbers(n, x->d, room, g.search.block), sizeof(double));
+    gram_give(context, g.columns);
     return status;
 }
 
 void gram_pivoted_free(gram_memory *memory, gram_pivoted *p)
 {
-    const size_t n = (size_t)p->n, room = (size_t)p->room;
-    gram_memory_give(memory, p->f, n * room * sizeof *p->f);
-    gram_memory_give(memory, p->left, n * sizeof *p->left);
-    gram_memory_give(memory, p->pivot, room * sizeof *p->pivot);
+    gram_memory_give(memory, p->f);
+    gram_memory_give(memory, p->left);
+    gram_memory_give(memory, p->pivot);
     *p = (gram_pivoted){0};
 }
 

@@ -26,10 +26,9 @@ static void world_make(int64_t n, int threads, uint64_t seed, const char *kernel
     *w = (world){.n = n};
     assert_int_equal(gram_context_create(&options, &w->context), GRAM_OK);
     w->data = test_random((uint64_t)n, n * D, 0, 2);
-    w->k = test_numbers(n * n);
     w->x = test_points(w->context, n, D, w->data);
     w->kernel = test_kernel(w->context, kernel);
-    OK(w->context, gram_matrix(w->context, w->kernel, w->x, NULL, w->k, n));
+    w->k = test_matrix(w->context, w->kernel, w->x, NULL);
 }
 
 static void world_factor(world *w, const gram_pivot_rule *rule, int block, int64_t room, double tolerance)

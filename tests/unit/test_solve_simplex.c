@@ -14,24 +14,18 @@ typedef struct world {
     gram_simplex_program program;
 } world;
 
-static double noise(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005U + 1442695040888963407U;
-    return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
-}
-
 /* K = B B'/rank + 1e-3 I, equal weights; the constant makes the least value over all of space 0 or more. */
 static void prepare(world *t, int64_t m, int64_t rank, uint64_t seed)
 {
     double B[MOST * MOST];
     memset(t, 0, sizeof *t);
-    for (int64_t i = 0; i < m * rank; i++) B[i] = noise(&seed);
+    test_uniform(seed, m * rank, -0.5, 0.5, B);
+    test_uniform(seed + 100, m, -0.05, 0.05, t->mu);
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < m; j++) {
             for (int64_t k = 0; k < rank; k++) t->K[i * m + j] += B[i * rank + k] * B[j * rank + k] / (double)rank;
             t->K[i * m + j] += i == j ? 1e-3 : 0;
         }
-        t->mu[i] = 0.1 * noise(&seed);
         t->w[i] = 1 / (double)m;
         t->active[i] = 1;
     }
