@@ -42,7 +42,7 @@ typedef struct gram_gp_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the objective is
      * better than with one for all by more than the extra numbers explain (log(n)/2 for each) */
     int ard;
-    int64_t rows;        /* tune on at most so many; default 3,000. gram_markov_tune takes all */
+    int64_t rows;        /* tune on at most this many rows; default 3,000. gram_markov_tune takes all */
     int64_t restarts;    /* descents from different starts on a small sample of the rows, at most; default 3 */
     int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 500 */
     int64_t prior_count;

@@ -16,7 +16,7 @@ GRAM_BEGIN
 
 typedef struct gram_kernel gram_kernel;
 
-/* Reads an expression. GRAM_ERROR_SYNTAX for a text that is none (the message names the place and suggests a near
+/* Reads an expression. GRAM_ERROR_SYNTAX for a text that is not an expression (the message names the place and suggests a near
  * name), GRAM_ERROR_ARGUMENT for a value out of its bounds. At most 1 MiB of text, 64 levels, 4096 terms. The caller
  * releases the kernel. */
 GRAM_API gram_status gram_kernel_parse(gram_context *context, const char *text, gram_kernel **kernel);
@@ -32,7 +32,7 @@ GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
 
-/* The terms of a sum; a kernel that is none is its own only term. A term belongs to the kernel; index from 0. */
+/* The terms of a sum; a kernel that is not a sum is its own only term. A term belongs to the kernel; index from 0. */
 GRAM_API int64_t gram_kernel_term_count(const gram_kernel *kernel);
 GRAM_API gram_kernel *gram_kernel_term(const gram_kernel *kernel, int64_t index);
 

@@ -35,7 +35,7 @@ typedef enum gram_loss_kind {
     GRAM_LOSS_INSENSITIVE = 4
 } gram_loss_kind;
 
-/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for what is none. Static. */
+/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
 typedef struct gram_loss_options {

@@ -33,10 +33,10 @@ typedef struct gram_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the criterion is
      * better than with one for all by more than the extra numbers explain */
     int ard;
-    int64_t rows;        /* tune on at most so many; default 3,000 */
+    int64_t rows;        /* tune on at most this many rows; default 3,000 */
     int64_t restarts;    /* descents from different starts on a small sample of the rows, at most; default 3 */
     int64_t evaluations; /* of the criterion with gradient on all tuning rows, at most; default 300 */
-    /* > 0: no gradients, but so many values for each free parameter of the kernel (at most 3 of them) and for lambda,
+    /* > 0: no gradients, but this many values for each free parameter of the kernel (at most 3 of them) and for lambda,
      * evenly on the scale of the search; `ard`, `restarts` and `evaluations` are not used */
     int64_t grid;
 } gram_tune_options;

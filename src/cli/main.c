@@ -40,7 +40,7 @@ static void add_usage(cli_text *text)
     }
     cli_text_add(text,
                  "  help VERB   what a verb does and its options\n"
-                 "\n`gram --version` tells the version, the processor's instructions, BLAS and threads in use.\n");
+                 "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
 }
 
 static int print_usage(void)

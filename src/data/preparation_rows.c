@@ -83,7 +83,7 @@ gram_status gram_rows_choose(gram_context *context, const gram_table *table, con
         if (use && choice->rows) choice->rows[choice->count] = i;
         choice->count += use;
     }
-    FAIL_IF(choice->count == 0, context, GRAM_ERROR_DATA, "%s: no row is left: each of them misses a value",
+    FAIL_IF(choice->count == 0, context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value",
             table->file);
 done:
     if (status < 0) {

@@ -224,7 +224,7 @@ enum {
 
 /* ---- building (kernel.c, kernel_combine.c); all check limits and bounds ---- */
 
-/* A node in one block with room for these; `matrix` points to the values, one byte for each lies behind them. */
+/* A node in one block with room for these; `matrix` points to the values, one byte for each lies after them. */
 typedef struct gram_node_room {
     int64_t values;
     int64_t children;

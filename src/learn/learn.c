@@ -89,7 +89,7 @@ static gram_status unread(gram_learning *learning, gram_status status)
     return gram_advise(learning->context, status, spoken);
 }
 
-/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+/* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
  * preparation. */
 static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
 {

@@ -99,8 +99,8 @@ static gram_status check_classification(gram_learning *learning)
             "column '%s': all rows are of one class, '%s'", target, classes->count == 1 ? classes->names[0] : "");
     if (classes->count > MOST_NAMED_CLASSES)
         return gram_learning_fail_data(learning, "Is it a number to predict? Then --task regression.",
-                                       "column '%s': %" PRId64 " classes, %d are the most", target, classes->count,
-                                       MOST_NAMED_CLASSES);
+                                       "column '%s': %" PRId64 " classes, more than the limit of %d", target,
+                                       classes->count, MOST_NAMED_CLASSES);
     return GRAM_OK;
 }
 

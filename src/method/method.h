@@ -248,7 +248,7 @@ extern const gram_choice gram_precision_choices[];
 
 /* ---- for rows: one fit (learning.c) ---- */
 
-/* Copies `text` with `dashes` in the place of "--" before a letter: how an option is written by who speaks. */
+/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
 void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
@@ -277,7 +277,7 @@ int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrice
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
-/* Is there room for so many bytes? */
+/* Is there room for this many bytes? */
 gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what);
 /* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
 int gram_learning_is_near(double tolerance, double missed);

@@ -36,7 +36,7 @@ enum {
     BLOCK = 96,            /* candidates at a time */
     CHUNK = 512,           /* rows of F in a task */
     WIDE = 192,            /* columns of E in a task that makes E' E */
-    PARTS = 32,            /* sums over rows are made in at most so many parts */
+    PARTS = 32,            /* sums over rows are made in at most this many parts */
     MOST_POINTS = 1 << 30, /* BLAS counts in 32 bits */
     MOST_RANK = 1 << 15,   /* rank^2 numbers are one BLAS matrix */
     MOST_COLUMNS = 1 << 24,

@@ -34,7 +34,7 @@ enum {
     BLOCK = 64,  /* candidates at a time */
     CHUNK = 512, /* rows of F in a task */
     WIDE = 192,  /* columns of E in a task that makes E'E */
-    PARTS = 32,  /* sums over rows are made in at most so many parts */
+    PARTS = 32,  /* sums over rows are made in at most this many parts */
     MOST_ROOM = 1 << 15
 };
 static const double SHARE = 0.5;

@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-/* By how much the objective must be lower for so many more numbers. */
+/* By how much the objective must be lower to justify this many more numbers. */
 static double worth(const gram_tuning *t, int64_t extra)
 {
     const gram_sample *sample = &t->levels[t->last].sample;
@@ -93,7 +93,7 @@ static double worth(const gram_tuning *t, int64_t extra)
     return t->worth * (double)extra * log(n) / (n * (double)sample->outputs);
 }
 
-/* Climbs with one length-scale per column and compares on all rows; *kept tells which one won. `one` ends there, too. */
+/* Climbs with one length-scale per column and compares on all rows; *kept says which one won. `one` ends there, too. */
 static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *several, int *kept)
 {
     gram_status status = GRAM_OK;

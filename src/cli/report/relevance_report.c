@@ -8,7 +8,7 @@
 
 #include "cli/report/report_rows.h"
 
-/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter that is none of a list. */
+/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter outside lists. */
 static int64_t place_in_list(const gram_parameter *parameter)
 {
     const char *dot = strrchr(parameter->name, '.');

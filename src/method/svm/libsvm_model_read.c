@@ -202,7 +202,7 @@ static gram_status find_header(reader *r)
             const int first = line.line == 1;
             TRY(bad_word(r, line.line, word, first ? "this is not a model of LIBSVM" : "not a key of LIBSVM's models"));
         }
-        if (r->header[k].text) TRY(bad_word(r, line.line, word, "the key is there twice"));
+        if (r->header[k].text) TRY(bad_word(r, line.line, word, "the key is given twice"));
         r->header[k] = line;
     }
     r->body = r->at;
@@ -331,7 +331,7 @@ static gram_status read_labels(reader *r)
         r->labels[i] = (double)label;
         r->places[i] = 0;
         for (int64_t j = 0; j < i; j++) {
-            if (r->labels[j] == r->labels[i]) TRY(bad_word(r, w.line, word, "the label is there twice"));
+            if (r->labels[j] == r->labels[i]) TRY(bad_word(r, w.line, word, "the label is given twice"));
             r->places[r->labels[j] < r->labels[i] ? i : j]++;
         }
     }
