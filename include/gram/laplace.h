@@ -25,7 +25,7 @@
  * step, 2 n^3 for each class of softmax. f32 points are taken as f64. The same result for the same seed with any
  * number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an observation that cannot be; GRAM_ERROR_ARGUMENT an
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible observation; GRAM_ERROR_ARGUMENT an
  * option out of its range; GRAM_ERROR_NUMERICAL if no mode was found. */
 #ifndef GRAM_LAPLACE_H
 #define GRAM_LAPLACE_H

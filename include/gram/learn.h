@@ -55,7 +55,7 @@ GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learn
 GRAM_API gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who,
                                         const char *dashes);
 
-/* What is about to be done, told before the work. */
+/* What is about to be done, announced before the work. */
 typedef struct gram_learn_plan {
     const char *words; /* solver and precision: "exact, f64" */
     const char *reason;

@@ -15,8 +15,8 @@
  * classes. n^3/3 operations a step for two classes, 2 n^3 for each of several. f32 points are taken as f64.
  * Deterministic, with any number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, a weight
- * that cannot be; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are no failure: the fit is
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, an
+ * impossible weight; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are not a failure: the fit is
  * then the constant that explains the shares of the classes. */
 #ifndef GRAM_LOGISTIC_H
 #define GRAM_LOGISTIC_H

@@ -17,8 +17,8 @@
  * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT
- * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for.
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible target or weight, GRAM_ERROR_ARGUMENT
+ * an option out of its range. Rows that are all equal are not a failure: the fit is the constant that the loss asks for.
  * */
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H

@@ -41,12 +41,12 @@ typedef struct gram_svm_options {
     double nu;                   /* in (0, 1], default 0.5 */
     double epsilon;              /* >= 0, default 0.1 */
     double tolerance;            /* of the optimality conditions, as LIBSVM's -e; default 1e-3 */
-    double gap;                  /* stop already at a duality gap of this part of the objective; 0 (default): never */
+    double gap;                  /* stop at a duality gap of this part of the objective; 0 (default): never */
     size_t cache_bytes;          /* for rows of the kernel matrix; 0: up to 1 GiB, and half of what the budget leaves */
     const double *class_weights; /* one for each class, > 0; NULL: 1 */
     const double *weights;       /* one for each row, >= 0; NULL: 1 */
     int64_t iterations;          /* at most this many steps for each output; 0: no limit */
-    double seconds;              /* at most about so long, shared by the outputs; 0: no limit */
+    double seconds;              /* at most about this long, shared by the outputs; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
     int64_t probability_folds;   /* >= 2: probabilities from this many folds; 0 (default): none */
     const double

@@ -7,7 +7,7 @@
  * and the strategy.
  *
  * Failures: what <gram/matrix.h> and <gram/cholesky.h> list; GRAM_ERROR_ARGUMENT names an option out of its range,
- * GRAM_ERROR_DATA a target or weight that cannot be. */
+ * GRAM_ERROR_DATA an impossible target or weight. */
 #ifndef GRAM_TUNE_H
 #define GRAM_TUNE_H
 
@@ -60,7 +60,7 @@ typedef struct gram_tune_report {
  * report may be NULL. GRAM_NOT_CONVERGED, with the best result so far, when `evaluations` ran out.
  *
  * O(r^3) for r rows that are tuned on, some 10 to 50 times 2 r^3 operations; memory for 2.5 r^2 numbers (LOO and GCV; CV and
- * ML 1.5 r^2). Progress is told as "tuning". */
+ * ML 1.5 r^2). Progress is reported as "tuning". */
 GRAM_API gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                    const double *y, int64_t ldy, const gram_tune_options *options, gram_kernel **tuned,
                                    double *lambda, gram_tune_report *report);

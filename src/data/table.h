@@ -35,7 +35,7 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
 
-/* Row `row` starts on that line. Rows are told in order. */
+/* Row `row` starts on that line. Rows are given in order. */
 gram_status gram_table_note_line(gram_context *context, gram_table *table, int64_t row, int64_t line);
 
 /* Makes room for a line of each of `rows` rows. */

@@ -102,7 +102,7 @@ static void evaluate(void *user, int64_t d, int64_t rows, const double *x, int64
     gram_give(&context, room);
 }
 
-/* A base without second derivatives is told at once, by one pair of points where every kernel is defined. */
+/* A base without second derivatives is refused at once, by one pair of points where every kernel is defined. */
 static gram_status check_base(gram_context *context, const gram_kernel *base)
 {
     gram_status status = GRAM_OK;

@@ -94,7 +94,7 @@ static const word WORDS[] = {
 typedef struct joining {
     const char *name;
     const char *sum, *product, *power;
-    int columns;              /* a leaf may be told its columns */
+    int columns;              /* a leaf may be given its columns */
     const char *list, *close; /* around the numbers of a list */
 } joining;
 

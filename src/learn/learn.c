@@ -61,7 +61,7 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
     }
 }
 
-/* What to do about a failure of the work, where nobody said it yet. */
+/* What to do about a failure of the work, unless it was said already. */
 static void advise(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];

@@ -51,7 +51,7 @@ static const gram_column *find_text(const gram_learning *learning)
     return NULL;
 }
 
-/* Has the method, in any of its variants, the task? Without a name: some method has. */
+/* Does the method, in any of its variants, have the task? Without a name: does any method? */
 static int can(const char *name, gram_task task)
 {
     for (int64_t i = 0; gram_method_row(i); i++)

@@ -1,6 +1,6 @@
 /* A low rank of K by pivots, and the matrix M = F F' + diag(shift) that is made of it.
  *
- * <gram/nystrom.h> only solves with M. Here the pivots are told (rows that are inducing points worth having), log |M| is known,
+ * <gram/nystrom.h> only solves with M. Here the pivots are returned (rows that make good inducing points), log |M| is known,
  * and M is the covariance of vectors that can be drawn. */
 #ifndef GRAM_SOLVE_PIVOTED_CHOLESKY_H
 #define GRAM_SOLVE_PIVOTED_CHOLESKY_H

@@ -1,6 +1,6 @@
 /* Tuning: the kernel's free numbers and the noise, by minimising a criterion with its gradient.
  *
- * A criterion has several minima (everything is noise; everything is signal), and an evaluation on all rows is dear: some
+ * A criterion has several minima (everything is noise; everything is signal), and an evaluation on all rows is expensive: some
  * 2 n^3 operations. So the search climbs through samples of the rows, each within the next (search_samples.c):
  *
  *     1. On the smallest: a coarse grid, and descents from its local minima (search_starts.c).

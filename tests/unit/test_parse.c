@@ -1,4 +1,4 @@
-/* The kernel language: what is read, how it prints, and what each wrong text is told. */
+/* The kernel language: what is read, how it prints, and the message for each wrong text. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

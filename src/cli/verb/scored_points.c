@@ -17,7 +17,7 @@ static const cli_choice preconditions[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
-/* Not given is told from med by its number. */
+/* "Not given" differs from med by its number. */
 enum { NOT_GIVEN = -7 };
 
 static const cli_option scored_options[] = {

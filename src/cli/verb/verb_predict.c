@@ -28,7 +28,7 @@ typedef struct predict_options {
     gram_predict_options wish;
 } predict_options;
 
-/* "not given" must be told from the first choice. */
+/* "not given" must differ from the first choice. */
 enum { AS_FITTED = -2 };
 
 #define PLACE(field) offsetof(predict_options, field)

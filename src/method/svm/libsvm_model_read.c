@@ -261,7 +261,7 @@ static gram_status read_machine(reader *r)
     TRY(only_integer(r, TOTAL_SV, 0, INT32_MAX, &r->n));
     const int classifier = strcmp(r->machine->task, "classification") == 0;
     FAIL_IF(classifier && (r->classes < 2 || r->classes > GRAM_LIBSVM_MOST_CLASSES), r->context, GRAM_ERROR_DATA,
-            "%s:%" PRId64 ": a classifier of %" PRId64 " class%s; 2 to %d can be told apart", r->name,
+            "%s:%" PRId64 ": a classifier of %" PRId64 " class%s; 2 to %d are possible", r->name,
             r->header[NR_CLASS].line, r->classes, r->classes == 1 ? "" : "es", (int)GRAM_LIBSVM_MOST_CLASSES);
     if (!classifier && r->classes != 2) TRY(bad_line(r, r->header[NR_CLASS].line, "nr_class of this machine is 2"));
     r->outputs = classifier ? r->classes * (r->classes - 1) / 2 : 1;
