@@ -16,7 +16,7 @@ static int64_t place_in_list(const gram_parameter *parameter)
     return strtoll(dot + 5, NULL, 10);
 }
 
-/* ell[d] from the kernel's only list of d length-scales; 0 if it has not exactly that. */
+/* ell[d] from the kernel's only list of d length-scales; 0 if it does not have exactly that. */
 static int find_lengths(cli_session *session, const gram_kernel *kernel, int64_t d, double *ell)
 {
     gram_parameter parameter;

@@ -112,7 +112,7 @@ int cli_aside_close(const char *path, cli_aside *aside, int code);
 int cli_output_check(const char *path);
 
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
- * that went away early is no failure. */
+ * that went away early is not a failure. */
 int cli_write(const cli_common *common, const cli_text *text);
 
 /* The same piece by piece, for results that are never held whole. */

@@ -239,7 +239,7 @@ static void build_table(const cli_group *groups, size_t group_count, option_tabl
     *letters = '\0';
 }
 
-/* The index of what getopt_long returned, -1 if it is no option. */
+/* The index of what getopt_long returned, -1 if it is not an option. */
 static int find_option(const option_table *table, int found)
 {
     if (found >= FIRST_LONG) return found - FIRST_LONG;
