@@ -1,6 +1,6 @@
 /* Where inducing points go at first.
  *
- * By pivots of a partial Cholesky factor of K over a sample of the rows (pivoted.h): the largest variance that is left, to a
+ * By pivots of a partial Cholesky factor of K over a sample of the rows (pivoted_cholesky.h): the largest variance that is left, to a
  * factor of 2, or drawn with the probability of it. K-means: Lloyd's iteration over such a sample, columns divided by their
  * deviations, begun from drawn rows; an empty cluster keeps its centre. */
 #include <cblas.h>
