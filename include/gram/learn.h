@@ -10,11 +10,11 @@
  *
  * A method is one folder of src/method and one row of a table; the functions at the end of this header tell what there is.
  * Programs that make their own choices call a method's typed interface (<gram/krr.h>, <gram/svm.h>, ...) instead; their
- * fits become models of the same kind with gram_krr_model and its like.
+ * fits become models of the same kind with gram_krr_model and the like.
  *
  * Common failures: GRAM_ERROR_ARGUMENT (an option; the message names it), GRAM_ERROR_DATA (file, line and column),
  * GRAM_ERROR_NUMERICAL (also a fit that does not converge), GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED.
- * gram_context_advice tells what to do about the last failure. */
+ * gram_context_advice says what to do about the last failure. */
 #ifndef GRAM_LEARN_H
 #define GRAM_LEARN_H
 
@@ -56,7 +56,7 @@ GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learn
 GRAM_API gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who,
                                         const char *dashes);
 
-/* What is about to be done, told before the work. */
+/* What is about to be done, announced before the work. */
 typedef struct gram_learn_plan {
     const char *words; /* solver and precision: "exact, f64" */
     const char *reason;
@@ -155,7 +155,7 @@ GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
     int64_t count;               /* columns that were asked for */
-    int64_t stride;              /* and further ones behind them */
+    int64_t stride;              /* and further ones after them */
     const char *const *names;    /* of the first `count` */
     int64_t outputs;             /* regression: the first ones are means */
     const gram_classes *classes; /* classification: the first column is the number of the class; count 0 for others */

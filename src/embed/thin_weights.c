@@ -17,7 +17,7 @@ static void start(int64_t m, const int64_t *index, double *w, char *used)
     for (int64_t i = 0; i < m; i++) w[i] = used[i] ? 1 / (double)count : 0;
 }
 
-/* The matrix and the means of a choice: K (m x m) and mu behind it, then room for g. */
+/* The matrix and the means of a choice: K (m x m) and mu after it, then room for g. */
 static gram_status take_choice(gram_context *context, const gram_target *target, int64_t m, const int64_t *index,
                                double **K)
 {

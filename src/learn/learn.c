@@ -61,7 +61,7 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
     }
 }
 
-/* What to do about a failure of the work, where nobody said it yet. */
+/* What to do about a failure of the work, unless it was said already. */
 static void advise(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
@@ -90,7 +90,7 @@ static gram_status unread(gram_learning *learning, gram_status status)
     return gram_advise(learning->context, status, spoken);
 }
 
-/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+/* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
  * preparation. */
 static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
 {

@@ -305,7 +305,7 @@ static const char *name_of(const gram_given *given, char *text, size_t size)
     return text;
 }
 
-/* Has another row of the same name the option? */
+/* Does another row of the same name have the option? */
 static int has_sibling(const gram_method *method, const char *name)
 {
     for (int64_t i = 0; gram_method_row(i); i++)

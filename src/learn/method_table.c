@@ -98,7 +98,7 @@ const char *gram_method_list(gram_method_filter is_so, const void *argument, con
     return text;
 }
 
-/* ---- what the header tells ---- */
+/* ---- what the header describes ---- */
 
 int64_t gram_method_count(void)
 {

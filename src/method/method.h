@@ -193,7 +193,7 @@ struct gram_method {
     void (*elsewhere)(const gram_model *model, char *text, size_t size);
 };
 
-/* Has the row that task? */
+/* Does the row have that task? */
 int gram_method_has_task(const gram_method *method, gram_task task);
 
 /* ---- for rows: options (method_options.c) ---- */
@@ -254,7 +254,7 @@ extern const gram_choice gram_precision_choices[];
 
 /* ---- for rows: one fit (learning.c) ---- */
 
-/* Copies `text` with `dashes` in the place of "--" before a letter: how an option is written by who speaks. */
+/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
 void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
@@ -283,7 +283,7 @@ int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrice
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
-/* Is there room for so many bytes? */
+/* Is there room for this many bytes? */
 gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what);
 /* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
 int gram_learning_is_near(double tolerance, double missed);
@@ -318,7 +318,7 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
-/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
+/* "tune" and, without tuning, what was neither given nor chosen ("defaults"). */
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
  * NULL) of the rows; and what predictions need to name the classes. */

@@ -487,7 +487,7 @@ gram_status gram_interior_solve(gram_context *context, gram_interior *p)
     for (p->iterations = 0; p->iterations < p->most; p->iterations++) {
         if (is_done(p) || stalled > STALLED) break;
         TRY(iterate(context, &w));
-        FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are no numbers");
+        FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are not finite");
         stalled = p->gap < best * 0.9 ? 0 : stalled + 1;
         best = fmin(best, p->gap);
     }

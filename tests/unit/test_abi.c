@@ -2,7 +2,7 @@
  * called with a struct of an older, shorter version, of a newer, longer one, and without a size.
  *
  * The struct lies in a block of exactly the bytes that its size says, so that AddressSanitizer sees any access beyond;
- * without it a margin behind the block is looked at, which finds writes. The house test check_sizes demands a row here
+ * without it a margin after the block is checked, which finds writes. The house test check_sizes demands a row here
  * for each function and struct in the headers. */
 #include <math.h>
 #include <stdio.h>

@@ -230,7 +230,8 @@ static void too_ill_conditioned(void **state)
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);
     o.preconditioner = (gram_gp_cg_preconditioner)2;
-    REFUSED(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT, "preconditioner = 2 is none");
+    REFUSED(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT,
+            "preconditioner = 2 is not a valid preconditioner");
     gram_kernel *negative = test_kernel(c, "sigmoid(a=1, c=-3)");
     o.preconditioner = GRAM_GP_CG_FACTOR_F32;
     REFUSED(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,

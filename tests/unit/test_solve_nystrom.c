@@ -61,7 +61,7 @@ static double *matrix_of(const world *w, const gram_nystrom *nystrom)
     return inverse;
 }
 
-/* M - D has the rank, K + D - M has no negative eigenvalue, and its trace is the error that is told. */
+/* M - D has the rank, K + D - M has no negative eigenvalue, and its trace is the error that is returned. */
 static void low_rank(void **state)
 {
     (void)state;

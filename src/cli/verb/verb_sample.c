@@ -139,7 +139,7 @@ static int open_all(cli_session *session, const char *operand, sample_state *sta
 
 /* ---- draws ---- */
 
-/* Joint draws of so many points take a factor of their covariance; beyond, draws are made as functions. */
+/* Up to this many points, joint draws take a factor of their covariance; beyond, draws are made as functions. */
 static int is_many(const sample_state *state)
 {
     enum { MOST_JOINTLY = 5000 };
@@ -232,7 +232,7 @@ static int draw(cli_session *session, sample_state *state)
     if (status >= 0 && state->own->plot) status = find_moments(session, state);
     if (status == GRAM_ERROR_BUDGET)
         return cli_session_fail(session, status, 0,
-                                "Take fewer points, a kernel with a finite state on the line, or more --memory.");
+                                "Use fewer points, a kernel with a finite state on the line, or more --memory.");
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 

@@ -162,7 +162,7 @@ done:
     return status;
 }
 
-/* ---- the numbers that nobody gave: by the marginal likelihood, or defaults ---- */
+/* ---- the numbers that were not given: by the marginal likelihood, or defaults ---- */
 
 /* A kernel without any amplitude means that of a standardised target: the variance goes in front, and stays. */
 static gram_status add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, gram_kernel **out)
@@ -257,7 +257,7 @@ static gram_status solve_inducing(gram_learning *learning)
     return GRAM_OK; /* a search that was cut short has its best result */
 }
 
-/* A factor in f32 that nobody asked for and the matrix does not allow gives way to conjugate gradients without one. */
+/* A factor in f32 that was not asked for and that the matrix does not allow gives way to conjugate gradients without one. */
 static gram_status solve_mixed(gram_learning *learning)
 {
     const gp_settings *own = learning->settings;

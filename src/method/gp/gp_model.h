@@ -44,7 +44,7 @@ typedef struct gp_state {
 const char *gram_gp_solver_word(gp_solver solver);
 const char *gram_gp_mean_word(gp_mean mean);
 
-/* Chooses the solver, says so, and refuses what cannot be. */
+/* Chooses the solver, announces it, and refuses what is not possible. */
 gram_status gram_gp_plan_solver(gram_learning *learning);
 
 /* Makes the model with its facts and arrays. */

@@ -6,7 +6,7 @@
 #include "method/gp/gp_model.h"
 
 /* Above these numbers of rows the next way is taken: a factor of 30,000 rows takes some two minutes on two cores, conjugate gradients
- * of 100,000 the like. */
+ * of 100,000 too. */
 enum { ENOUGH_FOR_MARKOV = 1000, MOST_FOR_EXACT = 30000, MOST_FOR_CG = 100000 };
 
 const char *gram_gp_solver_word(gp_solver solver)
@@ -20,7 +20,7 @@ static gram_status plan_markov(gram_learning *learning)
     const char *why = NULL;
     if (learning->data->d != 1)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Choose one with --features, or use --solver exact.",
-                                  "--solver markov is for one column, here are %" PRId64, learning->data->d);
+                                  "--solver markov is for one column, not %" PRId64, learning->data->d);
     if (!gram_markov_supports(learning->context, learning->written, &why))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Use matern(nu=1.5), min, cosine or sums and products of them; or --solver exact.",

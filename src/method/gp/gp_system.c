@@ -62,8 +62,8 @@ gram_status gram_gp_check(gram_context *context, const char *name, const gram_ke
     FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "%s: y is NULL", name);
     FAIL_IF(!(o->noise >= 0 && isfinite(o->noise)), context, GRAM_ERROR_ARGUMENT, "%s: noise = %s, need a number >= 0",
             name, gram_number_format(o->noise, shown));
-    FAIL_IF((int)o->mean < 0 || o->mean > GRAM_MEAN_LINEAR, context, GRAM_ERROR_ARGUMENT, "%s: mean = %d is none", name,
-            (int)o->mean);
+    FAIL_IF((int)o->mean < 0 || o->mean > GRAM_MEAN_LINEAR, context, GRAM_ERROR_ARGUMENT,
+            "%s: mean = %d is not a valid mean", name, (int)o->mean);
     FAIL_IF(o->columns < 0 || (o->columns > 0 && (!o->basis || o->ld < o->columns)), context, GRAM_ERROR_ARGUMENT,
             "%s: %lld columns of the mean need a basis with ld at least that", name, (long long)o->columns);
     TRY(check_rows(context, name, x->n, y, o));

@@ -178,7 +178,7 @@ gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kerne
     if (!context || !factor) return GRAM_ERROR_ARGUMENT;
     *factor = NULL;
     FAIL_IF(storage != GRAM_STORAGE_F64 && storage != GRAM_STORAGE_F32, context, GRAM_ERROR_ARGUMENT,
-            "cholesky_create: storage = %d is none", (int)storage);
+            "cholesky_create: storage = %d is not a valid storage", (int)storage);
     const gram_engine_request request = {.kernel = kernel, .x = x, .always_double = 1};
     TRY(gram_engine_create(context, &request, &engine));
     FAIL_IF(engine->n > MOST_POINTS, context, GRAM_ERROR_OVERFLOW, "cholesky_create: n = %lld is too large",

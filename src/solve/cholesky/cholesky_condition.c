@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-/* The same with an f32 factor, in the place of the f64 arrays. */
+/* The same with an f32 factor, instead of the f64 arrays. */
 static gram_status multiply_f32(gram_context *context, const estimation *e)
 {
     gram_status status = GRAM_OK;

@@ -33,7 +33,7 @@ gram_status gram_gp_preconditioner_make(gram_context *context, const char *name,
 /* Takes one that was not made, if zeroed. */
 void gram_gp_preconditioner_free(gram_gp_preconditioner *m);
 
-/* What a run that ended with `status` after so many iterations means. When M is A to rounding and the iterations that the options
+/* What a run that ended with `status` after these iterations means. When M is A to rounding and the iterations that the options
  * allow were not used up, not converging is the matrix's fault: GRAM_ERROR_NUMERICAL with a message. */
 gram_status gram_gp_preconditioner_judge(gram_context *context, const char *name, const gram_gp_preconditioner *m,
                                          const gram_gp_cg_options *options, gram_status status, int64_t iterations);

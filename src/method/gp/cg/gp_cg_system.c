@@ -40,7 +40,7 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
     FAIL_IF((int)o->preconditioner < 0 || o->preconditioner > GRAM_GP_CG_FACTOR_F32, context, GRAM_ERROR_ARGUMENT,
-            "%s: preconditioner = %d is none", name, (int)o->preconditioner);
+            "%s: preconditioner = %d is not a valid preconditioner", name, (int)o->preconditioner);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "%s: most = %lld, need 1 or more", name, (long long)o->most);
 done:
     return status;

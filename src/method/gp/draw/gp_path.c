@@ -340,7 +340,7 @@ static gram_status check(gram_context *context, const gram_gp_path_options *o, i
     FAIL_IF(o->frequencies < 1 || o->frequencies > 1 << 20, context, GRAM_ERROR_ARGUMENT,
             "gp_path_create: frequencies = %lld, need 1 to 1048576", (long long)o->frequencies);
     FAIL_IF((int)o->solver < 0 || o->solver > GRAM_PATH_CG, context, GRAM_ERROR_ARGUMENT,
-            "gp_path_create: solver = %d is none", (int)o->solver);
+            "gp_path_create: solver = %d is not a valid solver", (int)o->solver);
     FAIL_IF(!(o->tolerance > 0 && o->tolerance < 1), context, GRAM_ERROR_ARGUMENT,
             "gp_path_create: tolerance = %g, need a number between 0 and 1", o->tolerance);
 done:

@@ -131,7 +131,7 @@ typedef struct work {
     double *row;
 } work;
 
-/* y - y+ at the data's places, 0 at the others; behind them the mean's columns. */
+/* y - y+ at the data's places, 0 at the others; after them the mean's columns. */
 static void fill(const gram_context *context, work *w, int64_t first, int draws)
 {
     const gram_markov_system *s = &w->fit->system;

@@ -24,7 +24,7 @@ static gram_status check(gram_context *context, const char *name, const gram_ind
     const int64_t n = s->base.n;
     FAIL_IF(o->count < 0, context, GRAM_ERROR_ARGUMENT, "%s: count = %lld, need 0 or more", name, (long long)o->count);
     FAIL_IF((int)o->choice < 0 || o->choice > GRAM_INDUCING_KMEANS, context, GRAM_ERROR_ARGUMENT,
-            "%s: choice = %d is none", name, (int)o->choice);
+            "%s: choice = %d is not a valid choice", name, (int)o->choice);
     FAIL_IF(o->evaluations < 1, context, GRAM_ERROR_ARGUMENT, "%s: evaluations = %lld, need 1 or more", name,
             (long long)o->evaluations);
     FAIL_IF(!(o->tolerance >= 0) || !(o->jitter >= 0 && o->jitter < 1e-4), context, GRAM_ERROR_ARGUMENT,

@@ -52,7 +52,7 @@ gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kerne
                                  gram_inducing_choice choice, int64_t count, double *out, int64_t *made);
 
 /* Learns what the options say from a model whose positions are set; leaves kernel, noise and positions at the best that was
- * found, the model not evaluated there, and tells the report. */
+ * found, the model not evaluated there, and says so in the report. */
 gram_status gram_inducing_learn(gram_context *context, const gram_gp_inducing_options *options, gram_gp_inducing *gp);
 
 #endif

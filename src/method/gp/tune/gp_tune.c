@@ -198,7 +198,7 @@ static gram_status set_scale(gram_context *context, const char *name, gram_kerne
     const double deviation = ldexp(sqrt(variance), exponent);
     if (variance == 0 || (deviation > LEAST_DEVIATION && deviation < MOST_DEVIATION)) goto done;
     FAIL_IF(fabs((double)exponent) > MOST_EXPONENT, context, GRAM_ERROR_DATA,
-            "%s: y has a standard deviation of %s, whose square is no number; divide y by a constant", name,
+            "%s: y has a standard deviation of %s, whose square is not a finite number; divide y by a constant", name,
             gram_number_format(deviation, text));
     g->scale = ldexp(1, exponent);
     g->unit = variance;
