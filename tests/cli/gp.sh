@@ -117,7 +117,7 @@ cp exact.gram short.gram
 paste -d, exact.csv markov.csv | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-16) exit 1 }' ||
     wrong 'exact and markov should predict the same'
 run fit long.csv --method gp --solver markov --quiet
-bad 2 '--solver markov' 'rbf'
+bad 2 'solver markov' 'rbf'
 
 # above 1,000 rows on the line `auto` takes it: the same predictions as the dense way
 LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 1001; i++) printf "%g,%.6f\n", i / 100, sin(i / 20) + ((i * i * 7919) % 101) / 505 }' >longer.csv
@@ -226,7 +226,7 @@ bad 2 '--mean is of --method gp'
 run fit train.csv --method gp --precision f32
 bad 2 '--precision for gp is f64 or mixed'
 run fit train.csv --method gp --precision mixed --solver cg
-bad 2 '--precision mixed is of --solver exact, not cg'
+bad 2 'precision mixed is of solver exact, not cg'
 run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --precision mixed
 bad 2 'needs noise'
 run fit rows.csv --method gp --target v,y

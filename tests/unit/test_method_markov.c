@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/gp/markov/gp_markov.h"
 #include "support.h"
 
 enum { N = 60, NEW = 25, MOST = 24 };

@@ -18,10 +18,7 @@ static void free_state(fit_state *fit)
 {
     gp_state *state = fit->result;
     if (!state) return;
-    gram_gp_destroy(state->exact);
-    gram_markov_destroy(state->markov);
-    gram_gp_cg_destroy(state->cg);
-    gram_gp_inducing_destroy(state->inducing);
+    gram_gp_destroy(state->gp);
     free(state->y);
     free(state);
 }
@@ -36,6 +33,9 @@ static int check_use(const fit_options *own)
     if (tune == FIT_TUNE_GCV || tune == FIT_TUNE_CV)
         return cli_fail(CLI_WRONG_USE, "ml is the marginal likelihood, loo the leave-one-out predictive density.",
                         "fit: --tune for gp is ml, loo or none");
+    if (own->solver.value == GRAM_SOLVER_NYSTROM)
+        return cli_fail(CLI_WRONG_USE, "Use auto, exact, markov, cg or inducing:M.",
+                        "fit: --solver nystrom is of --method krr");
     if (own->grid > 0)
         return cli_fail(CLI_WRONG_USE, "Leave it out: gp is tuned by gradients.", "fit: --grid is of --method krr");
     if (own->precision.value == GRAM_PRECISION_F32)
@@ -68,6 +68,23 @@ static int prepare_target(fit_state *fit)
     return CLI_DONE;
 }
 
+/* What was tuned on a sample of the rows is where the bound's own search starts. */
+static void find_solver(fit_state *fit)
+{
+    const fit_options *own = fit->own;
+    gp_state *state = own_of(fit);
+    gram_gp_cg_options_init(&state->cg, sizeof state->cg);
+    gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
+    state->options.solver = (gram_solver)own->solver.value;
+    state->options.precision = (gram_precision)own->precision.value;
+    state->options.cg = &state->cg;
+    state->options.inducing = &state->inducing;
+    if (own->tolerance > 0) state->cg.tolerance = own->tolerance;
+    state->inducing.count = own->solver.number;
+    state->inducing.learn_parameters = state->inducing.learn_positions = fit->tune != FIT_TUNE_NONE;
+    state->inducing.learn_noise = fit->tune != FIT_TUNE_NONE && !state->noise_given;
+}
+
 static void find_options(fit_state *fit)
 {
     const fit_options *own = fit->own;
@@ -85,6 +102,7 @@ static void find_options(fit_state *fit)
     if (own->weights) options->weights = fit->prepared->weights;
     options->noise = cli_fit_noise(fit);
     state->noise_given = !isnan(options->noise);
+    find_solver(fit);
 }
 
 /* Rows of weight 0 say nothing. They could be dropped here, but a row that the user wants left out is better left out by
@@ -103,6 +121,37 @@ static int check_data(const fit_state *fit)
     return CLI_DONE;
 }
 
+/* What would do instead of what was refused. */
+static const char *plan_help(gram_status status, const gp_state *state)
+{
+    if (status == GRAM_ERROR_BUDGET)
+        return state->plan.precision == GRAM_PRECISION_MIXED
+                   ? "--solver cg and inducing:M take less memory."
+                   : "--precision mixed, --solver cg and inducing:M take less memory.";
+    if (status == GRAM_ERROR_UNSUPPORTED)
+        return "It is for one column (--features) and matern(nu=1.5), min, cosine or sums and products of them; or use "
+               "--solver exact.";
+    return state->options.noise <= 0 ? "Give --noise S above 0, or use --solver exact." : "Leave one out.";
+}
+
+static int plan_solver(cli_session *session, fit_state *fit)
+{
+    char words[64];
+    gp_state *state = own_of(fit);
+    gram_plan *plan = &state->plan;
+    const gram_status status =
+        gram_gp_plan(session->context, fit->given, fit->n, fit->prepared->d, &state->options, plan);
+    if (status < 0) return cli_session_fail(session, status, 0, plan_help(status, state));
+    if (plan->solver == GRAM_SOLVER_INDUCING)
+        (void)snprintf(words, sizeof words, "inducing, %" PRId64 " points", plan->landmarks);
+    else
+        (void)snprintf(words, sizeof words, "%s, %s", gram_solver_name(plan->solver),
+                       gram_precision_name(plan->precision));
+    cli_fit_say_plan(session, fit, words, plan->bytes, plan->seconds, plan->reason);
+    state->options.plan = plan;
+    return CLI_DONE;
+}
+
 static int make_plan(cli_session *session, fit_state *fit)
 {
     gp_state *state = fit->result = calloc(1, sizeof *state);
@@ -111,82 +160,33 @@ static int make_plan(cli_session *session, fit_state *fit)
     if (code == CLI_DONE) code = prepare_target(fit);
     if (code != CLI_DONE) return code;
     find_options(fit);
-    return cli_fit_gp_plan(session, fit);
+    return plan_solver(session, fit);
 }
 
 /* ---- the fit ---- */
 
-static gram_status solve_cg(cli_session *session, fit_state *fit)
-{
-    gp_state *state = own_of(fit);
-    gram_gp_cg_options options;
-    gram_gp_cg_options_init(&options, sizeof options);
-    options.gp = &state->options;
-    if (state->mixed) options.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    if (fit->own->tolerance > 0) options.tolerance = fit->own->tolerance;
-    return gram_gp_cg_fit(session->context, fit->kernel, fit->points, state->y, &options, &state->cg);
-}
-
-/* What was tuned on a sample of the rows is where the bound's own search starts, within about two minutes of work. */
-static gram_status solve_inducing(cli_session *session, fit_state *fit)
-{
-    enum { MOST_EVALUATIONS = 100, LEAST_EVALUATIONS = 5 };
-    const double OPERATIONS = 5e12;
-    gp_state *state = own_of(fit);
-    gram_gp_inducing_options options;
-    gram_gp_inducing_options_init(&options, sizeof options);
-    options.gp = &state->options;
-    options.count = fit->own->solver.number;
-    if (fit->tune != FIT_TUNE_NONE) {
-        const double m = options.count > 0 ? (double)options.count : 16 * sqrt((double)fit->n);
-        const double affordable = OPERATIONS / (6 * (double)fit->n * m * m);
-        options.learn_parameters = options.learn_positions = 1;
-        options.learn_noise = !state->noise_given;
-        options.evaluations = (int64_t)fmin(MOST_EVALUATIONS, fmax(LEAST_EVALUATIONS, affordable));
-    }
-    const gram_status status =
-        gram_gp_inducing_fit(session->context, fit->kernel, fit->points, state->y, &options, &state->inducing);
-    if (status < 0) return status;
-    gram_kernel_release(fit->kernel);
-    fit->kernel = gram_kernel_retain(gram_gp_inducing_kernel(state->inducing));
-    state->options.noise = gram_gp_inducing_get_report(state->inducing)->noise;
-    return GRAM_OK; /* a search that was cut short has its best result */
-}
-
-/* A factor in f32 that nobody asked for and the matrix does not allow gives way to conjugate gradients without one. */
-static gram_status solve_mixed(cli_session *session, fit_state *fit)
-{
-    gp_state *state = own_of(fit);
-    const gram_status status = solve_cg(session, fit);
-    if (status != GRAM_ERROR_NUMERICAL || fit->own->precision.value == GRAM_PRECISION_MIXED) return status;
-    cli_session_clear(session);
-    state->mixed = 0;
-    state->solver = GP_CG;
-    return solve_cg(session, fit);
-}
-
 static gram_status solve(cli_session *session, fit_state *fit)
 {
     gp_state *state = own_of(fit);
-    switch (state->solver) {
-    case GP_MARKOV:
-        return gram_markov_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->markov);
-    case GP_CG: return solve_cg(session, fit);
-    case GP_INDUCING: return solve_inducing(session, fit);
-    default:
-        if (state->mixed) return solve_mixed(session, fit);
-        return gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->exact);
-    }
+    const gram_status status =
+        gram_gp_fit(session->context, fit->kernel, fit->points, state->y, &state->options, &state->gp);
+    if (status < 0) return status;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    gram_kernel_release(fit->kernel);
+    fit->kernel = gram_kernel_retain(gram_function_kernel(gram_gp_function(state->gp)));
+    state->options.noise = report->noise;
+    return report->solver == GRAM_SOLVER_INDUCING ? GRAM_OK
+                                                  : status; /* a search that was cut short has its best result */
 }
 
 static int not_converged(cli_session *session, const fit_state *fit)
 {
-    const gram_gp_cg_report *report = gram_gp_cg_get_report(own_of(fit)->cg);
+    const gram_gp_report *report = gram_gp_get_report(own_of(fit)->gp);
     char residual[CLI_SHORT_SIZE];
     cli_session_clear(session);
     return cli_fail(CLI_NUMERICAL, "Raise --noise, ask for less with --tolerance T, or take --solver inducing:M.",
-                    "fit: no convergence: after %" PRId64 " iterations the relative residual is %s",
-                    report->value.iterations, cli_short_number(report->value.residual, residual));
+                    "fit: no convergence: after %" PRId64 " iterations the relative residual is %s", report->iterations,
+                    cli_short_number(report->residual, residual));
 }
 
 static int work(cli_session *session, fit_state *fit)
@@ -202,9 +202,7 @@ static int work(cli_session *session, fit_state *fit)
 static const char *fitted(cli_session *session, const fit_state *fit, double *f)
 {
     const gp_state *state = own_of(fit);
-    const double *left_out = state->exact    ? gram_gp_loo_mean(state->exact)
-                             : state->markov ? gram_markov_loo_mean(state->markov)
-                                             : NULL;
+    const double *left_out = gram_gp_loo_mean(state->gp);
     for (int64_t i = 0; i < fit->prepared->n && left_out; i++) f[i] = left_out[i] + state->offset;
     if (left_out) return "leave-one-out prediction";
     if (gram_function_evaluate(session->context, gram_model_function(fit->model), fit->points, f, 1) < 0) return NULL;

@@ -58,9 +58,9 @@ static gram_status tune(cli_session *session, fit_state *fit, gram_kernel *start
     options.ard = cli_fit_wants_ard(fit->own);
     options.rows = cli_fit_tuning_rows(session, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return (state->solver == GP_MARKOV ? gram_markov_tune
-                                       : gram_gp_tune)(session->context, start, fit->points, state->y, &state->options,
-                                                       &options, &fit->kernel, &state->options.noise, &state->tuned);
+    return (state->plan.solver == GRAM_SOLVER_MARKOV ? gram_markov_tune : gram_gp_tune)(
+        session->context, start, fit->points, state->y, &state->options, &options, &fit->kernel, &state->options.noise,
+        &state->tuned);
 }
 
 gram_status cli_fit_gp_choose(cli_session *session, fit_state *fit)

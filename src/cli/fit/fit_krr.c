@@ -30,10 +30,9 @@ static int check_use(const fit_options *own)
     if (own->mean.value >= 0)
         return cli_fail(CLI_WRONG_USE, "--no-intercept leaves the constant out.",
                         "fit: --mean is of --method gp; kernel ridge regression has a constant or none");
-    if (own->solver.value >= FIT_SOLVER_MARKOV)
+    if (own->solver.value >= GRAM_SOLVER_MARKOV)
         return cli_fail(CLI_WRONG_USE, "Take --method gp, or auto, exact, cg or nystrom:M.",
-                        "fit: --solver %s is of --method gp",
-                        own->solver.value == FIT_SOLVER_MARKOV ? "markov" : "inducing");
+                        "fit: --solver %s is of --method gp", gram_solver_name((gram_solver)own->solver.value));
     if (own->row_noise)
         return cli_fail(CLI_WRONG_USE, "Take --method gp, or --weights with a column of 1/variance.",
                         "fit: --row-noise is of --method gp");

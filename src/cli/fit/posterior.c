@@ -22,41 +22,6 @@ static int refuse(const char *file, const char *what)
     return cli_fail(CLI_BAD_DATA, "Fit it again.", "%s: a Gaussian process without %s", file, what);
 }
 
-/* Conditions on the points again: the factor is not kept, it would make files of n^2 numbers. */
-static gram_status condition(cli_session *session, const char *solver, const double *y, const gram_gp_options *options,
-                             cli_posterior *posterior)
-{
-    const gram_function *function = gram_model_function(posterior->model);
-    const gram_points *x = gram_function_centres(function);
-    gram_kernel *kernel = gram_function_kernel(function);
-    gram_gp_cg_options cg;
-    const char *precision = cli_model_text(posterior->model, "precision");
-    const int mixed = precision && strcmp(precision, "mixed") == 0;
-    if (strcmp(solver, "markov") == 0)
-        return gram_markov_fit(session->context, kernel, x, y, options, &posterior->markov);
-    if (strcmp(solver, "exact") == 0 && !mixed)
-        return gram_gp_fit(session->context, kernel, x, y, options, &posterior->exact);
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    cg.gp = options;
-    cg.probes = 0;
-    if (mixed) cg.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    return gram_gp_cg_fit(session->context, kernel, x, y, &cg, &posterior->cg);
-}
-
-static int open_dense(cli_session *session, const char *file, const char *solver, cli_posterior *posterior)
-{
-    const gram_model *model = posterior->model;
-    gram_gp_options options;
-    int64_t rows = 0, columns = 0;
-    const double *y = gram_model_array(model, "targets", &rows, &columns);
-    find_options(model, &options);
-    if (!y || rows != gram_points_count(gram_function_centres(gram_model_function(model))) || columns != 1)
-        return refuse(file, "the targets that it was fitted to");
-    if (!(options.noise >= 0)) return refuse(file, "a noise");
-    const gram_status status = condition(session, solver, y, &options, posterior);
-    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-}
-
 /* An array of that shape, or NULL. */
 static const double *array_of(const gram_model *model, const char *name, int64_t rows, int64_t columns)
 {
@@ -65,31 +30,53 @@ static const double *array_of(const gram_model *model, const char *name, int64_t
     return data && r == rows && c == columns ? data : NULL;
 }
 
-static int open_inducing(cli_session *session, const char *file, cli_posterior *posterior)
+static gram_solver solver_of(const char *name)
 {
-    const gram_model *model = posterior->model;
+    for (int i = GRAM_SOLVER_EXACT; i <= GRAM_SOLVER_INDUCING; i++)
+        if (strcmp(gram_solver_name((gram_solver)i), name) == 0) return (gram_solver)i;
+    return GRAM_SOLVER_AUTO;
+}
+
+/* What the model keeps of the posterior. */
+static void find_parts(const gram_model *model, gram_gp_parts *parts)
+{
     const gram_function *function = gram_model_function(model);
+    const char *precision = cli_model_text(model, "precision");
     gram_gp_options options;
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
     find_options(model, &options);
-    parts.m = gram_points_count(gram_function_centres(function));
-    parts.d = gram_points_dimension(gram_function_centres(function));
-    parts.n = (int64_t)cli_model_number(model, "n", 0);
-    parts.mean = options.mean;
-    parts.flat = options.flat;
-    parts.noise = options.noise;
-    parts.positions = gram_function_centres_f64(function);
-    parts.coefficients = gram_function_coefficients(function);
-    const int64_t q = options.mean == GRAM_MEAN_ZERO ? 0 : options.mean == GRAM_MEAN_LINEAR ? 1 + parts.d : 1;
-    parts.beta = q > 0 ? array_of(model, "beta", 1, q) : NULL;
-    parts.factor = array_of(model, "inducing_factor", parts.m, parts.m);
-    parts.inner = array_of(model, "inducing_inner", parts.m, parts.m);
-    parts.mean_weights = q > 0 ? array_of(model, "mean_weights", parts.m, q) : NULL;
-    parts.mean_factor = q > 0 ? array_of(model, "mean_factor", q, q) : NULL;
-    if (!parts.positions || !parts.factor || !parts.inner || (q > 0 && !parts.beta) || !(parts.noise >= 0))
-        return refuse(file, "the factors of its inducing points");
-    const gram_status status =
-        gram_gp_inducing_create(session->context, gram_function_kernel(function), &parts, &posterior->inducing);
+    *parts = (gram_gp_parts){.size = sizeof *parts, .mean = options.mean, .flat = options.flat, .noise = options.noise};
+    parts->solver = solver_of(cli_model_text(model, "solver"));
+    parts->precision = precision && strcmp(precision, "mixed") == 0 ? GRAM_PRECISION_MIXED : GRAM_PRECISION_F64;
+    parts->centres = gram_function_centres(function);
+    parts->coefficients = gram_function_coefficients(function);
+    const int64_t m = gram_points_count(parts->centres), d = gram_points_dimension(parts->centres);
+    const int64_t q = options.mean == GRAM_MEAN_ZERO ? 0 : options.mean == GRAM_MEAN_LINEAR ? 1 + d : 1;
+    const int inducing = parts->solver == GRAM_SOLVER_INDUCING;
+    parts->n = inducing ? (int64_t)cli_model_number(model, "n", 0) : m;
+    parts->row_noise = options.row_noise;
+    parts->weights = options.weights;
+    parts->y = array_of(model, "targets", m, 1);
+    parts->beta = array_of(model, "beta", 1, q);
+    parts->factor = inducing ? array_of(model, "inducing_factor", m, m) : array_of(model, "factor", m * (m + 1) / 2, 1);
+    parts->inner = array_of(model, "inducing_inner", m, m);
+    parts->mean_weights = array_of(model, "mean_weights", m, q);
+    parts->mean_factor = array_of(model, "mean_factor", q, q);
+}
+
+/* Where the factor was not kept, the points are conditioned on again. */
+static int open_gp(cli_session *session, const char *file, cli_posterior *posterior)
+{
+    gram_gp_parts parts;
+    find_parts(posterior->model, &parts);
+    if (!(parts.noise >= 0)) return refuse(file, "a noise");
+    if (parts.solver == GRAM_SOLVER_INDUCING) {
+        const int beta = parts.mean == GRAM_MEAN_ZERO || parts.beta;
+        if (!parts.factor || !parts.inner || !beta) return refuse(file, "the factors of its inducing points");
+    } else if (!parts.y) {
+        return refuse(file, "the targets that it was fitted to");
+    }
+    gram_kernel *kernel = gram_function_kernel(gram_model_function(posterior->model));
+    const gram_status status = gram_gp_create(session->context, kernel, &parts, &posterior->gp);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -107,17 +94,12 @@ int cli_posterior_open(cli_session *session, const gram_model *model, const char
     /* sums over a million centres would take long, and the filter gives the mean as well */
     if (!solver) return refuse(file, "a solver");
     if (strcmp(solver, "markov") == 0) whole = 1;
-    if (!whole) return CLI_DONE;
-    return strcmp(solver, "inducing") == 0 ? open_inducing(session, file, posterior)
-                                           : open_dense(session, file, solver, posterior);
+    return whole ? open_gp(session, file, posterior) : CLI_DONE;
 }
 
 void cli_posterior_close(cli_posterior *posterior)
 {
-    gram_gp_destroy(posterior->exact);
-    gram_markov_destroy(posterior->markov);
-    gram_gp_cg_destroy(posterior->cg);
-    gram_gp_inducing_destroy(posterior->inducing);
+    gram_gp_destroy(posterior->gp);
     *posterior = (cli_posterior){0};
 }
 
@@ -136,19 +118,9 @@ static gram_status predict_mean(cli_session *session, const cli_posterior *poste
 gram_status cli_posterior_predict(cli_session *session, const cli_posterior *posterior, const cli_places *places,
                                   double *mean, double *variance)
 {
-    gram_context *context = session->context;
-    const gram_points *points = places->points;
-    gram_status status;
-    if (posterior->exact)
-        status = gram_gp_predict(context, posterior->exact, points, NULL, 0, mean, variance);
-    else if (posterior->markov)
-        status = gram_markov_predict(context, posterior->markov, points, NULL, 0, mean, variance);
-    else if (posterior->cg)
-        status = gram_gp_cg_predict(context, posterior->cg, points, NULL, 0, mean, variance);
-    else if (posterior->inducing)
-        status = gram_gp_inducing_predict(context, posterior->inducing, points, NULL, 0, mean, variance);
-    else
-        return predict_mean(session, posterior, places, mean);
+    if (!posterior->gp) return predict_mean(session, posterior, places, mean);
+    const gram_status status =
+        gram_gp_predict(session->context, posterior->gp, places->points, NULL, 0, mean, variance);
     for (int64_t i = 0; i < places->n && status >= 0; i++) mean[i] += posterior->offset;
     return status;
 }

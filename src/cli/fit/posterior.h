@@ -9,10 +9,7 @@ typedef struct cli_posterior {
     double noise;
     double offset;        /* what was subtracted from the target before the fit */
     const double *slopes; /* of a linear mean, or NULL */
-    gram_gp *exact;       /* one of these, unless only means are asked for */
-    gram_markov *markov;
-    gram_gp_cg *cg;
-    gram_gp_inducing *inducing;
+    gram_gp *gp;          /* NULL if only means are asked for */
 } cli_posterior;
 
 /* The model keeps points, targets and parameters; what variances need is computed anew. `whole` 0: only means will be asked

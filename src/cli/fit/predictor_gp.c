@@ -58,7 +58,9 @@ static int open_gp(cli_session *session, cli_predictor *predictor)
     if (code == CLI_DONE)
         code = cli_posterior_open(session, predictor->model, predictor->file,
                                   wish->std || wish->interval > 0 || wish->terms, &state->posterior);
-    if (code == CLI_DONE && wish->terms && !state->posterior.exact)
+    const gram_gp_report *report = state->posterior.gp ? gram_gp_get_report(state->posterior.gp) : NULL;
+    if (code == CLI_DONE && wish->terms &&
+        (report->solver != GRAM_SOLVER_EXACT || report->precision != GRAM_PRECISION_F64))
         return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact --precision f64.",
                         "predict: --terms is for exact solvers in f64, this is %s, %s",
                         cli_model_text(predictor->model, "solver"), cli_model_text(predictor->model, "precision"));
@@ -100,7 +102,7 @@ static gram_status put_terms(cli_session *session, const cli_predictor *predicto
     gram_status status = GRAM_OK;
     for (int64_t t = 0; t < term_count(predictor) && status >= 0; t++) {
         const int64_t column = state->first_term + 2 * t;
-        status = gram_gp_predict_term(session->context, state->posterior.exact, gram_kernel_term(kernel, t),
+        status = gram_gp_predict_term(session->context, state->posterior.gp, gram_kernel_term(kernel, t),
                                       places->points, mean, variance);
         for (int64_t i = 0; i < places->n && status >= 0; i++) {
             put(predictor, column, i, mean[i], values);

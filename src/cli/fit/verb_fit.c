@@ -43,10 +43,10 @@ static const cli_choice SOLVERS[] = {
     {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
     {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
     {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
-    {"inducing", FIT_SOLVER_INDUCING, "M", 1, 1 << 20},
+    {"inducing", GRAM_SOLVER_INDUCING, "M", 1, 1 << 20},
     {"fourier", CLI_LATER, "D", 0, 0},
     {"binning", CLI_LATER, "P", 0, 0},
-    {"markov", FIT_SOLVER_MARKOV, NULL, 0, 0},
+    {"markov", GRAM_SOLVER_MARKOV, NULL, 0, 0},
     {"cells", CLI_LATER, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };

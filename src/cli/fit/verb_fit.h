@@ -21,8 +21,6 @@ typedef enum fit_svm { FIT_SVM_C, FIT_SVM_NU, FIT_SVM_ONE_CLASS } fit_svm;
 typedef enum fit_tune { FIT_TUNE_AUTO, FIT_TUNE_NONE, FIT_TUNE_LOO, FIT_TUNE_GCV, FIT_TUNE_CV, FIT_TUNE_ML } fit_tune;
 
 typedef enum fit_mean { FIT_MEAN_ZERO, FIT_MEAN_CONSTANT, FIT_MEAN_LINEAR, FIT_MEAN_FLAT } fit_mean;
-/* Beyond gram_solver: what only some methods have. */
-enum { FIT_SOLVER_MARKOV = 100, FIT_SOLVER_INDUCING };
 
 typedef struct fit_options {
     cli_chosen method, task, tune, solver, precision, missing, format, mean, svm, loss, likelihood;

@@ -92,7 +92,7 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
                         "%s: this model has no description of the columns that it takes", path);
     state->kernel = gram_kernel_retain(gram_function_kernel(gram_model_function(state->model)));
     code = cli_posterior_open(session, state->model, path, 1, &state->posterior);
-    if (code == CLI_DONE && state->posterior.inducing)
+    if (code == CLI_DONE && gram_gp_get_report(state->posterior.gp)->solver == GRAM_SOLVER_INDUCING)
         return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
                         "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
     return code;
@@ -171,10 +171,11 @@ static gram_status draw_prior(cli_session *session, sample_state *state)
     const int64_t draws = state->own->draws;
     if (at->d == 1 && gram_markov_supports(context, state->kernel, NULL)) {
         state->method = "markov";
-        return gram_markov_draw_prior(context, state->kernel, at->points, draws, state->values, draws);
+    } else if (is_many(state)) {
+        return draw_paths(session, state, NULL, NULL, NULL);
     }
-    if (is_many(state)) return draw_paths(session, state, NULL, NULL, NULL);
-    return gram_gp_draw_prior(context, state->kernel, at->points, draws, state->values, draws, &state->jitter);
+    return gram_gp_draw_prior(context, state->kernel, at->points, GRAM_SOLVER_AUTO, draws, state->values, draws,
+                              &state->jitter);
 }
 
 static gram_status draw_posterior(cli_session *session, sample_state *state)
@@ -184,12 +185,12 @@ static gram_status draw_posterior(cli_session *session, sample_state *state)
     const int64_t draws = state->own->draws;
     gram_points *at = state->points.points;
     gram_gp_options options;
-    if (posterior->markov) {
-        state->method = "markov";
-        return gram_markov_draw(context, posterior->markov, at, NULL, 0, draws, state->values, draws);
-    }
-    if (posterior->exact && !is_many(state))
-        return gram_gp_draw(context, posterior->exact, at, NULL, 0, draws, state->values, draws, &state->jitter);
+    const gram_gp_report *report = gram_gp_get_report(posterior->gp);
+    const int markov = report->solver == GRAM_SOLVER_MARKOV;
+    const int exact = report->solver == GRAM_SOLVER_EXACT && report->precision == GRAM_PRECISION_F64;
+    if (markov) state->method = "markov";
+    if (markov || (exact && !is_many(state)))
+        return gram_gp_draw(context, posterior->gp, at, NULL, 0, draws, state->values, draws, &state->jitter);
     cli_posterior_options(posterior, &options);
     return draw_paths(session, state, gram_function_centres(gram_model_function(state->model)),
                       gram_model_array(state->model, "targets", NULL, NULL), &options);

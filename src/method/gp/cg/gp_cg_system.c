@@ -41,8 +41,6 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
-    FAIL_IF((int)o->preconditioner < 0 || o->preconditioner > GRAM_GP_CG_FACTOR_F32, context, GRAM_ERROR_ARGUMENT,
-            "%s: preconditioner = %d is none", name, (int)o->preconditioner);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "%s: most = %lld, need 1 or more", name, (long long)o->most);
 done:
     return status;
@@ -73,7 +71,7 @@ done:
 }
 
 gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                   const double *y, const gram_gp_cg_options *options, gram_gp_cg_system *s)
+                                   const double *y, const gram_gp_options *options, gram_gp_cg_system *s)
 {
     gram_status status = GRAM_OK;
     gram_gp_cg_options *o = &s->options;
@@ -81,9 +79,10 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     memset(s, 0, sizeof *s);
     s->name = name;
     gram_gp_cg_options_init(o, sizeof *o);
-    if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
-    TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
+    TRY(gram_gp_system_begin(context, name, kernel, x, y, options, &s->base));
     gram_gp_system *base = &s->base;
+    const gram_gp_cg_options *own = base->options.cg;
+    if (own) memcpy(o, own, own->size < sizeof *o ? own->size : sizeof *o);
     TRY(check(context, name, base->n, o));
     if (x->f32) o->tolerance = fmax(o->tolerance, SINGLE), o->training_tolerance = fmax(o->training_tolerance, SINGLE);
     s->tolerance = o->tolerance;
@@ -93,7 +92,8 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_take(context, "a point", base->d, sizeof(double), (void **)&point));
     gram_gp_system_rows(base, x, 0, base->n, base->options.basis, base->options.ld, point, base->t);
     TRY(gram_gp_points_part(context, x, 0, x->n, &s->x));
-    TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift, o, &s->m));
+    TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift,
+                                    base->options.precision == GRAM_PRECISION_MIXED, o, &s->m));
     TRY(make_operator(context, kernel, s));
 done:
     gram_give(context, point, x ? x->d : 0, sizeof(double));

@@ -254,8 +254,7 @@ gram_status gram_markov_system_make(gram_context *context, const char *name, gra
     gram_status status = GRAM_OK;
     gram_markov_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(&s->options, sizeof s->options);
-    if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
+    gram_gp_options_read(options, &s->options);
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     TRY(gram_markov_model_make(context, name, kernel, 0, &s->model));
