@@ -142,6 +142,10 @@ static int plan_solver(cli_session *session, fit_state *fit)
     const gram_status status =
         gram_gp_plan(session->context, fit->given, fit->n, fit->prepared->d, &state->options, plan);
     if (status < 0) return cli_session_fail(session, status, 0, plan_help(status, state));
+    if (fit->own->keep_factor && (plan->solver != GRAM_SOLVER_EXACT || plan->precision != GRAM_PRECISION_F64))
+        return cli_fail(CLI_WRONG_USE, "Use --solver exact --precision f64.",
+                        "fit: --keep-factor is of the exact solver in f64, this is %s, %s",
+                        gram_solver_name(plan->solver), gram_precision_name(plan->precision));
     if (plan->solver == GRAM_SOLVER_INDUCING)
         (void)snprintf(words, sizeof words, "inducing, %" PRId64 " points", plan->landmarks);
     else

@@ -57,19 +57,43 @@ static gram_status make_function(cli_session *session, const fit_state *fit, gra
 
 /* ---- facts and arrays ---- */
 
-/* What its variances are made from: of inducing points, there are no rows to do it from again. */
-static void set_parts(cli_facts *facts, const gp_state *state, int64_t d)
+/* What variances are made from, but for the factors. */
+static void set_parts(cli_facts *facts, const gp_state *state, const gram_gp_parts *parts)
+{
+    const int64_t m = gram_points_count(parts->centres), d = gram_points_dimension(parts->centres);
+    const int64_t q = state->mean == FIT_MEAN_ZERO ? 0 : state->mean == FIT_MEAN_LINEAR ? 1 + d : 1;
+    if (q > 0) cli_facts_array(facts, "beta", 1, q, parts->beta);
+    if (parts->mean_weights) cli_facts_array(facts, "mean_weights", m, q, parts->mean_weights);
+    if (parts->mean_factor) cli_facts_array(facts, "mean_factor", q, q, parts->mean_factor);
+}
+
+/* A small factor is kept, or one that was asked for, so that predictions need not make it again: n (n + 1)/2 numbers. */
+static void set_factor(cli_facts *facts, const fit_state *fit)
+{
+    enum { SMALL = 1000 };
+    const gp_state *state = fit->result;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    const int64_t count = report->n * (report->n + 1) / 2;
+    gram_gp_parts parts = {.size = sizeof parts};
+    if (report->solver != GRAM_SOLVER_EXACT || report->precision != GRAM_PRECISION_F64) return;
+    if (facts->status < 0 || (report->n > SMALL && !fit->own->keep_factor)) return;
+    double *factor = malloc((size_t)count * sizeof *factor);
+    facts->status = factor ? gram_gp_factor(facts->context, state->gp, factor) : GRAM_ERROR_MEMORY;
+    gram_gp_describe(state->gp, &parts);
+    set_parts(facts, state, &parts);
+    cli_facts_array(facts, "factor", count, 1, factor);
+    free(factor);
+}
+
+/* Of inducing points: there are no rows to make it from again. */
+static void set_inducing(cli_facts *facts, const gp_state *state)
 {
     gram_gp_parts parts = {.size = sizeof parts};
     gram_gp_describe(state->gp, &parts);
     const int64_t m = gram_points_count(parts.centres);
-    const int64_t q = state->mean == FIT_MEAN_ZERO ? 0 : state->mean == FIT_MEAN_LINEAR ? 1 + d : 1;
-    if (q > 0) cli_facts_array(facts, "beta", 1, q, parts.beta);
-    if (state->mean == FIT_MEAN_LINEAR) cli_facts_array(facts, "slopes", 1, d, parts.beta + 1);
     cli_facts_array(facts, "inducing_factor", m, m, parts.factor);
     cli_facts_array(facts, "inducing_inner", m, m, parts.inner);
-    if (parts.mean_weights) cli_facts_array(facts, "mean_weights", m, q, parts.mean_weights);
-    if (parts.mean_factor) cli_facts_array(facts, "mean_factor", q, q, parts.mean_factor);
+    set_parts(facts, state, &parts);
 }
 
 static void set_arrays(cli_facts *facts, const fit_state *fit)
@@ -77,14 +101,15 @@ static void set_arrays(cli_facts *facts, const fit_state *fit)
     const gp_state *state = fit->result;
     const int64_t n = fit->prepared->n, d = fit->prepared->d;
     const double *slopes = gram_gp_slopes(state->gp);
+    if (slopes) cli_facts_array(facts, "slopes", 1, d, slopes);
     if (gram_gp_get_report(state->gp)->solver == GRAM_SOLVER_INDUCING) {
-        set_parts(facts, state, d);
+        set_inducing(facts, state);
         return;
     }
-    if (slopes) cli_facts_array(facts, "slopes", 1, d, slopes);
     cli_facts_array(facts, "targets", n, 1, state->y);
     if (state->options.row_noise) cli_facts_array(facts, "row_noise", n, 1, state->options.row_noise);
     if (state->options.weights) cli_facts_array(facts, "weights", n, 1, state->options.weights);
+    set_factor(facts, fit);
 }
 
 static void set_tuning(cli_facts *facts, const fit_state *fit)

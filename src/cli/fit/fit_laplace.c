@@ -37,6 +37,7 @@ static int check_use(const fit_options *own)
                         "fit: --tune for gp on classes, counts and heavy tails is ml or none");
     int code = cli_fit_refuse("--noise (or --lambda)", method, cli_fit_ridges(own) > 0);
     if (code == CLI_DONE) code = cli_fit_refuse("--solver", method, own->solver.value > GRAM_SOLVER_EXACT);
+    if (code == CLI_DONE) code = cli_fit_refuse("--keep-factor", method, own->keep_factor);
     if (code == CLI_DONE) code = cli_fit_refuse("--mean", method, own->mean.value >= 0);
     if (code == CLI_DONE) code = cli_fit_refuse("--weights", method, own->weights != NULL);
     if (code == CLI_DONE) code = cli_fit_refuse("--class-weight", method, own->class_weight != NULL);

@@ -119,6 +119,8 @@ static const cli_option own_options[] = {
 static const cli_option process_options[] = {
     {"mean", 0, CLI_CHOICE, PLACE(mean), "M", "zero, constant (default), linear, or flat (integrated out)", 0, 0,
      MEANS},
+    {"keep-factor", 0, CLI_FLAG, PLACE(keep_factor), NULL,
+     "of gp: the model keeps its factor, n^2/2 numbers, above 1,000 rows too, so that --std is quick", 0, 0, NULL},
     {"likelihood", 0, CLI_CHOICE, PLACE(likelihood), "L",
      "of gp: gaussian (default), poisson for counts, student for outliers", 0, 0, LIKELIHOODS},
     {"student", 0, CLI_POSITIVE, PLACE(student), "NU", "of --likelihood student: degrees of freedom (default 4)", 0, 0,
@@ -338,6 +340,8 @@ static int check_losses(const fit_kind *kind, const fit_options *own)
     }
     if (code == CLI_DONE && own->method.value != FIT_METHOD_GP)
         code = cli_fit_refuse("--likelihood", kind->name, own->likelihood.value > FIT_LIKELIHOOD_GAUSSIAN);
+    if (code == CLI_DONE && own->method.value != FIT_METHOD_GP)
+        code = cli_fit_refuse("--keep-factor", kind->name, own->keep_factor);
     return code;
 }
 

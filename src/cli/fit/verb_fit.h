@@ -33,6 +33,7 @@ typedef struct fit_options {
     double student;              /* degrees of freedom; 0: not given */
     double seconds;              /* 0: no limit, like the next */
     int64_t iterations;
+    int keep_factor; /* in the model, whatever its size */
     int no_intercept, no_scale, loo, ard, no_ard, prob, non_crossing;
     int64_t grid;
 } fit_options;
