@@ -453,14 +453,15 @@ static void likelihoods(void **state)
 
 static gram_status play(gram_context *c)
 {
+    enum { FEW = 20 };
     line t;
     gram_status status = GRAM_OK;
     gram_kernel *kernel = NULL;
     gram_points *x = NULL;
-    double factor[ROWS * (ROWS + 1) / 2], mean[ROWS], variance[ROWS];
+    double factor[FEW * (FEW + 1) / 2], mean[FEW], variance[FEW];
     make_line(&t);
     if (status >= 0) status = gram_kernel_parse(c, "matern(nu=1.5, ell=0.4)", &kernel);
-    if (status >= 0) status = gram_points_create_f64(c, ROWS, 1, t.x, 1, &x);
+    if (status >= 0) status = gram_points_create_f64(c, FEW, 1, t.x, 1, &x);
     for (int k = 0; k < WAYS_COUNT && status >= 0; k++) {
         gram_gp_options o = case_of(&t, 2);
         gram_gp_parts parts = {.size = sizeof parts};

@@ -57,12 +57,16 @@ static gram_status make_function(cli_session *session, const fit_state *fit, gra
 
 /* ---- facts and arrays ---- */
 
-/* What variances are made from, but for the factors. */
-static void set_parts(cli_facts *facts, const gp_state *state, const gram_gp_parts *parts)
+static int64_t mean_count(const gp_state *state)
 {
-    const int64_t m = gram_points_count(parts->centres), d = gram_points_dimension(parts->centres);
-    const int64_t q = state->mean == FIT_MEAN_ZERO ? 0 : state->mean == FIT_MEAN_LINEAR ? 1 + d : 1;
-    if (q > 0) cli_facts_array(facts, "beta", 1, q, parts->beta);
+    const int64_t d = gram_gp_get_report(state->gp)->d;
+    return state->mean == FIT_MEAN_ZERO ? 0 : state->mean == FIT_MEAN_LINEAR ? 1 + d : 1;
+}
+
+/* What the variance of a flat mean is made from. */
+static void set_mean_parts(cli_facts *facts, const gp_state *state, const gram_gp_parts *parts)
+{
+    const int64_t m = gram_points_count(parts->centres), q = mean_count(state);
     if (parts->mean_weights) cli_facts_array(facts, "mean_weights", m, q, parts->mean_weights);
     if (parts->mean_factor) cli_facts_array(facts, "mean_factor", q, q, parts->mean_factor);
 }
@@ -80,8 +84,9 @@ static void set_factor(cli_facts *facts, const fit_state *fit)
     double *factor = malloc((size_t)count * sizeof *factor);
     facts->status = factor ? gram_gp_factor(facts->context, state->gp, factor) : GRAM_ERROR_MEMORY;
     gram_gp_describe(state->gp, &parts);
-    set_parts(facts, state, &parts);
+    if (parts.beta) cli_facts_array(facts, "beta", 1, mean_count(state), parts.beta);
     cli_facts_array(facts, "factor", count, 1, factor);
+    set_mean_parts(facts, state, &parts);
     free(factor);
 }
 
@@ -91,9 +96,12 @@ static void set_inducing(cli_facts *facts, const gp_state *state)
     gram_gp_parts parts = {.size = sizeof parts};
     gram_gp_describe(state->gp, &parts);
     const int64_t m = gram_points_count(parts.centres);
+    const double *slopes = gram_gp_slopes(state->gp);
+    if (parts.beta) cli_facts_array(facts, "beta", 1, mean_count(state), parts.beta);
+    if (slopes) cli_facts_array(facts, "slopes", 1, gram_points_dimension(parts.centres), slopes);
     cli_facts_array(facts, "inducing_factor", m, m, parts.factor);
     cli_facts_array(facts, "inducing_inner", m, m, parts.inner);
-    set_parts(facts, state, &parts);
+    set_mean_parts(facts, state, &parts);
 }
 
 static void set_arrays(cli_facts *facts, const fit_state *fit)
@@ -101,11 +109,11 @@ static void set_arrays(cli_facts *facts, const fit_state *fit)
     const gp_state *state = fit->result;
     const int64_t n = fit->prepared->n, d = fit->prepared->d;
     const double *slopes = gram_gp_slopes(state->gp);
-    if (slopes) cli_facts_array(facts, "slopes", 1, d, slopes);
     if (gram_gp_get_report(state->gp)->solver == GRAM_SOLVER_INDUCING) {
         set_inducing(facts, state);
         return;
     }
+    if (slopes) cli_facts_array(facts, "slopes", 1, d, slopes);
     cli_facts_array(facts, "targets", n, 1, state->y);
     if (state->options.row_noise) cli_facts_array(facts, "row_noise", n, 1, state->options.row_noise);
     if (state->options.weights) cli_facts_array(facts, "weights", n, 1, state->options.weights);
