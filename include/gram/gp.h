@@ -31,6 +31,7 @@
 #define GRAM_GP_H
 
 #include <gram/krr.h>
+#include <gram/model.h>
 #include <gram/plan.h>
 
 GRAM_BEGIN
@@ -254,6 +255,10 @@ GRAM_API gram_status gram_gp_factor(gram_context *context, const gram_gp *gp, do
  * GRAM_ERROR_DATA. */
 GRAM_API gram_status gram_gp_create(gram_context *context, gram_kernel *kernel, const gram_gp_parts *parts,
                                     gram_gp **gp);
+
+/* The parts that a model of the method "gp" holds, as the learner or the command wrote it: up to parts->size, borrowed from it.
+ * Its target is less the model's fact "offset". GRAM_ERROR_DATA names what it lacks. */
+GRAM_API gram_status gram_gp_read_parts(gram_context *context, const gram_model *model, gram_gp_parts *parts);
 
 GRAM_END
 

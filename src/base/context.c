@@ -67,6 +67,11 @@ const char *gram_context_message(const gram_context *context)
     return context ? context->message : "";
 }
 
+const char *gram_context_advice(const gram_context *context)
+{
+    return context ? context->advice : "";
+}
+
 int gram_context_place(const gram_context *context, int64_t *row, int64_t *column)
 {
     const int known = context && context->failed_row >= 0;
@@ -108,6 +113,7 @@ const char *gram_version(void)
 static gram_status keep_failure(gram_context *context, gram_status status, const char *format, va_list arguments)
 {
     (void)vsnprintf(context->message, sizeof context->message, format, arguments);
+    context->advice[0] = '\0';
     context->failed_row = context->failed_column = -1;
     return status;
 }
@@ -118,6 +124,12 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
     va_start(arguments, format);
     (void)keep_failure(context, status, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+gram_status gram_advise(gram_context *context, gram_status status, const char *advice)
+{
+    (void)snprintf(context->advice, sizeof context->advice, "%s", advice ? advice : "");
     return status;
 }
 

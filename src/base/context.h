@@ -30,6 +30,7 @@ struct gram_context {
     void *cancel_user;
     const gram_vecmath *vecmath;
     char message[GRAM_MESSAGE_SIZE];
+    char advice[GRAM_MESSAGE_SIZE];    /* what to do about it; every new message clears it */
     int64_t failed_row, failed_column; /* of the last failure, if it was of a coordinate, else -1 */
 };
 
@@ -57,6 +58,9 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
 /* The same for a failure of one coordinate, which gram_context_place then tells. */
 gram_status gram_fail_place(gram_context *context, gram_status status, int64_t row, int64_t column, const char *format,
                             ...) GRAM_PRINTF(5, 6);
+
+/* After gram_fail: what to do about it. Returns the status. */
+gram_status gram_advise(gram_context *context, gram_status status, const char *advice);
 
 /* count * size bytes from the context's memory; a failure names `what` and both sizes. */
 gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out);

@@ -1,14 +1,10 @@
 /* Status codes, the context's options, its messages and its memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/context.h"
+#include "oom.h"
+#include "support.h"
 
 static void test_status_names(void **state)
 {
@@ -53,32 +49,11 @@ static void test_defaults(void **state)
 static void test_options_are_kept(void **state)
 {
     (void)state;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = 3;
-    options.seed = 0x123456789abcdef;
-    options.isa = GRAM_ISA_PLAIN;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.threads = 3, .seed = 0x123456789abcdef, .isa = GRAM_ISA_PLAIN);
     assert_int_equal(gram_context_threads(context), 3);
     assert_true(gram_context_seed(context) == 0x123456789abcdef);
     assert_string_equal(gram_context_isa(context), "plain");
     gram_context_destroy(context);
-}
-
-static void *some_allocate(void *user, size_t bytes)
-{
-    int *live = user;
-    ++*live;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void some_release(void *user, void *block, size_t bytes)
-{
-    int *live = user;
-    (void)bytes;
-    --*live;
-    free(block);
 }
 
 static void *no_allocate(void *user, size_t bytes)
@@ -111,48 +86,31 @@ static void test_bad_options(void **state)
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.allocator.allocate = no_allocate;
     refused(&options, GRAM_ERROR_ARGUMENT);
-    options = good, options.allocator.release = some_release;
+    options = good, options.allocator.release = oom_release;
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.isa = (gram_isa)77;
     refused(&options, GRAM_ERROR_UNSUPPORTED);
-    options = good, options.allocator = (gram_allocator){no_allocate, some_release, NULL};
+    options = good, options.allocator = (gram_allocator){no_allocate, oom_release, NULL};
     refused(&options, GRAM_ERROR_MEMORY);
     options = good, options.memory_budget = 16;
     refused(&options, GRAM_ERROR_BUDGET);
 }
 
 /* Creation fails at its second allocation as well as at its first, and loses nothing. */
-typedef struct failing {
-    int calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *fail = user;
-    return ++fail->calls == fail->fail_at ? NULL : some_allocate(&fail->live, bytes);
-}
-
-static void failing_release(void *user, void *block, size_t bytes)
-{
-    some_release(&((failing *)user)->live, block, bytes);
-}
-
 static void test_creation_out_of_memory(void **state)
 {
     (void)state;
     int failures = 0;
-    for (int k = 1; k < 5; k++) {
-        failing fail = {0, k, 0};
+    for (int k = 0; k < 4; k++) {
+        oom_book book = {.fail_at = k};
         gram_context *context;
-        gram_context_options options;
-        gram_context_options_init(&options, sizeof options);
-        options.allocator = (gram_allocator){failing_allocate, failing_release, &fail};
+        const gram_context_options options = {.size = sizeof options, .allocator = oom_allocator(&book)};
         const gram_status status = gram_context_create(&options, &context);
         assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
         assert_true((status == GRAM_OK) == (context != NULL));
         failures += status < 0;
         gram_context_destroy(context);
-        assert_int_equal(fail.live, 0);
+        oom_nothing_held(&book);
     }
     assert_true(failures >= 2);
 }
@@ -160,14 +118,9 @@ static void test_creation_out_of_memory(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    int live = 0;
+    oom_book book = {.fail_at = -1};
     void *block;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.memory_budget = 1 << 20;
-    options.allocator = (gram_allocator){some_allocate, some_release, &live};
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.memory_budget = 1 << 20, .allocator = oom_allocator(&book));
     const size_t before = gram_context_memory_used(context);
     assert_int_equal(gram_take(context, "test: an array", 1000, 8, &block), GRAM_OK);
     assert_true((uintptr_t)block % 64 == 0);
@@ -181,27 +134,23 @@ static void test_memory(void **state)
     assert_null(block);
     assert_non_null(strstr(gram_context_message(context), "test: an array: needs 2 MiB, with "));
     assert_non_null(strstr(gram_context_message(context), "in use and a memory budget of 1 MiB"));
-    assert_int_equal(gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW);
-    assert_non_null(strstr(gram_context_message(context), "test: an array: 2305843009213693951 items of 8 bytes"));
+    REFUSED(context, gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW,
+            "test: an array: 2305843009213693951 items of 8 bytes");
     assert_int_equal(gram_take(context, "nothing", 0, 8, &block), GRAM_OK);
     assert_null(block);
     gram_give(context, NULL, 1000, 8);
     assert_true(gram_context_memory_used(context) == before);
     gram_context_destroy(context);
-    assert_int_equal(live, 0);
+    oom_nothing_held(&book);
 }
 
 /* Memory outlives its context as long as someone holds it. */
 static void test_memory_outlives_context(void **state)
 {
     (void)state;
-    int live = 0;
+    oom_book book = {.fail_at = -1};
     void *block;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.allocator = (gram_allocator){some_allocate, some_release, &live};
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.allocator = oom_allocator(&book));
     gram_memory *memory = gram_memory_retain(context->memory);
     assert_int_equal(gram_memory_take(memory, 100, &block), GRAM_OK);
     gram_context_destroy(context);
@@ -210,7 +159,7 @@ static void test_memory_outlives_context(void **state)
     assert_true(gram_memory_used(memory) == 0);
     gram_memory_release(memory);
     gram_memory_release(NULL);
-    assert_int_equal(live, 0);
+    oom_nothing_held(&book);
 }
 
 static void test_large_block(void **state)

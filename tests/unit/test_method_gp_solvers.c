@@ -20,7 +20,7 @@ static const way WAYS[] = {{GRAM_SOLVER_EXACT, GRAM_PRECISION_F64, 1e-12},
                            {GRAM_SOLVER_MARKOV, GRAM_PRECISION_F64, 1e-8},
                            {GRAM_SOLVER_CG, GRAM_PRECISION_F64, 1e-6},
                            {GRAM_SOLVER_INDUCING, GRAM_PRECISION_F64, 1e-4}};
-enum { WAYS_COUNT = sizeof WAYS / sizeof *WAYS, ROWS = 80 };
+enum { WAYS_COUNT = sizeof WAYS / sizeof *WAYS, ROWS = 80, D = 3, NEW = GP_NEW };
 
 /* Data on the line, with a column of the mean beside them. */
 typedef struct line {
@@ -178,17 +178,17 @@ static void same_bits_from_parts(void **state)
 static void same_bits_from_factor(void **state)
 {
     (void)state;
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gp_data *t = &(gp_data){.n = 0};
     gram_context *c = test_context(2, GRAM_ISA_AUTO);
-    make_data(20, 300, t);
+    gp_make_data(20, 300, D, t);
     const int64_t count = (int64_t)t->n * (t->n + 1) / 2;
     double *factor = test_numbers(count), *first = test_numbers(4 * NEW + NEW * NEW), *second;
     second = test_numbers(4 * NEW + NEW * NEW);
     gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
-    for (int k = 0; k < SETTINGS_COUNT; k++) {
-        const gram_gp_options o = options_of(&SETTINGS[k], t);
+    for (int k = 0; k < GP_SETTINGS_COUNT; k++) {
+        const gram_gp_options o = gp_options_of(&GP_SETTINGS[k], t);
         const double *basis = o.columns ? t->new_basis : NULL;
-        gram_kernel *kernel = test_kernel(c, SETTINGS[k].kernel), *term = gram_kernel_term(kernel, 0);
+        gram_kernel *kernel = test_kernel(c, GP_SETTINGS[k].kernel), *term = gram_kernel_term(kernel, 0);
         gram_gp *gp = NULL;
         gram_gp_parts parts = {.size = sizeof parts};
         OK(c, gram_gp_fit(c, kernel, x, t->y, &o, &gp));
@@ -217,7 +217,6 @@ static void same_bits_from_factor(void **state)
     free(factor);
     free(first);
     free(second);
-    free(t);
 }
 
 /* Row i of the packed factor times row j is A_ij. */
@@ -394,8 +393,8 @@ static void gives_way(void **state)
 {
     (void)state;
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
-    make_data(61, 300, t);
+    gp_data *t = &(gp_data){.n = 0};
+    gp_make_data(61, 300, D, t);
     gram_kernel *kernel = test_kernel(c, "rbf(ell=2)");
     gram_points *x = test_points(c, t->n, D, t->x);
     gram_gp_options o;
@@ -413,7 +412,6 @@ static void gives_way(void **state)
     gram_points_destroy(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
-    free(t);
 }
 
 /* Every solver's value and gradient. */

@@ -245,6 +245,7 @@ static void report_solution(const gram_problem *p, const gram_solution *s, const
     r->trace_error = s->trace_error;
     r->effective_dimension = s->effective_dimension;
     r->plan = s->plan;
+    r->intercept = s->intercept;
     for (int64_t i = 0; i < p->n; i++) {
         r->trace += diagonal[i];
         r->radius = fmax(r->radius, sqrt(fmax(0, diagonal[i])));

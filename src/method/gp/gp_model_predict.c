@@ -1,0 +1,263 @@
+/* Predictions of Gaussian processes from their models: mean, deviation, interval, terms. What variances need is made from the
+ * factor that the model keeps, or anew from its points and targets. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "method/gp/gp_model.h"
+
+typedef struct gp_posterior {
+    double noise;
+    double offset;        /* what was subtracted from the target before the fit */
+    const double *slopes; /* of a linear mean, or NULL */
+    gram_gp *gp;          /* NULL if only means are asked for */
+} gp_posterior;
+
+/* ---- restoring ---- */
+
+static gram_solver solver_of(const gram_model *model)
+{
+    const char *name = gram_kept_text(model, "solver");
+    for (int i = GRAM_SOLVER_EXACT; i <= GRAM_SOLVER_INDUCING && name; i++)
+        if (strcmp(gram_solver_name((gram_solver)i), name) == 0) return (gram_solver)i;
+    return GRAM_SOLVER_AUTO;
+}
+
+/* Numbers and the data, as far as the model has them. */
+static void find_numbers(const gram_model *model, gram_gp_parts *parts)
+{
+    const char *mean = gram_kept_text(model, "mean"), *precision = gram_kept_text(model, "precision");
+    parts->solver = solver_of(model);
+    parts->precision = precision && strcmp(precision, "mixed") == 0 ? GRAM_PRECISION_MIXED : GRAM_PRECISION_F64;
+    parts->mean = GRAM_MEAN_CONSTANT;
+    if (mean && strcmp(mean, "zero") == 0) parts->mean = GRAM_MEAN_ZERO;
+    if (mean && strcmp(mean, "linear") == 0) parts->mean = GRAM_MEAN_LINEAR;
+    parts->flat = mean && strcmp(mean, "flat") == 0;
+    parts->noise = gram_kept_number(model, "noise", NAN);
+    parts->row_noise = gram_model_array(model, "row_noise", NULL, NULL);
+    parts->weights = gram_model_array(model, "weights", NULL, NULL);
+}
+
+/* The parts of the posterior; what is missing, or NULL. */
+static const char *find_parts(const gram_model *model, gram_gp_parts *parts)
+{
+    const gram_function *function = gram_model_function(model);
+    find_numbers(model, parts);
+    parts->centres = gram_function_centres(function);
+    parts->coefficients = gram_function_coefficients(function);
+    const int64_t m = gram_points_count(parts->centres), d = gram_points_dimension(parts->centres);
+    const int64_t q = parts->mean == GRAM_MEAN_ZERO ? 0 : parts->mean == GRAM_MEAN_LINEAR ? 1 + d : 1;
+    const int inducing = parts->solver == GRAM_SOLVER_INDUCING;
+    parts->n = inducing ? (int64_t)gram_kept_number(model, "n", 0) : m;
+    parts->y = gram_kept_array(model, "targets", m, 1);
+    parts->beta = gram_kept_array(model, "beta", 1, q);
+    parts->factor = inducing ? gram_kept_array(model, "inducing_factor", m, m)
+                             : gram_kept_array(model, "factor", m * (m + 1) / 2, 1);
+    parts->inner = gram_kept_array(model, "inducing_inner", m, m);
+    parts->mean_weights = gram_kept_array(model, "mean_weights", m, q);
+    parts->mean_factor = gram_kept_array(model, "mean_factor", q, q);
+    if (parts->solver == GRAM_SOLVER_AUTO) return "a solver";
+    if (!(parts->noise >= 0)) return "a noise";
+    if (inducing && (!parts->factor || !parts->inner || (q > 0 && !parts->beta)))
+        return "the factors of its inducing points";
+    return inducing || parts->y ? NULL : "the targets that it was fitted to";
+}
+
+gram_status gram_gp_read_parts(gram_context *context, const gram_model *model, gram_gp_parts *parts)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !parts) return GRAM_ERROR_ARGUMENT;
+    const size_t size = parts->size;
+    gram_gp_parts p = {.size = size};
+    FAIL_IF(!model || !gram_model_function(model), context, GRAM_ERROR_ARGUMENT,
+            "gp_read_parts: model is NULL or has no function");
+    const char *missing = find_parts(model, &p);
+    FAIL_IF(missing, context, GRAM_ERROR_DATA, "a Gaussian process without %s", missing);
+    memcpy(parts, &p, size < sizeof p ? size : sizeof p);
+done:
+    return status;
+}
+
+static gram_status damaged(gram_context *context, const gram_predictor *predictor, const char *what)
+{
+    char words[96];
+    (void)snprintf(words, sizeof words, "a Gaussian process without %s", what);
+    return gram_predictor_damaged(context, predictor, words);
+}
+
+static gram_status open_gp(gram_context *context, gram_predictor *predictor)
+{
+    gram_gp_parts parts = {.size = sizeof parts};
+    gp_posterior *posterior = predictor->own;
+    const char *missing = find_parts(predictor->model, &parts);
+    if (missing) return damaged(context, predictor, missing);
+    return gram_gp_create(context, gram_function_kernel(gram_model_function(predictor->model)), &parts, &posterior->gp);
+}
+
+/* `whole` 0: only means will be asked for. */
+static gram_status open_posterior(gram_context *context, gram_predictor *predictor, int whole)
+{
+    const gram_model *model = predictor->model;
+    const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(model)));
+    const char *solver = gram_kept_text(model, "solver");
+    gp_posterior *posterior = predictor->own;
+    posterior->noise = gram_kept_number(model, "noise", NAN);
+    posterior->offset = gram_kept_number(model, "offset", 0);
+    posterior->slopes = gram_kept_array(model, "slopes", 1, d);
+    if (!posterior->slopes && gram_model_array(model, "slopes", NULL, NULL))
+        return damaged(context, predictor, "as many slopes as columns");
+    if (!solver) return damaged(context, predictor, "a solver");
+    /* sums over a million centres would take long, and the filter gives the mean as well */
+    if (!whole && strcmp(solver, "markov") != 0) return GRAM_OK;
+    return open_gp(context, predictor);
+}
+
+void gram_gp_row_close(gram_predictor *predictor)
+{
+    gp_posterior *posterior = predictor->own;
+    if (posterior) gram_gp_destroy(posterior->gp);
+}
+
+/* ---- columns ---- */
+
+static int64_t term_count(const gram_predictor *predictor)
+{
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(predictor->model));
+    return predictor->wish.terms ? gram_kernel_term_count(kernel) : 0;
+}
+
+static gram_status add_columns(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    gram_columns *columns = &predictor->columns;
+    char name[32];
+    TRY(gram_predictor_means(context, predictor));
+    if (predictor->wish.std) {
+        columns->std = columns->count;
+        TRY(gram_predictor_column(context, predictor, "std", ""));
+    }
+    if (predictor->wish.interval > 0) {
+        columns->lower = columns->count;
+        columns->upper = columns->count + 1;
+        TRY(gram_predictor_column(context, predictor, "lower", ""));
+        TRY(gram_predictor_column(context, predictor, "upper", ""));
+    }
+    columns->term = columns->count;
+    for (int64_t t = 0; t < term_count(predictor); t++) {
+        (void)snprintf(name, sizeof name, "term_%lld", (long long)t + 1);
+        TRY(gram_predictor_column(context, predictor, name, ""));
+        TRY(gram_predictor_column(context, predictor, name, "_std"));
+    }
+done:
+    return status;
+}
+
+gram_status gram_gp_row_open(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const gram_predict_options *wish = &predictor->wish;
+    gp_posterior *posterior = NULL;
+    if (wish->prob)
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "It predicts means, not classes.",
+                                   "--prob is for classifiers");
+    TRY(gram_arena_take(context, &predictor->arena, "predictor", 1, sizeof *posterior, (void **)&posterior));
+    predictor->own = posterior;
+    TRY(add_columns(context, predictor));
+    TRY(open_posterior(context, predictor, wish->std || wish->interval > 0 || wish->terms));
+    const gram_gp_report *report = posterior->gp ? gram_gp_get_report(posterior->gp) : NULL;
+    if (wish->terms && !gram_gp_has_factor(report->solver, report->precision))
+        return gram_predictor_fail(
+            context, predictor, GRAM_ERROR_ARGUMENT, "Fit it with --solver exact --precision f64.",
+            "--terms is for exact solvers in f64, this is %s, %s", gram_kept_text(predictor->model, "solver"),
+            gram_kept_text(predictor->model, "precision"));
+done:
+    return status;
+}
+
+/* ---- values ---- */
+
+/* From the model's function, which has the constant and the offset. */
+static gram_status predict_mean(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                                double *mean)
+{
+    const gp_posterior *posterior = predictor->own;
+    const double *slopes = posterior->slopes;
+    const gram_status status =
+        gram_function_evaluate(context, gram_model_function(predictor->model), places->points, mean, 1);
+    for (int64_t i = 0; i < places->n && slopes && status >= 0; i++)
+        for (int64_t l = 0; l < places->d; l++) mean[i] += slopes[l] * places->x[i * places->d + l];
+    return status;
+}
+
+static gram_status predict(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                           double *mean, double *variance)
+{
+    const gp_posterior *posterior = predictor->own;
+    if (!posterior->gp) return predict_mean(context, predictor, places, mean);
+    const gram_status status = gram_gp_predict(context, posterior->gp, places->points, NULL, 0, mean, variance);
+    for (int64_t i = 0; i < places->n && status >= 0; i++) mean[i] += posterior->offset;
+    return status;
+}
+
+/* The variance of the noise of a new observation: by its weight or its known variance, if the model has those. */
+static double noise_of(const gram_predictor *predictor, const gram_places *places, int64_t row)
+{
+    const gp_posterior *posterior = predictor->own;
+    const double weight = places->weights ? places->weights[row] : NAN;
+    if (isnan(weight)) return posterior->noise;
+    if (gram_model_array(predictor->model, "row_noise", NULL, NULL)) return posterior->noise + weight;
+    return weight > 0 ? posterior->noise / weight : posterior->noise;
+}
+
+static void put(int64_t column, double value, double *row)
+{
+    if (column >= 0) row[column] = value;
+}
+
+static void put_row(const gram_predictor *predictor, const gram_places *places, int64_t i, double mean, double variance,
+                    double *row)
+{
+    const gram_columns *columns = &predictor->columns;
+    if (!predictor->wish.latent) variance += noise_of(predictor, places, i);
+    const double std = sqrt(variance);
+    put(0, mean, row);
+    put(columns->std, std, row);
+    put(columns->lower, mean - columns->half_width * std, row);
+    put(columns->upper, mean + columns->half_width * std, row);
+}
+
+static gram_status put_terms(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                             double *work, double *values, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const gp_posterior *posterior = predictor->own;
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(predictor->model));
+    double *mean = work, *variance = work + places->n;
+    for (int64_t t = 0; t < term_count(predictor); t++) {
+        double *column = values + predictor->columns.term + 2 * t;
+        TRY(gram_gp_predict_term(context, posterior->gp, gram_kernel_term(kernel, t), places->points, mean, variance));
+        for (int64_t i = 0; i < places->n; i++) {
+            column[i * ldv] = mean[i];
+            column[i * ldv + 1] = sqrt(variance[i]);
+        }
+    }
+done:
+    return status;
+}
+
+gram_status gram_gp_row_evaluate(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                                 double *values, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const int with_variance = predictor->wish.std || predictor->wish.interval > 0;
+    double *work = NULL;
+    TRY(gram_take(context, "predict", 2 * places->n, sizeof *work, (void **)&work));
+    memset(work, 0, (size_t)(2 * places->n) * sizeof *work);
+    TRY(predict(context, predictor, places, work, with_variance ? work + places->n : NULL));
+    for (int64_t i = 0; i < places->n; i++)
+        put_row(predictor, places, i, work[i], work[places->n + i], values + i * ldv);
+    TRY(put_terms(context, predictor, places, work, values, ldv));
+done:
+    gram_give(context, work, 2 * places->n, sizeof *work);
+    return status;
+}
