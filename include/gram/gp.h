@@ -242,9 +242,9 @@ typedef struct gram_gp_parts {
     const double *mean_factor;
 } gram_gp_parts;
 
-/* Fills parts, up to parts->size; the arrays belong to the gp. The data, which it does not keep, are NULL, and so is the
- * factor of the exact solver. */
-GRAM_API void gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts);
+/* Fills parts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); the arrays belong to the gp. The data, which it does not
+ * keep, are NULL, and so is the factor of the exact solver. */
+GRAM_API gram_status gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts);
 
 /* The factor of the exact solver in f64, n (n + 1)/2 numbers: row i of L has i + 1 of them. Other solvers, that is mixed too:
  * GRAM_ERROR_UNSUPPORTED. */

@@ -7,7 +7,7 @@
  *     FAIL_IF(lambda < 0, context, GRAM_ERROR_ARGUMENT, "krr_fit: lambda = %g is negative", lambda);
  *     ...
  * done:
- *     gram_give(context, factor, n, sizeof(double));
+ *     gram_give(context, factor);
  *     return status; */
 #ifndef GRAM_BASE_CONTEXT_H
 #define GRAM_BASE_CONTEXT_H
@@ -67,6 +67,7 @@ gram_status gram_take(gram_context *context, const char *what, int64_t count, si
 /* The same from another memory, such as an object's. */
 gram_status gram_take_from(gram_context *context, gram_memory *memory, const char *what, int64_t count, size_t size,
                            void **out);
-void gram_give(gram_context *context, void *block, int64_t count, size_t size);
+/* Gives a block of the context's memory back; block may be NULL. */
+void gram_give(gram_context *context, void *block);
 
 #endif

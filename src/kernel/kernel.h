@@ -195,7 +195,6 @@ typedef struct gram_argument {
 struct gram_kernel {
     atomic_int references;
     gram_memory *memory;
-    size_t bytes; /* of this node with everything that it owns, one block */
     gram_node node;
     int depth;    /* 1 for a leaf */
     int64_t size; /* number of nodes */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "data/table.h"
 #include "learn/learn_steps.h"
 
@@ -10,9 +11,8 @@ enum { NAME_SIZE = 24 };
 
 void gram_arrays_init(gram_arrays *arrays, size_t size)
 {
-    const gram_arrays defaults = {.size = size};
-    memset(arrays, 0, size);
-    memcpy(arrays, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    const gram_arrays defaults = {.size = sizeof defaults};
+    gram_sized_init(arrays, size, &defaults, sizeof defaults);
 }
 
 const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_TARGET_SIZE])
@@ -76,6 +76,6 @@ gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, gr
     made = NULL;
 done:
     gram_table_destroy(made);
-    gram_give(context, names, columns, NAME_SIZE);
+    gram_give(context, names);
     return status;
 }

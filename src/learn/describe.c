@@ -56,7 +56,7 @@ void gram_description_destroy(gram_description *description)
     if (!description) return;
     gram_memory *memory = description->memory;
     gram_arena_release(&description->arena);
-    gram_memory_give(memory, description, sizeof *description);
+    gram_memory_give(memory, description);
     gram_memory_release(memory);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -324,13 +325,17 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
     return status < 0 ? finish(learner, status, model) : learn_own_table(learner, table, model);
 }
 
-gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *arrays,
+gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *given,
                               gram_model **model)
 {
     gram_table *table = NULL;
+    gram_arrays all, *arrays = &all;
     char target[GRAM_ARRAYS_TARGET_SIZE];
     *model = NULL;
-    gram_status status = gram_arrays_to_table(context, arrays, &table);
+    gram_arrays_init(arrays, sizeof *arrays);
+    gram_status status =
+        gram_sized_read(context, "learn_arrays", "arrays", "gram_arrays", given, arrays, sizeof *arrays);
+    if (status >= 0) status = gram_arrays_to_table(context, arrays, &table);
     if (status < 0) return status;
     status = begin(context, learner, "the arrays");
     learner->learning.target = gram_arrays_target(arrays, target);

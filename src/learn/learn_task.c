@@ -185,7 +185,10 @@ gram_status gram_learning_decide_task(gram_learning *learning)
     if (learning->task == GRAM_TASK_AUTO) learning->task = look_at_target(learning);
     if (learning->task == GRAM_TASK_REGRESSION) TRY(check_regression(learning));
     if (learning->task == GRAM_TASK_CLASSIFICATION) TRY(find_classes(learning));
-    if (!learning->before) TRY(gram_learning_choose_method(learning));
+    if (!learning->before) {
+        TRY(gram_learning_choose_method(learning));
+        TRY(gram_learning_check_task(learning));
+    }
 done:
     return status;
 }

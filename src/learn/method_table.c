@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
+
 #define GRAM_METHOD_LIST(ROW)                                                                                          \
     ROW(gram_method_loss)                                                                                              \
     ROW(gram_method_krr)                                                                                               \
@@ -106,8 +108,7 @@ int64_t gram_method_count(void)
 void gram_method_describe(int64_t method, gram_method_facts *facts)
 {
     const gram_method *row = gram_method_row(method);
-    const size_t size = facts->size;
-    gram_method_facts all = {.size = size};
+    gram_method_facts all = {.size = sizeof all};
     if (row) {
         all.name = row->name;
         all.title = row->title;
@@ -117,20 +118,19 @@ void gram_method_describe(int64_t method, gram_method_facts *facts)
         memcpy(all.python, row->python, sizeof all.python);
         all.options = (int64_t)row->option_count;
     }
-    memcpy(facts, &all, size < sizeof all ? size : sizeof all);
+    gram_sized_write(facts, &all, sizeof all);
 }
 
 void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts)
 {
     const gram_method *row = gram_method_row(method);
-    const size_t size = facts->size;
-    gram_option_facts all = {.size = size};
+    gram_option_facts all = {.size = sizeof all};
     if (row && option >= 0 && option < (int64_t)row->option_count) {
         const gram_option *o = &row->options[option];
-        all = (gram_option_facts){size,         o->name,  o->kind, o->argument, o->help,     o->help_no,
+        all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
                                   o->otherwise, o->least, o->most, o->above,    o->elsewhere};
     }
-    memcpy(facts, &all, size < sizeof all ? size : sizeof all);
+    gram_sized_write(facts, &all, sizeof all);
 }
 
 const char *gram_method_choice(int64_t method, int64_t option, int64_t choice)

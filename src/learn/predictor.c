@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "learn/method_table.h"
 
 void gram_predict_options_init(gram_predict_options *options, size_t size)
 {
-    const gram_predict_options defaults = {.size = size};
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    const gram_predict_options defaults = {.size = sizeof defaults};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* z with P(|Z| <= z) = p for a standard normal Z, by bisection: once for a predictor. */
@@ -31,12 +31,7 @@ static gram_status set_wish(gram_context *context, const gram_predict_options *o
 {
     gram_status status = GRAM_OK;
     gram_predict_options_init(wish, sizeof *wish);
-    if (options) {
-        FAIL_IF(options->size == 0, context, GRAM_ERROR_ARGUMENT,
-                "predict: options.size is 0; call gram_predict_options_init first");
-        memcpy(wish, options, options->size < sizeof *wish ? options->size : sizeof *wish);
-    }
-    wish->size = sizeof *wish;
+    TRY(gram_sized_read(context, "predictor_create", "options", "gram_predict_options", options, wish, sizeof *wish));
     if (!wish->dashes) wish->dashes = "";
     if (!wish->who) wish->who = "predict";
     if (!wish->name) wish->name = "the model";
@@ -92,7 +87,7 @@ void gram_predictor_destroy(gram_predictor *predictor)
     gram_memory *memory = predictor->memory;
     if (predictor->method && predictor->method->close) predictor->method->close(predictor);
     gram_arena_release(&predictor->arena);
-    gram_memory_give(memory, predictor, sizeof *predictor);
+    gram_memory_give(memory, predictor);
     gram_memory_release(memory);
 }
 
@@ -169,8 +164,8 @@ gram_status gram_predict(gram_context *context, const gram_model *model, const g
     for (int64_t i = 0; i < n; i++)
         memcpy(values + i * ldv, all + i * stride, (size_t)predictor->columns.count * sizeof *values);
 done:
-    gram_give(context, all, n * stride, sizeof *all);
-    gram_give(context, prepared, n * d, sizeof *prepared);
+    gram_give(context, all);
+    gram_give(context, prepared);
     gram_predictor_destroy(predictor);
     return status;
 }

@@ -172,7 +172,7 @@ gram_status gram_learning_set_amplitudes(gram_context *context, const gram_kerne
     }
     TRY(gram_kernel_with_values(context, kernel, values, out));
 done:
-    gram_give(context, values, parameters + 1, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 

@@ -43,6 +43,7 @@ typedef struct gram_option {
     int above;          /* `least` itself is not allowed */
     const gram_choice *choices;
     unsigned flags;
+    unsigned tasks;        /* bit 1 << gram_task of those that have it; 0: all of the method's */
     const char *group;     /* at most one option of a group is given, NULL: it is in none */
     const char *elsewhere; /* the words of other tools */
 } gram_option;
@@ -139,10 +140,10 @@ typedef struct gram_report gram_report;
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
 struct gram_method {
-    const char *name;  /* of the option `method` and in model files */
-    const char *kept;  /* the name in model files, if it is another */
-    const char *title; /* "kernel ridge regression" */
-    const char *variant;
+    const char *name;        /* of the option `method` and in model files */
+    const char *kept;        /* the name in model files, if it is another */
+    const char *title;       /* "kernel ridge regression" */
+    const char *variant;     /* of rows with one name: what this one is for, "the likelihood poisson" */
     unsigned tasks;          /* bit 1 << gram_task */
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */

@@ -99,7 +99,7 @@ static gram_status fill_strengths(gram_context *context, running *r)
     }
     for (int64_t i = 0; i < r->strengths; i++) r->c[i] = 2 * (double)g->rows * r->lambda[i];
 done:
-    gram_give(context, diagonal, p->n, sizeof(double));
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -165,15 +165,14 @@ static void free_matrices(gram_context *context, running *r)
 
 static void close(gram_context *context, running *r)
 {
-    const gram_grid_search *g = r->search;
-    if (r->space.numbers) gram_give(context, r->values, r->space.parameters + 1, sizeof(double));
-    gram_give(context, r->lambda, r->strengths, sizeof(double));
-    gram_give(context, r->c, r->strengths, sizeof(double));
-    gram_give(context, r->place, r->strengths, sizeof *r->place);
-    gram_give(context, r->rows, g->problem->n, sizeof *r->rows);
-    gram_give(context, r->out, r->strengths * g->problem->n * g->outputs, sizeof(double));
+    gram_give(context, r->values);
+    gram_give(context, r->lambda);
+    gram_give(context, r->c);
+    gram_give(context, r->place);
+    gram_give(context, r->rows);
+    gram_give(context, r->out);
     free_matrices(context, r);
-    gram_give(context, r->whole, r->batch, sizeof *r->whole);
+    gram_give(context, r->whole);
     if (r->space.numbers) gram_space_free(context, &r->space);
     gram_kernel_release(r->resolved);
 }
@@ -229,8 +228,8 @@ static gram_status make_matrices(gram_context *context, running *r, int64_t firs
     for (int64_t w = 0; w < count; w++) TRY(gram_loss_matrix_ready(context, &r->whole[w]));
 done:
     for (int64_t w = 0; kernels && w < count; w++) gram_kernel_release(kernels[w]);
-    gram_give(context, kernels, count, sizeof *kernels);
-    gram_give(context, out, count, sizeof *out);
+    gram_give(context, kernels);
+    gram_give(context, out);
     return status;
 }
 
@@ -323,8 +322,8 @@ static gram_status try_several_lengths(gram_context *context, gram_grid_search *
     memcpy(g->held_out, other.held_out, (size_t)numbers * sizeof(double));
     if (g->grid) memcpy(g->grid, other.grid, (size_t)points * sizeof *other.grid);
 done:
-    gram_give(context, other.held_out, numbers, sizeof(double));
-    gram_give(context, other.grid, points, sizeof *other.grid);
+    gram_give(context, other.held_out);
+    gram_give(context, other.grid);
     gram_kernel_release(other.tuned);
     gram_kernel_release(shaped);
     return status;

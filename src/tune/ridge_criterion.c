@@ -117,11 +117,11 @@ done:
 void gram_criterion_destroy(gram_context *context, gram_criterion_work *k)
 {
     if (!k) return;
-    gram_give(context, k->fold_rows, 2 * k->n + k->rule.folds + 1, sizeof *k->fold_rows);
-    gram_give(context, k->w, k->n * k->n, sizeof(double));
-    gram_give(context, k->p, k->n * k->n, sizeof(double));
-    gram_give(context, k->numbers, k->number_count, sizeof(double));
-    gram_give(context, k, 1, sizeof *k);
+    gram_give(context, k->fold_rows);
+    gram_give(context, k->w);
+    gram_give(context, k->p);
+    gram_give(context, k->numbers);
+    gram_give(context, k);
 }
 
 /* ---- coefficients ---- */
@@ -278,6 +278,6 @@ gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const
 done:
     gram_criterion_destroy(context, work);
     gram_sample_free(context, &sample);
-    if (x) gram_give(context, rows, x->n, sizeof *rows);
+    gram_give(context, rows);
     return status;
 }

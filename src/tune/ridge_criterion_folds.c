@@ -33,7 +33,7 @@ gram_status gram_criterion_draw_folds(gram_context *context, gram_criterion_work
     k->fold_start[folds] = n;
     k->largest_fold = (n + folds - 1) / folds;
 done:
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 

@@ -19,7 +19,7 @@ static gram_status order_rows(gram_context *context, uint64_t stream, int64_t n,
         for (int64_t i = 0; i < n; i++)
             if (!label || (int64_t)label[shuffled[i]] == c) order[at++] = shuffled[i];
 done:
-    gram_give(context, shuffled, n, sizeof *shuffled);
+    gram_give(context, shuffled);
     return status;
 }
 
@@ -32,7 +32,7 @@ gram_status gram_loss_deal(gram_context *context, int64_t n, const double *label
     TRY(order_rows(context, FOLD_STREAM, n, label, label ? classes : 1, order));
     for (int64_t i = 0; i < n; i++) fold[order[i]] = i % folds;
 done:
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 
@@ -63,6 +63,6 @@ gram_status gram_loss_thin(gram_context *context, const gram_problem *p, int64_t
     TRY(order_rows(context, THIN_STREAM, p->n, classes > 1 ? p->y : NULL, classes > 1 ? classes : 1, order));
     keep_share(p, order, rows, least, classes > 1, *weights);
 done:
-    gram_give(context, order, p->n, sizeof *order);
+    gram_give(context, order);
     return status;
 }

@@ -39,7 +39,7 @@ static int rejected(int64_t run, const scenario *s, double *x, double *scores)
 {
     gram_kernel *kernel;
     gram_stein_test_options options;
-    gram_stein_test_result result;
+    gram_stein_test_result result = {.size = sizeof result};
     gram_context *context = TEST_CONTEXT(.threads = 1, .seed = (uint64_t)run);
     draw(run, s, x);
     for (int64_t i = 0; i < s->n * s->d; i++) scores[i] = -x[i];

@@ -271,7 +271,7 @@ typedef struct result {
 static result tune(gram_context *c, const char *text, int64_t n, int64_t d, const double *x, const double *y,
                    const gram_gp_options *o, const gram_gp_tune_options *how)
 {
-    result r = {.status = GRAM_OK};
+    result r = {.status = GRAM_OK, .report = {.size = sizeof r.report}};
     gram_kernel *kernel = test_kernel(c, text);
     gram_points *points = test_points(c, n, d, x);
     double noise = NAN;
@@ -669,7 +669,7 @@ static void markov_agrees(void **state)
     gram_points *points = test_points(c, ROWS, 1, x);
     gram_gp_options o = gp_options(GRAM_MEAN_LINEAR, 0.01);
     o.flat = 1;
-    gram_gp_tune_report report;
+    gram_gp_tune_report report = {.size = sizeof report};
     gram_kernel *kernel = test_kernel(c, "const*matern(nu=1.5)"), *tuned = NULL;
     result dense = tune(c, "const*matern(nu=1.5)", ROWS, 1, x, y, &o, NULL);
     sane(&dense);
@@ -763,7 +763,7 @@ static void refusals(void **state)
         if (k == 7) how.rows = 0;
         if (k == 8) how.restarts = 0;
         if (k == 9) how.evaluations = 0;
-        if (k == 10) how.size = 8;
+        if (k == 10) how.size = 0;
         const result r = tune(c, "const*rbf", ROWS, 1, x, y, NULL, &how);
         assert_int_equal(r.status, GRAM_ERROR_ARGUMENT);
         if (!strstr(gram_context_message(c), named[k])) FAIL_TEST("no '%s' in '%s'", named[k], gram_context_message(c));

@@ -351,7 +351,7 @@ static void test_robust(void **state)
     gram_laplace_tune_options_init(&o, sizeof o);
     o.laplace.likelihood = GRAM_LIKELIHOOD_STUDENT;
     o.laplace.scale = 0.5;
-    gram_laplace_tune_report r;
+    gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace *l = NULL;
     OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, &scale, &r));
     assert_true(scale > 0.02 && scale < 0.3);
@@ -426,7 +426,7 @@ static void test_tune(void **state)
         gram_kernel *k = test_kernel(c, "const*rbf"), *tuned = NULL;
         gram_points *p = test_points(c, N, D, x);
         gram_laplace_tune_options o;
-        gram_laplace_tune_report r;
+        gram_laplace_tune_report r = {.size = sizeof r};
         gram_laplace_tune_options_init(&o, sizeof o);
         o.laplace.likelihood = (gram_likelihood)kind;
         OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r));
@@ -459,7 +459,7 @@ static void test_tune_rows(void **state)
     gram_kernel *k = test_kernel(c, "5*rbf(ell=1)"), *tuned = NULL;
     gram_points *p = test_points(c, MANY, 1, x);
     gram_laplace_tune_options o;
-    gram_laplace_tune_report r;
+    gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace_tune_options_init(&o, sizeof o);
     o.laplace.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
     o.restarts = o.evaluations = 1;

@@ -313,7 +313,7 @@ static void check_leave_one_out(gram_context *c, int classes, const int64_t *lab
     gram_points *p = test_points(c, FEW, D, t->x);
     gram_logistic_tune_options o;
     const double widths[] = {2, 0.7}, lambdas[] = {1e-4, 1e-1, 1e-2};
-    gram_grid_report r;
+    gram_grid_report r = {.size = sizeof r};
     gram_grid_point grid[6];
     double held[FEW * 3], lambda, sum = 0, total = 0;
     gram_logistic_tune_options_init(&o, sizeof o);
@@ -376,7 +376,7 @@ static void test_tune_default(void **state)
     int64_t label[MANY];
     gram_kernel *kernel = test_kernel(c, "rbf"), *tuned = NULL;
     gram_points *p = test_points(c, MANY, 1, x);
-    gram_grid_report r;
+    gram_grid_report r = {.size = sizeof r};
     gram_logistic_tune_options o;
     for (int i = 0; i < MANY; i++) {
         const double q = 1 / (1 + exp(-3 * sin(2 * x[i])));

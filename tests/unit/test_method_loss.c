@@ -327,7 +327,7 @@ static void test_tune(void **state)
     gram_kernel *kernel = test_kernel(c, "rbf"), *tuned = NULL;
     gram_points *p = test_points(c, FEW, 1, t.x);
     gram_loss_tune_options o;
-    gram_grid_report r;
+    gram_grid_report r = {.size = sizeof r};
     double lambda, held[FEW * LEVELS], sum = 0, total = 0;
     gram_loss_tune_options_init(&o, sizeof o);
     o.loss.kind = GRAM_LOSS_QUANTILE;

@@ -80,7 +80,7 @@ static void several_outputs(void **state)
     tune_problem p = tune_problem_make(2, 100);
     double *y = test_numbers(300), lambda = 0;
     gram_kernel *kernel = test_kernel(p.context, "rbf"), *tuned = NULL;
-    gram_tune_report report;
+    gram_tune_report report = {.size = sizeof report};
     for (int64_t i = 0; i < 100; i++) {
         y[3 * i] = p.y[i];
         y[3 * i + 1] = cos(2 * p.x[i * TUNE_D]);

@@ -137,7 +137,7 @@ static void faster(void **state)
     OK(w.context, gram_operator_create_shifted_by(w.context, lazy, w.shift, &op));
     double *b = test_random(4, 2 * w.n, -1, 1), *x = test_numbers(2 * w.n), *y = test_numbers(2 * w.n);
     gram_cg_options options;
-    gram_cg_report with, without;
+    gram_cg_report with = {.size = sizeof with}, without = {.size = sizeof without};
     gram_cg_options_init(&options, sizeof options);
     assert_int_equal(gram_cg_solve(w.context, op, 2, b, 2, x, 2, &options, &without), GRAM_OK);
     options.precondition = gram_cg_precondition_nystrom;

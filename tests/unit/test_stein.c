@@ -248,7 +248,7 @@ static void test_is_reproducible(void **state)
     gram_points *points = test_points(one, COUNT, D, x);
     gram_kernel *kernel = test_kernel(one, "imq(c=1)");
     gram_stein_test_options options;
-    gram_stein_test_result a, b;
+    gram_stein_test_result a = {.size = sizeof a}, b = {.size = sizeof b};
     gram_stein_test_options_init(&options, sizeof options);
     options.draws = 700; /* more than one block of draws */
     OK(one, gram_stein_test(one, kernel, points, s, D, &options, &a));
@@ -332,7 +332,7 @@ static void refusals(void **state)
     gram_operator *op;
     gram_discrepancy out;
     gram_stein_test_options options;
-    gram_stein_test_result result;
+    gram_stein_test_result result = {.size = sizeof result};
     const double weights[N] = {1, 1, -3};
     assert_int_equal(gram_operator_create_stein(context, imq, points, NULL, D, &op), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_operator_create_stein(context, NULL, points, s, D, &op), GRAM_ERROR_ARGUMENT);

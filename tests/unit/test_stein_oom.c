@@ -21,7 +21,7 @@ static gram_status play_stein(play *p)
     gram_context *c = p->context;
     const int64_t index[2] = {1, 97};
     gram_stein_test_options options;
-    gram_stein_test_result result;
+    gram_stein_test_result result = {.size = sizeof result};
     gram_discrepancy discrepancy;
     gram_stein_test_options_init(&options, sizeof options);
     options.draws = 20;

@@ -27,15 +27,13 @@ static gram_option_facts option_at(int64_t method, int64_t index)
     return facts;
 }
 
-/* Of rows with one name the plain one speaks, or the first. */
+/* Of rows with one name the last one speaks, which is the plain one. */
 static void add_owner(owners *all, const gram_method_facts *method, const gram_option_facts *option)
 {
     for (int64_t k = 0; k < all->count; k++)
         if (strcmp(all->method[k].name, method->name) == 0) {
-            if (!method->variant) {
-                all->method[k] = *method;
-                all->option[k] = *option;
-            }
+            all->method[k] = *method;
+            all->option[k] = *option;
             return;
         }
     all->method[all->count] = *method;

@@ -376,6 +376,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
+    .variant = "the likelihood gaussian",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .kernel = "const*rbf",

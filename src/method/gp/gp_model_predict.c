@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_model.h"
 
 typedef struct gp_posterior {
@@ -67,13 +68,13 @@ gram_status gram_gp_read_parts(gram_context *context, const gram_model *model, g
 {
     gram_status status = GRAM_OK;
     if (!context || !parts) return GRAM_ERROR_ARGUMENT;
-    const size_t size = parts->size;
-    gram_gp_parts p = {.size = size};
+    gram_gp_parts p = {0};
+    TRY(gram_sized_check(context, "gp_read_parts", "parts", "gram_gp_parts", parts, sizeof p));
     FAIL_IF(!model || !gram_model_function(model), context, GRAM_ERROR_ARGUMENT,
             "gp_read_parts: model is NULL or has no function");
     const char *missing = find_parts(model, &p);
     FAIL_IF(missing, context, GRAM_ERROR_DATA, "a Gaussian process without %s", missing);
-    memcpy(parts, &p, size < sizeof p ? size : sizeof p);
+    gram_sized_write(parts, &p, sizeof p);
 done:
     return status;
 }
@@ -258,6 +259,6 @@ gram_status gram_gp_row_evaluate(gram_context *context, const gram_predictor *pr
         put_row(predictor, places, i, work[i], work[places->n + i], values + i * ldv);
     TRY(put_terms(context, predictor, places, work, values, ldv));
 done:
-    gram_give(context, work, 2 * places->n, sizeof *work);
+    gram_give(context, work);
     return status;
 }

@@ -101,7 +101,7 @@ gram_status gram_gp_plan(gram_context *context, const gram_kernel *kernel, int64
     const gram_gp_solver *row = NULL;
     if (!context || !plan) return GRAM_ERROR_ARGUMENT;
     memset(plan, 0, sizeof *plan);
-    gram_gp_options_read(options, &o);
+    TRY(gram_gp_options_read(context, "gp_plan", options, &o));
     o.plan = NULL;
     plan->solver = o.solver;
     plan->precision = o.precision;

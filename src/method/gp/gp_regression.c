@@ -5,6 +5,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_solvers.h"
 #include "method/gp/markov/gp_markov.h"
 #include "points/points.h"
@@ -45,7 +46,7 @@ void gram_gp_destroy(gram_gp *gp)
     gram_memory *memory = gp->memory;
     gram_function_release(gp->function);
     if (gp->state) gp->solver->destroy(gp->state);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 
@@ -73,7 +74,7 @@ gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_p
     const gram_gp_solver *row = NULL;
     if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
-    gram_gp_options_read(options, &o);
+    TRY(gram_gp_options_read(context, "gp_fit", options, &o));
     TRY(gram_gp_check(context, "gp_fit", kernel, x, y, &o));
     const gram_gp_case what = {kernel, x->n, x->d, &o};
     TRY(gram_gp_solver_choose(context, "gp_fit", &what, &row));
@@ -92,7 +93,7 @@ gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const
     gram_gp_options o;
     const gram_gp_solver *row = NULL;
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    gram_gp_options_read(options, &o);
+    TRY(gram_gp_options_read(context, "gp_likelihood", options, &o));
     TRY(gram_gp_check(context, "gp_likelihood", kernel, x, y, &o));
     const gram_gp_case what = {kernel, x->n, x->d, &o};
     TRY(gram_gp_solver_choose(context, "gp_likelihood", &what, &row));
@@ -147,8 +148,9 @@ gram_status gram_gp_create(gram_context *context, gram_kernel *kernel, const gra
     gram_gp_options o;
     if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
-    FAIL_IF(!parts || parts->size == 0, context, GRAM_ERROR_ARGUMENT, "gp_create: parts is NULL or its size is 0");
-    memcpy(&p, parts, parts->size < sizeof p ? parts->size : sizeof p);
+    FAIL_IF(!parts, context, GRAM_ERROR_ARGUMENT, "gp_create: parts is NULL");
+    TRY(gram_sized_check(context, "gp_create", "parts", "gram_gp_parts", parts, sizeof p));
+    TRY(gram_sized_read(context, "gp_create", "parts", "gram_gp_parts", parts, &p, sizeof p));
     TRY(check_parts(context, kernel, &p));
     const gram_gp_solver *row = gram_gp_solver_find(p.solver, p.precision);
     FAIL_IF(!row, context, GRAM_ERROR_ARGUMENT, "gp_create: solver %s with precision %s is not a valid one",
@@ -167,12 +169,10 @@ done:
     return status;
 }
 
-void gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts)
+gram_status gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts)
 {
     const gram_gp_options *o = &gp->options;
-    const size_t size = parts->size;
-    gram_gp_parts p = {.size = size,
-                       .solver = gp->report.solver,
+    gram_gp_parts p = {.solver = gp->report.solver,
                        .precision = gp->report.precision,
                        .n = gp->n,
                        .columns = o->columns,
@@ -183,7 +183,8 @@ void gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts)
                        .coefficients = gram_function_coefficients(gp->function),
                        .beta = gp->q > 0 ? gp->beta : NULL};
     if (gp->solver->describe) gp->solver->describe(gp->state, &p);
-    memcpy(parts, &p, size < sizeof p ? size : sizeof p);
+    gram_sized_write(parts, &p, sizeof p);
+    return gram_sized_check(NULL, "gp_describe", "parts", "gram_gp_parts", parts, sizeof p);
 }
 
 gram_status gram_gp_factor(gram_context *context, const gram_gp *gp, double *out)

@@ -11,6 +11,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const double DEPENDENT = 1e-12; /* of a pivot, relative to the column's own size */
@@ -24,17 +25,14 @@ const char *gram_mean_name(gram_mean mean)
 void gram_gp_options_init(gram_gp_options *options, size_t size)
 {
     const gram_gp_options defaults = {.mean = GRAM_MEAN_CONSTANT, .noise = 1e-2};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-void gram_gp_options_read(const gram_gp_options *options, gram_gp_options *out)
+gram_status gram_gp_options_read(gram_context *context, const char *name, const gram_gp_options *options,
+                                 gram_gp_options *out)
 {
     gram_gp_options_init(out, sizeof *out);
-    if (options) memcpy(out, options, options->size < sizeof *out ? options->size : sizeof *out);
-    out->size = sizeof *out;
+    return gram_sized_read(context, name, "options", "gram_gp_options", options, out, sizeof *out);
 }
 
 void gram_gp_options_forget(gram_gp_options *options)
@@ -110,7 +108,7 @@ static gram_status fill_columns(gram_context *context, const gram_points *x, gra
         gram_gp_mean_row(s, point, o->basis ? o->basis + i * o->ld : NULL, s->t + i * s->q);
     }
 done:
-    gram_give(context, point, s->d, sizeof(double));
+    gram_give(context, point);
     return status;
 }
 
@@ -213,7 +211,7 @@ static gram_status solve(gram_context *context, gram_gp_system *s)
     TRY(gram_cholesky_solve(context, s->factor, columns, u, columns));
     combine(s, u);
 done:
-    gram_give(context, u, s->n * columns, sizeof(double));
+    gram_give(context, u);
     return status;
 }
 
@@ -223,7 +221,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_status status = GRAM_OK;
     gram_gp_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_read(options, &s->options);
+    TRY(gram_gp_options_read(context, name, options, &s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;
@@ -243,12 +241,12 @@ done:
 void gram_gp_system_free(gram_context *context, gram_gp_system *s)
 {
     gram_cholesky_destroy(s->factor);
-    gram_give(context, s->t, s->n * s->q, sizeof(double));
-    gram_give(context, s->h, s->n * s->q, sizeof(double));
-    gram_give(context, s->small, s->q * s->q, sizeof(double));
-    gram_give(context, s->beta, s->q, sizeof(double));
-    gram_give(context, s->shift, s->n, sizeof(double));
-    gram_give(context, s->a, s->n, sizeof(double));
+    gram_give(context, s->t);
+    gram_give(context, s->h);
+    gram_give(context, s->small);
+    gram_give(context, s->beta);
+    gram_give(context, s->shift);
+    gram_give(context, s->a);
     memset(s, 0, sizeof *s);
 }
 

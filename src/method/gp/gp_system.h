@@ -26,7 +26,8 @@ typedef struct gram_gp_system {
 } gram_gp_system;
 
 /* Options of that size, the defaults where it ends; NULL: the defaults. */
-void gram_gp_options_read(const gram_gp_options *options, gram_gp_options *out);
+gram_status gram_gp_options_read(gram_context *context, const char *name, const gram_gp_options *options,
+                                 gram_gp_options *out);
 /* Forgets what belongs to the caller. */
 void gram_gp_options_forget(gram_gp_options *options);
 

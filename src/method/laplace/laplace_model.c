@@ -388,7 +388,7 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
         if (std >= 0) values[i * ldv + std] = sqrt(variance_of(predictor, mean[i], variance[i]));
     }
 done:
-    gram_give(context, work, 3 * places->n, sizeof *work);
+    gram_give(context, work);
     return status;
 }
 
@@ -402,7 +402,7 @@ static gram_status evaluate_classes(gram_context *context, const gram_predictor 
     TRY(gram_laplace_predict(context, predictor->own, places->points, p, classes));
     gram_predictor_put_probabilities(predictor, places->n, p, values, ldv);
 done:
-    gram_give(context, p, places->n * classes, sizeof *p);
+    gram_give(context, p);
     return status;
 }
 

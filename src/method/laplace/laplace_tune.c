@@ -5,6 +5,7 @@
 
 #include <gram/random.h>
 
+#include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
 #include "points/row_sample.h"
 #include "solve/minimise.h"
@@ -32,11 +33,8 @@ typedef struct tuning {
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
     gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
-    if (!options) return;
     gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* The evidence at t->point; -infinity where there is none. */
@@ -180,7 +178,7 @@ static gram_status search(tuning *t, const gram_laplace_tune_options *o, outcome
         TRY(descend(t, left / runs > 0 ? left / runs : 1, work, work + count, best));
     }
 done:
-    gram_give(t->context, work, numbers, sizeof(double));
+    gram_give(t->context, work);
     return status;
 }
 
@@ -217,7 +215,7 @@ static gram_status resolve(const tuning *t, const gram_kernel *kernel, gram_kern
     TRY(gram_kernel_with_values(t->context, resolved, values, out));
 done:
     gram_kernel_release(resolved);
-    gram_give(t->context, values, count, sizeof(double));
+    gram_give(t->context, values);
     return status;
 }
 
@@ -231,7 +229,7 @@ static gram_status descend_from_here(tuning *t, const gram_laplace_tune_options 
     TRY(place(t, o->laplace.scale, 0));
     TRY(descend(t, o->evaluations, work, work + count, best));
 done:
-    gram_give(t->context, work, numbers, sizeof(double));
+    gram_give(t->context, work);
     return status;
 }
 
@@ -265,7 +263,7 @@ static gram_status run(tuning *t, gram_kernel *kernel, const gram_laplace_tune_o
                                     .at_bound = gram_space_at_bound(&t->space, t->point)};
     if (!best.converged) status = GRAM_NOT_CONVERGED;
 done:
-    gram_give(t->context, t->point, numbers, sizeof(double));
+    gram_give(t->context, t->point);
     if (t->space.numbers) gram_space_free(t->context, &t->space);
     gram_kernel_release(resolved);
     return status;
@@ -311,7 +309,7 @@ static gram_status sample_rows(gram_context *context, const gram_given *given, i
         for (int64_t i = 0; i < n; i++) order[i] = i;
     TRY(gram_sample_make(context, given, n > rows ? rows : n, order, sample));
 done:
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 
@@ -385,9 +383,10 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     const gram_progress_fn progress = context->progress;
     if (tuned) *tuned = NULL;
     gram_laplace_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     context->progress = NULL;
-    TRY(gram_laplace_options_read(context, "laplace_tune", &o.laplace, &known));
+    TRY(gram_sized_read(context, "laplace_tune", "options", "gram_laplace_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "laplace_tune", "report", "gram_laplace_tune_report", report, sizeof *report));
+    TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", &o.laplace, &known));
     TRY(check(context, &o, kernel, x, y, tuned));
     const gram_given given = {x, 1, y, 1, NULL};
     TRY(gram_given_check(context, "laplace_tune", &given));
@@ -397,7 +396,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     *tuned = best.kernel;
     best.kernel = NULL;
     if (scale) *scale = best.scale;
-    if (report) *report = best.report;
+    gram_sized_write(report, &best.report, sizeof best.report);
     status = best.status;
 done:
     context->progress = progress;

@@ -227,7 +227,7 @@ static gram_status evaluate(gram_context *context, const gram_predictor *predict
     TRY(gram_logistic_probabilities(context, gram_model_function(predictor->model), places->points, p, classes));
     gram_predictor_put_probabilities(predictor, places->n, p, values, ldv);
 done:
-    gram_give(context, p, places->n * classes, sizeof *p);
+    gram_give(context, p);
     return status;
 }
 

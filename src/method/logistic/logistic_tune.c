@@ -4,6 +4,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/logistic/logistic.h"
 #include "tune/grid_search.h"
 
@@ -21,10 +22,7 @@ typedef struct tuning {
 void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size)
 {
     const gram_logistic_tune_options defaults = {.folds = 5, .intercept = 1};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
@@ -124,10 +122,10 @@ static gram_status tune(gram_context *context, const gram_problem *problem, int6
     TRY(gram_grid_search_run(context, g));
     if (held_out) tell_held_out(&t, f, held_out, ldo);
 done:
-    gram_give(context, fold, n, sizeof *fold);
-    gram_give(context, t.label, n, sizeof(double));
-    gram_give(context, t.weights, n, sizeof(double));
-    gram_give(context, f, n * outputs, sizeof(double));
+    gram_give(context, fold);
+    gram_give(context, t.label);
+    gram_give(context, t.weights);
+    gram_give(context, f);
     return status;
 }
 
@@ -145,7 +143,8 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     if (tuned) *tuned = NULL;
     FAIL_IF(!tuned || !lambda, context, GRAM_ERROR_ARGUMENT, "logistic_tune: %s is NULL", tuned ? "lambda" : "tuned");
     gram_logistic_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_sized_read(context, "logistic_tune", "options", "gram_logistic_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "logistic_tune", "report", "gram_grid_report", report, sizeof *report));
     TRY(gram_logistic_problem(context, "logistic_tune", kernel, x, classes, label, o.weights, 2, &all));
     TRY(check(context, &o, all.n, classes, held_out, ldo));
     if (o.rows == 0) o.rows = classes == 2 && !o.softmax ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)classes));
@@ -154,9 +153,9 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     TRY(tune(context, weights ? &some : &all, all.n, classes, &o, &g, held_out, ldo));
     *tuned = g.tuned;
     *lambda = g.lambda;
-    if (report) *report = g.report;
+    gram_sized_write(report, &g.report, sizeof g.report);
 done:
-    gram_give(context, weights, all.given, sizeof(double));
+    gram_give(context, weights);
     gram_problem_free(context, &some);
     gram_problem_free(context, &all);
     return status;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/loss/loss.h"
 #include "tune/grid_search.h"
 
@@ -17,11 +18,8 @@ typedef struct tuning {
 void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size)
 {
     gram_loss_tune_options defaults = {.folds = 5, .rows = 2000};
-    if (!options) return;
     gram_loss_options_init(&defaults.loss, sizeof defaults.loss);
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
@@ -115,10 +113,10 @@ static gram_status tune(gram_context *context, const gram_problem *problem, int6
     TRY(gram_grid_search_run(context, g));
     if (held_out) tell_held_out(&t, f, held_out, ldo);
 done:
-    gram_give(context, fold, n, sizeof *fold);
-    gram_give(context, t.y, n, sizeof(double));
-    gram_give(context, t.weights, n, sizeof(double));
-    gram_give(context, f, n * outputs, sizeof(double));
+    gram_give(context, fold);
+    gram_give(context, t.y);
+    gram_give(context, t.weights);
+    gram_give(context, f);
     return status;
 }
 
@@ -147,8 +145,9 @@ gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gra
     if (tuned) *tuned = NULL;
     FAIL_IF(!tuned || !lambda, context, GRAM_ERROR_ARGUMENT, "loss_tune: %s is NULL", tuned ? "lambda" : "tuned");
     gram_loss_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    TRY(gram_loss_options_read(context, "loss_tune", &o.loss, &loss));
+    TRY(gram_sized_read(context, "loss_tune", "options", "gram_loss_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "loss_tune", "report", "gram_grid_report", report, sizeof *report));
+    TRY(gram_loss_options_read(context, "loss_tune", "options.loss", &o.loss, &loss));
     TRY(gram_problem_make(context, "loss_tune", kernel, x, 1, y, 1, loss.weights, &all));
     TRY(check(context, &o, all.n, gram_loss_outputs(&loss), held_out, ldo));
     TRY(gram_loss_thin(context, &all, 1, o.rows, 2, &weights));
@@ -157,9 +156,9 @@ gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gra
     TRY(tune(context, weights ? &some : &all, all.n, &o, &loss, &g, held_out, ldo));
     *tuned = g.tuned;
     *lambda = g.lambda;
-    if (report) *report = g.report;
+    gram_sized_write(report, &g.report, sizeof g.report);
 done:
-    gram_give(context, weights, all.given, sizeof(double));
+    gram_give(context, weights);
     gram_problem_free(context, &some);
     gram_problem_free(context, &all);
     return status;

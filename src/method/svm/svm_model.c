@@ -50,18 +50,21 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(epsilon),
      .argument = "E",
      .help = "half the width of the tube (default 0.1)",
+     .tasks = 1u << GRAM_TASK_REGRESSION,
      .elsewhere = "LIBSVM -p, scikit-learn epsilon"},
     {.name = "class-weight",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(class_weight),
      .argument = "W",
      .help = "of classes: balanced, or NAME=W,NAME=W",
+     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
      .elsewhere = "LIBSVM -w, scikit-learn class_weight"},
     {.name = "prob",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(prob),
      .help = "probabilities also when nothing is tuned, by 5 more fits",
      .otherwise = "no",
+     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
      .elsewhere = "LIBSVM -b, scikit-learn probability"},
     {.name = "seconds",
      .kind = GRAM_OPTION_NUMBER,
@@ -463,7 +466,7 @@ static gram_status vote_in_order(gram_context *context, int64_t classes, int64_t
     TRY(gram_svm_decide(context, classes, n, ordered, NULL, labels, NULL));
     for (int64_t i = 0; i < n; i++) labels[i] = order[(int64_t)labels[i]];
 done:
-    gram_give(context, ordered, n * pairs, sizeof *ordered);
+    gram_give(context, ordered);
     return status;
 }
 
@@ -487,7 +490,7 @@ static gram_status evaluate_classes(gram_context *context, const gram_predictor 
         row[1 + classes] = -decisions[i * pairs]; /* above 0 speaks for the first of the pair */
     }
 done:
-    gram_give(context, work, count, sizeof *work);
+    gram_give(context, work);
     return status;
 }
 

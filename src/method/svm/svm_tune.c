@@ -10,6 +10,7 @@
 #include <gram/random.h>
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "method/svm/svm_chain.h"
 #include "tile/width_family.h"
@@ -48,10 +49,7 @@ void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size)
                                             .c_least = 0.0625,
                                             .c_most = 2048,
                                             .rows = 5000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_options(gram_context *context, const gram_svm_tune_options *o)
@@ -106,7 +104,7 @@ static gram_status stretch(gram_context *context, const gram_kernel *kernel, dou
     }
     TRY(gram_kernel_with_values(context, kernel, values, out));
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 
@@ -143,7 +141,7 @@ static gram_status score_batch(gram_context *context, tuning *t, int64_t widths)
             score(t, decisions, classification ? labels : NULL, &t->scores[at], &t->errors[at]);
         }
 done:
-    gram_give(context, labels, t->n, sizeof *labels);
+    gram_give(context, labels);
     return status;
 }
 
@@ -218,7 +216,7 @@ static gram_status make_matrices(gram_context *context, tuning *t, const gram_ke
     TRY(gram_family_fill(context, &family));
 done:
     for (int64_t w = 0; kernels && w < widths; w++) gram_kernel_release(kernels[w]);
-    gram_give(context, kernels, widths, sizeof *kernels);
+    gram_give(context, kernels);
     return status;
 }
 
@@ -269,17 +267,15 @@ done:
 
 static void free_all(gram_context *context, tuning *t)
 {
-    const int64_t grid = t->widths * t->strengths, tasks = t->batch * t->chains.folds * t->outputs;
-    for (int64_t w = 0; t->chains.k && w < t->batch; w++)
-        gram_give(context, t->chains.k[w], t->n * t->n, sizeof(float));
-    gram_give(context, t->chains.decisions, t->batch * t->strengths * t->n, (size_t)t->outputs * sizeof(double));
-    gram_give(context, t->chains.k, t->batch, sizeof *t->chains.k);
-    gram_give(context, t->chains.work, tasks, sizeof *t->chains.work);
-    gram_give(context, t->errors, grid, sizeof(double));
-    gram_give(context, t->scores, grid, sizeof(double));
-    gram_give(context, t->chains.c, t->strengths, sizeof(double));
-    gram_give(context, t->factors, t->widths, sizeof(double));
-    gram_give(context, t->chains.fold, t->n, sizeof *t->chains.fold);
+    for (int64_t w = 0; t->chains.k && w < t->batch; w++) gram_give(context, t->chains.k[w]);
+    gram_give(context, t->chains.decisions);
+    gram_give(context, t->chains.k);
+    gram_give(context, t->chains.work);
+    gram_give(context, t->errors);
+    gram_give(context, t->scores);
+    gram_give(context, t->chains.c);
+    gram_give(context, t->factors);
+    gram_give(context, t->chains.fold);
 }
 
 /* All batches, then the choice; its decision values go to the caller's rows. */
@@ -345,13 +341,13 @@ done:
     return status;
 }
 
-static void free_rows(gram_context *context, const gram_points *x, subset *s)
+static void free_rows(gram_context *context, subset *s)
 {
     gram_points_destroy(s->points);
-    gram_give(context, s->rows, x->n, sizeof *s->rows);
-    gram_give(context, s->x, s->n * s->d, sizeof(double));
-    gram_give(context, s->y, s->n, sizeof(double));
-    gram_give(context, s->weights, s->n, sizeof(double));
+    gram_give(context, s->rows);
+    gram_give(context, s->x);
+    gram_give(context, s->y);
+    gram_give(context, s->weights);
 }
 
 /* ---- the whole ---- */
@@ -465,8 +461,8 @@ static gram_status try_several_lengths(gram_context *context, const gram_svm_dat
         if (out->out_of_fold) memcpy(out->out_of_fold, other.out_of_fold, (size_t)decisions * sizeof(double));
     }
 done:
-    gram_give(context, other.scores, grid, sizeof(double));
-    gram_give(context, other.out_of_fold, decisions, sizeof(double));
+    gram_give(context, other.scores);
+    gram_give(context, other.out_of_fold);
     gram_kernel_release(other.kernel);
     gram_kernel_release(shaped);
     return status;
@@ -493,7 +489,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
                           double *C, double *scores, double *out_of_fold, gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
-    gram_svm_options known = gram_svm_options_known(machine);
+    gram_svm_options known;
     gram_svm_tune_options o;
     gram_svm_data data = {0};
     gram_kernel *resolved = NULL;
@@ -502,7 +498,9 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_svm_options_read(context, "svm_tune", "machine", machine, &known));
+    TRY(gram_sized_read(context, "svm_tune", "options", "gram_svm_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));
     TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
     TRY(choose_rows(context, x, y, known.weights, o.rows, &rows));
@@ -520,11 +518,11 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     *tuned = out.kernel;
     out.kernel = NULL;
     *C = out.report.C;
-    if (report) *report = out.report;
+    gram_sized_write(report, &out.report, sizeof out.report);
 done:
     gram_kernel_release(out.kernel);
     gram_svm_data_free(context, &data);
     gram_kernel_release(resolved);
-    if (x) free_rows(context, x, &rows);
+    free_rows(context, &rows);
     return status;
 }

@@ -20,6 +20,10 @@
 
 #include <gram/gp.h>
 
+/* Options of that size, the defaults where it ends; NULL: the defaults. */
+gram_status gram_gp_cg_options_read(gram_context *context, const char *name, const gram_gp_cg_options *options,
+                                    gram_gp_cg_options *out);
+
 typedef struct gram_gp_cg_value {
     double log_marginal_likelihood; /* as gram_gp_likelihood's */
     double standard_error;          /* of it, over the probes */

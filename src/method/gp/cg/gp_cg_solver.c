@@ -53,11 +53,10 @@ static gram_status fit(gram_context *context, gram_kernel *kernel, const gram_po
     gram_gp_options o = *options;
     gram_gp_cg_options cg;
     gram_gp_cg *state = NULL;
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    if (o.cg) memcpy(&cg, o.cg, o.cg->size < sizeof cg ? o.cg->size : sizeof cg);
+    gram_status status = gram_gp_cg_options_read(context, "gp_fit", o.cg, &cg);
     if (bare) cg.probes = 0;
     o.cg = &cg;
-    const gram_status status = gram_gp_cg_fit(context, kernel, x, y, &o, &state);
+    if (status >= 0) status = gram_gp_cg_fit(context, kernel, x, y, &o, &state);
     if (!state) return status;
     gp->state = state;
     gp->function = gram_function_retain(state->function);

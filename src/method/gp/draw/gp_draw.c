@@ -54,8 +54,8 @@ static gram_status draw(gram_context *context, const double *mean, int64_t m, do
     }
     if (jitter) *jitter = used;
 done:
-    gram_give(context, factor, m * m, sizeof(double));
-    gram_give(context, z, m, sizeof(double));
+    gram_give(context, factor);
+    gram_give(context, z);
     return status;
 }
 
@@ -76,8 +76,8 @@ gram_status gram_gp_exact_draw(gram_context *context, const gram_gp_exact *gp, c
     TRY(draw(context, mean, m, covariance, count, out, ldo, jitter));
 done:
     if (points) {
-        gram_give(context, covariance, points->n * points->n, sizeof(double));
-        gram_give(context, mean, points->n, sizeof(double));
+        gram_give(context, covariance);
+        gram_give(context, mean);
     }
     return status;
 }
@@ -92,7 +92,7 @@ static gram_status draw_prior_jointly(gram_context *context, gram_kernel *kernel
     TRY(gram_matrix(context, kernel, points, NULL, covariance, m));
     TRY(draw(context, NULL, m, covariance, count, out, ldo, jitter));
 done:
-    gram_give(context, covariance, m * m, sizeof(double));
+    gram_give(context, covariance);
     return status;
 }
 

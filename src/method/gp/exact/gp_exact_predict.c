@@ -37,12 +37,12 @@ done:
     return status;
 }
 
-static void give_chunk(gram_context *context, const gram_gp_exact *gp, chunk *c)
+static void give_chunk(gram_context *context, chunk *c)
 {
-    gram_give(context, c->k, gp->system.n * c->room, sizeof(double));
-    gram_give(context, c->rows, gp->system.q * c->room, sizeof(double));
-    gram_give(context, c->point, gp->system.d, sizeof(double));
-    gram_give(context, c->diagonal, c->room, sizeof(double));
+    gram_give(context, c->k);
+    gram_give(context, c->rows);
+    gram_give(context, c->point);
+    gram_give(context, c->diagonal);
 }
 
 /* k becomes L^-1 K(X, part) and rows, with a flat prior, L_small^-1 (t - H'k). */
@@ -115,7 +115,7 @@ gram_status gram_gp_exact_predict(gram_context *context, const gram_gp_exact *gp
     }
 done:
     gram_points_destroy(part);
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }
 
@@ -154,7 +154,7 @@ gram_status gram_gp_exact_predict_term(gram_context *context, const gram_gp_exac
     }
 done:
     gram_points_destroy(part);
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }
 
@@ -183,6 +183,6 @@ gram_status gram_gp_exact_covariance(gram_context *context, const gram_gp_exact 
         for (int64_t j = 0; j < i; j++) covariance[j * ld + i] = covariance[i * ld + j];
     }
 done:
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }

@@ -4,16 +4,21 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/inducing/gp_inducing.h"
 #include "points/points.h"
 
 void gram_gp_inducing_options_init(gram_gp_inducing_options *options, size_t size)
 {
     const gram_gp_inducing_options defaults = {.tolerance = 1e-3, .jitter = 1e-10};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
+}
+
+gram_status gram_gp_inducing_options_read(gram_context *context, const char *name,
+                                          const gram_gp_inducing_options *options, gram_gp_inducing_options *out)
+{
+    gram_gp_inducing_options_init(out, sizeof *out);
+    return gram_sized_read(context, name, "options.inducing", "gram_gp_inducing_options", options, out, sizeof *out);
 }
 
 /* ---- beginning ---- */
@@ -44,10 +49,8 @@ static gram_status begin(gram_context *context, const char *name, gram_kernel *k
 {
     gram_status status = GRAM_OK;
     memset(s, 0, sizeof *s);
-    gram_gp_inducing_options_init(o, sizeof *o);
     TRY(gram_gp_system_begin(context, name, kernel, x, y, options, &s->base));
-    const gram_gp_inducing_options *own = s->base.options.inducing;
-    if (own) memcpy(o, own, own->size < sizeof *o ? own->size : sizeof *o);
+    TRY(gram_gp_inducing_options_read(context, name, s->base.options.inducing, o));
     TRY(check(context, name, s, o));
     s->kernel = kernel;
     s->x = x;
@@ -93,8 +96,8 @@ gram_status gram_gp_inducing_bound(gram_context *context, gram_kernel *kernel, c
     for (int64_t i = 0; i < s.m * s.base.d && position_gradient; i++)
         position_gradient[i / s.base.d * ld + i % s.base.d] = positions[i];
 done:
-    gram_give(context, positions, s.m * s.base.d, sizeof(double));
-    gram_give(context, slopes, parameters, sizeof(double));
+    gram_give(context, positions);
+    gram_give(context, slopes);
     gram_inducing_free(context->memory, &s);
     return status;
 }
@@ -129,7 +132,7 @@ static gram_status set_positions(gram_context *context, const gram_gp_inducing_o
     TRY(gram_inducing_take(context, made, s));
     memcpy(s->positions, chosen, (size_t)(made * d) * sizeof *chosen);
 done:
-    gram_give(context, chosen, count * d, sizeof(double));
+    gram_give(context, chosen);
     return status;
 }
 
@@ -181,7 +184,7 @@ void gram_gp_inducing_destroy(gram_gp_inducing *gp)
     gram_memory *memory = gp->memory;
     gram_inducing_free(memory, &gp->model);
     gram_kernel_release(gp->kernel);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 

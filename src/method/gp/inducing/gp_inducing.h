@@ -7,6 +7,10 @@
 #include "method/gp/gp_mean.h"
 #include "solve/minimise.h"
 
+/* Options of that size, the defaults where it ends; NULL: the defaults. */
+gram_status gram_gp_inducing_options_read(gram_context *context, const char *name,
+                                          const gram_gp_inducing_options *options, gram_gp_inducing_options *out);
+
 typedef struct gram_gp_inducing_value {
     double bound;
     double log_likelihood; /* its first term */

@@ -10,11 +10,12 @@
 static gram_status plan(gram_context *context, const gram_gp_case *what, gram_plan *plan)
 {
     gram_status status = GRAM_OK;
-    const gram_gp_inducing_options *own = what->options->inducing;
+    gram_gp_inducing_options own;
     const double n = (double)what->n;
-    const int64_t asked = own && own->positions ? own->positions->n : own ? own->count : 0;
-    const double m = (double)(asked > 0 ? asked : (int64_t)(16 * sqrt(n)));
+    TRY(gram_gp_inducing_options_read(context, "gp_plan", what->options->inducing, &own));
     TRY(gram_gp_plan_check_noise(context, what, "inducing"));
+    const int64_t asked = own.positions ? own.positions->n : own.count;
+    const double m = (double)(asked > 0 ? asked : (int64_t)(16 * sqrt(n)));
     plan->landmarks = (int64_t)fmin(m, n);
     plan->bytes = (size_t)(8 * (4 * m * m + 2000 * m));
     plan->seconds = n * m * m * 2e-11;
@@ -69,8 +70,7 @@ static gram_status likelihood(gram_context *context, gram_kernel *kernel, const 
     gram_gp_inducing_options own;
     gram_gp_inducing *fitted = NULL;
     gram_gp_inducing_value all = {.bound = NAN};
-    gram_gp_inducing_options_init(&own, sizeof own);
-    if (o.inducing) memcpy(&own, o.inducing, o.inducing->size < sizeof own ? o.inducing->size : sizeof own);
+    TRY(gram_gp_inducing_options_read(context, "gp_likelihood", o.inducing, &own));
     own.learn_parameters = own.learn_noise = own.learn_positions = 0;
     o.inducing = &own;
     if (!own.positions) TRY(gram_gp_inducing_fit(context, kernel, x, y, &o, &fitted));

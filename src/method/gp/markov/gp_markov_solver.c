@@ -41,7 +41,7 @@ static gram_status make_function(gram_context *context, gram_kernel *kernel, con
     TRY(gram_function_create(context, kernel, x, 1, a, 1, options->mean != GRAM_MEAN_ZERO ? state->coefficients : NULL,
                              function));
 done:
-    gram_give(context, a, n, sizeof *a);
+    gram_give(context, a);
     return status;
 }
 
