@@ -1,6 +1,7 @@
 /* A learner: its options by name, and how it speaks. */
 #include "learn/learner.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,6 +191,16 @@ static size_t all_choices(const char *name, gram_choice *choices, size_t room)
     return count;
 }
 
+/* Of a word that takes a number: which. */
+static void explain_number(const gram_option *option, const char *value, char *advice, size_t size)
+{
+    const size_t length = strcspn(value, ":"), at = strlen(advice);
+    for (const gram_choice *c = option->kind == GRAM_OPTION_CHOICE ? option->choices : NULL; c && c->name; c++)
+        if (c->number && strlen(c->name) == length && strncmp(c->name, value, length) == 0)
+            (void)snprintf(advice + at, size - at, " %s is a whole number from %" PRId64 " to %" PRId64 ".", c->number,
+                           c->least, c->most);
+}
+
 static gram_status bad_value(gram_context *context, const gram_learner *learner, const gram_option *option,
                              const char *value)
 {
@@ -200,6 +211,7 @@ static gram_status bad_value(gram_context *context, const gram_learner *learner,
     if (option->kind == GRAM_OPTION_CHOICE && all_choices(option->name, choices, MOST) > 0) whole.choices = choices;
     const char *near = near_choice(&whole, value);
     gram_option_explain(&whole, advice, sizeof advice);
+    explain_number(&whole, value, advice, sizeof advice);
     (void)gram_fail(context, GRAM_ERROR_ARGUMENT,
                     near ? "%s: %s%s cannot be '%s', did you mean '%s'?" : "%s: %s%s cannot be '%s'", learner->who,
                     learner->dashes, option->name, value, near);
@@ -355,34 +367,56 @@ static gram_status check_groups(gram_learning *learning)
 }
 
 /* With a model that goes on, only what says how far and how long may be given. */
-static gram_status check_resumes(gram_learning *learning, const char *name, const gram_option *option)
+static gram_status check_resumes(gram_learning *learning, const gram_given *given, const gram_option *option)
 {
-    if (!learning->before || strcmp(name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
+    char name[64];
+    if (!learning->before || strcmp(given->name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
         return GRAM_OK;
     return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out; `gram info` shows what the model has.",
-                              "--%s does not go with --resume: the model decides", name);
+                              "--%s does not go with --resume: the model decides", name_of(given, name, sizeof name));
+}
+
+static int takes_value(const gram_method *method, const void *argument)
+{
+    const gram_given *given = argument;
+    const gram_option *option = gram_method_find_option(method, given->name);
+    return option && gram_option_read(option, given->value, NULL);
+}
+
+/* A value that other methods take: "--solver markov is of gp, not of krr". */
+static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_given *given)
+{
+    char advice[256], list[128];
+    const gram_method *method = learning->method;
+    int variant = 0;
+    gram_option_explain(option, advice, sizeof advice);
+    for (int64_t i = 0; gram_method_row(i); i++)
+        variant |= strcmp(gram_method_row(i)->name, method->name) == 0 && takes_value(gram_method_row(i), given);
+    if (variant && method->variant)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is not for %s with %s", given->name,
+                                  given->value, method->name, method->variant);
+    gram_method_list(takes_value, given, " and", list, sizeof list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is of %s, not of %s", given->name,
+                              given->value, list, method->name);
 }
 
 gram_status gram_learning_read_settings(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_method *method = learning->method;
-    char advice[256];
     TRY(gram_learning_take(learning, (int64_t)method->settings_size, 1, &learning->settings));
     gram_method_set_defaults(method, learning->settings);
     for (int64_t i = 0; i < learning->given_count; i++) {
         const gram_given *given = &learning->given[i];
         const gram_option *option = gram_method_find_option(method, given->name);
-        TRY(check_resumes(learning, given->name, option));
+        TRY(check_resumes(learning, given, option));
         if (method->refuses && strcmp(method->refuses, given->name) == 0)
             return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s",
                                       given->name, method->name, method->variant);
         if (is_common(given->name)) continue;
         if (!option) return refuse_option(learning, given);
         if (gram_option_read(option, given->value, learning->settings)) continue;
-        gram_option_explain(option, advice, sizeof advice);
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s of %s cannot be '%s'", given->name,
-                                  method->variant ? method->variant : method->name, given->value);
+        return refuse_value(learning, option, given);
     }
     TRY(check_groups(learning));
     if (learning->before) TRY(method->resume(learning));

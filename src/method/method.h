@@ -129,6 +129,7 @@ struct gram_predictor {
     const gram_model *model; /* borrowed */
     const gram_method *method;
     gram_predict_options wish;
+    char wiser[64]; /* the names of methods whose models say more */
     gram_columns columns;
     gram_classes classes;
     void *own; /* the method's */
@@ -350,7 +351,8 @@ gram_status gram_predictor_column(gram_context *context, gram_predictor *predict
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
 /* label, then the probabilities (shown if asked for), then the score. */
 gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
-/* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. */
+/* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
+ * the advice names methods that know more. */
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
 /* Puts labels, probabilities and the score of n rows into place. */

@@ -164,7 +164,7 @@ static gram_status check_weights(gram_learning *learning)
     const gram_prepared *data = learning->data;
     for (int64_t i = 0; i < data->n && data->weights && !learning->has_row_noise; i++)
         if (!(data->weights[i] > 0))
-            return gram_learning_fail_data(learning, "Leave the row out, or use --method krr.",
+            return gram_learning_fail_data(learning, "Leave the row out, or use another --method.",
                                            "row %" PRId64 ": column '%s': a weight of 0, and gp takes weights above 0",
                                            gram_learning_row(learning, i),
                                            gram_preparation_describe(learning->preparation)->weights->name);
@@ -216,7 +216,7 @@ static gram_status plan(gram_learning *learning)
     gp_state *state = NULL;
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
-    TRY(gram_learning_one_target(learning, "a Gaussian process", "Choose one with --target, or use --method krr."));
+    TRY(gram_learning_one_target(learning, "a Gaussian process", "Choose one with --target, or use another --method."));
     TRY(check_weights(learning));
     TRY(prepare_target(learning));
     find_options(learning);

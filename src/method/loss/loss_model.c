@@ -197,8 +197,7 @@ static gram_status plan(gram_learning *learning)
     if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     const double q = state->options.non_crossing ? (double)state->options.quantile_count : 1;
     const double bytes = 8 * n * n * (1 + 0.5 * q * q);
-    TRY(gram_learning_room(learning, bytes, "Use fewer rows, --method svm (insensitive), or more --memory.",
-                           "this loss on"));
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.", "this loss on"));
     gram_learning_plan(learning, "interior points, f64", (size_t)bytes, 20 * q * q * q * n * n * n * 4e-12,
                        "some twenty factors of the whole matrix");
 done:
@@ -312,9 +311,7 @@ static gram_status open_loss(gram_context *context, gram_predictor *predictor)
     int64_t rows = 0, count = 0;
     const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
     char number[GRAM_NUMBER_SIZE];
-    TRY(gram_predictor_refuse(context, predictor, 1,
-                              "It predicts means only; `gram fit --method gp` makes a model that knows more.",
-                              "a model of the method loss"));
+    TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
     if (!levels) return gram_predictor_means(context, predictor);
     if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
         return gram_predictor_damaged(context, predictor, "quantiles without their levels");

@@ -163,7 +163,7 @@ static gram_status plan(gram_learning *learning)
     learning->own = state;
     if (learning->task == GRAM_TASK_REGRESSION)
         TRY(gram_learning_one_target(learning, "a support vector machine",
-                                     "Choose one with --target, or use --method krr."));
+                                     "Choose one with --target, or use another --method."));
     find_options(learning);
     if (learning->task == GRAM_TASK_ONE_CLASS || gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     if (learning->before) TRY(gram_svm_resume_start(learning, output_count(learning)));
@@ -421,9 +421,7 @@ static gram_status open_svm(gram_context *context, gram_predictor *predictor)
     const char *task = gram_model_task(predictor->model);
     if (strcmp(task, gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0) return open_classes(context, predictor);
     if (strcmp(task, gram_task_name(GRAM_TASK_ONE_CLASS)) == 0) return open_one_class(context, predictor);
-    const gram_status status = gram_predictor_refuse(
-        context, predictor, 1, "It predicts means only; `gram fit --method gp` makes a model that knows more.",
-        "a model of the method svm");
+    const gram_status status = gram_predictor_refuse(context, predictor, 1, NULL, NULL);
     return status < 0 ? status : gram_predictor_means(context, predictor);
 }
 
