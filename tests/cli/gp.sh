@@ -259,7 +259,7 @@ done
 run fit long.csv --method gp --solver markov --kernel 'matern(nu=1.5, ell=1)' --noise 0.1 --keep-factor
 bad 2 '--keep-factor is of the exact solver in f64'
 run fit train.csv --keep-factor
-bad 2 '--keep-factor is not for krr'
+bad 2 '--keep-factor is an option of gp, not of krr'
 
 # a model that lost what its variance needs
 run info gp.gram
