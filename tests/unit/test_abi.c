@@ -23,7 +23,7 @@ typedef struct world {
     int64_t labels[N], fold[N];
     gram_table *table;
     gram_preparation *preparation;
-    gram_gp_inducing *inducing;
+    gram_gp *gp; /* by inducing points */
     gram_model *model;
     size_t reported; /* the size of the report that the last fit has */
 } world;
@@ -72,7 +72,10 @@ static world make_world(void)
     }
     OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
     OK(w.context, gram_preparation_learn(w.context, w.table, NULL, &w.preparation));
-    OK(w.context, gram_gp_inducing_fit(w.context, w.kernel, w.x, w.y, NULL, &w.inducing));
+    gram_gp_options options;
+    gram_gp_options_init(&options, sizeof options);
+    options.solver = GRAM_SOLVER_INDUCING;
+    OK(w.context, gram_gp_fit(w.context, w.kernel, w.x, w.y, &options, &w.gp));
     gram_arrays arrays;
     memcpy(array_x, x, sizeof array_x);
     memcpy(array_y, w.y, sizeof array_y);
@@ -84,7 +87,7 @@ static world make_world(void)
 static void free_world(world *w)
 {
     gram_model_destroy(w->model);
-    gram_gp_inducing_destroy(w->inducing);
+    gram_gp_destroy(w->gp);
     gram_preparation_release(w->preparation);
     gram_table_destroy(w->table);
     gram_points_destroy(w->other);
@@ -173,20 +176,6 @@ static gram_status gp_tune_report(world *w, void *given)
     return gp_tune(w, NULL, NULL, given);
 }
 
-static gram_status markov_likelihood(world *w, void *given)
-{
-    return gram_markov_likelihood(w->context, w->kernel, w->line, w->y, given, w->spare, w->spare + 1);
-}
-
-static gram_status markov_fit(world *w, void *given)
-{
-    gram_markov *fit = NULL;
-    const gram_status status = gram_markov_fit(w->context, w->kernel, w->line, w->y, given, &fit);
-    if (fit) w->reported = gram_markov_get_report(fit)->size;
-    gram_markov_destroy(fit);
-    return status;
-}
-
 static gram_status markov_tune(world *w, const gram_gp_options *options, const gram_gp_tune_options *tune,
                                gram_gp_tune_report *report)
 {
@@ -212,19 +201,34 @@ static gram_status markov_tune_report(world *w, void *given)
     return markov_tune(w, NULL, NULL, given);
 }
 
-static gram_status gp_cg_likelihood(world *w, void *given)
+/* With options of the solver, or of the other. */
+static gram_status gp_solve(world *w, const gram_gp_cg_options *cg, const gram_gp_inducing_options *inducing)
 {
-    gram_gp_cg_value value;
-    return gram_gp_cg_likelihood(w->context, w->kernel, w->x, w->y, given, &value, NULL, NULL);
+    gram_gp *fit = NULL;
+    gram_gp_options options;
+    gram_gp_options_init(&options, sizeof options);
+    options.solver = cg ? GRAM_SOLVER_CG : GRAM_SOLVER_INDUCING;
+    options.cg = cg;
+    options.inducing = inducing;
+    const gram_status status = gram_gp_fit(w->context, w->kernel, w->x, w->y, &options, &fit);
+    gram_gp_destroy(fit);
+    return status;
 }
 
-static gram_status gp_cg_fit(world *w, void *given)
+static gram_status gp_fit_cg(world *w, void *given)
 {
-    gram_gp_cg *fit = NULL;
-    const gram_status status = gram_gp_cg_fit(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_gp_cg_get_report(fit)->size;
-    gram_gp_cg_destroy(fit);
-    return status;
+    return gp_solve(w, given, NULL);
+}
+
+static gram_status gp_fit_inducing(world *w, void *given)
+{
+    return gp_solve(w, NULL, given);
+}
+
+static gram_status gp_plan(world *w, void *given)
+{
+    gram_plan plan;
+    return gram_gp_plan(w->context, w->kernel, N, 2, given, &plan);
 }
 
 static gram_status gp_path_create(world *w, void *given)
@@ -235,32 +239,33 @@ static gram_status gp_path_create(world *w, void *given)
     return status;
 }
 
-static gram_status gp_inducing_bound(world *w, void *given)
+static gram_status gp_describe(world *w, void *given)
 {
-    gram_gp_inducing_value value;
-    return gram_gp_inducing_bound(w->context, w->kernel, w->x, w->y, w->other, given, &value, NULL, NULL, 0);
+    return gram_gp_describe(w->gp, given);
 }
 
-static gram_status gp_inducing_fit(world *w, void *given)
+static gram_status gp_create(world *w, void *given)
 {
-    gram_gp_inducing *fit = NULL;
-    const gram_status status = gram_gp_inducing_fit(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_gp_inducing_get_report(fit)->size;
-    gram_gp_inducing_destroy(fit);
+    gram_gp *made = NULL;
+    (void)gram_gp_describe(w->gp, given);
+    const gram_status status = gram_gp_create(w->context, w->kernel, given, &made);
+    gram_gp_destroy(made);
     return status;
 }
 
-static gram_status gp_inducing_describe(world *w, void *given)
+static gram_status gp_read_parts(world *w, void *given)
 {
-    return gram_gp_inducing_describe(w->inducing, given);
-}
-
-static gram_status gp_inducing_create(world *w, void *given)
-{
-    gram_gp_inducing *made = NULL;
-    (void)gram_gp_inducing_describe(w->inducing, given);
-    const gram_status status = gram_gp_inducing_create(w->context, w->kernel, given, &made);
-    gram_gp_inducing_destroy(made);
+    gram_context *c = w->context;
+    gram_function *f = NULL;
+    gram_model *model = NULL;
+    OK(c, gram_function_create(c, w->kernel, w->x, 1, w->y, 1, NULL, &f));
+    OK(c, gram_model_create(c, "gp", "regression", NULL, f, &model));
+    OK(c, gram_model_set_text(c, model, "solver", "exact"));
+    OK(c, gram_model_set_number(c, model, "noise", 0.1));
+    OK(c, gram_model_set_array(c, model, "targets", N, 1, w->y, 1));
+    const gram_status status = gram_gp_read_parts(c, model, given);
+    gram_model_destroy(model);
+    gram_function_release(f);
     return status;
 }
 
@@ -691,19 +696,17 @@ static const use uses[] = {
     READS(gram_gp_tune, gram_gp_tune_options, "gp_tune: tune", gp_tune_tune),
     FILLS(gram_gp_tune, gram_gp_tune_report, "gp_tune: report", gp_tune_report),
     READS(gram_gp_objective_value, gram_gp_options, "gp_objective_value: options", gp_objective_value),
-    READS(gram_markov_likelihood, gram_gp_options, "markov_likelihood: options", markov_likelihood),
-    READS(gram_markov_fit, gram_gp_options, "markov_fit: options", markov_fit),
     READS(gram_markov_tune, gram_gp_options, "markov_tune: options", markov_tune_options),
     READS(gram_markov_tune, gram_gp_tune_options, "markov_tune: tune", markov_tune_tune),
     FILLS(gram_markov_tune, gram_gp_tune_report, "markov_tune: report", markov_tune_report),
-    READS(gram_gp_cg_likelihood, gram_gp_cg_options, "gp_cg_likelihood: options", gp_cg_likelihood),
-    READS(gram_gp_cg_fit, gram_gp_cg_options, "gp_cg_fit: options", gp_cg_fit),
+    READS(gram_gp_fit, gram_gp_cg_options, "gp_fit: options.cg", gp_fit_cg),
+    READS(gram_gp_fit, gram_gp_inducing_options, "gp_fit: options.inducing", gp_fit_inducing),
+    READS(gram_gp_plan, gram_gp_options, "gp_plan: options", gp_plan),
     READS(gram_gp_path_create, gram_gp_path_options, "gp_path_create: options", gp_path_create),
-    READS(gram_gp_inducing_bound, gram_gp_inducing_options, "gp_inducing_bound: options", gp_inducing_bound),
-    READS(gram_gp_inducing_fit, gram_gp_inducing_options, "gp_inducing_fit: options", gp_inducing_fit),
-    FILLS(gram_gp_inducing_describe, gram_gp_inducing_parts, NULL, gp_inducing_describe),
-    {"gram_gp_inducing_create", "gram_gp_inducing_parts", "gp_inducing_create: parts", REPORT,
-     sizeof(gram_gp_inducing_parts), offsetof(gram_gp_inducing_parts, n), set_size, gp_inducing_create},
+    FILLS(gram_gp_describe, gram_gp_parts, NULL, gp_describe),
+    {"gram_gp_create", "gram_gp_parts", "gp_create: parts", REPORT, sizeof(gram_gp_parts),
+     offsetof(gram_gp_parts, mean_weights), set_size, gp_create},
+    FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -763,9 +766,6 @@ static const struct owned {
 #function, #type, sizeof(type), call                                                                           \
     }
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
-    OWNS(gram_gp_cg_get_report, gram_gp_cg_report, gp_cg_fit),
-    OWNS(gram_gp_inducing_get_report, gram_gp_inducing_report, gp_inducing_fit),
-    OWNS(gram_markov_get_report, gram_markov_report, markov_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
@@ -944,11 +944,12 @@ static void inner_options_have_a_size(void **state)
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);
     gp.size = 0;
-    gram_gp_cg_options cg;
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    cg.gp = &gp;
-    assert_int_equal(gp_cg_fit(&w, &cg), GRAM_ERROR_ARGUMENT);
-    assert_string_equal(gram_context_message(w.context), "gp_cg_fit: options.gp.size is 0; call gram_gp_options_init");
+    gram_gp_path_options path;
+    gram_gp_path_options_init(&path, sizeof path);
+    path.gp = &gp;
+    assert_int_equal(gp_path_create(&w, &path), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context),
+                        "gp_path_create: options.gp.size is 0; call gram_gp_options_init");
     gram_laplace_tune_options laplace;
     gram_laplace_tune_options_init(&laplace, sizeof laplace);
     laplace.laplace.size = 0;

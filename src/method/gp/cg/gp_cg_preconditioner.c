@@ -112,12 +112,11 @@ static gram_status make_factor(gram_context *context, const char *name, const gr
 /* ---- both ---- */
 
 gram_status gram_gp_preconditioner_make(gram_context *context, const char *name, const gram_kernel *kernel,
-                                        const gram_points *x, const double *shift, const gram_gp_cg_options *options,
-                                        gram_gp_preconditioner *m)
+                                        const gram_points *x, const double *shift, int mixed,
+                                        const gram_gp_cg_options *options, gram_gp_preconditioner *m)
 {
-    return options->preconditioner == GRAM_GP_CG_FACTOR_F32
-               ? make_factor(context, name, kernel, x, shift, options, m)
-               : make_low_rank(context, name, kernel, x, shift, options, m);
+    return mixed ? make_factor(context, name, kernel, x, shift, options, m)
+                 : make_low_rank(context, name, kernel, x, shift, options, m);
 }
 
 void gram_gp_preconditioner_free(gram_gp_preconditioner *m)

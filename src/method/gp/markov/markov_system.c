@@ -181,8 +181,7 @@ gram_status gram_markov_system_make(gram_context *context, const char *name, gra
     gram_status status = GRAM_OK;
     gram_markov_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(&s->options, sizeof s->options);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
+    TRY(gram_gp_options_read(context, name, options, &s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     TRY(gram_markov_model_make(context, name, kernel, 0, &s->model));
