@@ -11,7 +11,8 @@ export ONLY FUZZ_SECONDS PYTHON JOBS
 
 help:
 	@echo "make demo              build gram and show it at work"
-	@echo "make test              all tests, then again under the sanitizers"
+	@echo "make test              builds the release and runs its tests"
+	@echo "make test-sanitizers   the same tests under the address and undefined-behaviour sanitizers"
 	@echo "make test-long         large statistical runs, long fuzzing, big n"
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -20,7 +21,7 @@ help:
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
 	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean             removes build/"
-	@echo "demo, test, test-long, bench, fuzz and lint first call scripts/setup for what this machine lacks."
+	@echo "demo, test*, bench, fuzz and lint first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -34,6 +35,10 @@ demo:
 test:
 	@scripts/setup test
 	@tests/run
+
+test-sanitizers:
+	@scripts/setup test
+	@tests/run sanitizers
 
 test-long:
 	@scripts/setup test
@@ -65,4 +70,4 @@ install: build
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-long bench fuzz lint format exports install clean
+.PHONY: help build demo test test-sanitizers test-long bench fuzz lint format exports install clean

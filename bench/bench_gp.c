@@ -105,7 +105,7 @@ static void fit(int64_t n, int64_t d)
     gram_kernel *kernel, *tuned = NULL;
     const gram_gp_options o = options_of(NOISE);
     gram_gp_tune_options how;
-    gram_gp_tune_report r;
+    gram_gp_tune_report r = {.size = sizeof r};
     double noise;
     gram_gp_tune_options_init(&how, sizeof how);
     must(gram_kernel_parse(context, "const*rbf", &kernel));

@@ -208,7 +208,7 @@ static void factor(const char *text, int64_t n, int64_t d, int single)
     data x = make_points(SEED_X, n, d, 0);
     double *shift = constant(n, RIDGE), *b = random_numbers(SEED_V, n), *solution = constant(n, 0);
     gram_cholesky *made;
-    gram_cg_report report = {0};
+    gram_cg_report report = {.size = sizeof report};
     if (!single) memcpy(solution, b, (size_t)n * sizeof *b);
 
     const meter before = start_meter();
@@ -281,7 +281,7 @@ static void tune(int64_t n, int64_t d)
     gram_kernel *kernel = make_kernel("rbf"), *tuned;
     data x = make_points(SEED_X, n, d, 0);
     double *y = friedman(x.numbers, n, d), lambda;
-    gram_tune_report report;
+    gram_tune_report report = {.size = sizeof report};
 
     const meter before = start_meter();
     must(gram_krr_tune(context, kernel, x.points, 1, y, 1, NULL, &tuned, &lambda, &report));

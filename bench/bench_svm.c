@@ -126,7 +126,7 @@ static void tune(int64_t n, int64_t d, int64_t folds, int64_t widths, int64_t st
     gram_kernel *kernel, *tuned;
     gram_points *points;
     gram_svm_tune_options options;
-    gram_svm_tune_report report;
+    gram_svm_tune_report report = {.size = sizeof report};
     gram_svm_tune_options_init(&options, sizeof options);
     options.folds = folds;
     options.widths = widths;

@@ -1,5 +1,5 @@
-# What `make install` puts where: the command, both libraries, the headers, gram.pc and the CMake package. Nothing in
-# it holds an absolute path, so the tree can be moved.
+# What `make install` puts where: the command, both libraries, the headers, the documents that they point to, gram.pc and
+# the CMake package. Nothing in it holds an absolute path, so the tree can be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS gram_shared EXPORT gram_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -8,6 +8,8 @@ if(TARGET gram_command)
     install(TARGETS gram_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY include/gram DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gram
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/gram)
 
 set(gram_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

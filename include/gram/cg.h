@@ -23,6 +23,7 @@ typedef struct gram_cg_options {
 GRAM_API void gram_cg_options_init(gram_cg_options *options, size_t size);
 
 typedef struct gram_cg_report {
+    size_t size;
     int64_t iterations;
     double backward_error; /* the worst of the right-hand sides, from true residuals; for |A| a lower bound is taken */
     double residual;       /* |b - A x|/|b|, the worst */

@@ -61,6 +61,9 @@ GRAM_API void gram_context_destroy(gram_context *context);
  * context. */
 GRAM_API const char *gram_context_message(const gram_context *context);
 
+/* A line that says what to do about it, "" if there is none: for people, beside the message. Valid likewise. */
+GRAM_API const char *gram_context_advice(const gram_context *context);
+
 /* If the last failure was of one number of a point set (a coordinate that is not finite or outside the kernel's
  * domain): 1, and its row and column, counted from 0. Otherwise 0, and both are -1. */
 GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64_t *column);

@@ -1,4 +1,17 @@
-/* What makes a function part of libgram's interface. */
+/* What makes a function part of libgram's interface, and how its structs may grow.
+ *
+ * Structs whose first member is `size_t size` may get further members at their end in later versions, and programs that
+ * were built with the shorter struct still work. size is sizeof of the struct as the caller knows it. A caller's struct
+ * gets it from gram_X_init, where there is one, which also fills in the defaults; a report or result without it is
+ * declared as `gram_tune_report report = {.size = sizeof report};`. Then
+ *
+ *     options are read as far as their size says, the members beyond have their defaults;
+ *     reports are written as far as their size says, and size itself stays;
+ *     size 0 is GRAM_ERROR_ARGUMENT, and the message names the function to call; so is any other size that cannot be;
+ *     options longer than libgram knows must be 0 beyond what it knows (an _init sees to it): a member that would be
+ *     ignored is GRAM_ERROR_ARGUMENT.
+ *
+ * A report that libgram owns (gram_X_get_report) has the size of libgram's own struct: members beyond it are not there. */
 #ifndef GRAM_EXPORT_H
 #define GRAM_EXPORT_H
 

@@ -102,8 +102,8 @@ typedef struct gram_gp_inducing_parts {
     gram_gp_inducing_value value;
 } gram_gp_inducing_parts;
 
-/* Fills parts; the arrays belong to the gp. */
-GRAM_API void gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_inducing_parts *parts);
+/* Fills parts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); the arrays belong to the gp. */
+GRAM_API gram_status gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_inducing_parts *parts);
 
 /* The same model from parts, all copied. Numbers that are not finite and diagonals that are not positive are
  * GRAM_ERROR_DATA. */

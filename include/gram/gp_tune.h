@@ -53,7 +53,7 @@ GRAM_API void gram_gp_tune_options_init(gram_gp_tune_options *options, size_t si
 
 enum { GRAM_GP_DIAGNOSIS = 1024 };
 
-/* What tuning did. All of it, also size, is filled in. */
+/* What tuning did. The caller sets size. */
 typedef struct gram_gp_tune_report {
     size_t size;
     int64_t rows;        /* tuned on */

@@ -24,6 +24,7 @@
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/laplace.h>
+#include <gram/learn.h>
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>

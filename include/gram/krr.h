@@ -7,7 +7,7 @@
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
 
-#include <gram/function.h>
+#include <gram/model.h>
 #include <gram/plan.h>
 
 GRAM_BEGIN
@@ -49,6 +49,7 @@ typedef struct gram_krr_report {
     double trace;                   /* tr K */
     double radius;                  /* sqrt of the largest k(x, x) */
     gram_plan plan;
+    int intercept;
 } gram_krr_report;
 
 typedef struct gram_krr gram_krr;
@@ -66,6 +67,11 @@ GRAM_API const gram_krr_report *gram_krr_get_report(const gram_krr *krr);
  * weight 0 have NaN there. */
 GRAM_API const double *gram_krr_fitted(const gram_krr *krr);
 GRAM_API const double *gram_krr_loo_residuals(const gram_krr *krr);
+
+/* The fit as a model, as the learner (<gram/learn.h>) makes them: to be written, read and predicted from. The preparation says
+ * how columns of a table became the points; NULL: the points are all that there is. The caller destroys the model. */
+GRAM_API gram_status gram_krr_model(gram_context *context, const gram_krr *krr, gram_preparation *preparation,
+                                    gram_model **model);
 
 /* Residuals of every row when its whole fold is left out, with the same n lambda and kernel: P_BB^-1 a_B. fold[i] >= 0 names
  * the fold of row i. n^3 operations. out: n x outputs. */

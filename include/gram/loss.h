@@ -56,7 +56,7 @@ typedef struct gram_loss_options {
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
 
-/* loss(r) of the options' kind; `quantile` says which level. NaN for what is no kind. */
+/* loss(r) of the options' kind; `quantile` says which level. NaN for what is no kind, and for options without a size. */
 GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
 
 typedef struct gram_loss_report {

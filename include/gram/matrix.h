@@ -29,8 +29,8 @@ GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kerne
 
 /* out[i * ld + j] = d_k(x_i, y_j) = sqrt(k(x_i, x_i) + k(y_j, y_j) - 2 k(x_i, y_j)), the kernel metric: the distance of
  * the functions k(x_i, .) and k(y_j, .) in the kernel's Hilbert space. Always computed in f64. A sum, product or power of
- * kernels that know k(0) - k without cancellation (rbf, laplace, laplace1, powexp, rq, imq, matern at nu = 1/2, 3/2 and
- * 5/2; constants and white) has it to a few rounding errors however near the points are; for any other the difference is
+ * kernels that know k(0) - k without cancellation (rbf, laplace, laplace1, powexp, rq, imq, wendland, matern at nu = 1/2,
+ * 3/2 and 5/2; constants and white) has it to a few rounding errors however near the points are; for any other the difference is
  * taken, clipped at 0, and costs digits where it is small. O(n m d). */
 GRAM_API gram_status gram_matrix_distance(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                           const gram_points *y, double *out, int64_t ld);
@@ -86,8 +86,8 @@ typedef struct gram_derivatives {
 
 /* The kernel of every pair with its derivatives in both arguments, computed in f64: what Stein kernels and observed
  * derivatives need. GRAM_ERROR_UNSUPPORTED names the part of the kernel that has no d2k/dx dy and says why: laplace,
- * laplace1, min, intersection, chi2, tanimoto, matern with nu <= 1, powexp with p < 2, sobolev(a=1), white, callback,
- * precomputed, scale. Values agree with gram_matrix to rounding. To keep arrays small, ask for a block of rows at a
+ * laplace1, min, intersection, chi2, tanimoto, matern with nu <= 1, powexp with p < 2, wendland(k=0), sobolev(a=1),
+ * white, callback, precomputed, scale. Values agree with gram_matrix to rounding. To keep arrays small, ask for a block of rows at a
  * time: X may be any part of the points. O(n m d), with `mixed` O(n m d^2); each thread takes as much memory as the
  * derivatives of a few hundred pairs. */
 GRAM_API gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *kernel, const gram_points *x,

@@ -82,10 +82,10 @@ GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
 
-/* Sets the options (initialised before; the format stays) so that they read what the preparation needs and no more: names
+/* Sets the options (initialised before, or it is GRAM_ERROR_ARGUMENT; the format stays) so that they read what the preparation needs and no more: names
  * the columns, says which are text, keeps missing values, and allows targets and weights to be absent. They borrow from the
  * preparation. For gram_table_read and gram_reader_open alike. */
-GRAM_API void gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options);
+GRAM_API gram_status gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options);
 
 /* A table made ready; everything belongs to it. */
 typedef struct gram_prepared {

@@ -74,6 +74,7 @@ typedef struct gram_stein_test_options {
 GRAM_API void gram_stein_test_options_init(gram_stein_test_options *options, size_t size);
 
 typedef struct gram_stein_test_result {
+    size_t size; /* the caller sets it */
     gram_discrepancy statistic;
     double p_value;   /* (1 + #{bootstrap >= observed})/(1 + draws): the same for the V- and the U-statistic */
     double threshold; /* the U-statistic from which on the test rejects: a quantile of the bootstrap */

@@ -47,7 +47,7 @@ typedef struct gram_tune_options {
 
 GRAM_API void gram_tune_options_init(gram_tune_options *options, size_t size);
 
-/* What tuning did. All of it, also size, is filled in. */
+/* What tuning did. The caller sets size. */
 typedef struct gram_tune_report {
     size_t size;
     int64_t rows;           /* tuned on */

@@ -71,7 +71,7 @@ void gram_arena_release(gram_arena *arena)
 {
     while (arena->chunk) {
         gram_arena_chunk *older = arena->chunk->older;
-        gram_memory_give(arena->memory, arena->chunk, arena->chunk->bytes);
+        gram_memory_give(arena->memory, arena->chunk);
         arena->chunk = older;
     }
     arena->used = 0;

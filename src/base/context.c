@@ -7,18 +7,18 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
+
 enum { MAX_THREADS = 1024 };
 
 void gram_context_options_init(gram_context_options *options, size_t size)
 {
-    if (!options) return;
-    memset(options, 0, size);
-    options->size = size;
+    const gram_context_options defaults = {.threads = 0};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_options(const gram_context_options *options)
 {
-    if (options->size != sizeof *options) return GRAM_ERROR_ARGUMENT;
     if (options->threads < 0 || options->threads > MAX_THREADS) return GRAM_ERROR_ARGUMENT;
     if (!options->allocator.allocate != !options->allocator.release) return GRAM_ERROR_ARGUMENT;
     return GRAM_OK;
@@ -28,25 +28,25 @@ gram_status gram_context_create(const gram_context_options *options, gram_contex
 {
     gram_status status = GRAM_OK;
     gram_memory *memory = NULL;
-    gram_context_options defaults;
-    gram_context_options_init(&defaults, sizeof defaults);
-    if (!options) options = &defaults;
+    gram_context_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
     *context = NULL;
-    TRY(check_options(options));
-    const gram_vecmath *vecmath = gram_vecmath_choose(options->isa);
+    gram_context_options_init(&o, sizeof o);
+    TRY(gram_sized_read(NULL, "context_create", "options", "gram_context_options", options, &o, sizeof o));
+    TRY(check_options(&o));
+    const gram_vecmath *vecmath = gram_vecmath_choose(o.isa);
     if (!vecmath) return GRAM_ERROR_UNSUPPORTED;
 
-    TRY(gram_memory_create(&options->allocator, options->memory_budget, &memory));
+    TRY(gram_memory_create(&o.allocator, o.memory_budget, &memory));
     TRY(gram_memory_take(memory, sizeof **context, (void **)context));
     memset(*context, 0, sizeof **context);
     (*context)->memory = gram_memory_retain(memory);
-    (*context)->threads = options->threads ? options->threads : omp_get_max_threads();
-    (*context)->seed = options->seed;
-    (*context)->progress = options->progress;
-    (*context)->progress_user = options->progress_user;
-    (*context)->cancel = options->cancel;
-    (*context)->cancel_user = options->cancel_user;
+    (*context)->threads = o.threads ? o.threads : omp_get_max_threads();
+    (*context)->seed = o.seed;
+    (*context)->progress = o.progress;
+    (*context)->progress_user = o.progress_user;
+    (*context)->cancel = o.cancel;
+    (*context)->cancel_user = o.cancel_user;
     (*context)->vecmath = vecmath;
     (*context)->failed_row = (*context)->failed_column = -1;
 done:
@@ -58,13 +58,18 @@ void gram_context_destroy(gram_context *context)
 {
     if (!context) return;
     gram_memory *memory = context->memory;
-    gram_memory_give(memory, context, sizeof *context);
+    gram_memory_give(memory, context);
     gram_memory_release(memory);
 }
 
 const char *gram_context_message(const gram_context *context)
 {
     return context ? context->message : "";
+}
+
+const char *gram_context_advice(const gram_context *context)
+{
+    return context ? context->advice : "";
 }
 
 int gram_context_place(const gram_context *context, int64_t *row, int64_t *column)
@@ -108,6 +113,7 @@ const char *gram_version(void)
 static gram_status keep_failure(gram_context *context, gram_status status, const char *format, va_list arguments)
 {
     (void)vsnprintf(context->message, sizeof context->message, format, arguments);
+    context->advice[0] = '\0';
     context->failed_row = context->failed_column = -1;
     return status;
 }
@@ -118,6 +124,12 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
     va_start(arguments, format);
     (void)keep_failure(context, status, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+gram_status gram_advise(gram_context *context, gram_status status, const char *advice)
+{
+    (void)snprintf(context->advice, sizeof context->advice, "%s", advice ? advice : "");
     return status;
 }
 
@@ -158,7 +170,7 @@ gram_status gram_take(gram_context *context, const char *what, int64_t count, si
     return gram_take_from(context, context->memory, what, count, size, out);
 }
 
-void gram_give(gram_context *context, void *block, int64_t count, size_t size)
+void gram_give(gram_context *context, void *block)
 {
-    gram_memory_give(context->memory, block, (size_t)count * size);
+    gram_memory_give(context->memory, block);
 }

@@ -7,7 +7,7 @@
  *     FAIL_IF(lambda < 0, context, GRAM_ERROR_ARGUMENT, "krr_fit: lambda = %g is negative", lambda);
  *     ...
  * done:
- *     gram_give(context, factor, n, sizeof(double));
+ *     gram_give(context, factor);
  *     return status; */
 #ifndef GRAM_BASE_CONTEXT_H
 #define GRAM_BASE_CONTEXT_H
@@ -30,6 +30,7 @@ struct gram_context {
     void *cancel_user;
     const gram_vecmath *vecmath;
     char message[GRAM_MESSAGE_SIZE];
+    char advice[GRAM_MESSAGE_SIZE];    /* what to do about it; every new message clears it */
     int64_t failed_row, failed_column; /* of the last failure, if it was of a coordinate, else -1 */
 };
 
@@ -58,11 +59,15 @@ gram_status gram_fail(gram_context *context, gram_status status, const char *for
 gram_status gram_fail_place(gram_context *context, gram_status status, int64_t row, int64_t column, const char *format,
                             ...) GRAM_PRINTF(5, 6);
 
+/* After gram_fail: what to do about it. Returns the status. */
+gram_status gram_advise(gram_context *context, gram_status status, const char *advice);
+
 /* count * size bytes from the context's memory; a failure names `what` and both sizes. */
 gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out);
 /* The same from another memory, such as an object's. */
 gram_status gram_take_from(gram_context *context, gram_memory *memory, const char *what, int64_t count, size_t size,
                            void **out);
-void gram_give(gram_context *context, void *block, int64_t count, size_t size);
+/* Gives a block of the context's memory back; block may be NULL. */
+void gram_give(gram_context *context, void *block);
 
 #endif

@@ -1,15 +1,28 @@
 /* Counted memory with a budget; see memory.h.
  *
- * Large blocks are aligned to huge pages and offered to the kernel as such: first touch of fresh memory was measured at
- * 6.4 GB/s with huge pages against 1.6 GB/s without on one core. */
+ * Each block is preceded by a head of one cache line, which keeps its size, so that whoever gives it back need not know.
+ *
+ * Large blocks, head included, begin on a huge page and are offered to the kernel as huge pages: first touch of fresh
+ * memory was measured at 6.4 GB/s with them against 1.6 GB/s without on one core. The head pushes the end of an array
+ * of whole huge pages into one more; so short an end stays in small pages, or the array would grow by 2 MiB. */
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20, SHORT_END = 64 << 10 };
+
+/* What stands before each block. */
+typedef struct block_head {
+    size_t bytes;              /* of the block, the head not counted */
+    const gram_memory *memory; /* that it came from */
+} block_head;
+
+enum { HEAD = GRAM_ALIGNMENT };
+_Static_assert(sizeof(block_head) <= HEAD, "the head keeps the blocks aligned");
 
 struct gram_memory {
     gram_allocator allocator;
@@ -19,15 +32,21 @@ struct gram_memory {
     atomic_int references;
 };
 
+static void *allocate_pages(size_t bytes)
+{
+    void *block;
+    const size_t huge = (bytes + HUGE_PAGE - SHORT_END) / HUGE_PAGE * HUGE_PAGE;
+    if (posix_memalign(&block, HUGE_PAGE, huge > bytes ? huge : bytes)) return NULL;
+    (void)madvise(block, huge, MADV_HUGEPAGE);
+    return block;
+}
+
 static void *system_allocate(void *user, size_t bytes)
 {
     (void)user;
-    const size_t alignment = bytes >= 2 * (size_t)HUGE_PAGE ? (size_t)HUGE_PAGE : (size_t)GRAM_ALIGNMENT;
-    if (bytes > SIZE_MAX - alignment) return NULL;
-    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void *block = aligned_alloc(alignment, rounded);
-    if (block && alignment == (size_t)HUGE_PAGE) (void)madvise(block, rounded, MADV_HUGEPAGE);
-    return block;
+    if (bytes > SIZE_MAX - (size_t)HUGE_PAGE) return NULL;
+    const size_t rounded = (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    return bytes < 2 * (size_t)HUGE_PAGE ? aligned_alloc(GRAM_ALIGNMENT, rounded) : allocate_pages(rounded);
 }
 
 static void system_release(void *user, void *block, size_t bytes)
@@ -83,16 +102,24 @@ gram_status gram_memory_take(gram_memory *memory, size_t bytes, void **out)
     *out = NULL;
     if (bytes == 0) return GRAM_OK;
     if (!reserve(memory, bytes)) return GRAM_ERROR_BUDGET;
-    *out = memory->allocator.allocate(memory->allocator.user, bytes);
-    if (*out) return GRAM_OK;
-    atomic_fetch_sub(&memory->used, bytes);
-    return GRAM_ERROR_MEMORY;
+    block_head *head = NULL;
+    if (bytes <= SIZE_MAX - HEAD) head = memory->allocator.allocate(memory->allocator.user, HEAD + bytes);
+    if (!head) {
+        atomic_fetch_sub(&memory->used, bytes);
+        return GRAM_ERROR_MEMORY;
+    }
+    *head = (block_head){bytes, memory};
+    *out = (char *)head + HEAD;
+    return GRAM_OK;
 }
 
-void gram_memory_give(gram_memory *memory, void *block, size_t bytes)
+void gram_memory_give(gram_memory *memory, void *block)
 {
     if (!block) return;
-    memory->allocator.release(memory->allocator.user, block, bytes);
+    block_head *head = (block_head *)(void *)((char *)block - HEAD);
+    const size_t bytes = head->bytes;
+    assert(head->memory == memory);
+    memory->allocator.release(memory->allocator.user, head, HEAD + bytes);
     atomic_fetch_sub(&memory->used, bytes);
 }
 

@@ -19,9 +19,12 @@ gram_memory *gram_memory_retain(gram_memory *memory);
 void gram_memory_release(gram_memory *memory);
 
 /* Takes bytes (64-byte aligned, not cleared) or fails with GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY and *out = NULL.
- * bytes = 0 gives NULL and success. */
+ * bytes = 0 gives NULL and success. The block remembers its size in the 64 bytes before it, which the allocator is asked
+ * for as well; the budget counts the bytes asked for here. */
 gram_status gram_memory_take(gram_memory *memory, size_t bytes, void **out);
-void gram_memory_give(gram_memory *memory, void *block, size_t bytes);
+
+/* Gives a block back to the memory that it was taken from. block may be NULL. */
+void gram_memory_give(gram_memory *memory, void *block);
 
 size_t gram_memory_budget(const gram_memory *memory);
 size_t gram_memory_used(const gram_memory *memory);

@@ -107,7 +107,7 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
     status = state.status;
     if (status == GRAM_ERROR_CANCELLED) (void)gram_fail(context, status, "%s: cancelled", sweep->what);
 done:
-    gram_give(context, state.scratch, threads, state.scratch_stride);
+    gram_give(context, state.scratch);
     return status;
 }
 
@@ -125,7 +125,7 @@ done:
 
 void gram_flags_destroy(gram_context *context, gram_flags *flags)
 {
-    gram_give(context, flags->set, flags->count, sizeof *flags->set);
+    gram_give(context, flags->set);
     flags->set = NULL;
 }
 

@@ -24,7 +24,6 @@ typedef struct kept_block {
 struct gram_source {
     gram_memory *memory;
     char *name;
-    size_t name_size;
     int descriptor; /* -1: memory */
     const char *bytes;
     int64_t size; /* -1 if that cannot be known */
@@ -70,9 +69,9 @@ static gram_status create(gram_context *context, const char *name, gram_source *
     made->descriptor = -1;
     made->size = -1;
     made->memory = gram_memory_retain(context->memory);
-    made->name_size = strlen(name) + 1;
-    TRY(gram_take(context, "reading", (int64_t)made->name_size, 1, (void **)&made->name));
-    memcpy(made->name, name, made->name_size);
+    const size_t length = strlen(name) + 1;
+    TRY(gram_take(context, "reading", (int64_t)length, 1, (void **)&made->name));
+    memcpy(made->name, name, length);
     *source = made;
     made = NULL;
 done:
@@ -120,11 +119,11 @@ void gram_source_close(gram_source *source)
     if (source->descriptor > STDIN_FILENO) (void)close(source->descriptor);
     while (source->first) {
         kept_block *next = source->first->next;
-        gram_memory_give(memory, source->first, sizeof *source->first);
+        gram_memory_give(memory, source->first);
         source->first = next;
     }
-    gram_memory_give(memory, source->name, source->name_size);
-    gram_memory_give(memory, source, sizeof *source);
+    gram_memory_give(memory, source->name);
+    gram_memory_give(memory, source);
     gram_memory_release(memory);
 }
 
@@ -268,22 +267,16 @@ int gram_source_read_at(const gram_source *source, int64_t offset, void *buffer,
 
 /* ---- the upper layer ---- */
 
-/* zlib's own memory, some 40 KB, counts like any other; each block is preceded by its size. */
+/* zlib's own memory, some 40 KB, counts like any other. */
 static void *take_for_zlib(void *opaque, uInt count, uInt size)
 {
-    const size_t bytes = GRAM_ALIGNMENT + (size_t)count * size;
     void *block;
-    if (gram_memory_take(opaque, bytes, &block) < 0) return Z_NULL;
-    memcpy(block, &bytes, sizeof bytes);
-    return (char *)block + GRAM_ALIGNMENT;
+    return gram_memory_take(opaque, (size_t)count * size, &block) < 0 ? Z_NULL : block;
 }
 
-static void give_from_zlib(void *opaque, void *address)
+static void give_from_zlib(void *opaque, void *block)
 {
-    char *block = (char *)address - GRAM_ALIGNMENT;
-    size_t bytes;
-    memcpy(&bytes, block, sizeof bytes);
-    gram_memory_give(opaque, block, bytes);
+    gram_memory_give(opaque, block);
 }
 
 static gram_status start_inflating(gram_context *context, gram_source *source)

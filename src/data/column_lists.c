@@ -112,7 +112,7 @@ gram_status gram_table_find_columns(gram_context *context, const gram_table *tab
         text += item.length + 1;
     }
 done:
-    gram_give(context, seen, table->d, 1);
+    gram_give(context, seen);
     return status;
 }
 
@@ -138,7 +138,7 @@ static gram_status choose_by_lists(gram_context *context, const gram_table *tabl
         if (columns[i] >= 0) columns[(*count)++] = columns[i];
     FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
 done:
-    gram_give(context, scratch, 2 * d, sizeof *scratch);
+    gram_give(context, scratch);
     return status;
 }
 
@@ -233,9 +233,9 @@ gram_status gram_table_keep_columns(gram_context *context, gram_table *table, co
     reorder(table, from, names, levels);
     table->d = count;
 done:
-    gram_give(context, from, 2 * d, sizeof *from);
-    gram_give(context, levels, d, sizeof *levels);
-    gram_give(context, names, d, sizeof *names);
+    gram_give(context, from);
+    gram_give(context, levels);
+    gram_give(context, names);
     return status;
 }
 
@@ -263,8 +263,8 @@ gram_status gram_table_apply_options(gram_context *context, gram_table *table, c
     TRY(gram_table_keep_columns(context, table, columns, count));
     keep_numbers(table, d, columns, row);
 done:
-    gram_give(context, row, d, sizeof *row);
-    gram_give(context, columns, d, sizeof *columns);
+    gram_give(context, row);
+    gram_give(context, columns);
     return status;
 }
 

@@ -24,7 +24,6 @@ typedef struct svm_reader {
     int64_t greatest;
     int keep_missing;
     char *names; /* of the columns, while they are made */
-    int64_t name_bytes;
 } svm_reader;
 
 typedef struct token {
@@ -160,7 +159,6 @@ static int64_t index_of(const char *name)
 
 static gram_status take_names(svm_reader *reader, int64_t bytes)
 {
-    reader->name_bytes = bytes;
     return gram_take_from(reader->lines.context, reader->table->memory, "libsvm: columns", bytes, 1,
                           (void **)&reader->names);
 }
@@ -247,9 +245,9 @@ static void close_svm(void *state)
     if (!reader) return;
     gram_memory *memory = reader->table->memory;
     gram_csv_end(&reader->lines);
-    gram_memory_give(memory, reader->names, (size_t)reader->name_bytes);
-    gram_memory_give(memory, reader->place, (size_t)reader->width * sizeof *reader->place);
-    gram_memory_give(memory, reader, sizeof *reader);
+    gram_memory_give(memory, reader->names);
+    gram_memory_give(memory, reader->place);
+    gram_memory_give(memory, reader);
 }
 
 static gram_status start(gram_context *context, gram_source *source, const gram_table_options *options,

@@ -238,7 +238,7 @@ static gram_status read_header(npy_reader *reader)
     reader->offset = gram_source_position(reader->source);
     TRY(check_size(reader, reader->n, reader->d));
 done:
-    gram_give(reader->context, text, (int64_t)length, 1);
+    gram_give(reader->context, text);
     return status;
 }
 
@@ -265,9 +265,9 @@ static void close_npy(void *state)
     npy_reader *reader = state;
     if (!reader) return;
     gram_memory *memory = reader->table->memory;
-    gram_memory_give(memory, reader->piece, (size_t)reader->piece_bytes);
-    gram_memory_give(memory, reader->columns, (size_t)reader->d * sizeof *reader->columns);
-    gram_memory_give(memory, reader, sizeof *reader);
+    gram_memory_give(memory, reader->piece);
+    gram_memory_give(memory, reader->columns);
+    gram_memory_give(memory, reader);
 }
 
 static gram_status open_npy(gram_context *context, gram_source *source, const gram_table_options *options,

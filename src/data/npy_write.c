@@ -110,6 +110,6 @@ void gram_npy_destroy(gram_npy *file)
     if (!file) return;
     gram_memory *memory = file->memory;
     give_up(file);
-    gram_memory_give(memory, file, sizeof *file);
+    gram_memory_give(memory, file);
     gram_memory_release(memory);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
+
 /* ---- checking ---- */
 
 static gram_status check_levels(gram_context *context, const char *role, int64_t index, const gram_column *column)
@@ -72,7 +74,7 @@ static gram_status check_names(gram_context *context, const gram_preparation_des
         FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
                 "preparation: column '%.200s' is there twice", names[i]);
 done:
-    gram_give(context, names, count, sizeof *names);
+    gram_give(context, names);
     return status;
 }
 
@@ -213,7 +215,7 @@ void gram_preparation_release(gram_preparation *preparation)
     if (!preparation || atomic_fetch_sub(&preparation->references, 1) != 1) return;
     gram_memory *memory = preparation->memory;
     gram_arena_release(&preparation->arena);
-    gram_memory_give(memory, preparation, sizeof *preparation);
+    gram_memory_give(memory, preparation);
     gram_memory_release(memory);
 }
 
@@ -250,20 +252,25 @@ size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t
     return (size_t)snprintf(text, size, "%s%s%s", feature->name, feature->text ? "=" : "", level);
 }
 
-void gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)
+gram_status gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)
 {
-    options->features = options->ignore = options->categories = NULL;
-    options->text = GRAM_TEXT_ERROR;
-    options->header = preparation->description.named ? GRAM_HEADER_YES : GRAM_HEADER_AUTO;
-    options->keep_missing = 1;
-    options->wanted = preparation->wanted;
-    options->wanted_count = preparation->wanted_count;
+    gram_table_options known;
+    gram_table_options_init(&known, sizeof known);
+    const gram_status status =
+        gram_sized_read(NULL, "preparation_reading", "options", "gram_table_options", options, &known, sizeof known);
+    if (status < 0) return status;
+    known.features = known.ignore = known.categories = NULL;
+    known.text = GRAM_TEXT_ERROR;
+    known.header = preparation->description.named ? GRAM_HEADER_YES : GRAM_HEADER_AUTO;
+    known.keep_missing = 1;
+    known.wanted = preparation->wanted;
+    known.wanted_count = preparation->wanted_count;
+    gram_sized_write(options, &known, sizeof known);
+    return GRAM_OK;
 }
 
 void gram_preparation_options_init(gram_preparation_options *options, size_t size)
 {
-    const gram_preparation_options defaults = {.size = size, .scale = 1, .most_levels = 50};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    const gram_preparation_options defaults = {.scale = 1, .most_levels = 50};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }

@@ -254,12 +254,11 @@ void gram_prepared_destroy(gram_prepared *prepared)
     if (!prepared) return;
     prepared_object *made = (prepared_object *)prepared;
     gram_memory *memory = made->memory;
-    const size_t n = (size_t)prepared->n, number = sizeof(double);
-    gram_memory_give(memory, made->rows, n * sizeof *made->rows);
-    gram_memory_give(memory, made->x, n * (size_t)prepared->d * number);
-    gram_memory_give(memory, made->y, n * (size_t)prepared->targets * number);
-    gram_memory_give(memory, made->weights, n * number);
-    gram_memory_give(memory, made, sizeof *made);
+    gram_memory_give(memory, made->rows);
+    gram_memory_give(memory, made->x);
+    gram_memory_give(memory, made->y);
+    gram_memory_give(memory, made->weights);
+    gram_memory_give(memory, made);
     gram_memory_release(memory);
 }
 
@@ -308,7 +307,7 @@ static gram_status apply(applier *a)
     made->view.y = made->y;
     made->view.weights = made->weights;
 done:
-    gram_give(a->context, a->choice.rows, a->table->n, sizeof(int64_t));
+    gram_give(a->context, a->choice.rows);
     return status;
 }
 

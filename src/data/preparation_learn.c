@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "data/preparation.h"
 
@@ -214,7 +215,7 @@ static gram_status find_moments(gram_context *context, moments *m)
     if (m->scaled) TRY(gram_sweep_run(context, &sweep));
     if (m->scaled) second_pass(m, blocks);
 done:
-    gram_give(context, m->parts, blocks * m->count, sizeof *m->parts);
+    gram_give(context, m->parts);
     m->parts = NULL;
     return status;
 }
@@ -351,7 +352,7 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .named = l->table->named};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
-    gram_give(l->context, l->choice.rows, l->table->n, sizeof *l->choice.rows);
+    gram_give(l->context, l->choice.rows);
     return status;
 }
 
@@ -359,19 +360,18 @@ gram_status gram_preparation_learn(gram_context *context, const gram_table *tabl
                                    const gram_preparation_options *options, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
-    gram_preparation_options defaults;
+    gram_preparation_options o;
     learner l = {.context = context, .table = table};
     if (!context || !table || !preparation) return GRAM_ERROR_ARGUMENT;
     *preparation = NULL;
-    gram_preparation_options_init(&defaults, sizeof defaults);
-    l.options = options ? options : &defaults;
-    FAIL_IF(l.options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "preparation_learn: options.size = %zu, gram_preparation_options_init was not called", l.options->size);
+    gram_arena_init(&l.arena, context->memory);
+    gram_preparation_options_init(&o, sizeof o);
+    l.options = &o;
+    TRY(gram_sized_read(context, "preparation_learn", "options", "gram_preparation_options", options, &o, sizeof o));
     FAIL_IF((unsigned)l.options->missing > GRAM_MISSING_MEAN || (l.options->scale | 1) != 1 ||
                 l.options->most_levels < 1,
             context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
             (int)l.options->missing, l.options->scale, l.options->most_levels);
-    gram_arena_init(&l.arena, context->memory);
     TRY(learn(&l, preparation));
 done:
     gram_arena_release(&l.arena);

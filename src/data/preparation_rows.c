@@ -87,7 +87,7 @@ gram_status gram_rows_choose(gram_context *context, const gram_table *table, con
             table->file);
 done:
     if (status < 0) {
-        gram_give(context, choice->rows, table->n, sizeof *choice->rows);
+        gram_give(context, choice->rows);
         *choice = (gram_row_choice){0, NULL};
     }
     return status;

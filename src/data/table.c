@@ -18,9 +18,9 @@ gram_status gram_table_create(gram_context *context, const char *file, gram_tabl
     TRY(gram_take(context, "table", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
-    made->file_size = strlen(file) + 1;
-    TRY(gram_take(context, "table: its name", (int64_t)made->file_size, 1, (void **)&made->file));
-    memcpy(made->file, file, made->file_size);
+    const size_t length = strlen(file) + 1;
+    TRY(gram_take(context, "table: its name", (int64_t)length, 1, (void **)&made->file));
+    memcpy(made->file, file, length);
     *table = made;
     made = NULL;
 done:
@@ -33,13 +33,13 @@ void gram_table_destroy(gram_table *table)
     if (!table) return;
     gram_memory *memory = table->memory;
     for (int64_t i = 0; table->levels && i < table->name_count; i++) gram_levels_destroy(table->levels[i]);
-    gram_memory_give(memory, table->levels, (size_t)table->name_count * sizeof *table->levels);
-    gram_memory_give(memory, table->lines, (size_t)table->line_capacity * sizeof *table->lines);
-    gram_memory_give(memory, table->numbers, (size_t)table->capacity * sizeof(double));
-    gram_memory_give(memory, table->names, (size_t)table->name_count * sizeof *table->names);
-    gram_memory_give(memory, table->name_text, table->name_size);
-    gram_memory_give(memory, table->file, table->file_size);
-    gram_memory_give(memory, table, sizeof *table);
+    gram_memory_give(memory, table->levels);
+    gram_memory_give(memory, table->lines);
+    gram_memory_give(memory, table->numbers);
+    gram_memory_give(memory, table->names);
+    gram_memory_give(memory, table->name_text);
+    gram_memory_give(memory, table->file);
+    gram_memory_give(memory, table);
     gram_memory_release(memory);
 }
 
@@ -117,7 +117,7 @@ static gram_status check_repeated(gram_context *context, const gram_table *table
              first + 1, second + 1, sorted[i]);
     }
 done:
-    gram_give(context, sorted, table->d, sizeof *sorted);
+    gram_give(context, sorted);
     return status;
 }
 
@@ -137,7 +137,6 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
     const int64_t bytes = text ? (int64_t)size : d < INT64_MAX / DEFAULT_NAME_SIZE ? d * DEFAULT_NAME_SIZE : -1;
     TRY(gram_take_from(context, table->memory, "table: column names", bytes, 1, &block));
     table->name_text = block;
-    table->name_size = (size_t)bytes;
     TRY(gram_take_from(context, table->memory, "table: column names", d, sizeof *table->names, &block));
     table->names = block;
     table->name_count = d;
@@ -170,7 +169,7 @@ gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t
     }
     TRY(gram_take_from(context, table->memory, table->file, wanted, sizeof(double), (void **)&numbers));
     if (table->n > 0) memcpy(numbers, table->numbers, (size_t)(table->n * table->d) * sizeof(double));
-    gram_memory_give(table->memory, table->numbers, (size_t)table->capacity * sizeof(double));
+    gram_memory_give(table->memory, table->numbers);
     table->numbers = numbers;
     table->capacity = wanted;
     table->row_capacity = rows;
@@ -185,7 +184,7 @@ gram_status gram_table_reserve_lines(gram_context *context, gram_table *table, i
     if (rows <= table->line_capacity) return status;
     TRY(gram_take_from(context, table->memory, table->file, rows, sizeof *lines, (void **)&lines));
     for (int64_t i = 0; i < table->n; i++) lines[i] = gram_table_line(table, i);
-    gram_memory_give(table->memory, table->lines, (size_t)table->line_capacity * sizeof *lines);
+    gram_memory_give(table->memory, table->lines);
     table->lines = lines;
     table->line_capacity = rows;
 done:
@@ -336,6 +335,6 @@ gram_status gram_table_standardise(gram_context *context, gram_table *table, dou
     if (mean) memcpy(mean, moments, (size_t)d * sizeof(double));
     if (deviation) memcpy(deviation, moments + d, (size_t)d * sizeof(double));
 done:
-    gram_give(context, moments, 2 * d, sizeof(double));
+    gram_give(context, moments);
     return status;
 }

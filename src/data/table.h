@@ -18,10 +18,8 @@ struct gram_table {
     gram_levels **levels; /* of the text columns, NULL for numbers; those of columns that were dropped come last */
     int64_t name_count;   /* that the arrays `names` and `levels` hold */
     char *name_text;
-    size_t name_size;
-    int named;  /* the names come from the file */
-    char *file; /* what messages call it */
-    size_t file_size;
+    int named;             /* the names come from the file */
+    char *file;            /* what messages call it */
     int64_t first_row;     /* rows of the file before the first one here */
     int64_t first_line;    /* of row 0, 0 if the file has no lines */
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */

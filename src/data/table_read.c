@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "data/table.h"
 
 /* A new format is a type and a row. */
@@ -19,13 +20,10 @@ static const format_row formats[] = {
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static const gram_table_options defaults = {.size = sizeof defaults};
-
 void gram_table_options_init(gram_table_options *options, size_t size)
 {
-    if (!options) return;
-    memset(options, 0, size);
-    options->size = size;
+    const gram_table_options defaults = {.format = GRAM_FORMAT_AUTO};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* Of text[0 .. length). ASCII only: tolower follows the locale. */
@@ -43,8 +41,6 @@ static int ends_with(const char *text, size_t length, const char *ending)
 static gram_status check_options(gram_context *context, const gram_table_options *options)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "table_read: options.size = %zu, gram_table_options_init was not called", options->size);
     FAIL_IF((unsigned)options->header > GRAM_HEADER_NO, context, GRAM_ERROR_ARGUMENT, "table_read: options.header = %d",
             (int)options->header);
     FAIL_IF((unsigned)options->text > GRAM_TEXT_CATEGORIES, context, GRAM_ERROR_ARGUMENT,
@@ -55,13 +51,16 @@ done:
     return status;
 }
 
+/* Reads the caller's options into `known` and finds the format. */
 static gram_status choose(gram_context *context, const char *path, const gram_table_options *options,
-                          const gram_format_type **type)
+                          gram_table_options *known, const gram_format_type **type)
 {
     gram_status status = GRAM_OK;
-    gram_format format = options->format;
     size_t length = strlen(path);
-    TRY(check_options(context, options));
+    gram_table_options_init(known, sizeof *known);
+    TRY(gram_sized_read(context, "table_read", "options", "gram_table_options", options, known, sizeof *known));
+    gram_format format = known->format;
+    TRY(check_options(context, known));
     if (format == GRAM_FORMAT_AUTO && strcmp(path, "-") == 0) format = GRAM_FORMAT_CSV;
     if (ends_with(path, length, ".gz")) length -= strlen(".gz");
     for (int i = 0; i < FORMATS; i++) {
@@ -115,13 +114,13 @@ gram_status gram_table_read(gram_context *context, const char *path, const gram_
 {
     gram_status status = GRAM_OK;
     const gram_format_type *type;
+    gram_table_options known;
     gram_source *source = NULL;
     if (!context || !path || !table) return GRAM_ERROR_ARGUMENT;
-    if (!options) options = &defaults;
     *table = NULL;
-    TRY(choose(context, path, options, &type));
-    TRY(gram_source_open(context, path, is_read_twice(type, options), &source));
-    TRY(read_source(context, type, source, options, table));
+    TRY(choose(context, path, options, &known, &type));
+    TRY(gram_source_open(context, path, is_read_twice(type, &known), &source));
+    TRY(read_source(context, type, source, &known, table));
 done:
     gram_source_close(source);
     return status;
@@ -132,13 +131,13 @@ gram_status gram_table_read_memory(gram_context *context, const char *name, cons
 {
     gram_status status = GRAM_OK;
     const gram_format_type *type;
+    gram_table_options known;
     gram_source *source = NULL;
     if (!context || !name || (!bytes && length > 0) || !table) return GRAM_ERROR_ARGUMENT;
-    if (!options) options = &defaults;
     *table = NULL;
-    TRY(choose(context, name, options, &type));
+    TRY(choose(context, name, options, &known, &type));
     TRY(gram_source_open_memory(context, name, bytes, length, &source));
-    TRY(read_source(context, type, source, options, table));
+    TRY(read_source(context, type, source, &known, table));
 done:
     gram_source_close(source);
     return status;
@@ -149,6 +148,7 @@ done:
 struct gram_reader {
     gram_memory *memory;
     const gram_format_type *type;
+    gram_table_options known;
     gram_source *source;
     gram_table *table;
     void *state;
@@ -162,7 +162,7 @@ void gram_reader_close(gram_reader *reader)
     reader->type->close(reader->state);
     gram_table_destroy(reader->table);
     gram_source_close(reader->source);
-    gram_memory_give(memory, reader, sizeof *reader);
+    gram_memory_give(memory, reader);
     gram_memory_release(memory);
 }
 
@@ -194,13 +194,13 @@ gram_status gram_reader_open(gram_context *context, const char *path, const gram
 {
     gram_status status = GRAM_OK;
     const gram_format_type *type;
+    gram_table_options known;
     gram_source *source = NULL;
     if (!context || !path || !reader) return GRAM_ERROR_ARGUMENT;
-    if (!options) options = &defaults;
     *reader = NULL;
-    TRY(choose(context, path, options, &type));
+    TRY(choose(context, path, options, &known, &type));
     TRY(gram_source_open(context, path, 0, &source));
-    TRY(open_reader(context, type, source, options, reader));
+    TRY(open_reader(context, type, source, &known, reader));
 done:
     return status;
 }
@@ -210,13 +210,13 @@ gram_status gram_reader_open_memory(gram_context *context, const char *name, con
 {
     gram_status status = GRAM_OK;
     const gram_format_type *type;
+    gram_table_options known;
     gram_source *source = NULL;
     if (!context || !name || (!bytes && length > 0) || !reader) return GRAM_ERROR_ARGUMENT;
-    if (!options) options = &defaults;
     *reader = NULL;
-    TRY(choose(context, name, options, &type));
+    TRY(choose(context, name, options, &known, &type));
     TRY(gram_source_open_memory(context, name, bytes, length, &source));
-    TRY(open_reader(context, type, source, options, reader));
+    TRY(open_reader(context, type, source, &known, reader));
 done:
     return status;
 }

@@ -48,9 +48,9 @@ void gram_levels_clear(gram_levels *levels)
     const int count = atomic_load(&levels->count);
     for (int i = 0; i < count; i++) {
         level *one = atomic_exchange(&levels->slots[levels->order[i]], NULL);
-        gram_memory_give(levels->memory, one, level_bytes(one->length));
+        gram_memory_give(levels->memory, one);
     }
-    gram_memory_give(levels->memory, levels->sorted, (size_t)levels->sorted_count * sizeof *levels->sorted);
+    gram_memory_give(levels->memory, levels->sorted);
     levels->sorted = NULL;
     levels->sorted_count = 0;
     atomic_store(&levels->count, 0);
@@ -62,7 +62,7 @@ void gram_levels_destroy(gram_levels *levels)
     if (!levels) return;
     gram_memory *memory = levels->memory;
     gram_levels_clear(levels);
-    gram_memory_give(memory, levels, sizeof *levels);
+    gram_memory_give(memory, levels);
     gram_memory_release(memory);
 }
 
@@ -111,7 +111,7 @@ static gram_status find_or_take(gram_levels *levels, const char *text, size_t le
     }
     *slot = at;
 done:
-    gram_memory_give(levels->memory, made, level_bytes(length));
+    gram_memory_give(levels->memory, made);
     return status;
 }
 

@@ -56,7 +56,7 @@ gram_status gram_conditional_create(gram_context *context, gram_kernel *kernel, 
     *conditional = made;
     made = NULL;
 done:
-    gram_give(context, shift, n, sizeof(double));
+    gram_give(context, shift);
     gram_conditional_destroy(made);
     return status;
 }
@@ -68,7 +68,7 @@ void gram_conditional_destroy(gram_conditional *conditional)
     gram_cholesky_destroy(conditional->factor);
     gram_points_destroy(conditional->x);
     gram_kernel_release(conditional->kernel);
-    gram_memory_give(memory, conditional, sizeof *conditional);
+    gram_memory_give(memory, conditional);
     gram_memory_release(memory);
 }
 
@@ -112,7 +112,7 @@ gram_status gram_conditional_weights(gram_context *context, const gram_condition
         TRY(weights_part(context, conditional, z, first, count, block, out, ld));
     }
 done:
-    gram_give(context, block, room, sizeof(double));
+    gram_give(context, block);
     return status;
 }
 
@@ -151,6 +151,6 @@ gram_status gram_conditional_expect(gram_context *context, const gram_conditiona
     TRY(gram_cholesky_solve(context, conditional->factor, columns, a, columns));
     TRY(gram_matrix_product(context, conditional->kernel, z, conditional->x, columns, a, columns, out, ldo));
 done:
-    gram_give(context, a, room, sizeof(double));
+    gram_give(context, a);
     return status;
 }

@@ -129,7 +129,7 @@ void gram_density_destroy(gram_density *density)
     if (!density) return;
     gram_memory *memory = density->memory;
     gram_arena_release(&density->arena);
-    gram_memory_give(memory, density, sizeof *density);
+    gram_memory_give(memory, density);
     gram_memory_release(memory);
 }
 

@@ -29,7 +29,7 @@ gram_status gram_embedding_create(gram_context *context, gram_kernel *kernel, co
     TRY(take_weights(context, "embedding_create", points->n, weights, &w));
     TRY(gram_function_create(context, kernel, points, 1, w, 1, NULL, embedding));
 done:
-    if (points) gram_give(context, w, points->n, sizeof *w);
+    gram_give(context, w);
     return status;
 }
 
@@ -54,7 +54,7 @@ gram_status gram_embedding_expectation(gram_context *context, const gram_functio
         for (int64_t i = 0; i < n; i++) out[o] += w[i] * values[i * outputs + o];
     }
 done:
-    gram_give(context, w, n, sizeof *w);
-    gram_give(context, values, n * outputs, sizeof *values);
+    gram_give(context, w);
+    gram_give(context, values);
     return status;
 }

@@ -321,7 +321,7 @@ static gram_status integrate(gram_context *context, const gram_kernel *kernel, c
     memset(out, 0, (size_t)places(&in) * sizeof *out);
     TRY(add(context, &in, kernel, 1));
 done:
-    gram_give(context, room, numbers, sizeof(double));
+    gram_give(context, room);
     return status;
 }
 

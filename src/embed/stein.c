@@ -264,7 +264,7 @@ static gram_status pack(gram_context *context, gram_stein *stein, const gram_poi
         pack_point(stein, points, scores + i * lds, i, work, work + stein->d, work + stein->d + stein->p);
     if (stein->plain) stein->t = stein->s;
 done:
-    gram_give(context, work, room, sizeof(double));
+    gram_give(context, work);
     return status;
 }
 
@@ -335,13 +335,12 @@ void gram_stein_destroy(gram_stein *stein)
 {
     if (!stein) return;
     gram_memory *memory = stein->memory;
-    const size_t u = (size_t)stein->u_size * sizeof(double), s = (size_t)stein->s_size * sizeof(double);
-    if (stein->t != stein->s) gram_memory_give(memory, stein->t, u);
-    gram_memory_give(memory, stein->u, u);
-    gram_memory_give(memory, stein->s, s);
-    gram_memory_give(memory, stein->g, s);
+    if (stein->t != stein->s) gram_memory_give(memory, stein->t);
+    gram_memory_give(memory, stein->u);
+    gram_memory_give(memory, stein->s);
+    gram_memory_give(memory, stein->g);
     gram_arena_release(&stein->general.arena);
     gram_engine_destroy(stein->engine);
-    gram_memory_give(memory, stein, sizeof *stein);
+    gram_memory_give(memory, stein);
     gram_memory_release(memory);
 }

@@ -34,7 +34,7 @@ static void release_stein(void *user)
     gram_memory *memory = self->memory;
     gram_kernel_release(self->base);
     if (self->release) self->release(self->user);
-    gram_memory_give(memory, self, sizeof *self);
+    gram_memory_give(memory, self);
     gram_memory_release(memory);
 }
 
@@ -99,7 +99,7 @@ static void evaluate(void *user, int64_t d, int64_t rows, const double *x, int64
     }
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) out[i * ldo + j] = status < 0 ? NAN : combine(&w, i, j);
-    gram_give(&context, room, numbers, sizeof(double));
+    gram_give(&context, room);
 }
 
 /* A base without second derivatives is told at once, by one pair of points where every kernel is defined. */
@@ -117,7 +117,7 @@ static gram_status check_base(gram_context *context, const gram_kernel *base)
     TRY(gram_matrix_derivatives(context, base, x, NULL, &(gram_derivatives){.ld = 1, .trace = &trace}));
 done:
     gram_points_destroy(x);
-    gram_give(context, one, d, sizeof(double));
+    gram_give(context, one);
     return status;
 }
 

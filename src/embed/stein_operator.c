@@ -191,7 +191,7 @@ static gram_status make_whitened(gram_context *context, const gram_points *point
     TRY(gram_kernel_warp(context, d, d, inverse, inner, kernel));
 done:
     gram_kernel_release(inner);
-    gram_give(context, s, room, sizeof(double));
+    gram_give(context, s);
     return status;
 }
 

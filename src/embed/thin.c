@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
+
 /* ---- the target ---- */
 
 double gram_target_root(double square)
@@ -48,8 +50,8 @@ done:
 
 void gram_target_free(gram_context *context, gram_target *target)
 {
-    gram_give(context, target->diagonal, target->rows.n, sizeof(double));
-    gram_give(context, target->means, target->rows.n, sizeof(double));
+    gram_give(context, target->diagonal);
+    gram_give(context, target->means);
     gram_stein_destroy(target->stein);
     gram_engine_destroy(target->engine);
 }
@@ -117,7 +119,7 @@ gram_status gram_target_measure(gram_context *context, const gram_target *target
     }
     *discrepancy = gram_target_root(pairs / (double)m / (double)m - 2 * means / (double)m + target->total);
 done:
-    gram_give(context, job.sums, m, sizeof(double));
+    gram_give(context, job.sums);
     return status;
 }
 
@@ -147,9 +149,9 @@ done:
 void gram_greedy_end(gram_context *context, gram_greedy *greedy)
 {
     if (!greedy->target) return;
-    gram_give(context, greedy->sums, gram_rows_panels(&greedy->target->rows) * GRAM_PANEL, sizeof(double));
-    gram_give(context, greedy->best, blocks_of(greedy->target), sizeof(double));
-    gram_give(context, greedy->where, blocks_of(greedy->target), sizeof(int64_t));
+    gram_give(context, greedy->sums);
+    gram_give(context, greedy->best);
+    gram_give(context, greedy->where);
 }
 
 typedef struct step {
@@ -246,7 +248,7 @@ static gram_status choose_greedily(gram_context *context, const gram_target *tar
     }
 done:
     gram_greedy_end(context, &greedy);
-    gram_give(context, taken, target->rows.n, 1);
+    gram_give(context, taken);
     return status;
 }
 
@@ -261,17 +263,14 @@ static void choose_plainly(int64_t n, int64_t m, int64_t *index)
 
 void gram_thin_options_init(gram_thin_options *options, size_t size)
 {
-    if (!options) return;
-    memset(options, 0, size);
-    options->size = size;
+    const gram_thin_options defaults = {.method = GRAM_THIN_GREEDY};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_options(gram_context *context, const gram_thin_options *options, const double *scores,
                                  const int64_t *index)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "thin: options.size = %zu, gram_thin_options_init sets it", options->size);
     FAIL_IF((int)options->method < GRAM_THIN_GREEDY || options->method > GRAM_THIN_PLAIN, context, GRAM_ERROR_ARGUMENT,
             "thin: options.method = %d is none", (int)options->method);
     FAIL_IF(scores && options->method == GRAM_THIN_HERDING, context, GRAM_ERROR_ARGUMENT,
@@ -286,18 +285,18 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
 {
     gram_status status = GRAM_OK;
     gram_target target = {0};
-    gram_thin_options defaults;
+    gram_thin_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
-    gram_thin_options_init(&defaults, sizeof defaults);
-    if (!options) options = &defaults;
-    TRY(check_options(context, options, scores, index));
+    gram_thin_options_init(&o, sizeof o);
+    TRY(gram_sized_read(context, "thin", "options", "gram_thin_options", options, &o, sizeof o));
+    TRY(check_options(context, &o, scores, index));
     TRY(gram_target_check(context, "thin", points, m, NULL));
     TRY(gram_target_make(context, "thin", kernel, points, scores, lds, &target));
-    if (options->method == GRAM_THIN_GREEDY || options->method == GRAM_THIN_HERDING) {
-        TRY(choose_greedily(context, &target, options, m, index, discrepancy));
+    if (o.method == GRAM_THIN_GREEDY || o.method == GRAM_THIN_HERDING) {
+        TRY(choose_greedily(context, &target, &o, m, index, discrepancy));
         goto done;
     }
-    if (options->method == GRAM_THIN_SPLIT)
+    if (o.method == GRAM_THIN_SPLIT)
         TRY(gram_thin_split(context, &target, m, index));
     else
         choose_plainly(target.rows.n, m, index);

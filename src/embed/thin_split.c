@@ -150,7 +150,7 @@ static gram_status refine(gram_context *context, const gram_target *target, int6
     }
 done:
     gram_greedy_end(context, &greedy);
-    gram_give(context, taken, target->rows.n, 1);
+    gram_give(context, taken);
     return status;
 }
 
@@ -175,7 +175,7 @@ gram_status gram_thin_split(gram_context *context, const gram_target *target, in
     memcpy(index, list, (size_t)m * sizeof *index);
     TRY(refine(context, target, m, index));
 done:
-    gram_give(context, w.sums, room, sizeof(double));
-    gram_give(context, list, count, sizeof(int64_t));
+    gram_give(context, w.sums);
+    gram_give(context, list);
     return status;
 }

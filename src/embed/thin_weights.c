@@ -147,8 +147,8 @@ gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, 
     gradient(&s);
     if (discrepancy) *discrepancy = gram_target_root(weighted_square(&s, target.total));
 done:
-    gram_give(context, K, m * m + 2 * m, sizeof(double));
-    gram_give(context, used, m, 1);
+    gram_give(context, K);
+    gram_give(context, used);
     gram_target_free(context, &target);
     return status;
 }
@@ -174,7 +174,7 @@ gram_status gram_thin_discrepancy(gram_context *context, const gram_kernel *kern
         TRY(gram_target_measure(context, &target, m, index, discrepancy));
     }
 done:
-    gram_give(context, K, m * m + 2 * m, sizeof(double));
+    gram_give(context, K);
     gram_target_free(context, &target);
     return status;
 }

@@ -149,14 +149,13 @@ void gram_function_release(gram_function *function)
 {
     if (!function || atomic_fetch_sub(&function->references, 1) != 1) return;
     gram_memory *memory = function->memory;
-    const size_t n = (size_t)function->n, m = (size_t)function->outputs;
     gram_points_destroy(function->centres);
     gram_kernel_release(function->kernel);
-    gram_memory_give(memory, function->f64, n * (size_t)function->d * sizeof(double));
-    gram_memory_give(memory, function->f32, n * (size_t)function->d * sizeof(float));
-    gram_memory_give(memory, function->a, n * m * sizeof(double));
-    gram_memory_give(memory, function->constant, m * sizeof(double));
-    gram_memory_give(memory, function, sizeof *function);
+    gram_memory_give(memory, function->f64);
+    gram_memory_give(memory, function->f32);
+    gram_memory_give(memory, function->a);
+    gram_memory_give(memory, function->constant);
+    gram_memory_give(memory, function);
     gram_memory_release(memory);
 }
 
@@ -244,6 +243,6 @@ gram_status gram_function_gradient(gram_context *context, const gram_function *f
         .rank = 1, .a = ones, .lda = 1, .b = function->a + output, .ldb = function->outputs}; /* W_ij = a_j */
     TRY(gram_matrix_input_gradient(context, function->kernel, x, function->centres, &weights, out, ldo));
 done:
-    if (ones) gram_give(context, ones, x->n, sizeof(double));
+    gram_give(context, ones);
     return status;
 }

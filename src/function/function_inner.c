@@ -75,8 +75,8 @@ static gram_status sum_products(gram_context *context, const gram_function *f, c
         FAIL_IF(isnan(out[o]), context, GRAM_ERROR_NUMERICAL, "function_inner: output %" PRId64 " overflows", o);
     }
 done:
-    gram_give(context, product, f->n * m, sizeof(double));
-    gram_give(context, b, numbers, sizeof(double));
+    gram_give(context, product);
+    gram_give(context, b);
     return status;
 }
 
@@ -101,7 +101,7 @@ static gram_status find_norm(gram_context *context, const gram_function *f, doub
     TRY(sum_products(context, merged, merged, out, exponents));
     for (int64_t o = 0; o < m; o++) out[o] = out[o] > 0 ? ldexp(sqrt(out[o]), exponents[o]) : 0;
 done:
-    gram_give(context, exponents, 2 * m, sizeof(int));
+    gram_give(context, exponents);
     gram_function_release(merged);
     return status;
 }
@@ -169,7 +169,7 @@ gram_status gram_function_inner(gram_context *context, const gram_function *f, c
         TRY(sum_products(context, f, g, out, exponents));
     for (int64_t o = 0; o < m; o++) out[o] = ldexp(out[o], exponents[o] + exponents[m + o]);
 done:
-    if (exponents) gram_give(context, exponents, 2 * f->outputs, sizeof(int));
+    gram_give(context, exponents);
     return status;
 }
 

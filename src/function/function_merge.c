@@ -40,7 +40,7 @@ static gram_status sort_numbers(gram_context *context, const void *things, befor
         memcpy(order, other, (size_t)n * sizeof *order);
     }
 done:
-    gram_give(context, other, n, sizeof *other);
+    gram_give(context, other);
     return status;
 }
 
@@ -70,7 +70,7 @@ static gram_status find_places(gram_context *context, const gram_function *f, in
     *count = 0;
     for (int64_t i = 0; i < f->n; i++) place[i] = place[i] == i ? (*count)++ : place[place[i]];
 done:
-    gram_give(context, order, f->n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 
@@ -106,7 +106,7 @@ gram_status gram_function_merge(gram_context *context, gram_function *f, gram_fu
     made = NULL;
 done:
     gram_function_release(made);
-    gram_give(context, place, f->n, sizeof *place);
+    gram_give(context, place);
     return status;
 }
 
@@ -213,8 +213,8 @@ static gram_status choose(gram_context *context, const gram_function *f, const w
     for (int64_t k = 0; k < f->n; k++) keep[order[k]] = k >= gone;
     *count = f->n - gone;
 done:
-    gram_give(context, dropped, m, sizeof(double));
-    gram_give(context, order, f->n, sizeof *order);
+    gram_give(context, dropped);
+    gram_give(context, order);
     return status;
 }
 
@@ -252,9 +252,9 @@ static gram_status prune_merged(gram_context *context, const gram_function *f, d
     TRY(choose(context, f, &w, tolerance, keep, &count));
     TRY(keep_some(context, f, keep, count, out));
 done:
-    gram_give(context, keep, f->n, sizeof *keep);
-    gram_give(context, w.most, f->n, sizeof(double));
-    gram_give(context, w.sizes, numbers, sizeof(double));
+    gram_give(context, keep);
+    gram_give(context, w.most);
+    gram_give(context, w.sizes);
     return status;
 }
 

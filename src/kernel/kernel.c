@@ -24,7 +24,6 @@ gram_status gram_kernel_new(gram_context *context, gram_node node, gram_node_roo
     memset(made, 0, sizeof *made);
     atomic_init(&made->references, 1);
     made->memory = gram_memory_retain(context->memory);
-    made->bytes = (size_t)bytes;
     made->node = node;
     made->depth = 1;
     made->size = 1;
@@ -51,7 +50,7 @@ void gram_kernel_release(gram_kernel *kernel)
     for (int i = 0; i < kernel->child_count; i++) gram_kernel_release(kernel->children[i]);
     gram_external_release(kernel->external);
     gram_memory *memory = kernel->memory;
-    gram_memory_give(memory, kernel, kernel->bytes);
+    gram_memory_give(memory, kernel);
     gram_memory_release(memory);
 }
 
@@ -122,7 +121,7 @@ static gram_status check_covariance(gram_context *context, const gram_kernel_typ
     FAIL_IF(!gram_small_cholesky(d, s->values, factor), context, GRAM_ERROR_ARGUMENT, "%s: S is not positive definite",
             type->name);
 done:
-    gram_give(context, factor, s->count, sizeof(double));
+    gram_give(context, factor);
     return status;
 }
 

@@ -77,6 +77,7 @@ typedef struct gram_coords_factor {
 typedef struct gram_shape {
     const double *par; /* one number per spec, in order; those of the form are NaN */
     double scale;      /* z = scale * s */
+    int64_t d;         /* columns that the leaf sees: those of an `on`, the rows of a warp's matrix, or all */
     const void *data;  /* what `prepare` made, or NULL */
 } gram_shape;
 
@@ -92,9 +93,10 @@ typedef struct gram_kernel_type {
     /* NULL, or a reason why these parameters cannot be, to follow "matern(nu=0.7): ". Optional. */
     const char *(*refuse)(const double *par);
 
-    /* Tables that the profile wants, made once for each leaf and engine: data_bytes of memory, 64-byte aligned. Optional. */
+    /* Tables that the profile wants, made once for each leaf and engine: data_bytes of memory, 64-byte aligned. d is that of
+     * gram_shape. Optional. */
     size_t data_bytes;
-    void (*prepare)(const double *par, void *data);
+    void (*prepare)(const double *par, int64_t d, void *data);
 
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
     void (*facts)(const double *par, int64_t d, gram_facts *facts);
@@ -193,7 +195,6 @@ typedef struct gram_argument {
 struct gram_kernel {
     atomic_int references;
     gram_memory *memory;
-    size_t bytes; /* of this node with everything that it owns, one block */
     gram_node node;
     int depth;    /* 1 for a leaf */
     int64_t size; /* number of nodes */

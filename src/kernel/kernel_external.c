@@ -22,7 +22,7 @@ void gram_external_release(gram_external *external)
     if (external->release) external->release(external->user);
     gram_points_destroy(external->points);
     gram_memory *memory = external->memory;
-    gram_memory_give(memory, external, sizeof *external);
+    gram_memory_give(memory, external);
     gram_memory_release(memory);
 }
 

@@ -375,7 +375,7 @@ done:
 
 static void stop_composing(const composing *c)
 {
-    gram_give(c->context, c->sets, c->set_words, sizeof *c->sets);
+    gram_give(c->context, c->sets);
 }
 
 /* The operand lives in a space of its own, with as many columns as A has rows. */

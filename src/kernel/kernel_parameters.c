@@ -74,7 +74,7 @@ static gram_status factor_value(gram_context *context, const number *which, doub
             "kernel: S is not positive definite");
     *value = factor[which->row * d + which->column];
 done:
-    gram_give(context, factor, d * d, sizeof(double));
+    gram_give(context, factor);
     return status;
 }
 
@@ -250,7 +250,7 @@ static gram_status leaf_with_values(gram_context *context, void *state, const gr
     }
     TRY(gram_kernel_leaf(context, leaf->type, arguments, out));
 done:
-    gram_give(context, s, s_count, sizeof(double));
+    gram_give(context, s);
     return status;
 }
 
@@ -289,7 +289,7 @@ static gram_status leaf_with_ard(gram_context *context, void *state, const gram_
     }
     TRY(gram_kernel_leaf(context, leaf->type, arguments, out));
 done:
-    gram_give(context, lengths, d, sizeof(double));
+    gram_give(context, lengths);
     return status;
 }
 

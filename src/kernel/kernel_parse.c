@@ -550,7 +550,7 @@ static gram_status read_on(parser *p, size_t start)
     TRY(place(p, start, gram_kernel_on(p->context, count, columns, p->stack[p->count - 1], &kernel)));
     replace(p, p->count - 1, kernel);
 done:
-    gram_give(p->context, columns, room, sizeof *columns);
+    gram_give(p->context, columns);
     return status;
 }
 
@@ -754,8 +754,8 @@ gram_status gram_kernel_parse(gram_context *context, const char *text, gram_kern
     *kernel = p.stack[--p.count];
 done:
     replace(&p, 0, NULL);
-    gram_give(context, p.stack, GRAM_KERNEL_MAX_SIZE, sizeof(gram_kernel *));
-    gram_give(context, p.fixed, p.value_capacity, sizeof *p.fixed);
-    gram_give(context, p.values, p.value_capacity, sizeof *p.values);
+    gram_give(context, p.stack);
+    gram_give(context, p.fixed);
+    gram_give(context, p.values);
     return status;
 }

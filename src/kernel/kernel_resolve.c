@@ -20,7 +20,6 @@ enum { MAX_ROWS = 2000, COLUMNS_PER_PANEL = 64, ROWS_PER_TASK = 32, RANDOM_STREA
 /* A median that is already known. */
 typedef struct median {
     struct median *next;
-    size_t bytes;
     int l1;
     double value;
     int64_t d;
@@ -63,7 +62,7 @@ static double seen_at(const resolving *r, const gram_view *view, int64_t i, int6
 
 static void drop_mapped(gram_context *context, resolving *r, const gram_view *view)
 {
-    if (view->warp) gram_give(context, r->mapped, r->rows * view->warp->matrix_rows, sizeof *r->mapped);
+    if (view->warp) gram_give(context, r->mapped);
     r->mapped = NULL;
 }
 
@@ -89,7 +88,7 @@ static gram_status map_rows(gram_context *context, resolving *r, const gram_view
 done:
     if (warp) {
         drop_mapped(context, r, view->outer);
-        if (status < 0) gram_give(context, out, r->rows * warp->matrix_rows, sizeof *out);
+        if (status < 0) gram_give(context, out);
         r->mapped = status < 0 ? NULL : out;
     }
     return status;
@@ -251,7 +250,7 @@ static gram_status find_median(gram_context *context, resolving *r, const gram_v
     }
     const int64_t bytes = (int64_t)sizeof *made + view->d * (int64_t)sizeof(int64_t);
     TRY(gram_take(context, "kernel_resolve: columns", bytes, 1, (void **)&made));
-    *made = (median){.next = r->known, .bytes = (size_t)bytes, .l1 = l1, .d = view->d};
+    *made = (median){.next = r->known, .l1 = l1, .d = view->d};
     for (int64_t l = 0; l < view->d; l++) made->columns[l] = column_id(view, l);
     r->known = made;
     TRY(compute_median(context, r, view, l1, &made->value));
@@ -315,12 +314,12 @@ static void finish(gram_context *context, resolving *r)
 {
     while (r->known) {
         median *next = r->known->next;
-        gram_give(context, r->known, (int64_t)r->known->bytes, 1);
+        gram_give(context, r->known);
         r->known = next;
     }
-    gram_give(context, r->panel, r->rows * COLUMNS_PER_PANEL, sizeof *r->panel);
-    gram_give(context, r->pairs, pair_count(r), sizeof *r->pairs);
-    gram_give(context, r->row_ids, r->points->n, sizeof *r->row_ids);
+    gram_give(context, r->panel);
+    gram_give(context, r->pairs);
+    gram_give(context, r->row_ids);
 }
 
 gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel, const gram_points *points,

@@ -26,6 +26,7 @@
     ROW(sinc)                                                                                                          \
     ROW(sobolev)                                                                                                       \
     ROW(tanimoto)                                                                                                      \
+    ROW(wendland)                                                                                                      \
     ROW(white)
 
 #define DECLARE(name) extern const gram_kernel_type gram_kernel_##name;

@@ -23,7 +23,7 @@ done:
 
 void gram_view_leave(gram_context *context, gram_view *inner)
 {
-    gram_give(context, (void *)inner->columns, inner->d, sizeof *inner->columns);
+    gram_give(context, (void *)inner->columns);
     *inner = (gram_view){.d = 0};
 }
 
@@ -49,7 +49,7 @@ static gram_status rebuild_operands(gram_context *context, const rebuilding *how
     TRY(gram_kernel_combine(context, kernel->node, made, operands, out));
 done:
     for (int i = 0; i < made; i++) gram_kernel_release(operands[i]);
-    gram_give(context, operands, kernel->child_count, sizeof(gram_kernel *));
+    gram_give(context, operands);
     return status;
 }
 

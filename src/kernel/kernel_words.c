@@ -5,7 +5,7 @@
  *
  * Where the definitions were read: scikit-learn 1.2 (each row was compared with gram's formula in numbers), LIBSVM's
  * README, GPyTorch's sources (PeriodicKernel divides by its lengthscale, not by its square; CosineKernel has half our
- * period; both are compared as of 1.6), kernlab's manual page "dots", liquidSVM's kernel_functions. */
+ * period; both are compared as of 1.6; PiecewisePolynomialKernel takes its dimension from the columns it sees), kernlab's manual page "dots", liquidSVM's kernel_functions. */
 #include <math.h>
 #include <string.h>
 
@@ -72,6 +72,7 @@ static const word WORDS[] = {
     {"rq", GRAM_TOOL_GPYTORCH, 0, "RQKernel({ard}{on}).initialize(lengthscale={ell}, alpha={alpha})"},
     {"periodic", GRAM_TOOL_GPYTORCH, ONE_ELL,
      "PeriodicKernel({on}).initialize(period_length={p}, lengthscale={square:ell})"},
+    {"wendland", GRAM_TOOL_GPYTORCH, 0, "PiecewisePolynomialKernel(q={k}{,ard}{,on}).initialize(lengthscale={ell})"},
     {"cosine", GRAM_TOOL_GPYTORCH, ONE_COLUMN, "CosineKernel({on}).initialize(period_length={half:p})"},
 
     {"linear", GRAM_TOOL_KERNLAB, C_ZERO, "vanilladot()"},

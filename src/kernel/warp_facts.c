@@ -132,6 +132,6 @@ gram_status gram_warp_look(gram_context *context, const gram_kernel *warp, const
     for (int64_t j = 0; j < m.columns; j++) balance(m.values + j, m.rows, m.columns);
     nature->rank = eliminate(&m);
 done:
-    gram_give(context, m.values, room, sizeof *m.values);
+    gram_give(context, m.values);
     return status;
 }

@@ -282,7 +282,7 @@ static gram_status read_structure(gram_context *context, gram_archive *archive)
     archive->count = r.count;
     TRY(read_entries(&r, directory));
 done:
-    gram_give(context, directory, r.directory_size, 1);
+    gram_give(context, directory);
     if (status < 0) gram_archive_close(context, archive);
     return status;
 }
@@ -315,7 +315,7 @@ void gram_archive_close(gram_context *context, gram_archive *archive)
 {
     if (archive->descriptor >= 0) (void)close(archive->descriptor);
     archive->descriptor = -1;
-    gram_give(context, archive->entries, archive->count, sizeof *archive->entries);
+    gram_give(context, archive->entries);
     archive->entries = NULL;
 }
 

@@ -239,8 +239,8 @@ gram_status gram_archive_write(gram_context *context, const char *path, int64_t 
 done:
     if (w) {
         gram_aside_abandon(&w->aside);
-        gram_give(context, w->places, count, sizeof *w->places);
+        gram_give(context, w->places);
     }
-    gram_give(context, w, 1, sizeof *w);
+    gram_give(context, w);
     return status;
 }

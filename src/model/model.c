@@ -41,7 +41,6 @@ gram_status gram_model_make(gram_context *context, const char *method, const cha
     TRY(gram_take(context, "model", (int64_t)bytes, 1, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
-    made->bytes = bytes;
     char *room = (char *)(made + 1);
     made->method = keep(&room, method);
     made->task = keep(&room, task);
@@ -74,15 +73,15 @@ void gram_model_destroy(gram_model *model)
     gram_memory *memory = model->memory;
     for (gram_model_fact_link *next, *link = model->facts; link; link = next) {
         next = link->next;
-        gram_memory_give(memory, link, link->bytes);
+        gram_memory_give(memory, link);
     }
     for (gram_model_array_link *next, *link = model->arrays; link; link = next) {
         next = link->next;
-        gram_memory_give(memory, link, link->bytes);
+        gram_memory_give(memory, link);
     }
     gram_preparation_release(model->preparation);
     gram_function_release(model->function);
-    gram_memory_give(memory, model, model->bytes);
+    gram_memory_give(memory, model);
     gram_memory_release(memory);
 }
 
@@ -133,14 +132,13 @@ static gram_status set_fact(gram_context *context, gram_model *model, gram_fact 
     const size_t bytes = sizeof *made + strlen(fact.name) + 1 + (fact.text ? strlen(fact.text) + 1 : 0);
     TRY(gram_take_from(context, model->memory, "model: a fact", (int64_t)bytes, 1, (void **)&made));
     char *room = (char *)(made + 1);
-    made->bytes = bytes;
     made->fact = fact;
     made->fact.name = keep(&room, fact.name);
     if (fact.text) made->fact.text = keep(&room, fact.text);
     made->next = old ? old->next : NULL;
     *at = made;
     if (old)
-        gram_memory_give(model->memory, old, old->bytes);
+        gram_memory_give(model->memory, old);
     else
         model->fact_count++;
 done:
@@ -219,12 +217,11 @@ gram_status gram_model_add_array(gram_context *context, gram_model *model, const
             columns);
     TRY(gram_take_from(context, model->memory, "model: an array", bytes + HEAD, 1, (void **)&made));
     *made = (gram_model_array_link){.next = old ? old->next : NULL, .rows = rows, .columns = columns};
-    made->bytes = (size_t)bytes + HEAD;
     made->data = *data = (double *)(void *)((char *)made + HEAD);
     (void)strcpy(made->name, name);
     *at = made;
     if (old)
-        gram_memory_give(model->memory, old, old->bytes);
+        gram_memory_give(model->memory, old);
     else
         model->array_count++;
 done:

@@ -18,13 +18,11 @@ enum {
 /* Facts and arrays are chains in the order of their setting; each link is one block. */
 typedef struct gram_model_fact_link {
     struct gram_model_fact_link *next;
-    size_t bytes;
     gram_fact fact; /* name and text lie behind it */
 } gram_model_fact_link;
 
 typedef struct gram_model_array_link {
     struct gram_model_array_link *next;
-    size_t bytes;
     char name[GRAM_MODEL_NAME];
     int64_t rows, columns;
     double *data; /* behind it */
@@ -32,7 +30,6 @@ typedef struct gram_model_array_link {
 
 struct gram_model {
     gram_memory *memory;
-    size_t bytes; /* of this block, the texts with it */
     const char *method, *task, *version;
     gram_preparation *preparation; /* or NULL */
     gram_function *function;

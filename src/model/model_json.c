@@ -67,8 +67,8 @@ static gram_status make_tree(gram_model_reader *reader, const char *text, size_t
     char excerpt[GRAM_EXCERPT_SIZE];
     scan(text, length, &values, &depth);
     if (depth > GRAM_MODEL_MOST_DEPTH) return gram_model_bad_json(reader, "nested too deeply");
-    reader->reserved_bytes = values * BYTES_PER_VALUE + (int64_t)length * BYTES_PER_CHARACTER;
-    TRY(gram_take(reader->context, "model_read: model.json", reader->reserved_bytes, 1, &reader->reserved));
+    const int64_t bytes = values * BYTES_PER_VALUE + (int64_t)length * BYTES_PER_CHARACTER;
+    TRY(gram_take(reader->context, "model_read: model.json", bytes, 1, &reader->reserved));
     reader->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (reader->root) goto done;
     FAIL_IF(json_error_code(&error) == json_error_out_of_memory, reader->context, GRAM_ERROR_MEMORY,
@@ -114,7 +114,7 @@ gram_status gram_model_parse(gram_model_reader *reader)
     TRY(make_tree(reader, text ? text : "", (size_t)entry->size));
     TRY(check_format(reader));
 done:
-    if (entry) gram_give(reader->context, text, entry->size, 1);
+    gram_give(reader->context, text);
     return status;
 }
 
@@ -122,7 +122,7 @@ void gram_model_parse_end(gram_model_reader *reader)
 {
     json_decref(reader->root);
     reader->root = NULL;
-    gram_give(reader->context, reader->reserved, reader->reserved_bytes, 1);
+    gram_give(reader->context, reader->reserved);
     reader->reserved = NULL;
 }
 

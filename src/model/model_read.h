@@ -15,7 +15,6 @@ typedef struct gram_model_reader {
     json_t *root;
     const json_t *arrays; /* of root */
     void *reserved;       /* the share of the budget that the tree takes */
-    int64_t reserved_bytes;
 } gram_model_reader;
 
 /* Fails with "FILE: model.json: WHAT". */

@@ -171,7 +171,7 @@ static gram_status make_json(gram_context *context, const gram_model *model, gra
     json->comma = 0;
     put_model(json, model, kernel);
 done:
-    gram_give(context, kernel, (int64_t)kernel_size, 1);
+    gram_give(context, kernel);
     return status;
 }
 
@@ -221,8 +221,8 @@ gram_status gram_model_write(gram_context *context, const gram_model *model, con
     set_parts(model, &json, parts, head);
     TRY(gram_archive_write(context, path, count, parts, 0));
 done:
-    gram_give(context, head, count, sizeof *head);
-    gram_give(context, parts, count, sizeof *parts);
-    gram_give(context, json.text, (int64_t)json.size, 1);
+    gram_give(context, head);
+    gram_give(context, parts);
+    gram_give(context, json.text);
     return status;
 }

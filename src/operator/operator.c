@@ -12,7 +12,6 @@ gram_status gram_operator_make(gram_context *context, const gram_operator_type *
     (*op)->type = type;
     atomic_init(&(*op)->references, 1);
     (*op)->memory = gram_memory_retain(context->memory);
-    (*op)->bytes = bytes;
     (*op)->n = n;
 done:
     return status;
@@ -29,7 +28,7 @@ void gram_operator_release(gram_operator *op)
     if (!op || atomic_fetch_sub(&op->references, 1) != 1) return;
     gram_memory *memory = op->memory;
     op->type->destroy(op);
-    gram_memory_give(memory, op, op->bytes);
+    gram_memory_give(memory, op);
     gram_memory_release(memory);
 }
 
@@ -78,7 +77,7 @@ static gram_status columns_by_apply(gram_context *context, const gram_operator *
         TRY(op->type->apply(context, op, now, units, AT_ONCE, out + first, ld));
     }
 done:
-    gram_give(context, units, op->n * AT_ONCE, sizeof(double));
+    gram_give(context, units);
     return status;
 }
 
@@ -122,7 +121,7 @@ gram_status gram_operator_diagonal(gram_context *context, const gram_operator *o
         for (int64_t j = 0; j < now; j++) out[first + j] = block[(first + j) * AT_ONCE + j];
     }
 done:
-    gram_give(context, block, size, sizeof(double));
+    gram_give(context, block);
     return status;
 }
 
@@ -136,7 +135,7 @@ gram_status gram_operator_matrix(gram_context *context, const gram_operator *op,
     for (int64_t j = 0; j < op->n; j++) index[j] = j;
     TRY(gram_operator_columns(context, op, op->n, index, out, ld));
 done:
-    if (op) gram_give(context, index, op->n, sizeof(int64_t));
+    gram_give(context, index);
     return status;
 }
 
@@ -151,6 +150,6 @@ gram_status gram_operator_trace(gram_context *context, const gram_operator *op, 
     *trace = 0;
     for (int64_t i = 0; i < op->n; i++) *trace += diagonal[i];
 done:
-    if (op) gram_give(context, diagonal, op->n, sizeof(double));
+    gram_give(context, diagonal);
     return status;
 }

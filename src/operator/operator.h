@@ -29,7 +29,6 @@ struct gram_operator {
     const gram_operator_type *type;
     atomic_int references;
     gram_memory *memory;
-    size_t bytes;
     int64_t n;
 };
 

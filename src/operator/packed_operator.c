@@ -38,7 +38,7 @@ static gram_status columns(gram_context *context, const gram_operator *op, int64
 static void destroy(gram_operator *op)
 {
     packed *self = (packed *)op;
-    gram_memory_give(op->memory, self->numbers, (size_t)self->count * sizeof(double));
+    gram_memory_give(op->memory, self->numbers);
 }
 
 static const gram_operator_type PACKED = {"packed", apply, destroy, diagonal, columns};

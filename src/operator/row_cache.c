@@ -72,16 +72,15 @@ void gram_row_cache_destroy(gram_row_cache *cache)
 {
     if (!cache) return;
     gram_memory *memory = cache->memory;
-    const size_t list = (size_t)(cache->most + 1) * sizeof(int64_t);
     gram_kernel_release(cache->kernel);
-    gram_memory_give(memory, cache->slot_of, list);
-    gram_memory_give(memory, cache->owner, list);
-    gram_memory_give(memory, cache->last, list);
-    gram_memory_give(memory, cache->newer, list);
-    gram_memory_give(memory, cache->older, list);
-    gram_memory_give(memory, cache->missing, list);
-    gram_memory_give(memory, cache->numbers, (size_t)cache->capacity * sizeof(float));
-    gram_memory_give(memory, cache, sizeof *cache);
+    gram_memory_give(memory, cache->slot_of);
+    gram_memory_give(memory, cache->owner);
+    gram_memory_give(memory, cache->last);
+    gram_memory_give(memory, cache->newer);
+    gram_memory_give(memory, cache->older);
+    gram_memory_give(memory, cache->missing);
+    gram_memory_give(memory, cache->numbers);
+    gram_memory_give(memory, cache);
     gram_memory_release(memory);
 }
 

@@ -48,7 +48,7 @@ done:
 static void destroy(gram_operator *op)
 {
     shifted_by *self = (shifted_by *)op;
-    gram_memory_give(op->memory, self->shifts, (size_t)op->n * sizeof *self->shifts);
+    gram_memory_give(op->memory, self->shifts);
     gram_operator_release(self->inner);
 }
 

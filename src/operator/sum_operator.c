@@ -42,7 +42,7 @@ static gram_status apply(gram_context *context, const gram_operator *op, int64_t
         add(op->n, columns, t == 0, self->terms[t].weight, part, columns, out, ldo);
     }
 done:
-    if (part) gram_give(context, part, numbers, sizeof(double));
+    gram_give(context, part);
     return status;
 }
 
@@ -57,7 +57,7 @@ static gram_status diagonal(gram_context *context, const gram_operator *op, doub
         add(op->n, 1, t == 0, self->terms[t].weight, part, 1, out, 1);
     }
 done:
-    gram_give(context, part, op->n, sizeof(double));
+    gram_give(context, part);
     return status;
 }
 

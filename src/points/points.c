@@ -58,7 +58,7 @@ static gram_status check_finite(gram_context *context, const gram_points *points
                             (long long)column, gram_number_format(gram_points_at(points, row, column), value)));
     }
 done:
-    gram_give(context, scan.first_bad, tasks, sizeof(int64_t));
+    gram_give(context, scan.first_bad);
     return status;
 }
 
@@ -120,7 +120,7 @@ void gram_points_destroy(gram_points *points)
 {
     if (!points || atomic_fetch_sub(&points->references, 1) != 1) return;
     gram_memory *memory = points->memory;
-    gram_memory_give(memory, points, sizeof *points);
+    gram_memory_give(memory, points);
     gram_memory_release(memory);
 }
 

@@ -38,6 +38,6 @@ done:
 void gram_pool_destroy(gram_context *context, gram_pool *pool)
 {
     gram_points_destroy(pool->points);
-    gram_give(context, pool->data, (pool->n + pool->m) * pool->d, sizeof(double));
+    gram_give(context, pool->data);
     memset(pool, 0, sizeof *pool);
 }

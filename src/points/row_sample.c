@@ -85,10 +85,9 @@ done:
 
 void gram_sample_free(gram_context *context, gram_sample *sample)
 {
-    const int64_t d = sample->points ? sample->points->d : 0;
-    gram_give(context, sample->y, sample->n * sample->outputs, sizeof(double));
-    gram_give(context, sample->weights, sample->n, sizeof(double));
-    if (sample->data) gram_give(context, sample->data, sample->n * d, sizeof(double));
+    gram_give(context, sample->y);
+    gram_give(context, sample->weights);
+    gram_give(context, sample->data);
     gram_points_destroy(sample->own);
     *sample = (gram_sample){.n = 0};
 }

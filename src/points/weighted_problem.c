@@ -35,7 +35,7 @@ static gram_status gather_rows(gram_context *context, const char *name, const gr
     TRY(gram_given_rows(context, given, &p->rows, &p->n));
     FAIL_IF(p->n == 0, context, GRAM_ERROR_DATA, "%s: all weights are 0", name);
     if (p->n < p->given) goto done;
-    gram_give(context, p->rows, p->given, sizeof *p->rows);
+    gram_give(context, p->rows);
     p->rows = NULL;
 done:
     return status;
@@ -71,11 +71,11 @@ done:
 void gram_problem_free(gram_context *context, gram_problem *p)
 {
     gram_points_destroy(p->x);
-    gram_give(context, p->y, p->n * p->m, sizeof(double));
-    gram_give(context, p->ridge, p->n, sizeof(double));
-    gram_give(context, p->weights, p->n, sizeof(double));
-    gram_give(context, p->rows, p->given, sizeof *p->rows);
-    gram_give(context, p->copy, p->n * p->d, sizeof(double));
+    gram_give(context, p->y);
+    gram_give(context, p->ridge);
+    gram_give(context, p->weights);
+    gram_give(context, p->rows);
+    gram_give(context, p->copy);
     memset(p, 0, sizeof *p);
 }
 

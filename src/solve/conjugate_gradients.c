@@ -21,6 +21,7 @@
 #include <gram/cg.h>
 
 #include "base/context.h"
+#include "base/sized_struct.h"
 
 /* What is known of one right-hand side. */
 typedef struct side {
@@ -50,10 +51,8 @@ typedef struct iteration {
 
 void gram_cg_options_init(gram_cg_options *options, size_t size)
 {
-    const gram_cg_options defaults = {.size = size, .tolerance = 1e-14, .most = 1000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    const gram_cg_options defaults = {.tolerance = 1e-14, .most = 1000};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- columns of row-major arrays ---- */
@@ -327,10 +326,12 @@ static gram_status run(gram_context *context, iteration *s, gram_cg_report *repo
     s->z = s->r + size, s->p = s->z + size, s->q = s->p + size, s->best = s->q + size;
     for (int64_t c = 0; c < s->columns; c++) s->side[c] = (side){.b_norm = norm(s->n, s->b + c, s->ldb)};
     TRY(iterate(s));
-    if (report) *report = (gram_cg_report){s->steps, worst_backward_error(s), worst_residual(s)};
+    const gram_cg_report made = {
+        .iterations = s->steps, .backward_error = worst_backward_error(s), .residual = worst_residual(s)};
+    gram_sized_write(report, &made, sizeof made);
 done:
-    gram_give(context, s->side, s->columns, sizeof *s->side);
-    gram_give(context, s->r, ARRAYS * size, sizeof *s->r);
+    gram_give(context, s->side);
+    gram_give(context, s->r);
     return status;
 }
 
@@ -343,9 +344,8 @@ gram_status gram_cg_solve(gram_context *context, const gram_operator *a, int64_t
     iteration s = {.context = context, .a = a, .n = gram_operator_size(a), .columns = columns};
     s.b = b, s.ldb = ldb, s.x = x, s.ldx = ldx;
     gram_cg_options_init(&s.options, sizeof s.options);
-    FAIL_IF(options && options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "cg_solve: options->size = %zu, need %zu (gram_cg_options_init sets it)", options->size, sizeof *options);
-    if (options) s.options = *options;
+    TRY(gram_sized_read(context, "cg_solve", "options", "gram_cg_options", options, &s.options, sizeof s.options));
+    TRY(gram_sized_check(context, "cg_solve", "report", "gram_cg_report", report, sizeof *report));
     TRY(check(context, &s));
     status = run(context, &s, report);
 done:

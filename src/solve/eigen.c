@@ -85,10 +85,10 @@ static gram_status find_vectors(gram_context *context, const gram_tridiagonal *t
     }
     reverse(n, count, values, vectors, ldv);
 done:
-    gram_give(context, all, n, sizeof(double));
-    gram_give(context, work, lwork, sizeof(double));
-    gram_give(context, iwork, liwork, sizeof(int));
-    gram_give(context, support, 2 * count, sizeof(int));
+    gram_give(context, all);
+    gram_give(context, work);
+    gram_give(context, iwork);
+    gram_give(context, support);
     return status;
 }
 
@@ -162,6 +162,6 @@ gram_status gram_eigen_symmetric(gram_context *context, int64_t n, double *a, in
     else
         TRY(find_values(context, &t, first, count, values));
 done:
-    gram_give(context, room, 3 * n, sizeof(double));
+    gram_give(context, room);
     return status;
 }

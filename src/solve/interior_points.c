@@ -104,8 +104,8 @@ done:
 static void close(gram_context *context, work *w)
 {
     gram_loss_matrix_free(context, &w->joint);
-    gram_give(context, w->numbers, w->count, sizeof(double));
-    gram_give(context, w->small, w->small_count, sizeof(double));
+    gram_give(context, w->numbers);
+    gram_give(context, w->small);
 }
 
 /* ---- where it stands ---- */

@@ -264,9 +264,9 @@ gram_status gram_lanczos_run(gram_context *context, gram_lanczos *run)
     TRY(integrate(&s));
     status = solved;
 done:
-    gram_give(context, s.z, 3 * size, sizeof(double));
-    gram_give(context, s.column, s.columns, sizeof *s.column);
-    gram_give(context, s.sums, s.columns, sizeof(double));
-    gram_give(context, s.alpha, 2 * coefficients, sizeof(double));
+    gram_give(context, s.z);
+    gram_give(context, s.column);
+    gram_give(context, s.sums);
+    gram_give(context, s.alpha);
     return status;
 }

@@ -172,6 +172,6 @@ gram_status gram_minimise_limited(gram_context *context, const gram_minimise_pro
     report->value = s.value;
     report->evaluations = s.evaluations;
 done:
-    gram_give(context, s.numbers, size, sizeof(double));
+    gram_give(context, s.numbers);
     return status;
 }

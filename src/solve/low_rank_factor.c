@@ -59,14 +59,14 @@ gram_status gram_factor_create(gram_context *context, const gram_kernel *kernel,
     }
     factor->rank = left <= tolerance * trace ? rank : 0;
 done:
-    gram_give(context, column, n, sizeof(double));
-    gram_give(context, rest, n, sizeof(double));
+    gram_give(context, column);
+    gram_give(context, rest);
     return status;
 }
 
 void gram_factor_destroy(gram_context *context, gram_factor *factor)
 {
-    gram_give(context, factor->a, factor->n * factor->room, sizeof(double));
+    gram_give(context, factor->a);
     memset(factor, 0, sizeof *factor);
 }
 

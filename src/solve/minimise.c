@@ -229,6 +229,6 @@ gram_status gram_minimise(gram_context *context, const gram_minimise_problem *p,
     memcpy(x, s.x, (size_t)n * sizeof(double));
     *report = (gram_minimise_report){s.value, s.evaluations, converged};
 done:
-    gram_give(context, s.numbers, count, sizeof(double));
+    gram_give(context, s.numbers);
     return status;
 }

@@ -91,8 +91,8 @@ void gram_nystrom_destroy(gram_nystrom *nystrom)
 {
     if (!nystrom) return;
     gram_memory *memory = nystrom->memory;
-    gram_memory_give(memory, nystrom->e, (size_t)numbers(nystrom->n, nystrom->room) * sizeof(double));
-    gram_memory_give(memory, nystrom, sizeof *nystrom);
+    gram_memory_give(memory, nystrom->e);
+    gram_memory_give(memory, nystrom);
     gram_memory_release(memory);
 }
 
@@ -279,7 +279,7 @@ static gram_status factor_kernel(gram_context *context, const gram_kernel *kerne
     g.running = g.left + n;
     TRY(grow_all(context, &g));
 done:
-    gram_give(context, g.columns, size, sizeof(double));
+    gram_give(context, g.columns);
     return status;
 }
 
@@ -474,7 +474,7 @@ gram_status gram_nystrom_solve(gram_context *context, const gram_nystrom *nystro
     TRY(gram_take(context, "nystrom_solve", size, sizeof(double), (void **)&job.sums));
     TRY(apply(context, &job));
 done:
-    gram_give(context, job.sums, size, sizeof(double));
+    gram_give(context, job.sums);
     return status;
 }
 

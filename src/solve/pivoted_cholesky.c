@@ -316,16 +316,15 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
     g.coordinates = g.running + n;
     TRY(grow_all(context, &g));
 done:
-    gram_give(context, g.columns, size, sizeof(double));
+    gram_give(context, g.columns);
     return status;
 }
 
 void gram_pivoted_free(gram_memory *memory, gram_pivoted *p)
 {
-    const size_t n = (size_t)p->n, room = (size_t)p->room;
-    gram_memory_give(memory, p->f, n * room * sizeof *p->f);
-    gram_memory_give(memory, p->left, n * sizeof *p->left);
-    gram_memory_give(memory, p->pivot, room * sizeof *p->pivot);
+    gram_memory_give(memory, p->f);
+    gram_memory_give(memory, p->left);
+    gram_memory_give(memory, p->pivot);
     p->f = p->left = NULL;
     p->pivot = NULL;
 }
@@ -349,11 +348,10 @@ void gram_low_rank_destroy(gram_low_rank *s)
 {
     if (!s) return;
     gram_memory *memory = s->memory;
-    const size_t n = (size_t)s->factor.n, room = (size_t)s->factor.room;
-    gram_memory_give(memory, s->inner, room * room * sizeof *s->inner);
-    gram_memory_give(memory, s->root, n * sizeof *s->root);
+    gram_memory_give(memory, s->inner);
+    gram_memory_give(memory, s->root);
     gram_pivoted_free(memory, &s->factor);
-    gram_memory_give(memory, s, sizeof *s);
+    gram_memory_give(memory, s);
     gram_memory_release(memory);
 }
 
@@ -521,7 +519,7 @@ gram_status gram_low_rank_solve(void *user, gram_context *context, int64_t colum
     sweep.run = scatter_task;
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, job.sums, size, sizeof(double));
+    gram_give(context, job.sums);
     return status;
 }
 
@@ -564,7 +562,7 @@ gram_status gram_low_rank_draw(gram_context *context, const gram_low_rank *s, gr
     const gram_sweep sweep = {.what = "draws", .tasks = (n + CHUNK - 1) / CHUNK, .run = draw_task, .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, g, rank * columns, sizeof(double));
-    gram_give(context, normal, n + rank, sizeof(double));
+    gram_give(context, g);
+    gram_give(context, normal);
     return status;
 }

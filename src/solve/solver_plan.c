@@ -12,6 +12,7 @@
 #include <gram/text.h>
 
 #include "base/context.h"
+#include "base/sized_struct.h"
 #include "operator/tiled_matrix.h"
 
 enum {
@@ -41,11 +42,8 @@ const char *gram_precision_name(gram_precision precision)
 
 void gram_plan_request_init(gram_plan_request *request, size_t size)
 {
-    gram_plan_request defaults = {.size = sizeof defaults, .outputs = 1, .leave_one_out = -1};
-    if (!request) return;
-    memset(request, 0, size);
-    memcpy(request, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    request->size = size;
+    gram_plan_request defaults = {.outputs = 1, .leave_one_out = -1};
+    gram_sized_init(request, size, &defaults, sizeof defaults);
 }
 
 /* ---- what a way takes ---- */
@@ -247,7 +245,7 @@ gram_status gram_plan_fit(gram_context *context, const gram_plan_request *reques
     if (!context || !request || !plan) return GRAM_ERROR_ARGUMENT;
     memset(plan, 0, sizeof *plan);
     gram_plan_request_init(&r, sizeof r);
-    memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
+    TRY(gram_sized_read(context, "plan_fit", "request", "gram_plan_request", request, &r, sizeof r));
     TRY(check(context, &r));
     const double room = room_left(context);
     plan->leave_one_out = r.leave_one_out < 0 ? r.n <= MOST_FOR_LOO : r.leave_one_out != 0;

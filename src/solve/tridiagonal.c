@@ -72,7 +72,7 @@ gram_status gram_tridiagonal_reduce(gram_context *context, const char *what, gra
     gram_blas_leave();
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dsytd2 gave %d", info);
 done:
-    gram_give(context, r.w, numbers, sizeof(double));
+    gram_give(context, r.w);
     return status;
 }
 
@@ -90,7 +90,7 @@ gram_status gram_tridiagonal_multiply(gram_context *context, const gram_tridiago
     gram_blas_leave();
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dormtr gave %d", info);
 done:
-    gram_give(context, work, lwork, sizeof(double));
+    gram_give(context, work);
     return status;
 }
 
@@ -106,6 +106,6 @@ gram_status gram_tridiagonal_form(gram_context *context, gram_tridiagonal *t)
     gram_blas_leave();
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dorgtr gave %d", info);
 done:
-    gram_give(context, work, lwork, sizeof(double));
+    gram_give(context, work);
     return status;
 }

@@ -292,14 +292,15 @@ done:
     return status;
 }
 
-static gram_status prepare_shape(compiler *c, const gram_kernel *leaf, gram_program_node *node)
+static gram_status prepare_shape(compiler *c, const gram_kernel *leaf, int64_t d, gram_program_node *node)
 {
     gram_status status = GRAM_OK;
     void *data;
+    node->shape.d = d;
     node->shape.data = leaf->external;
     if (!node->type->prepare) return GRAM_OK;
     TRY(arena_take(c, 1, node->type->data_bytes, &data));
-    node->type->prepare(node->par, data);
+    node->type->prepare(node->par, d, data);
     node->shape.data = data;
 done:
     return status;
@@ -317,7 +318,7 @@ static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, const gram
     TRY(check_domain(c, node, c->request->y, "y", space));
     TRY(check_index(c, leaf));
     TRY(check_form_upper(c, node, space));
-    TRY(prepare_shape(c, leaf, node));
+    TRY(prepare_shape(c, leaf, space->d, node));
     TRY(plan_form(c, leaf, space, node));
 done:
     return status;

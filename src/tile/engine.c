@@ -106,6 +106,6 @@ void gram_engine_destroy(gram_engine *engine)
     for (int i = 0; i < engine->root_count; i++) gram_kernel_release(engine->kept[i]);
     gram_arena_release(&engine->arena);
     gram_memory *memory = engine->memory;
-    gram_memory_give(memory, engine, sizeof *engine);
+    gram_memory_give(memory, engine);
     gram_memory_release(memory);
 }

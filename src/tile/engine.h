@@ -62,7 +62,7 @@ typedef struct gram_program_node {
     gram_node node; /* never GRAM_NODE_ON */
     const gram_kernel_type *type;
     double par[GRAM_MAX_SPECS];
-    gram_shape shape; /* par, what `prepare` made, and the scale: 1/ell^2 or 1/ell for one length-scale, else 1 */
+    gram_shape shape; /* par, d, what `prepare` made, and the scale: 1/ell^2 or 1/ell for one length-scale, else 1 */
     int form;         /* -1 for constants */
     int child_count;
     const int *children;

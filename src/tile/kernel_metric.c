@@ -156,7 +156,7 @@ gram_status gram_matrix_distance(gram_context *context, const gram_kernel *kerne
                               .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, diagonals, numbers, sizeof(double));
+    gram_give(context, diagonals);
     gram_engine_destroy(engine);
     return status;
 }

@@ -209,8 +209,8 @@ static gram_status quadratic_part(gram_context *context, const gram_rows *rows, 
         if (own) own[c] = diagonal;
     }
 done:
-    gram_give(context, q.v, numbers, sizeof(double));
-    gram_give(context, q.sums, panels * 2 * columns, sizeof(double));
+    gram_give(context, q.v);
+    gram_give(context, q.sums);
     return status;
 }
 

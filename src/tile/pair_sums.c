@@ -53,14 +53,14 @@ gram_status gram_pairs_create(gram_context *context, const gram_kernel *kernel, 
     FAIL_IF(!isfinite(pairs->limit * (double)pairs->n * (double)pairs->n), context, GRAM_ERROR_NUMERICAL,
             "the kernel's values on these points are too large to be summed");
 done:
-    gram_give(context, ones, pairs->n, sizeof(double));
+    gram_give(context, ones);
     return status;
 }
 
 void gram_pairs_destroy(gram_context *context, gram_pairs *pairs)
 {
-    gram_give(context, pairs->row, pairs->padded, sizeof(double));
-    gram_give(context, pairs->diagonal, pairs->padded, sizeof(double));
+    gram_give(context, pairs->row);
+    gram_give(context, pairs->diagonal);
     gram_engine_destroy(pairs->engine);
     memset(pairs, 0, sizeof *pairs);
 }
@@ -179,8 +179,8 @@ gram_status gram_pairs_subsets(gram_context *context, const gram_pairs *pairs, i
         for (int64_t p = 0; p < count; p++) sums[p] += s.whole[i * count + p];
     }
 done:
-    gram_give(context, s.whole, s.panels * count, sizeof(int64_t));
-    gram_give(context, s.most, s.panels, sizeof(double));
+    gram_give(context, s.whole);
+    gram_give(context, s.most);
     return status;
 }
 
@@ -223,7 +223,7 @@ gram_status gram_pairs_forms(gram_context *context, const gram_pairs *pairs, int
     for (int64_t i = 0; i < s.panels; i++)
         for (int64_t p = 0; p < count; p++) sums[p] += s.sums[i * count + p];
 done:
-    gram_give(context, s.sums, s.panels * count, sizeof(double));
+    gram_give(context, s.sums);
     return status;
 }
 
@@ -260,7 +260,7 @@ gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, cons
     *sum = 0;
     for (int64_t i = 0; i < s.panels; i++) *sum += s.sums[i];
 done:
-    gram_give(context, s.sums, s.panels, sizeof(double));
+    gram_give(context, s.sums);
     return status;
 }
 

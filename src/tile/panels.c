@@ -133,10 +133,9 @@ done:
 void gram_panels_destroy(gram_panels *panels)
 {
     if (!panels->memory) return;
-    const size_t padded = (size_t)(panels->count * GRAM_PANEL), numbers = padded * (size_t)panels->d;
-    gram_memory_give(panels->memory, panels->f64, numbers * sizeof(double));
-    gram_memory_give(panels->memory, panels->f32, numbers * sizeof(float));
-    gram_memory_give(panels->memory, panels->norms_f64, padded * sizeof(double));
-    gram_memory_give(panels->memory, panels->norms_f32, padded * sizeof(float));
+    gram_memory_give(panels->memory, panels->f64);
+    gram_memory_give(panels->memory, panels->f32);
+    gram_memory_give(panels->memory, panels->norms_f64);
+    gram_memory_give(panels->memory, panels->norms_f32);
     memset(panels, 0, sizeof *panels);
 }

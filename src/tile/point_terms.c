@@ -62,7 +62,7 @@ static gram_status factor_terms(making *m, const gram_point_terms *terms, const 
                 terms->external->name, (long long)i);
     }
 done:
-    gram_give(m->context, u, terms->space->d, sizeof(double));
+    gram_give(m->context, u);
     return status;
 }
 
@@ -81,7 +81,7 @@ static gram_status mean_terms(making *m, const gram_point_terms *terms, const gr
     TRY(gram_engine_product(m->context, child, 1, weights, 1, row, 1));
 done:
     gram_engine_destroy(child);
-    gram_give(m->context, weights, sample->n, sizeof(double));
+    gram_give(m->context, weights);
     return status;
 }
 
@@ -94,7 +94,7 @@ static gram_status mean_of_means(making *m, gram_point_terms *terms)
     TRY(mean_terms(m, terms, sample, means));
     for (int64_t i = 0; i < sample->n; i++) terms->offset += means[i] / (double)sample->n;
 done:
-    gram_give(m->context, means, sample->n, sizeof(double));
+    gram_give(m->context, means);
     return status;
 }
 

@@ -237,8 +237,8 @@ gram_status gram_engine_product(gram_context *context, const gram_engine *engine
     TRY(run(context, &p));
     unpack_out(&p, out, ldo);
 done:
-    gram_give(context, *packed, p.column_count * columns, real);
-    gram_give(context, p.out, p.parts * p.row_count * columns, sizeof(double));
+    gram_give(context, *packed);
+    gram_give(context, p.out);
     return status;
 }
 

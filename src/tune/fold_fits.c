@@ -5,6 +5,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 #include "tile/width_family.h"
 
@@ -89,7 +90,7 @@ static gram_status make_matrices(gram_context *context, running *r, const gram_g
     TRY(gram_family_fill(context, &family));
     for (int64_t w = 0; w < b->count; w++) TRY(gram_loss_matrix_ready(context, &r->whole[w]));
 done:
-    gram_give(context, out, b->count, sizeof *out);
+    gram_give(context, out);
     return status;
 }
 
@@ -110,7 +111,7 @@ static gram_status run(gram_context *context, void *argument, gram_grid_batch *b
     }
 done:
     for (int64_t w = 0; r->whole && w < b->count; w++) gram_loss_matrix_free(context, &r->whole[w]);
-    gram_give(context, r->whole, b->count, sizeof *r->whole);
+    gram_give(context, r->whole);
     r->whole = NULL;
     context->progress = progress;
     return status;
@@ -152,7 +153,7 @@ static gram_status fill_strengths(gram_context *context, const gram_kernel *kern
     }
     for (int64_t i = 0; i < r->strengths; i++) r->c[i] = 2 * (double)r->all * r->lambda[i];
 done:
-    gram_give(context, diagonal, p->n, sizeof(double));
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -222,14 +223,13 @@ done:
 
 static void close(gram_context *context, running *r)
 {
-    const int64_t n = r->problem->n;
-    gram_give(context, r->lambda, r->strengths, sizeof(double));
-    gram_give(context, r->c, r->strengths, sizeof(double));
-    gram_give(context, r->place, r->strengths, sizeof *r->place);
-    gram_give(context, r->rows, n, sizeof *r->rows);
-    gram_give(context, r->y, n, sizeof(double));
-    gram_give(context, r->weights, n, sizeof(double));
-    gram_give(context, r->f, n * r->search->outputs, sizeof(double));
+    gram_give(context, r->lambda);
+    gram_give(context, r->c);
+    gram_give(context, r->place);
+    gram_give(context, r->rows);
+    gram_give(context, r->y);
+    gram_give(context, r->weights);
+    gram_give(context, r->f);
 }
 
 /* ---- the whole ---- */
@@ -307,16 +307,15 @@ static gram_status tune(gram_context *context, running *r, double unit, gram_ker
     *lambda = r->lambda[found.strength];
     if (r->search->grid) tell_grid(r, scores, r->search->grid);
     if (r->search->held_out) tell_held_out(r);
-    if (report)
-        *report = (gram_grid_report){.size = sizeof *report,
-                                     .rows = r->problem->n,
-                                     .points = cells,
-                                     .fits = found.work.fits,
-                                     .value = found.score,
-                                     .at_edge = found.at_edge,
-                                     .ard_kept = found.ard_kept};
+    const gram_grid_report made = {.rows = r->problem->n,
+                                   .points = cells,
+                                   .fits = found.work.fits,
+                                   .value = found.score,
+                                   .at_edge = found.at_edge,
+                                   .ard_kept = found.ard_kept};
+    gram_sized_write(report, &made, sizeof made);
 done:
-    gram_give(context, scores, r->widths * r->strengths, sizeof *scores);
+    gram_give(context, scores);
     close(context, r);
     return status;
 }
@@ -328,6 +327,7 @@ gram_status gram_fit_search_run(gram_context *context, const gram_fit_search *s,
     gram_problem all = {0}, some = {0};
     double *weights = NULL;
     if (tuned) *tuned = NULL;
+    TRY(gram_sized_check(context, s->name, "report", "gram_grid_report", report, sizeof *report));
     FAIL_IF(!tuned || !lambda, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", s->name, tuned ? "lambda" : "tuned");
     TRY(s->problem(context, s->argument, s->weights, &all));
     TRY(check(context, s, all.n));
@@ -336,7 +336,7 @@ gram_status gram_fit_search_run(gram_context *context, const gram_fit_search *s,
     running r = {.search = s, .problem = weights ? &some : &all, .all = all.n};
     TRY(tune(context, &r, s->unit ? s->unit(s->argument, &all) : 1, tuned, lambda, report));
 done:
-    gram_give(context, weights, all.given, sizeof(double));
+    gram_give(context, weights);
     gram_problem_free(context, &some);
     gram_problem_free(context, &all);
     return status;

@@ -269,6 +269,6 @@ done:
         out->kernel = NULL;
     }
     gram_tuning_free_levels(t);
-    if (t->given.x) gram_give(t->context, t->rows, t->given.x->n, sizeof *t->rows);
+    gram_give(t->context, t->rows);
     return status;
 }

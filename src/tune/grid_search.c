@@ -105,15 +105,13 @@ static void free_kernels(running *r)
 
 static void close(gram_context *context, running *r)
 {
-    const gram_grid_search *g = r->search;
-    const int64_t cells = r->grid.widths * r->grid.strengths;
-    gram_give(context, r->batch.out, r->most_widths * g->strength_count * r->n, (size_t)g->outputs * sizeof(double));
-    gram_give(context, r->grid.errors, cells, sizeof(double));
-    gram_give(context, r->grid.scores, cells, sizeof(double));
-    gram_give(context, r->rows, r->n * g->score_columns, sizeof(double));
+    gram_give(context, r->batch.out);
+    gram_give(context, r->grid.errors);
+    gram_give(context, r->grid.scores);
+    gram_give(context, r->rows);
     free_kernels(r);
-    gram_give(context, r->kernels, r->most_widths, sizeof *r->kernels);
-    gram_give(context, r->values, r->space.parameters + 1, sizeof(double));
+    gram_give(context, r->kernels);
+    gram_give(context, r->values);
     if (r->space.numbers) gram_space_free(context, &r->space);
     gram_kernel_release(r->resolved);
 }
@@ -241,8 +239,8 @@ static gram_status try_several_lengths(gram_context *context, const int64_t *fol
     TRY(search_kernel(context, shaped, fold, &other));
     if (gram_grid_is_clearly_better(&g->rule, &other.found, &g->found)) replace(g, &other, numbers, cells);
 done:
-    gram_give(context, other.held_out, numbers, sizeof(double));
-    gram_give(context, other.scores, cells, sizeof(double));
+    gram_give(context, other.held_out);
+    gram_give(context, other.scores);
     gram_kernel_release(other.found.kernel);
     gram_kernel_release(shaped);
     return status;
@@ -260,7 +258,7 @@ gram_status gram_grid_search_run(gram_context *context, gram_grid_search *g)
     TRY(search_kernel(context, g->kernel, fold, g));
     if (g->ard) TRY(try_several_lengths(context, fold, g));
 done:
-    gram_give(context, fold, n, sizeof *fold);
+    gram_give(context, fold);
     if (status < 0) {
         gram_kernel_release(g->found.kernel);
         g->found.kernel = NULL;

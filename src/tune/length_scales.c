@@ -69,7 +69,7 @@ gram_status gram_relevance(gram_context *context, gram_kernel *kernel, const gra
         *shaped = gram_kernel_retain(tuned);
 done:
     gram_kernel_release(tuned);
-    gram_give(context, indicators, x->n * columns, sizeof(double));
-    gram_give(context, groups, x->n, sizeof *groups);
+    gram_give(context, indicators);
+    gram_give(context, groups);
     return status < 0 ? status : GRAM_OK;
 }

@@ -169,7 +169,7 @@ done:
 
 void gram_space_free(gram_context *context, gram_space *space)
 {
-    gram_give(context, space->numbers, block_numbers(space), sizeof(double));
+    gram_give(context, space->numbers);
     space->numbers = NULL;
 }
 

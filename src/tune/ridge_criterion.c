@@ -62,7 +62,6 @@ static gram_status take_vectors(gram_context *context, gram_criterion_work *k)
     const int64_t thin = k->rule.gradients ? k->rank : 0;
     const int64_t count = n * (4 + 3 * m + 1) + 2 * n * thin + cv * (2 * n * m + n * thin);
     TRY(gram_take(context, "tuning", count, sizeof(double), (void **)&k->numbers));
-    k->number_count = count;
     k->shift = k->numbers;
     k->c = k->shift + n;
     k->diagonal = k->c + n;
@@ -117,11 +116,11 @@ done:
 void gram_criterion_destroy(gram_context *context, gram_criterion_work *k)
 {
     if (!k) return;
-    gram_give(context, k->fold_rows, k->fold_numbers, sizeof *k->fold_rows);
-    gram_give(context, k->w, k->n * k->n, sizeof(double));
-    gram_give(context, k->p, k->n * k->n, sizeof(double));
-    gram_give(context, k->numbers, k->number_count, sizeof(double));
-    gram_give(context, k, 1, sizeof *k);
+    gram_give(context, k->fold_rows);
+    gram_give(context, k->w);
+    gram_give(context, k->p);
+    gram_give(context, k->numbers);
+    gram_give(context, k);
 }
 
 /* ---- coefficients ---- */
@@ -292,6 +291,6 @@ gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const
 done:
     gram_criterion_destroy(context, work);
     gram_sample_free(context, &sample);
-    if (x) gram_give(context, rows, x->n, sizeof *rows);
+    if (x) gram_give(context, rows);
     return status;
 }

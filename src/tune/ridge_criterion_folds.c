@@ -52,8 +52,8 @@ gram_status gram_criterion_draw_folds(gram_context *context, gram_criterion_work
     gram_status status = GRAM_OK;
     const int64_t n = k->n;
     int64_t filled = 0;
-    k->fold_numbers = 2 * n + (k->rule.folds < n ? k->rule.folds : n) + 1;
-    TRY(gram_take(context, "tuning: folds", k->fold_numbers, sizeof *k->fold_rows, (void **)&k->fold_rows));
+    const int64_t numbers = 2 * n + (k->rule.folds < n ? k->rule.folds : n) + 1;
+    TRY(gram_take(context, "tuning: folds", numbers, sizeof *k->fold_rows, (void **)&k->fold_rows));
     k->fold_of = k->fold_rows + n;
     k->fold_start = k->fold_of + n;
     TRY(deal(context, k));

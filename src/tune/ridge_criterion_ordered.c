@@ -102,7 +102,7 @@ done:
     gram_cholesky_destroy(b->factor);
     gram_points_destroy(b->train);
     gram_points_destroy(b->held);
-    gram_give(context, constant, k->m, sizeof *constant);
+    gram_give(context, constant);
     return status;
 }
 

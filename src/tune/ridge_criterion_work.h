@@ -13,8 +13,7 @@ struct gram_criterion_work {
     const gram_sample *sample;
     gram_criterion_rule rule;
     int64_t n, m, rank;
-    double *numbers; /* all of the following vectors */
-    int64_t number_count;
+    double *numbers;                           /* all of the following vectors */
     double *shift;                             /* n */
     double *rhs;                               /* n x (m + 1): A^-1 [y, 1] */
     double *a;                                 /* n x m */
@@ -27,7 +26,6 @@ struct gram_criterion_work {
     double *spread;                            /* CV: n x rank, e or g of each fold in a column of its own */
     double *p, *w;                             /* n x n: P (or A^-1), and W */
     int64_t *fold_rows, *fold_start, *fold_of; /* CV: rows fold by fold; where each begins; the fold of a row */
-    int64_t fold_numbers;                      /* of all three */
     int64_t largest_fold;
 };
 

@@ -15,6 +15,7 @@
 
 #include <gram/matrix.h>
 
+#include "base/sized_struct.h"
 #include "tune/gradient_search.h"
 #include "tune/ridge_criterion.h"
 
@@ -54,7 +55,7 @@ static gram_status set_noise(gram_tuning *t, const gram_kernel *kernel)
     t->noise = (gram_noise_range){fmin(LEAST_NOISE * t->noise_unit, t->noise_start),
                                   fmax(MOST_NOISE * t->noise_unit, t->noise_start), ridge_of(t)->options.lambda_fixed};
 done:
-    gram_give(t->context, diagonal, sample->n, sizeof(double));
+    gram_give(t->context, diagonal);
     return status;
 }
 
@@ -212,6 +213,7 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     ridge_tuning ridge;
     gram_tuned out;
     TRY(gram_tune_options_read(context, "krr_tune", options, &ridge.options));
+    TRY(gram_sized_check(context, "krr_tune", "report", "gram_tune_report", report, sizeof *report));
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "krr_tune: kernel is NULL");
     FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "krr_tune: tuned is NULL");
     FAIL_IF(!lambda, context, GRAM_ERROR_ARGUMENT, "krr_tune: lambda is NULL");
@@ -220,14 +222,13 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     TRY(gram_tuning_run(&t, kernel, &out));
     *lambda = out.noise / (double)t.count;
     *tuned = out.kernel;
-    if (report)
-        *report = (gram_tune_report){.size = sizeof *report,
-                                     .rows = out.rows,
-                                     .evaluations = t.evaluations,
-                                     .value = out.value,
-                                     .value_isotropic = out.value_isotropic,
-                                     .ard_kept = out.ard_kept,
-                                     .at_bound = out.at_bound};
+    const gram_tune_report made = {.rows = out.rows,
+                                   .evaluations = t.evaluations,
+                                   .value = out.value,
+                                   .value_isotropic = out.value_isotropic,
+                                   .ard_kept = out.ard_kept,
+                                   .at_bound = out.at_bound};
+    gram_sized_write(report, &made, sizeof made);
     if (t.grid == 0 && t.evaluations >= t.evaluations_limit) status = GRAM_NOT_CONVERGED;
 done:
     return status;

@@ -4,6 +4,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "tune/ridge_criterion.h"
 #include "tune/row_folds.h"
 
@@ -11,17 +12,9 @@ enum { MAX_GRID = 1000 };
 
 void gram_tune_options_init(gram_tune_options *options, size_t size)
 {
-    if (!options) return;
-    memset(options, 0, size);
-    options->size = size;
-    if (size < sizeof *options) return;
-    options->folds = 5;
-    options->lambda = NAN;
-    options->intercept = 1;
-    options->ard = -1;
-    options->rows = 3000;
-    options->restarts = 3;
-    options->evaluations = 300;
+    const gram_tune_options defaults = {
+        .folds = 5, .lambda = NAN, .intercept = 1, .ard = -1, .rows = 3000, .restarts = 3, .evaluations = 300};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* An integer option that must lie between two others. */
@@ -39,10 +32,7 @@ gram_status gram_tune_options_read(gram_context *context, const char *function, 
     gram_status status = GRAM_OK;
     char text[GRAM_NUMBER_SIZE];
     gram_tune_options_init(read, sizeof *read);
-    if (!options) goto done;
-    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "%s: options->size = %zu, need %zu: call gram_tune_options_init", function, options->size, sizeof *options);
-    *read = *options;
+    TRY(gram_sized_read(context, function, "options", "gram_tune_options", options, read, sizeof *read));
     TRY(check_between(context, function, "criterion", (int64_t)read->criterion, GRAM_CRITERION_LOO, GRAM_CRITERION_ML));
     TRY(check_between(context, function, "folds", read->folds, 2, INT32_MAX));
     TRY(check_between(context, function, "ard", read->ard, -1, 1));

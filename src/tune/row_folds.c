@@ -9,6 +9,8 @@
 
 #include <gram/random.h>
 
+#include "base/sized_struct.h"
+
 enum { FOLD_STREAM = 0x666f6c64 /* "fold" */, THIN_STREAM = 0x7468696e /* "thin" */ };
 
 /* ---- order ---- */
@@ -27,8 +29,8 @@ static gram_status order_rows(gram_context *context, uint64_t stream, int64_t n,
     for (int64_t c = 0; c < classes; c++) next[c + 1] += next[c];
     for (int64_t i = 0; i < n; i++) order[next[label ? (int64_t)label[shuffled[i]] : 0]++] = shuffled[i];
 done:
-    gram_give(context, shuffled, n, sizeof *shuffled);
-    gram_give(context, next, classes + 1, sizeof *next);
+    gram_give(context, shuffled);
+    gram_give(context, next);
     return status;
 }
 
@@ -43,7 +45,7 @@ gram_status gram_rows_sort(gram_context *context, int64_t n, int64_t count, int6
     for (int64_t i = 0; i < n; i++)
         if (chosen[i]) rows[at++] = i;
 done:
-    gram_give(context, chosen, n, 1);
+    gram_give(context, chosen);
     return status;
 }
 
@@ -95,8 +97,8 @@ typedef struct grouping {
 
 static void free_grouping(gram_context *context, grouping *g)
 {
-    gram_give(context, g->rows, g->n, sizeof *g->rows);
-    gram_give(context, g->first, g->n + 1, sizeof *g->first);
+    gram_give(context, g->rows);
+    gram_give(context, g->first);
 }
 
 static gram_status find_groups(gram_context *context, int64_t n, const gram_folds_rule *rule, grouping *g)
@@ -156,7 +158,7 @@ static gram_status order_groups(gram_context *context, uint64_t stream, const gr
     sort(order, g->count);
     for (int64_t i = 0; i < g->count; i++) order[i].item = shuffled[order[i].item];
 done:
-    gram_give(context, shuffled, g->count, sizeof *shuffled);
+    gram_give(context, shuffled);
     return status;
 }
 
@@ -193,8 +195,8 @@ static gram_status deal_by_groups(gram_context *context, const char *function, i
     TRY(order_groups(context, stream, &g, order));
     deal_groups(rule, &g, order, &t, fold);
 done:
-    gram_give(context, t.in_fold, (t.classes + 1) * (t.folds + 2), sizeof *t.in_fold);
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, t.in_fold);
+    gram_give(context, order);
     free_grouping(context, &g);
     return status;
 }
@@ -236,7 +238,7 @@ gram_status gram_folds_deal(gram_context *context, const char *function, int64_t
     TRY(order_rows(context, stream, n, rule->label, rule->label ? rule->classes : 1, order));
     deal_in_turn(n, rule, order, fold);
 done:
-    gram_give(context, order, n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 
@@ -259,7 +261,7 @@ gram_status gram_folds_check_classes(gram_context *context, const char *function
                     rule->ordered ? " with all that is later" : "");
     }
 done:
-    gram_give(context, counts, rule->classes, sizeof *counts);
+    gram_give(context, counts);
     return status;
 }
 
@@ -289,10 +291,7 @@ gram_status gram_folds_check_options(gram_context *context, const char *function
 void gram_folds_options_init(gram_folds_options *options, size_t size)
 {
     const gram_folds_options defaults = {.folds = 5};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status copy_labels(gram_context *context, int64_t n, const int64_t *given, double *label, int64_t *classes)
@@ -317,7 +316,7 @@ gram_status gram_folds_make(gram_context *context, int64_t n, const gram_folds_o
     double *label = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
     gram_folds_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_sized_read(context, "folds_make", "options", "gram_folds_options", options, &o, sizeof o));
     FAIL_IF(!fold, context, GRAM_ERROR_ARGUMENT, "folds_make: fold is NULL");
     FAIL_IF(n < 0, context, GRAM_ERROR_ARGUMENT, "folds_make: n = %lld is negative", (long long)n);
     FAIL_IF(o.folds < 2, context, GRAM_ERROR_ARGUMENT, "folds_make: folds = %lld, need at least 2", (long long)o.folds);
@@ -330,7 +329,7 @@ gram_status gram_folds_make(gram_context *context, int64_t n, const gram_folds_o
     }
     TRY(gram_folds_deal(context, "folds_make", n, &rule, fold));
 done:
-    gram_give(context, label, n, sizeof *label);
+    gram_give(context, label);
     return status;
 }
 
@@ -363,6 +362,6 @@ gram_status gram_problem_thin(gram_context *context, const gram_problem *p, int6
     TRY(order_rows(context, THIN_STREAM, p->n, classes > 1 ? p->y : NULL, classes > 1 ? classes : 1, order));
     keep_share(p, order, rows, least, classes > 1, *weights);
 done:
-    gram_give(context, order, p->n, sizeof *order);
+    gram_give(context, order);
     return status;
 }

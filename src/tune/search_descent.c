@@ -45,7 +45,7 @@ done:
 
 void gram_candidate_free(gram_tuning *t, gram_candidate *c)
 {
-    gram_give(t->context, c->numbers, numbers_of(c), sizeof(double));
+    gram_give(t->context, c->numbers);
     gram_space_free(t->context, &c->space);
     c->numbers = NULL;
 }
@@ -232,6 +232,6 @@ gram_status gram_candidate_refine(gram_tuning *t, gram_candidate *c, int which, 
     c->inverse_known = invert_absolute(n, hessian, FLAT / (double)t->levels[which].sample.n, work, c->inverse);
     TRY(gram_candidate_descend(t, c, which, limit));
 done:
-    gram_give(t->context, numbers, total, sizeof(double));
+    gram_give(t->context, numbers);
     return status;
 }

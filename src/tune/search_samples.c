@@ -34,7 +34,7 @@ static gram_status make_level(gram_tuning *t, const int64_t *order, int64_t size
     TRY(gram_sample_make(t->context, &t->given, size, level->rows, &level->sample));
 done:
     if (status < 0) {
-        gram_give(t->context, level->rows, size, sizeof *level->rows);
+        gram_give(t->context, level->rows);
         level->rows = NULL;
     }
     return status;
@@ -53,7 +53,7 @@ gram_status gram_tuning_make_levels(gram_tuning *t, int subsets)
         t->last = i;
     }
 done:
-    gram_give(t->context, order, t->count, sizeof *order);
+    gram_give(t->context, order);
     return status;
 }
 
@@ -68,7 +68,7 @@ void gram_tuning_free_levels(gram_tuning *t)
     for (int i = 0; i < GRAM_TUNING_LEVELS; i++) {
         gram_level *level = &t->levels[i];
         if (level->work) t->method->close(t, i, level->work);
-        gram_give(t->context, level->rows, level->sample.n, sizeof *level->rows);
+        gram_give(t->context, level->rows);
         gram_sample_free(t->context, &level->sample);
         *level = (gram_level){.work = NULL};
     }

@@ -183,7 +183,7 @@ gram_status gram_tuning_search_starts(gram_tuning *t, gram_candidate *c, int fro
     go_to_end(c, &best);
     if (t->refine && isfinite(best.objective)) TRY(gram_candidate_refine(t, c, 0, limit));
 done:
-    gram_give(t->context, kept, total, sizeof(double));
+    gram_give(t->context, kept);
     return status;
 }
 
@@ -204,7 +204,7 @@ gram_status gram_tuning_search_also(gram_tuning *t, gram_candidate *c, int which
     go_to_end(c, &best);
     c->value = value;
 done:
-    gram_give(t->context, kept, total, sizeof(double));
+    gram_give(t->context, kept);
     return status;
 }
 

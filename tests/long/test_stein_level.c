@@ -37,15 +37,10 @@ static void draw(int64_t run, const scenario *s, double *x)
 
 static int rejected(int64_t run, const scenario *s, double *x, double *scores)
 {
-    gram_context_options o;
-    gram_context *context;
     gram_kernel *kernel;
     gram_stein_test_options options;
-    gram_stein_test_result result;
-    gram_context_options_init(&o, sizeof o);
-    o.threads = 1;
-    o.seed = (uint64_t)run;
-    assert_int_equal(gram_context_create(&o, &context), GRAM_OK);
+    gram_stein_test_result result = {.size = sizeof result};
+    gram_context *context = TEST_CONTEXT(.threads = 1, .seed = (uint64_t)run);
     draw(run, s, x);
     for (int64_t i = 0; i < s->n * s->d; i++) scores[i] = -x[i];
     gram_points *points = test_points(context, s->n, s->d, x);

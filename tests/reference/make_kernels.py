@@ -278,6 +278,30 @@ def imq(c, beta):
                      lambda z: ((value ** 2 + z) ** -b, b * z * (value ** 2 + z) ** (-b - 1)))
 
 
+def wendland(k, ell):
+    """phi_(d,k) by its definition: k times the operator I f(r) = int_r^1 t f(t) dt on (1 - r)^l, divided by the value at
+    0. Polynomials in powers of r, lowest first."""
+    text, value = length(ell)
+
+    def pair(x, y, same):
+        d = len(x)
+        l = d // 2 + k + 1
+        with mp.workdps(100 + d):  # the terms cancel near r = 1
+            p = [mp.mpf((-1) ** j) * mp.binomial(l, j) for j in range(l + 1)]
+            for _ in range(k):
+                raised = [mp.mpf(0), mp.mpf(0)] + [c / (j + 2) for j, c in enumerate(p)]
+                p = [-c for c in raised]
+                p[0] = mp.fsum(raised)
+            r = mp.sqrt(mp.fsum(t * t for t in scaled(x, y, value)))
+            if r >= 1:
+                return mp.mpf(0), mp.mpf(0)
+            phi = mp.fsum(c * r ** j for j, c in enumerate(p)) / p[0]
+            moved = mp.fsum(c * j * r ** j for j, c in enumerate(p)) / (2 * p[0])  # z dk/dz = r dk/dr / 2
+            return phi, phi + abs(moved)
+
+    return Leaf("wendland(k=%d, ell=%s)" % (k, text), pair)
+
+
 # ---- points ----
 
 def point_set(rng, d, scale, signed):
@@ -417,10 +441,14 @@ def more_distances(scale, d, rng):
         yield rq(alpha, short(unit * 0.3))
     for f, beta in ((1, 0.5), (0.01, 0.5), (0.3, 1), (0.7, 0.25), (0.1, 3.7), (1.7, 40)):
         yield imq(short(unit * f), beta)
+    for k in (0, 1, 2):
+        yield wendland(k, short(unit * 0.7))
+        yield wendland(k, short(unit * 30))
     if 1 < d < 64:
         yield laplace(ard)
         yield powexp(0.7, ard)
         yield rq(11, ard)
+        yield wendland(2, ard)
 
 
 def more_products(scale, d, points):

@@ -77,13 +77,8 @@ static int coverage_of_one(const coverage_way *way, uint64_t seed)
     enum { N = 49 };
     const double noise = 0.1;
     double x[N + 1], f[N + 1], e[N + 1], y[N], mean, variance;
-    gram_context_options o;
-    gram_context *context;
     gram_gp_options options;
-    gram_context_options_init(&o, sizeof o);
-    o.threads = 1;
-    o.seed = seed;
-    assert_int_equal(gram_context_create(&o, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.threads = 1, .seed = seed);
     gram_kernel *kernel = test_kernel(context, "2*matern(nu=1.5, ell=0.7)");
     test_uniform(seed, N + 1, 0, 4, x);
     gram_points *all = test_points(context, N + 1, 1, x), *data = test_points(context, N, 1, x);

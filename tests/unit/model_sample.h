@@ -187,6 +187,23 @@ static inline void sample_leave(const char *folder)
     assert_int_equal(system(command), 0);
 }
 
+/* The same for cmocka_run_group_tests. */
+static char sample_folder[64];
+
+static inline int sample_set_up(void **state)
+{
+    (void)state;
+    sample_enter(sample_folder);
+    return 0;
+}
+
+static inline int sample_tear_down(void **state)
+{
+    (void)state;
+    sample_leave(sample_folder);
+    return 0;
+}
+
 static inline unsigned char *sample_load(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");

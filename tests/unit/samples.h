@@ -49,15 +49,36 @@ static inline double sample_test(gram_context *context, const char *text, const 
     return p;
 }
 
+/* Fails the test unless draws (m x count) of m variables have this mean (NULL: 0) and covariance, within 4.5 of their own
+ * standard errors. */
+static inline void sample_has_moments(const char *what, int64_t m, int64_t count, const double *draws,
+                                      const double *mean, const double *covariance)
+{
+    const double n = (double)count;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double first = 0, second = 0, fourth = 0;
+            for (int64_t k = 0; k < count; k++) {
+                const double a = draws[i * count + k] - (mean ? mean[i] : 0),
+                             b = draws[j * count + k] - (mean ? mean[j] : 0);
+                first += a / n;
+                second += a * b / n;
+                fourth += a * b * a * b / n;
+            }
+            const double error = sqrt((fourth - second * second) / n);
+            if (!(fabs(first) <= 4.5 * sqrt(covariance[i * m + i] / n)))
+                FAIL_TEST("%s: the mean of %lld is off by %g", what, (long long)i, first);
+            if (i == j && !(error < 0.1 * covariance[i * m + i]))
+                FAIL_TEST("%s: an error of %g says little", what, error);
+            if (!(fabs(second - covariance[i * m + j]) <= 4.5 * error))
+                FAIL_TEST("%s: covariance (%lld, %lld) is %g, not %g, with an error of %g", what, (long long)i,
+                          (long long)j, second, covariance[i * m + j], error);
+        }
+}
+
 static inline gram_context *sample_context(uint64_t seed, int threads)
 {
-    gram_context *context = NULL;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.seed = seed;
-    options.threads = threads;
-    if (gram_context_create(&options, &context) != GRAM_OK) FAIL_TEST("no context");
-    return context;
+    return TEST_CONTEXT(.seed = seed, .threads = threads);
 }
 
 #endif

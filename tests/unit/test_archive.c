@@ -18,21 +18,6 @@ static const char JSON[] =
 
 static double numbers[NUMBERS] = {1, 2, 3, 4};
 static char heads[3][GRAM_NPY_HEADER];
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    sample_enter(folder);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    sample_leave(folder);
-    return 0;
-}
 
 static void set_array(gram_archive_part *part, int which, const char *name, int64_t rows)
 {
@@ -179,11 +164,7 @@ static void wrong_arrays(void **state)
 static void modest(void **state)
 {
     (void)state;
-    gram_context_options options;
-    gram_context *context = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.memory_budget = 1 << 20;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.memory_budget = 1 << 20);
     gram_archive_part parts[4];
     gram_model *model = NULL;
     char *json = replaced("\"rows\": 4", "\"rows\": 1000000000000");
@@ -306,13 +287,13 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(by_hand, enter, leave),
-                                       cmocka_unit_test_setup_teardown(wrong_json, enter, leave),
-                                       cmocka_unit_test_setup_teardown(wrong_arrays, enter, leave),
-                                       cmocka_unit_test_setup_teardown(modest, enter, leave),
-                                       cmocka_unit_test_setup_teardown(foreign, enter, leave),
-                                       cmocka_unit_test_setup_teardown(wide, enter, leave),
-                                       cmocka_unit_test_setup_teardown(aligned, enter, leave),
-                                       cmocka_unit_test_setup_teardown(names, enter, leave)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(by_hand, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(wrong_json, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(wrong_arrays, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(modest, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(foreign, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(wide, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(aligned, sample_set_up, sample_tear_down),
+                                       cmocka_unit_test_setup_teardown(names, sample_set_up, sample_tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

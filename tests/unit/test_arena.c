@@ -1,54 +1,22 @@
 /* The arena: alignment, zeros, no overlap, and what happens when memory runs out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/arena.h"
+#include "oom.h"
+#include "support.h"
 
-/* An allocator that counts what it gives and fails from call `fail_at` on; memory is full of 0xAA. */
-typedef struct counting {
-    int calls, fail_at, live;
-} counting;
-
-static void *counted_allocate(void *user, size_t bytes)
+static gram_context *make_context(oom_book *book, size_t budget)
 {
-    counting *counter = user;
-    if (++counter->calls >= counter->fail_at) return NULL;
-    void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    memset(block, 0xAA, bytes);
-    counter->live++;
-    return block;
-}
-
-static void counted_release(void *user, void *block, size_t bytes)
-{
-    ((counting *)user)->live--;
-    (void)bytes;
-    free(block);
-}
-
-static gram_context *make_context(counting *counter, size_t budget)
-{
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.memory_budget = budget;
-    options.allocator = (gram_allocator){counted_allocate, counted_release, counter};
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    return context;
+    return TEST_CONTEXT(.memory_budget = budget, .allocator = oom_allocator(book));
 }
 
 static void test_blocks(void **state)
 {
     (void)state;
     enum { BLOCKS = 500 };
-    counting counter = {0, 1 << 30, 0};
-    gram_context *context = make_context(&counter, 0);
+    oom_book book = {.fail_at = -1};
+    gram_context *context = make_context(&book, 0);
     const size_t before = gram_context_memory_used(context);
     unsigned char *block[BLOCKS];
     gram_arena arena;
@@ -63,27 +31,27 @@ static void test_blocks(void **state)
         }
         for (int i = 0; i < BLOCKS; i++)
             for (int k = 0; k < 1 + i * i % 7001; k++) assert_int_equal(block[i][k], i & 0xFF);
-        assert_true(counter.calls < BLOCKS / 4);
+        assert_true(book.made < BLOCKS / 4);
         gram_arena_release(&arena);
         assert_true(gram_context_memory_used(context) == before);
     }
     gram_arena_release(&arena);
     gram_context_destroy(context);
-    assert_int_equal(counter.live, 0);
+    oom_nothing_held(&book);
 }
 
 static void test_nothing(void **state)
 {
     (void)state;
-    counting counter = {0, 1 << 30, 0};
-    gram_context *context = make_context(&counter, 0);
+    oom_book book = {.fail_at = -1};
+    gram_context *context = make_context(&book, 0);
     gram_arena arena;
     void *block = &arena;
     gram_arena_init(&arena, context->memory);
-    const int calls = counter.calls;
+    const long long calls = book.made;
     assert_int_equal(gram_arena_take(context, &arena, "block", 0, 8, &block), GRAM_OK);
     assert_null(block);
-    assert_int_equal(counter.calls, calls);
+    assert_int_equal(book.made, calls);
     gram_arena_release(&arena);
     gram_context_destroy(context);
 }
@@ -91,8 +59,8 @@ static void test_nothing(void **state)
 static void test_budget(void **state)
 {
     (void)state;
-    counting counter = {0, 1 << 30, 0};
-    gram_context *context = make_context(&counter, 4096);
+    oom_book book = {.fail_at = -1};
+    gram_context *context = make_context(&book, 4096);
     gram_arena arena;
     char *first;
     void *block;
@@ -109,13 +77,13 @@ static void test_budget(void **state)
     assert_true(taken >= 28);
     assert_true(gram_context_memory_used(context) > 3600);
     for (int i = 0; i < 10; i++) assert_int_equal(first[i], 3);
-    assert_int_equal(gram_arena_take(context, &arena, "huge", INT64_MAX, 16, &block), GRAM_ERROR_OVERFLOW);
-    assert_non_null(strstr(gram_context_message(context), "huge: 9223372036854775807 items of 16 bytes"));
+    REFUSED(context, gram_arena_take(context, &arena, "huge", INT64_MAX, 16, &block), GRAM_ERROR_OVERFLOW,
+            "huge: 9223372036854775807 items of 16 bytes");
     assert_true(gram_arena_take(context, &arena, "huge", INT64_MAX - 5, 1, &block) < 0);
     assert_true(gram_arena_take(context, &arena, "negative", -1, 8, &block) < 0);
     gram_arena_release(&arena);
     gram_context_destroy(context);
-    assert_int_equal(counter.live, 0);
+    oom_nothing_held(&book);
 }
 
 /* Fails at every k-th allocation in turn; nothing may be lost. */
@@ -124,13 +92,14 @@ static void test_failing_allocator(void **state)
     (void)state;
     int failures = 0;
     for (int k = 1; k < 12; k++) {
-        counting counter = {0, 1 << 30, 0};
-        gram_context *context = make_context(&counter, 0);
+        oom_book book = {.fail_at = -1};
+        gram_context *context = make_context(&book, 0);
         const size_t before = gram_context_memory_used(context);
         gram_arena arena;
         void *block;
         gram_arena_init(&arena, context->memory);
-        counter.fail_at = counter.calls + k;
+        book.fail_at = book.made + k - 1;
+        book.for_good = 1;
         for (int i = 0; i < 200; i++) {
             const gram_status status = gram_arena_take(context, &arena, "parts", 100, 8, &block);
             assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
@@ -142,7 +111,7 @@ static void test_failing_allocator(void **state)
         gram_arena_release(&arena);
         assert_true(gram_context_memory_used(context) == before);
         gram_context_destroy(context);
-        assert_int_equal(counter.live, 0);
+        oom_nothing_held(&book);
     }
     assert_true(failures > 200);
 }

@@ -3,24 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense_twin.h"
 #include "support.h"
-
-/* ---- the slow twin: Gauss elimination on K + n lambda I ---- */
-
-static void solve_by_hand(int n, double *a, int columns, double *b)
-{
-    for (int p = 0; p < n; p++)
-        for (int i = p + 1; i < n; i++) {
-            const double f = a[i * n + p] / a[p * n + p];
-            for (int j = p; j < n; j++) a[i * n + j] -= f * a[p * n + j];
-            for (int c = 0; c < columns; c++) b[i * columns + c] -= f * b[p * columns + c];
-        }
-    for (int i = n - 1; i >= 0; i--)
-        for (int c = 0; c < columns; c++) {
-            for (int j = i + 1; j < n; j++) b[i * columns + c] -= a[i * n + j] * b[j * columns + c];
-            b[i * columns + c] /= a[i * n + i];
-        }
-}
 
 static void is_ridge_regression(void **state)
 {
@@ -41,7 +25,7 @@ static void is_ridge_regression(void **state)
     OK(context, gram_matrix(context, kernel, query, points, kz, N));
     for (int i = 0; i < N; i++) K[i * N + i] += N * lambda;
     memcpy(a, g, N * C * sizeof *a);
-    solve_by_hand(N, K, C, a);
+    (void)dense_solve(N, K, C, a);
     for (int j = 0; j < M; j++)
         for (int o = 0; o < C; o++) {
             double by_weights = 0, by_regression = 0;
@@ -122,8 +106,7 @@ static void refusals(void **state)
     assert_int_equal(gram_conditional_weights(context, c, NULL, out, 6), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_conditional_expect(context, c, 2, g, 1, points, out, 2), GRAM_ERROR_ARGUMENT);
     g[3] = NAN;
-    assert_int_equal(gram_conditional_expect(context, c, 1, g, 1, points, out, 1), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(context), "g[3][0] is nan"));
+    REFUSED(context, gram_conditional_expect(context, c, 1, g, 1, points, out, 1), GRAM_ERROR_DATA, "g[3][0] is nan");
     gram_conditional_destroy(c);
     gram_conditional_destroy(NULL);
     gram_kernel_release(kernel);

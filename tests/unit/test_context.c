@@ -1,14 +1,10 @@
 /* Status codes, the context's options, its messages and its memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/context.h"
+#include "oom.h"
+#include "support.h"
 
 static void test_status_names(void **state)
 {
@@ -53,32 +49,11 @@ static void test_defaults(void **state)
 static void test_options_are_kept(void **state)
 {
     (void)state;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = 3;
-    options.seed = 0x123456789abcdef;
-    options.isa = GRAM_ISA_PLAIN;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.threads = 3, .seed = 0x123456789abcdef, .isa = GRAM_ISA_PLAIN);
     assert_int_equal(gram_context_threads(context), 3);
     assert_true(gram_context_seed(context) == 0x123456789abcdef);
     assert_string_equal(gram_context_isa(context), "plain");
     gram_context_destroy(context);
-}
-
-static void *some_allocate(void *user, size_t bytes)
-{
-    int *live = user;
-    ++*live;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void some_release(void *user, void *block, size_t bytes)
-{
-    int *live = user;
-    (void)bytes;
-    --*live;
-    free(block);
 }
 
 static void *no_allocate(void *user, size_t bytes)
@@ -103,7 +78,7 @@ static void test_bad_options(void **state)
     assert_int_equal(gram_context_create(&good, NULL), GRAM_ERROR_ARGUMENT);
     options = good, options.size = 0;
     refused(&options, GRAM_ERROR_ARGUMENT);
-    options = good, options.size++;
+    options = good, options.size = 3;
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.threads = -1;
     refused(&options, GRAM_ERROR_ARGUMENT);
@@ -111,48 +86,31 @@ static void test_bad_options(void **state)
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.allocator.allocate = no_allocate;
     refused(&options, GRAM_ERROR_ARGUMENT);
-    options = good, options.allocator.release = some_release;
+    options = good, options.allocator.release = oom_release;
     refused(&options, GRAM_ERROR_ARGUMENT);
     options = good, options.isa = (gram_isa)77;
     refused(&options, GRAM_ERROR_UNSUPPORTED);
-    options = good, options.allocator = (gram_allocator){no_allocate, some_release, NULL};
+    options = good, options.allocator = (gram_allocator){no_allocate, oom_release, NULL};
     refused(&options, GRAM_ERROR_MEMORY);
     options = good, options.memory_budget = 16;
     refused(&options, GRAM_ERROR_BUDGET);
 }
 
 /* Creation fails at its second allocation as well as at its first, and loses nothing. */
-typedef struct failing {
-    int calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *fail = user;
-    return ++fail->calls == fail->fail_at ? NULL : some_allocate(&fail->live, bytes);
-}
-
-static void failing_release(void *user, void *block, size_t bytes)
-{
-    some_release(&((failing *)user)->live, block, bytes);
-}
-
 static void test_creation_out_of_memory(void **state)
 {
     (void)state;
     int failures = 0;
-    for (int k = 1; k < 5; k++) {
-        failing fail = {0, k, 0};
+    for (int k = 0; k < 4; k++) {
+        oom_book book = {.fail_at = k};
         gram_context *context;
-        gram_context_options options;
-        gram_context_options_init(&options, sizeof options);
-        options.allocator = (gram_allocator){failing_allocate, failing_release, &fail};
+        const gram_context_options options = {.size = sizeof options, .allocator = oom_allocator(&book)};
         const gram_status status = gram_context_create(&options, &context);
         assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
         assert_true((status == GRAM_OK) == (context != NULL));
         failures += status < 0;
         gram_context_destroy(context);
-        assert_int_equal(fail.live, 0);
+        oom_nothing_held(&book);
     }
     assert_true(failures >= 2);
 }
@@ -160,19 +118,14 @@ static void test_creation_out_of_memory(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    int live = 0;
+    oom_book book = {.fail_at = -1};
     void *block;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.memory_budget = 1 << 20;
-    options.allocator = (gram_allocator){some_allocate, some_release, &live};
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.memory_budget = 1 << 20, .allocator = oom_allocator(&book));
     const size_t before = gram_context_memory_used(context);
     assert_int_equal(gram_take(context, "test: an array", 1000, 8, &block), GRAM_OK);
     assert_true((uintptr_t)block % 64 == 0);
     assert_true(gram_context_memory_used(context) == before + 8000);
-    gram_give(context, block, 1000, 8);
+    gram_give(context, block);
     assert_true(gram_context_memory_used(context) == before);
     assert_true(gram_context_memory_peak(context) == before + 8000);
     assert_string_equal(gram_context_message(context), "");
@@ -181,49 +134,105 @@ static void test_memory(void **state)
     assert_null(block);
     assert_non_null(strstr(gram_context_message(context), "test: an array: needs 2 MiB, with "));
     assert_non_null(strstr(gram_context_message(context), "in use and a memory budget of 1 MiB"));
-    assert_int_equal(gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW);
-    assert_non_null(strstr(gram_context_message(context), "test: an array: 2305843009213693951 items of 8 bytes"));
+    REFUSED(context, gram_take(context, "test: an array", INT64_MAX / 4, 8, &block), GRAM_ERROR_OVERFLOW,
+            "test: an array: 2305843009213693951 items of 8 bytes");
     assert_int_equal(gram_take(context, "nothing", 0, 8, &block), GRAM_OK);
     assert_null(block);
-    gram_give(context, NULL, 1000, 8);
+    gram_give(context, NULL);
     assert_true(gram_context_memory_used(context) == before);
     gram_context_destroy(context);
-    assert_int_equal(live, 0);
+    oom_nothing_held(&book);
+}
+
+/* An allocator gets back what it was asked for, though nobody tells the library the size of a block again. */
+typedef struct ledger {
+    void *block[8];
+    size_t bytes[8];
+    int used;
+} ledger;
+
+static void *ledger_allocate(void *user, size_t bytes)
+{
+    ledger *book = user;
+    assert_true(book->used < 8);
+    book->bytes[book->used] = bytes;
+    return book->block[book->used++] = aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void ledger_release(void *user, void *block, size_t bytes)
+{
+    ledger *book = user;
+    int found = 0;
+    for (int i = 0; i < book->used; i++) {
+        if (book->block[i] != block) continue;
+        assert_int_equal(bytes, book->bytes[i]);
+        book->block[i] = NULL;
+        found = 1;
+        break;
+    }
+    assert_true(found);
+    free(block);
+}
+
+static void test_sizes_are_kept(void **state)
+{
+    (void)state;
+    static const int64_t sizes[4] = {1, 63, 64, 100000};
+    char *blocks[4];
+    ledger book = {.used = 0};
+    gram_context *context;
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.allocator = (gram_allocator){ledger_allocate, ledger_release, &book};
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    const size_t before = gram_context_memory_used(context);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(gram_take(context, "a block", sizes[i], 1, (void **)&blocks[i]), GRAM_OK);
+        assert_true((uintptr_t)blocks[i] % 64 == 0);
+        memset(blocks[i], 0xff, (size_t)sizes[i]);
+    }
+    assert_true(gram_context_memory_used(context) == before + 1 + 63 + 64 + 100000);
+    for (int i = 0; i < 4; i++) gram_give(context, blocks[i]);
+    assert_true(gram_context_memory_used(context) == before);
+    gram_context_destroy(context);
+    for (int i = 0; i < book.used; i++) assert_null(book.block[i]);
 }
 
 /* Memory outlives its context as long as someone holds it. */
 static void test_memory_outlives_context(void **state)
 {
     (void)state;
-    int live = 0;
+    oom_book book = {.fail_at = -1};
     void *block;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.allocator = (gram_allocator){some_allocate, some_release, &live};
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.allocator = oom_allocator(&book));
     gram_memory *memory = gram_memory_retain(context->memory);
     assert_int_equal(gram_memory_take(memory, 100, &block), GRAM_OK);
     gram_context_destroy(context);
     assert_true(gram_memory_used(memory) == 100);
-    gram_memory_give(memory, block, 100);
+    gram_memory_give(memory, block);
     assert_true(gram_memory_used(memory) == 0);
     gram_memory_release(memory);
     gram_memory_release(NULL);
-    assert_int_equal(live, 0);
+    oom_nothing_held(&book);
 }
 
 static void test_large_block(void **state)
 {
     (void)state;
+    enum { MIB = 1 << 20 };
+    static const int64_t sizes[5] = {4 * MIB - 64, 4 * MIB - 63, 4 * MIB, 5 * MIB + 3, 6 * MIB - 1000};
     gram_context *context;
     char *block;
     assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
     const size_t before = gram_context_memory_used(context);
-    assert_int_equal(gram_take(context, "large", (5 << 20) + 3, 1, (void **)&block), GRAM_OK);
-    memset(block, 1, (5 << 20) + 3);
-    gram_give(context, block, (5 << 20) + 3, 1);
-    assert_true(gram_context_memory_used(context) == before);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(gram_take(context, "large", sizes[i], 1, (void **)&block), GRAM_OK);
+        assert_true((uintptr_t)block % 64 == 0);
+        memset(block, 1, (size_t)sizes[i]);
+        assert_true(gram_context_memory_used(context) == before + (size_t)sizes[i]);
+        gram_give(context, block);
+        assert_true(gram_context_memory_used(context) == before);
+    }
     gram_context_destroy(context);
 }
 
@@ -261,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_creation_out_of_memory),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_sizes_are_kept),
         cmocka_unit_test(test_memory_outlives_context),
         cmocka_unit_test(test_large_block),
         cmocka_unit_test(test_long_message),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "oom.h"
 #include "support.h"
 
 static gram_table_options options_of(gram_text text, int keep_missing)
@@ -240,14 +241,6 @@ enum { ROWS = 12000, COLUMNS = 6 };
 
 typedef enum kind { PLAIN, MESSY, QUOTED, KINDS } kind;
 
-static uint64_t next_bits(uint64_t *seed)
-{
-    uint64_t z = *seed += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* ROWS rows: numbers of 17 digits; with comments, blank lines, CR LF, missing values and text; with quotes too, which hold
  * line ends and delimiters. Neither ends with a line end. */
 static char *make_text(kind k, size_t *length)
@@ -259,9 +252,9 @@ static char *make_text(kind k, size_t *length)
     assert_non_null(text);
     end += sprintf(end, k == QUOTED ? "\xEF\xBB\xBF# top\n\"a\n1\",b,c,\"d\",e,f\n" : "a,b,c,d,e,f\n");
     for (int i = 0; i < ROWS; i++) {
-        if (k != PLAIN && next_bits(&seed) % 50 == 0) end += sprintf(end, i % 2 ? "  \r\n" : "# 1,2,3,4,5,6\n");
+        if (k != PLAIN && test_bits(&seed) % 50 == 0) end += sprintf(end, i % 2 ? "  \r\n" : "# 1,2,3,4,5,6\n");
         for (int j = 0; j < COLUMNS; j++) {
-            const uint64_t bits = next_bits(&seed);
+            const uint64_t bits = test_bits(&seed);
             const char *word = texts[bits % 6];
             end += sprintf(end, "%s", j ? "," : "");
             if (j < 3 || k == PLAIN)
@@ -299,14 +292,6 @@ static void check_same(const gram_table *a, int64_t from, const gram_table *b)
                 assert_memory_equal(x, y, sizeof *x);
         }
     }
-}
-
-static void write_file(const char *path, const void *bytes, size_t length)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
 }
 
 static void write_gzip(const char *path, const char *text, size_t length)
@@ -395,7 +380,7 @@ static void test_every_way(void **state)
     for (kind k = PLAIN; k < KINDS; k++) {
         size_t length;
         char *text = make_text(k, &length);
-        write_file(path, text, length);
+        test_write_file(path, text, length);
         write_gzip(packed, text, length);
         gram_context *context = test_context(1, GRAM_ISA_AUTO);
         gram_table *whole;
@@ -606,35 +591,38 @@ static void test_reader_memory(void **state)
 
 /* ---- each allocation failing in turn ---- */
 
-typedef struct failing {
-    int calls, fail_at, live;
-} failing;
+static const char *large;
+static unsigned char *packed;
+static size_t large_length, packed_length;
 
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (++f->calls == f->fail_at) return NULL;
-    f->live++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void failing_release(void *user, void *memory, size_t bytes)
-{
-    (void)bytes;
-    ((failing *)user)->live--;
-    free(memory);
-}
-
-static gram_status read_blocks(gram_context *context, const char *text, size_t length)
+static gram_status read_blocks(gram_context *context)
 {
     gram_table_options options = options_of(GRAM_TEXT_ERROR, 1);
     gram_reader *reader = NULL;
     const gram_table *block = NULL;
     options.categories = "e,f";
-    gram_status status = gram_reader_open_memory(context, "d.csv", text, length, &options, &reader);
+    gram_status status = gram_reader_open_memory(context, "d.csv", large, large_length, &options, &reader);
     for (int i = 0; i < 3 && status == GRAM_OK; i++) status = gram_reader_next(context, reader, 300, &block);
     gram_reader_close(reader);
     return status;
+}
+
+static gram_status read_whole(gram_context *context)
+{
+    const gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
+    gram_table *table = NULL;
+    const gram_status status = gram_table_read_memory(context, "d.csv", large, large_length, &options, &table);
+    gram_table_destroy(table);
+    return status;
+}
+
+static gram_status read_packed(gram_context *context)
+{
+    const gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
+    gram_table *table = NULL;
+    const gram_status status = gram_table_read_memory(context, "d.csv", packed, packed_length, &options, &table);
+    gram_table_destroy(table);
+    return status == GRAM_ERROR_DATA ? GRAM_OK : status; /* a quote was cut */
 }
 
 /* The pieces of a large text, its blocks, and a gzip file. */
@@ -643,44 +631,22 @@ static void test_no_memory(void **state)
     (void)state;
     size_t length;
     char *text = make_text(QUOTED, &length);
-    unsigned char *packed = malloc(length);
     z_stream stream = {0};
-    const gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
-    length = length > 400000 ? 400000 : length;
-    while (text[length - 1] != '\n') length--;
+    packed = malloc(length);
+    large = text;
+    large_length = length > 400000 ? 400000 : length;
+    while (text[large_length - 1] != '\n') large_length--;
     assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
     stream.next_in = (unsigned char *)text;
     stream.avail_in = 20000;
     stream.next_out = packed;
     stream.avail_out = (uInt)length;
     assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    packed_length = stream.total_out;
     deflateEnd(&stream);
-    for (int way = 0; way < 3; way++) {
-        gram_status status = GRAM_ERROR_MEMORY;
-        failing f = {0};
-        for (int k = 2; status == GRAM_ERROR_MEMORY; k++) {
-            gram_context_options setting;
-            gram_context *context;
-            gram_table *table = NULL;
-            f = (failing){.fail_at = k};
-            gram_context_options_init(&setting, sizeof setting);
-            setting.allocator = (gram_allocator){failing_allocate, failing_release, &f};
-            setting.threads = 1;
-            status = gram_context_create(&setting, &context);
-            if (status == GRAM_OK && way == 0)
-                status = gram_table_read_memory(context, "d.csv", text, length, &options, &table);
-            if (status == GRAM_OK && way == 1) status = read_blocks(context, text, length);
-            if (status == GRAM_OK && way == 2) {
-                status = gram_table_read_memory(context, "d.csv", packed, stream.total_out, &options, &table);
-                if (status == GRAM_ERROR_DATA) status = GRAM_OK; /* a quote was cut */
-            }
-            assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
-            gram_table_destroy(table);
-            gram_context_destroy(context);
-            assert_int_equal(f.live, 0);
-        }
-        assert_true(f.calls > 10);
-    }
+    assert_true(oom_each(read_whole, 0) > 10);
+    assert_true(oom_each(read_blocks, 0) > 10);
+    assert_true(oom_each(read_packed, 0) > 10);
     free(packed);
     free(text);
 }

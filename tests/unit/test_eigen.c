@@ -205,35 +205,20 @@ static void each_pair(void **state)
             }
 }
 
+static void all_pairs(gram_context *other, double *out)
+{
+    enum { N = 150 };
+    double *a = random_lower(5, N, N);
+    OK(other, gram_eigen_symmetric(other, N, a, N, 0, N, out, out + N, N));
+    assert_true(gram_context_memory_used(other) < 100000);
+    assert_true(gram_context_memory_peak(other) < 8 * N * 200);
+    free(a);
+}
+
 static void same_bits(void **state)
 {
     (void)state;
-    enum { N = 150 };
-    double *values[2], *vectors[2];
-    for (int t = 0; t < 2; t++) {
-        gram_context *other = test_context(1 + t, GRAM_ISA_AUTO);
-        double *a = random_lower(5, N, N);
-        values[t] = test_numbers(N);
-        vectors[t] = test_numbers(N * N);
-        OK(other, gram_eigen_symmetric(other, N, a, N, 0, N, values[t], vectors[t], N));
-        assert_true(gram_context_memory_used(other) < 100000);
-        assert_true(gram_context_memory_peak(other) < 8 * N * 200);
-        free(a);
-        gram_context_destroy(other);
-    }
-    assert_true(test_same_bits(1, N, values[0], N, values[1], N));
-    assert_true(test_same_bits(N, N, vectors[0], N, vectors[1], N));
-    for (int t = 0; t < 2; t++) {
-        free(values[t]);
-        free(vectors[t]);
-    }
-}
-
-static void refuses(gram_status got, gram_status want, const char *names)
-{
-    if (got != want || !strstr(gram_context_message(context), names))
-        FAIL_TEST("%s, '%s' instead of %s naming '%s'", gram_status_name(got), gram_context_message(context),
-                  gram_status_name(want), names);
+    test_any_threads(150 * 151, all_pairs);
 }
 
 static void bad_use(void **state)
@@ -241,34 +226,28 @@ static void bad_use(void **state)
     (void)state;
     double a[4] = {1, 0, 0, 1}, values[2], vectors[4];
     assert_int_equal(gram_eigen_symmetric(NULL, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT);
-    refuses(gram_eigen_symmetric(context, 2, NULL, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "a is NULL");
-    refuses(gram_eigen_symmetric(context, 2, a, 2, 0, 2, NULL, NULL, 0), GRAM_ERROR_ARGUMENT, "values is NULL");
-    refuses(gram_eigen_symmetric(context, 0, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "n = 0");
-    refuses(gram_eigen_symmetric(context, 2, a, 1, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "lda = 1");
-    refuses(gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, vectors, 1), GRAM_ERROR_ARGUMENT, "ldv = 1");
-    refuses(gram_eigen_symmetric(context, 2, a, 2, 1, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = 1");
-    refuses(gram_eigen_symmetric(context, 2, a, 2, -1, 1, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = -1");
-    refuses(gram_eigen_symmetric(context, 2, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "count = 0");
-    refuses(gram_eigen_symmetric(context, 1 << 30, a, 1 << 30, 0, 1, values, NULL, 0), GRAM_ERROR_OVERFLOW, "LAPACK");
+    REFUSED(context, gram_eigen_symmetric(context, 2, NULL, 2, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "a is NULL");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
+            "values is NULL");
+    REFUSED(context, gram_eigen_symmetric(context, 0, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "n = 0");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 1, 0, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "lda = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, vectors, 1), GRAM_ERROR_ARGUMENT, "ldv = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 1, 2, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = 1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, -1, 1, values, NULL, 0), GRAM_ERROR_ARGUMENT, "first = -1");
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 0, values, NULL, 0), GRAM_ERROR_ARGUMENT, "count = 0");
+    REFUSED(context, gram_eigen_symmetric(context, 1 << 30, a, 1 << 30, 0, 1, values, NULL, 0), GRAM_ERROR_OVERFLOW,
+            "LAPACK");
     a[2] = INFINITY;
-    refuses(gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_NUMERICAL, "a[1][0] is inf");
-}
-
-static int stop(void *user)
-{
-    (void)user;
-    return 1;
+    REFUSED(context, gram_eigen_symmetric(context, 2, a, 2, 0, 2, values, NULL, 0), GRAM_ERROR_NUMERICAL,
+            "a[1][0] is inf");
 }
 
 static void cancelled(void **state)
 {
     (void)state;
     enum { N = 2000 }; /* well over the twentieth of a second between two calls */
-    gram_context *other;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.cancel = stop;
-    assert_int_equal(gram_context_create(&options, &other), GRAM_OK);
+    gram_context *other = TEST_CONTEXT(.cancel = test_stop);
     double *a = random_lower(5, N, N), *values = test_numbers(N);
     assert_int_equal(gram_eigen_symmetric(other, N, a, N, 0, N, values, NULL, 0), GRAM_ERROR_CANCELLED);
     free(a);

@@ -29,28 +29,11 @@ typedef struct problem {
     int64_t ld;
 } problem;
 
-/* In each column all coordinates of all points keep a distance from each other, in a random order: no pair is within a
- * difference's reach of a kink (but a point with itself). */
-static double *spread(uint64_t seed, int64_t n, int64_t d)
-{
-    double *data = test_numbers(n * d), *key = test_numbers(n);
-    for (int64_t l = 0; l < d; l++) {
-        test_uniform(seed + (uint64_t)l, n, 0, 1, key);
-        for (int64_t i = 0; i < n; i++) {
-            int64_t place = 0;
-            for (int64_t j = 0; j < n; j++) place += key[j] < key[i];
-            data[i * d + l] = 0.1 + 1.4 * ((double)place + 0.2 * key[i]) / (double)n;
-        }
-    }
-    free(key);
-    return data;
-}
-
 static void problem_make(gram_context *context, int64_t n, int64_t m, int64_t d, problem *p)
 {
     const int64_t rank = 3;
     *p = (problem){.context = context, .n = n, .m = m ? m : n, .d = d, .rank = rank, .ld = (m ? m : n) + 2};
-    p->x_data = spread((uint64_t)(n + 1000 * d), n + m, d);
+    p->x_data = test_spread((uint64_t)(n + 1000 * d), n + m, d);
     p->y_data = p->x_data + n * d;
     p->x = test_points(context, n, d, p->x_data);
     p->y = m ? test_points(context, m, d, p->y_data) : NULL;
@@ -244,7 +227,7 @@ static void run(int64_t n, int64_t m, int64_t d, int half, check_fn check)
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     test_expressions list;
     problem p;
-    test_expressions_make(d, &list);
+    test_expressions_make_smooth(d, &list);
     problem_make(context, n, m, d, &p);
     for (int e = 0; e < list.count; e++) {
         if (e % 2 != half && half < 2) continue;

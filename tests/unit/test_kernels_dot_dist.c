@@ -434,8 +434,7 @@ static void intpow_domain(void **state)
         const double data[4] = {1, 2, 3, BAD[c]};
         double k[4];
         gram_points *x = test_points(context, 2, 2, data);
-        assert_int_equal(gram_matrix(context, kernel, x, NULL, k, 2), GRAM_ERROR_DOMAIN);
-        assert_non_null(strstr(gram_context_message(context), "intpow: x[1][1] = "));
+        REFUSED(context, gram_matrix(context, kernel, x, NULL, k, 2), GRAM_ERROR_DOMAIN, "intpow: x[1][1] = ");
         assert_non_null(strstr(gram_context_message(context), " is not one of 0, 1, 2, ..."));
         OK(context, gram_matrix(context, part, x, NULL, k, 2));
         assert_true(k[0] == 2 && k[1] == 8 && k[3] == 512);

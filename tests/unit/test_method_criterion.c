@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense_twin.h"
 #include "support.h"
 
 enum { N = 36, D = 3, M = 2, FOLDS = 5, MOST = 24 };
@@ -90,36 +91,6 @@ static int64_t counted(const problem *p)
     return n;
 }
 
-/* Solves the n x n system in place by elimination with pivots; returns log |det|. */
-static double eliminate(int64_t n, double *a, double *b)
-{
-    double log_determinant = 0;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t pivot = k;
-        for (int64_t i = k; i < n; i++)
-            if (fabs(a[i * n + k]) > fabs(a[pivot * n + k])) pivot = i;
-        for (int64_t j = 0; j < n; j++) {
-            const double kept = a[k * n + j];
-            a[k * n + j] = a[pivot * n + j];
-            a[pivot * n + j] = kept;
-        }
-        const double kept = b[k];
-        b[k] = b[pivot];
-        b[pivot] = kept;
-        log_determinant += log(fabs(a[k * n + k]));
-        for (int64_t i = k + 1; i < n; i++) {
-            const double factor = a[i * n + k] / a[k * n + k];
-            for (int64_t j = k; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        for (int64_t j = i + 1; j < n; j++) b[i] -= a[i * n + j] * b[j];
-        b[i] /= a[i * n + i];
-    }
-    return log_determinant;
-}
-
 /* Fits `targets` (one number per row) on rows that have used[i], and writes f + b at every row. */
 static void fit(const problem *p, const int *used, const double *targets, double *fitted)
 {
@@ -135,7 +106,7 @@ static void fit(const problem *p, const int *used, const double *targets, double
         if (p->intercept) a[i * size + n] = a[n * size + i] = 1;
         b[i] = targets[rows[i]];
     }
-    (void)eliminate(size, a, b);
+    (void)dense_solve(size, a, 1, b);
     for (int64_t i = 0; i < N; i++) {
         fitted[i] = p->intercept ? b[n] : 0;
         for (int64_t j = 0; j < n; j++) fitted[i] += p->k[i * N + rows[j]] * b[j];
@@ -233,7 +204,7 @@ static double solve_rows(const problem *p, const double *y, double b, int64_t *c
         a[i * n + i] += p->lambda * (double)n / weight(p, rows[i]);
         out[i] = residual[i] = y[rows[i]] - b;
     }
-    const double log_determinant = eliminate(n, a, out);
+    const double log_determinant = dense_solve(n, a, 1, out);
     free(a);
     *count = n;
     return log_determinant;

@@ -10,6 +10,8 @@
 #include "solve/cholesky/cholesky_wide.h"
 #include "support.h"
 
+enum { D = 3, NEW = GP_NEW };
+
 static gram_gp_cg_options refined(const gram_gp_options *gp)
 {
     gram_gp_cg_options o;
@@ -68,11 +70,11 @@ static void wide_factor(void **state)
 
 /* ---- posterior ---- */
 
-static void compare_posterior(gram_context *c, const setting *s, const data *t)
+static void compare_posterior(gram_context *c, const gp_setting *s, const gp_data *t)
 {
     gram_kernel *kernel = test_kernel(c, s->kernel);
     gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
-    const gram_gp_options gp = options_of(s, t);
+    const gram_gp_options gp = gp_options_of(s, t);
     const gram_gp_cg_options o = refined(&gp);
     gram_gp *exact = NULL;
     gram_gp_cg *cg = NULL;
@@ -108,32 +110,31 @@ static void posterior(void **state)
 {
     (void)state;
     static const int sizes[] = {1, 5, 63, 64, 200, 513};
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gp_data *t = &(gp_data){.n = 0};
     gram_context *c = test_context(2, GRAM_ISA_AUTO);
-    for (int k = 0; k < SETTINGS_COUNT; k++)
+    for (int k = 0; k < GP_SETTINGS_COUNT; k++)
         for (int i = 0; i < 6; i++) {
             if (sizes[i] == 513 && k != 3) continue;
             if (k >= 1 && sizes[i] == 1) continue;
             if (k >= 3 && sizes[i] == 5) continue; /* as many parameters of the mean as rows */
-            make_data(10 + (uint64_t)i, sizes[i], t);
-            compare_posterior(c, &SETTINGS[k], t);
+            gp_make_data(10 + (uint64_t)i, sizes[i], D, t);
+            compare_posterior(c, &GP_SETTINGS[k], t);
         }
     gram_context_destroy(c);
-    free(t);
 }
 
 /* ---- likelihood ---- */
 
 /* Within its own error of the exact one, which is some 1e-6 for each row; the gradient to 5e-5, where without a factor its trace
  * would be some percent off. */
-static void compare_likelihood(const setting *s, const data *t, uint64_t seed)
+static void compare_likelihood(const gp_setting *s, const gp_data *t, uint64_t seed)
 {
     enum { PARAMETERS = 16 };
     double exact, slope[PARAMETERS], gradient[PARAMETERS], error[PARAMETERS];
     gram_context *c = sample_context(40 + seed, 1);
     gram_kernel *kernel = test_kernel(c, s->kernel);
     gram_points *x = test_points(c, t->n, D, t->x);
-    const gram_gp_options gp = options_of(s, t);
+    const gram_gp_options gp = gp_options_of(s, t);
     gram_gp_cg_options o = refined(&gp);
     gram_gp_cg_value value;
     const int64_t count = gram_kernel_parameter_count(kernel) + 1;
@@ -158,32 +159,31 @@ static void compare_likelihood(const setting *s, const data *t, uint64_t seed)
 static void likelihood(void **state)
 {
     (void)state;
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
-    for (int k = 0; k < SETTINGS_COUNT; k++)
+    gp_data *t = &(gp_data){.n = 0};
+    for (int k = 0; k < GP_SETTINGS_COUNT; k++)
         for (uint64_t seed = 0; seed < 4; seed++) {
-            make_data(30 + (uint64_t)k, k % 2 ? 130 : 397, t);
-            compare_likelihood(&SETTINGS[k], t, seed);
+            gp_make_data(30 + (uint64_t)k, k % 2 ? 130 : 397, D, t);
+            compare_likelihood(&GP_SETTINGS[k], t, seed);
         }
-    free(t);
 }
 
 /* A matrix on which f32 loses more than half of the digits: the correction by the probes is what makes the value right. */
 static void correction_matters(void **state)
 {
     (void)state;
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gp_data *t = &(gp_data){.n = 0};
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    make_data(32, 500, t);
+    gp_make_data(32, 500, D, t);
     gram_kernel *kernel = test_kernel(c, "100*rbf(ell=1.5)");
     gram_points *x = test_points(c, t->n, D, t->x);
-    setting s = SETTINGS[0];
+    gp_setting s = GP_SETTINGS[0];
     s.noise = 1e-2;
-    const gram_gp_options gp = options_of(&s, t);
+    const gram_gp_options gp = gp_options_of(&s, t);
     gram_gp_cg_options o = refined(&gp);
     o.probes = 1000;
     gram_gp_cg_value value;
     gram_cholesky *factor = NULL, *narrow = NULL;
-    double exact, *shift = test_numbers(MOST);
+    double exact, *shift = test_numbers(GP_MOST);
     for (int i = 0; i < t->n; i++) shift[i] = s.noise;
     OK(c, gram_gp_likelihood(c, kernel, x, t->y, &gp, &exact, NULL));
     OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL));
@@ -200,7 +200,6 @@ static void correction_matters(void **state)
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(shift);
-    free(t);
 }
 
 /* ---- corners ---- */
@@ -208,14 +207,14 @@ static void correction_matters(void **state)
 static void too_ill_conditioned(void **state)
 {
     (void)state;
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
+    gp_data *t = &(gp_data){.n = 0};
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    make_data(61, 300, t);
+    gp_make_data(61, 300, D, t);
     gram_kernel *kernel = test_kernel(c, "rbf(ell=2)");
     gram_points *x = test_points(c, t->n, D, t->x);
-    setting s = SETTINGS[0];
+    gp_setting s = GP_SETTINGS[0];
     s.noise = 1e-13;
-    const gram_gp_options gp = options_of(&s, t);
+    const gram_gp_options gp = gp_options_of(&s, t);
     gram_gp_cg_options o = refined(&gp);
     gram_gp_cg_value value;
     gram_gp_cg *cg = NULL;
@@ -224,56 +223,48 @@ static void too_ill_conditioned(void **state)
     assert_string_equal(gram_context_message(c),
                         "gp_cg_fit: the matrix is too ill-conditioned for an f32 factor: raise "
                         "the noise or use the exact f64 path");
-    assert_int_equal(gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL);
-    assert_non_null(strstr(gram_context_message(c), "gp_cg_likelihood: the matrix is too ill-conditioned"));
+    REFUSED(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
+            "gp_cg_likelihood: the matrix is too ill-conditioned");
     o.most = 3; /* the caller's own limit is not the matrix's fault */
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);
     o.preconditioner = (gram_gp_cg_preconditioner)2;
-    assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT);
-    assert_non_null(strstr(gram_context_message(c), "preconditioner = 2 is none"));
+    REFUSED(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT, "preconditioner = 2 is none");
     gram_kernel *negative = test_kernel(c, "sigmoid(a=1, c=-3)");
     o.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    assert_int_equal(gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL);
-    assert_non_null(strstr(gram_context_message(c), "too ill-conditioned for an f32 factor"));
+    REFUSED(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,
+            "too ill-conditioned for an f32 factor");
     gram_kernel_release(negative);
     gram_points_destroy(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
-    free(t);
+}
+
+static void everything(gram_context *c, double *out)
+{
+    gp_data *t = &(gp_data){.n = 0};
+    gp_make_data(60, 700, D, t);
+    gram_kernel *kernel = test_kernel(c, GP_SETTINGS[3].kernel);
+    gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
+    const gram_gp_options gp = gp_options_of(&GP_SETTINGS[3], t);
+    gram_gp_cg_value value;
+    gram_gp_cg *cg = NULL;
+    const gram_gp_cg_options o = refined(&gp);
+    OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, out + 2 * NEW, out + 2 * NEW + 8));
+    out[2 * NEW + 16] = value.log_marginal_likelihood;
+    OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
+    OK(c, gram_gp_cg_predict(c, cg, z, t->new_basis, 1, out, out + NEW));
+    gram_gp_cg_destroy(cg);
+    gram_points_destroy(x);
+    gram_points_destroy(z);
+    gram_kernel_release(kernel);
 }
 
 static void same_bits(void **state)
 {
     (void)state;
-    data *t = (data *)(void *)test_numbers(sizeof *t / sizeof(double) + 1);
-    double first[2 * NEW + 20] = {0};
-    make_data(60, 700, t);
-    for (int threads = 1; threads <= 3; threads++) {
-        gram_context *c = test_context(threads, GRAM_ISA_AUTO);
-        gram_kernel *kernel = test_kernel(c, SETTINGS[3].kernel);
-        gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
-        const gram_gp_options gp = options_of(&SETTINGS[3], t);
-        const gram_gp_cg_options o = refined(&gp);
-        gram_gp_cg_value value;
-        gram_gp_cg *cg = NULL;
-        double out[2 * NEW + 20] = {0};
-        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, out + 2 * NEW, out + 2 * NEW + 8));
-        out[2 * NEW + 16] = value.log_marginal_likelihood;
-        OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
-        OK(c, gram_gp_cg_predict(c, cg, z, t->new_basis, 1, out, out + NEW));
-        if (threads == 1)
-            memcpy(first, out, sizeof out);
-        else
-            assert_memory_equal(first, out, sizeof out);
-        gram_gp_cg_destroy(cg);
-        gram_points_destroy(x);
-        gram_points_destroy(z);
-        gram_kernel_release(kernel);
-        gram_context_destroy(c);
-    }
-    free(t);
+    test_any_threads(2 * NEW + 17, everything);
 }
 
 static gram_status play(gram_context *c)
@@ -305,9 +296,7 @@ static gram_status play(gram_context *c)
 static void out_of_memory(void **state)
 {
     (void)state;
-    assert_true(oom_each(play, 0) > 30);
-    (void)oom_each(play, 1);
-    (void)oom_budget(play);
+    oom_all(play, 30);
 }
 
 /* 2,000 rows: the f64 factor is 16 MB and does not fit in 14; the f32 one does, with all that is beside it. */
@@ -315,12 +304,7 @@ static void half_the_memory(void **state)
 {
     (void)state;
     enum { N = 2000 };
-    gram_context *c = NULL;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = 1;
-    options.memory_budget = (size_t)14000000;
-    assert_int_equal(gram_context_create(&options, &c), GRAM_OK);
+    gram_context *c = TEST_CONTEXT(.threads = 1, .memory_budget = (size_t)14000000);
     double *x = test_numbers(N * D), *y = test_numbers(N);
     test_uniform(1, N * D, 0, 2, x);
     test_uniform(2, N, 0, 1, y);

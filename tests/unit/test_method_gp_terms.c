@@ -2,36 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dense_twin.h"
 #include "support.h"
 
 enum { N = 12, M = 5, D = 2 };
-
-/* Solves A v = b by Gaussian elimination with pivots; A is N x N and is destroyed. */
-static void eliminate(double *a, double *b)
-{
-    for (int k = 0; k < N; k++) {
-        int p = k;
-        for (int i = k + 1; i < N; i++)
-            if (fabs(a[i * N + k]) > fabs(a[p * N + k])) p = i;
-        for (int j = 0; j < N; j++) {
-            const double t = a[k * N + j];
-            a[k * N + j] = a[p * N + j];
-            a[p * N + j] = t;
-        }
-        const double t = b[k];
-        b[k] = b[p];
-        b[p] = t;
-        for (int i = k + 1; i < N; i++) {
-            const double f = a[i * N + k] / a[k * N + k];
-            for (int j = k; j < N; j++) a[i * N + j] -= f * a[k * N + j];
-            b[i] -= f * b[k];
-        }
-    }
-    for (int i = N - 1; i >= 0; i--) {
-        for (int j = i + 1; j < N; j++) b[i] -= a[i * N + j] * b[j];
-        b[i] /= a[i * N + i];
-    }
-}
 
 static double dot(const double *a, const double *b)
 {
@@ -46,7 +20,7 @@ static void solve(const double *k, double noise, const double *b, double *v)
     double a[N * N];
     for (int i = 0; i < N * N; i++) a[i] = k[i] + (i % (N + 1) == 0 ? noise : 0);
     for (int i = 0; i < N; i++) v[i] = b[i];
-    eliminate(a, v);
+    (void)dense_solve(N, a, 1, v);
 }
 
 static void term_of_a_sum(void **state)

@@ -5,12 +5,6 @@ enum { N = 600, M = 9 };
 
 static double x[N], y[N], basis[N], z[M], out[3 * M], gradient[8];
 
-#define STEP(call)                                                                                                     \
-    do {                                                                                                               \
-        status = (call);                                                                                               \
-        if (status < 0) goto done;                                                                                     \
-    } while (0)
-
 static gram_status play(gram_context *c)
 {
     gram_status status;

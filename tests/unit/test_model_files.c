@@ -11,22 +11,6 @@
 
 #include "model_sample.h"
 
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    sample_enter(folder);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    sample_leave(folder);
-    return 0;
-}
-
 /* A model with an array of so many numbers. */
 static gram_model *make_large(gram_context *context, uint64_t seed, int64_t numbers)
 {
@@ -201,10 +185,11 @@ static void unwritable_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(killed, enter, leave),
-                                       cmocka_unit_test_setup_teardown(file_limit, enter, leave),
-                                       cmocka_unit_test_setup_teardown(full_disk, enter, leave),
-                                       cmocka_unit_test_setup_teardown(links_and_folders, enter, leave),
-                                       cmocka_unit_test_setup_teardown(unwritable_folder, enter, leave)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(killed, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(file_limit, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(links_and_folders, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(unwritable_folder, sample_set_up, sample_tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

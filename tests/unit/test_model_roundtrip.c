@@ -297,25 +297,16 @@ static void memory(void **state)
     sample_leave(folder);
 }
 
-static int stop(void *user)
-{
-    return ++*(int *)user > 2;
-}
-
 /* A caller who changes his mind leaves the old file whole and nothing aside. */
 static void cancelled(void **state)
 {
     (void)state;
     char folder[64];
     sample_enter(folder);
-    gram_context *context = test_context(1, GRAM_ISA_AUTO), *impatient = NULL;
-    gram_context_options options;
+    int left = 3;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_context *impatient = TEST_CONTEXT(.cancel = test_stop, .cancel_user = &left);
     gram_model *model = NULL, *other = NULL, *again = NULL;
-    int calls = 0;
-    gram_context_options_init(&options, sizeof options);
-    options.cancel = stop;
-    options.cancel_user = &calls;
-    assert_int_equal(gram_context_create(&options, &impatient), GRAM_OK);
     OK(context, sample_make(context, 0, 1, &model));
     OK(context, sample_make(context, 0, 5, &other));
     OK(context, gram_model_write(context, model, "m.gram"));

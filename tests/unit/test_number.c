@@ -2,31 +2,13 @@
 #include <float.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <gram/text.h>
 
-static double from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t to_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
+#include "support.h"
 
 typedef struct format_case {
     double value;
@@ -123,7 +105,7 @@ static void test_parse(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -77;
         assert_int_equal(gram_number_parse(cases[i].text, strlen(cases[i].text), &value), cases[i].taken);
-        if (to_bits(value) != to_bits(cases[i].value))
+        if (test_to_bits(value) != test_to_bits(cases[i].value))
             fail_msg("%s is %.17g, not %.17g", cases[i].text, value, cases[i].value);
     }
 }
@@ -185,14 +167,6 @@ static void test_long_digits(void **state)
     assert_true(value == 7);
 }
 
-static uint64_t next_bits(uint64_t *seed)
-{
-    uint64_t z = *seed += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 static void check_round_trip(double value)
 {
     char text[GRAM_NUMBER_SIZE + 1];
@@ -201,7 +175,7 @@ static void check_round_trip(double value)
     gram_number_format(value, text);
     const size_t length = strlen(text);
     assert_true(length < GRAM_NUMBER_SIZE && text[GRAM_NUMBER_SIZE] == 77);
-    if (gram_number_parse(text, length, &back) != length || to_bits(back) != to_bits(value))
+    if (gram_number_parse(text, length, &back) != length || test_to_bits(back) != test_to_bits(value))
         fail_msg("%s is not %.17g", text, value);
 }
 
@@ -210,10 +184,10 @@ static void test_round_trip_bits(void **state)
     (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < 200000; i++) {
-        const double value = from_bits(next_bits(&seed));
+        const double value = test_from_bits(test_bits(&seed));
         if (isfinite(value)) check_round_trip(value);
     }
-    for (int i = 0; i < 20000; i++) check_round_trip(from_bits(next_bits(&seed) >> (12 + i % 52)));
+    for (int i = 0; i < 20000; i++) check_round_trip(test_from_bits(test_bits(&seed) >> (12 + i % 52)));
     for (int e = -1074; e < 1024; e++) check_round_trip(ldexp(1, e));
 }
 
@@ -224,7 +198,7 @@ static void test_round_trip_digits(void **state)
     uint64_t seed = 2;
     char text[GRAM_NUMBER_SIZE];
     for (int i = 0; i < 300000; i++) {
-        const uint64_t bits = next_bits(&seed);
+        const uint64_t bits = test_bits(&seed);
         const int64_t whole = (int64_t)(bits % 1000000), thousandths = (int64_t)(bits >> 32) % 1000;
         char wanted[GRAM_NUMBER_SIZE], *end = wanted;
         end += sprintf(end, "%lld", (long long)whole);

@@ -17,34 +17,12 @@
 static locale_t plain; /* in which strtod takes a point */
 static uint64_t seed = 7;
 
-static uint64_t next_bits(void)
-{
-    uint64_t z = seed += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static double from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t to_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static void check(const char *text)
 {
     double value;
     const size_t length = strlen(text);
     const double wanted = strtod_l(text, NULL, plain);
-    if (gram_number_parse(text, length, &value) != length || to_bits(value) != to_bits(wanted))
+    if (gram_number_parse(text, length, &value) != length || test_to_bits(value) != test_to_bits(wanted))
         FAIL_TEST("%s is read as %a, not as %a", text, value, wanted);
 }
 
@@ -59,7 +37,7 @@ static void print(char *text, size_t size, const char *format, int digits, doubl
 static double random_double(void)
 {
     for (;;) {
-        const double value = from_bits(next_bits());
+        const double value = test_from_bits(test_bits(&seed));
         if (isfinite(value)) return value;
     }
 }
@@ -71,9 +49,9 @@ static void test_seventeen_digits(void **state)
     for (long i = 0; i < ROUNDS; i++) {
         print(text, sizeof text, "%.*g", 17, random_double());
         check(text);
-        print(text, sizeof text, "%.*g", 17, (double)(int64_t)next_bits() * 0x1p-62); /* as data have them */
+        print(text, sizeof text, "%.*g", 17, (double)(int64_t)test_bits(&seed) * 0x1p-62); /* as data have them */
         check(text);
-        print(text, sizeof text, "%.*f", 6 + (int)(i % 15), (double)(int64_t)next_bits() * 0x1p-50);
+        print(text, sizeof text, "%.*f", 6 + (int)(i % 15), (double)(int64_t)test_bits(&seed) * 0x1p-50);
         check(text);
     }
 }
@@ -91,15 +69,15 @@ static void test_decimals(void **state)
     (void)state;
     char text[64];
     for (long i = 0; i < ROUNDS; i++) {
-        const int digits = 1 + (int)(next_bits() % 25), point = (int)(next_bits() % (uint64_t)(digits + 1));
+        const int digits = 1 + (int)(test_bits(&seed) % 25), point = (int)(test_bits(&seed) % (uint64_t)(digits + 1));
         size_t at = 0;
-        if (next_bits() % 2) text[at++] = '-';
+        if (test_bits(&seed) % 2) text[at++] = '-';
         for (int k = 0; k < digits; k++) {
             if (k == point) text[at++] = '.';
-            text[at++] = (char)('0' + next_bits() % 10);
+            text[at++] = (char)('0' + test_bits(&seed) % 10);
         }
         text[at] = '\0';
-        if (next_bits() % 2) (void)sprintf(text + at, "e%d", (int)(next_bits() % 700) - 350);
+        if (test_bits(&seed) % 2) (void)sprintf(text + at, "e%d", (int)(test_bits(&seed) % 700) - 350);
         check(text);
     }
 }
@@ -111,8 +89,8 @@ static void test_ties(void **state)
     char text[1200];
     for (long i = 0; i < ROUNDS / 8; i++) {
         /* as a long double the middle has no error; mostly of a size that prints few digits */
-        const int exponent = i % 4 ? (int)(next_bits() % 120) - 60 : (int)(next_bits() % 2000) - 1000;
-        const double value = ldexp(1 + (double)(next_bits() >> 12) * 0x1p-52, exponent);
+        const int exponent = i % 4 ? (int)(test_bits(&seed) % 120) - 60 : (int)(test_bits(&seed) % 2000) - 1000;
+        const double value = ldexp(1 + (double)(test_bits(&seed) >> 12) * 0x1p-52, exponent);
         const long double middle = ((long double)value + (long double)nextafter(value, INFINITY)) / 2;
         const locale_t before = uselocale(plain);
         (void)snprintf(text, sizeof text, "%.800Lg", middle);
@@ -126,7 +104,7 @@ static void test_ties(void **state)
     }
     /* whole numbers between 2^53 and 2^64: every second, fourth, ... is a tie */
     for (long i = 0; i < ROUNDS; i++) {
-        (void)sprintf(text, "%llu", (unsigned long long)(next_bits() >> (i % 12)));
+        (void)sprintf(text, "%llu", (unsigned long long)(test_bits(&seed) >> (i % 12)));
         check(text);
     }
 }
@@ -188,12 +166,12 @@ static void test_edges(void **state)
         (void)sprintf(text, "9999999999999999999e%d", power - 19);
         check(text);
         for (int i = 0; i < 50; i++) {
-            (void)sprintf(text, "%llue%d", (unsigned long long)next_bits() % 10000000000000000000u, power - 19);
+            (void)sprintf(text, "%llue%d", (unsigned long long)test_bits(&seed) % 10000000000000000000u, power - 19);
             check(text);
         }
     }
     for (long i = 0; i < ROUNDS / 10; i++) { /* subnormals and just above */
-        print(text, sizeof text, "%.*g", 17, from_bits(next_bits() >> (11 + i % 53)));
+        print(text, sizeof text, "%.*g", 17, test_from_bits(test_bits(&seed) >> (11 + i % 53)));
         check(text);
     }
 }

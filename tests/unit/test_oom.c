@@ -4,9 +4,7 @@
  * each time the first failing call must say GRAM_ERROR_MEMORY, and once everything is destroyed nothing may be held. When
  * all later allocations fail too, some call must fail; when only the k-th one does, the library may do with less (an
  * arena asks for a smaller chunk). The same with a memory budget that grows: GRAM_ERROR_BUDGET with the sizes. */
-#include <ctype.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,39 +12,7 @@
 #include <gram/cg.h>
 #include <gram/nystrom.h>
 
-#include "support.h"
-
-/* ---- an allocator that counts, and fails once ---- */
-
-typedef struct bookkeeping {
-    atomic_llong made;   /* allocations so far */
-    atomic_llong blocks; /* held now */
-    atomic_llong bytes;
-    long long fail_at; /* this one fails; -1: none */
-    int for_good;      /* and all after it */
-} bookkeeping;
-
-static void *allocate(void *user, size_t bytes)
-{
-    bookkeeping *book = user;
-    const long long number = atomic_fetch_add(&book->made, 1);
-    if (number == book->fail_at || (book->for_good && number > book->fail_at)) return NULL;
-    void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!block) return NULL;
-    memset(block, 0xa5, bytes); /* whoever counts on zeros is found out */
-    atomic_fetch_add(&book->blocks, 1);
-    atomic_fetch_add(&book->bytes, (long long)bytes);
-    return block;
-}
-
-static void give_back(void *user, void *block, size_t bytes)
-{
-    bookkeeping *book = user;
-    if (!block) return;
-    atomic_fetch_sub(&book->blocks, 1);
-    atomic_fetch_sub(&book->bytes, (long long)bytes);
-    free(block);
-}
+#include "oom.h"
 
 /* ---- the script ---- */
 
@@ -64,12 +30,6 @@ typedef struct play {
 
 static double data[N * D], doubled[N * D], v[N * 2], out[N * N], dense[N * N];
 static float data32[N * D];
-
-#define STEP(call)                                                                                                     \
-    do {                                                                                                               \
-        status = (call);                                                                                               \
-        if (status < 0) return status;                                                                                 \
-    } while (0)
 
 static gram_status play_kernels(play *p)
 {
@@ -99,7 +59,8 @@ static gram_status play_kernels(play *p)
     STEP(gram_kernel_facts(c, p->kernel, D, &facts));
     STEP(gram_kernel_words(c, p->parts[5], D, GRAM_TOOL_GPYTORCH, NULL, 0, &length));
     STEP(gram_kernel_parameter_get(c, p->kernel, 0, &parameter));
-    return GRAM_OK;
+done:
+    return status;
 }
 
 static gram_status play_matrices(const play *p)
@@ -122,7 +83,8 @@ static gram_status play_matrices(const play *p)
     STEP(gram_matrix_parameter_gradient(c, k, p->x, p->y, &full, out));
     STEP(gram_matrix_input_gradient(c, k, p->x, NULL, &full, out, D));
     STEP(gram_matrix_input_gradient(c, k, p->x, p->y, &low, out, D));
-    return GRAM_OK;
+done:
+    return status;
 }
 
 static gram_status play_operators(play *p)
@@ -145,7 +107,8 @@ static gram_status play_operators(play *p)
         STEP(gram_operator_matrix(c, p->ops[i], out, N));
         STEP(gram_operator_trace(c, p->ops[i], &trace));
     }
-    return GRAM_OK;
+done:
+    return status;
 }
 
 static gram_status play_eigen(const play *p)
@@ -156,7 +119,8 @@ static gram_status play_eigen(const play *p)
     STEP(gram_eigen_symmetric(p->context, N, a, N, 0, N, values, NULL, 0));
     memcpy(a, dense, sizeof a);
     STEP(gram_eigen_symmetric(p->context, N, a, N, 0, 2, values, vectors, N));
-    return GRAM_OK;
+done:
+    return status;
 }
 
 static gram_status play_solve(play *p)
@@ -187,58 +151,9 @@ static gram_status play_solve(play *p)
     STEP(gram_cholesky_inverse_diagonal(c, p->factors[0], out));
     STEP(gram_cholesky_inverse_matrix(c, p->factors[0], out, N));
     STEP(gram_cholesky_inverse_apply(c, p->factors[0], 2, v, 2, out, 2));
-    return GRAM_OK;
+done:
+    return status;
 }
-
-/* Two scripts: what comes late in a long one costs a run of all before it for each of its allocations. */
-static gram_status play_engine(const gram_context_options *options, play *p)
-{
-    gram_status status;
-    STEP(gram_context_create(options, &p->context));
-    STEP(gram_points_create_f64(p->context, N, D, data, D, &p->x));
-    STEP(gram_points_create_f64(p->context, M, D, data, D, &p->y));
-    STEP(gram_points_create_f32(p->context, N, D, data32, D, &p->narrow));
-    STEP(play_kernels(p));
-    STEP(play_matrices(p));
-    STEP(play_operators(p));
-    STEP(play_eigen(p));
-    return GRAM_OK;
-}
-
-static gram_status play_solvers(const gram_context_options *options, play *p)
-{
-    gram_status status;
-    STEP(gram_context_create(options, &p->context));
-    STEP(gram_points_create_f64(p->context, N, D, data, D, &p->x));
-    STEP(gram_points_create_f64(p->context, N, D, doubled, D, &p->twice));
-    STEP(gram_kernel_parse(p->context, "rbf(ell=0.5)", &p->kernel));
-    STEP(gram_operator_create_free(p->context, p->kernel, p->x, &p->ops[2]));
-    STEP(gram_operator_create_shifted_by(p->context, p->ops[2], data, &p->ops[5]));
-    STEP(play_solve(p));
-    return GRAM_OK;
-}
-
-/* Second derivatives have a script of their own: two short ones take less time than one that is long. */
-static gram_status play_derivatives(const gram_context_options *options, play *p)
-{
-    static double mixed[N * N * D * D];
-    gram_status status;
-    STEP(gram_context_create(options, &p->context));
-    STEP(gram_points_create_f64(p->context, N, D, data, D, &p->x));
-    STEP(gram_points_create_f64(p->context, M, D, data, D, &p->y));
-    STEP(gram_kernel_parse(p->context,
-                           "normalize(rbf(S=[1,0.1,0;0.1,1,0;0,0,1]) + poly(m=2, c=1)) + "
-                           "on(1:2, warp([1,0.5;0.2,1], periodic(p=2, ell=1)))",
-                           &p->smooth));
-    STEP(gram_kernel_centre(p->context, p->y, p->smooth, &p->centred));
-    STEP(gram_matrix_derivatives(p->context, p->centred, p->x, NULL, &(gram_derivatives){.ld = N, .mixed = mixed}));
-    STEP(gram_matrix_derivatives(p->context, p->smooth, p->x, p->y, &(gram_derivatives){.ld = M, .trace = out}));
-    return GRAM_OK;
-}
-
-typedef gram_status (*play_fn)(const gram_context_options *options, play *p);
-static const play_fn SCRIPTS[] = {play_engine, play_solvers, play_derivatives};
-enum { SCRIPT_COUNT = sizeof SCRIPTS / sizeof *SCRIPTS };
 
 static void play_end(play *p)
 {
@@ -253,9 +168,62 @@ static void play_end(play *p)
     for (int i = 0; i < OPERATORS; i++) gram_operator_release(p->ops[i]);
     for (int i = 0; i < 2; i++) gram_cholesky_destroy(p->factors[i]);
     gram_nystrom_destroy(p->nystrom);
-    gram_context_destroy(p->context);
-    *p = (play){.context = NULL};
 }
+
+/* Two scripts: what comes late in a long one costs a run of all before it for each of its allocations. */
+static gram_status play_engine(gram_context *c)
+{
+    gram_status status;
+    play p = {.context = c};
+    STEP(gram_points_create_f64(c, N, D, data, D, &p.x));
+    STEP(gram_points_create_f64(c, M, D, data, D, &p.y));
+    STEP(gram_points_create_f32(c, N, D, data32, D, &p.narrow));
+    STEP(play_kernels(&p));
+    STEP(play_matrices(&p));
+    STEP(play_operators(&p));
+    STEP(play_eigen(&p));
+done:
+    play_end(&p);
+    return status;
+}
+
+static gram_status play_solvers(gram_context *c)
+{
+    gram_status status;
+    play p = {.context = c};
+    STEP(gram_points_create_f64(c, N, D, data, D, &p.x));
+    STEP(gram_points_create_f64(c, N, D, doubled, D, &p.twice));
+    STEP(gram_kernel_parse(c, "rbf(ell=0.5)", &p.kernel));
+    STEP(gram_operator_create_free(c, p.kernel, p.x, &p.ops[2]));
+    STEP(gram_operator_create_shifted_by(c, p.ops[2], data, &p.ops[5]));
+    STEP(play_solve(&p));
+done:
+    play_end(&p);
+    return status;
+}
+
+/* Second derivatives have a script of their own: two short ones take less time than one that is long. */
+static gram_status play_derivatives(gram_context *c)
+{
+    static double mixed[N * N * D * D];
+    gram_status status;
+    play p = {.context = c};
+    STEP(gram_points_create_f64(c, N, D, data, D, &p.x));
+    STEP(gram_points_create_f64(c, M, D, data, D, &p.y));
+    STEP(gram_kernel_parse(c,
+                           "normalize(rbf(S=[1,0.1,0;0.1,1,0;0,0,1]) + poly(m=2, c=1)) + "
+                           "on(1:2, warp([1,0.5;0.2,1], periodic(p=2, ell=1)))",
+                           &p.smooth));
+    STEP(gram_kernel_centre(c, p.y, p.smooth, &p.centred));
+    STEP(gram_matrix_derivatives(c, p.centred, p.x, NULL, &(gram_derivatives){.ld = N, .mixed = mixed}));
+    STEP(gram_matrix_derivatives(c, p.smooth, p.x, p.y, &(gram_derivatives){.ld = M, .trace = out}));
+done:
+    play_end(&p);
+    return status;
+}
+
+static const oom_play SCRIPTS[] = {play_engine, play_solvers, play_derivatives};
+enum { SCRIPT_COUNT = sizeof SCRIPTS / sizeof *SCRIPTS };
 
 static int set_up(void **state)
 {
@@ -269,44 +237,17 @@ static int set_up(void **state)
     return 0;
 }
 
-static void options_make(bookkeeping *book, int threads, gram_context_options *options)
+static long long fail_each(oom_play script, int threads)
 {
-    gram_context_options_init(options, sizeof *options);
-    options->threads = threads;
-    options->allocator = (gram_allocator){allocate, give_back, book};
-}
-
-static void nothing_held(const bookkeeping *book, long long k)
-{
-    const long long blocks = atomic_load(&book->blocks), bytes = atomic_load(&book->bytes);
-    if (blocks || bytes) FAIL_TEST("failure %lld: %lld blocks of %lld bytes leaked", k, blocks, bytes);
-}
-
-static long long fail_each(play_fn script, int threads, int for_good)
-{
-    for (long long k = 0;; k++) {
-        bookkeeping book = {.fail_at = k, .for_good = for_good};
-        gram_context_options options;
-        play p = {.context = NULL};
-        options_make(&book, threads, &options);
-        const gram_status status = script(&options, &p);
-        const int has_context = p.context != NULL, has_message = p.context && *gram_context_message(p.context);
-        play_end(&p);
-        nothing_held(&book, k);
-        const long long made = atomic_load(&book.made);
-        if (status == GRAM_OK && made <= k) return k;
-        if (status == GRAM_OK && for_good) FAIL_TEST("failure %lld went unnoticed", k);
-        if (status != GRAM_OK && status != GRAM_ERROR_MEMORY)
-            FAIL_TEST("failure %lld gave %s", k, gram_status_name(status));
-        if (status != GRAM_OK && has_context && !has_message) FAIL_TEST("failure %lld left no message", k);
-    }
+    for (long long k = 0;; k++)
+        if (oom_one(script, threads, k, 0)) return k;
 }
 
 static void each_allocation(void **state)
 {
     (void)state;
     for (int i = 0; i < SCRIPT_COUNT; i++) {
-        const long long one = fail_each(SCRIPTS[i], 1, 0), two = fail_each(SCRIPTS[i], 2, 0);
+        const long long one = fail_each(SCRIPTS[i], 1), two = fail_each(SCRIPTS[i], 2);
         print_message("%lld allocations, %lld with two threads\n", one, two);
         assert_true(one > 50);
     }
@@ -315,50 +256,17 @@ static void each_allocation(void **state)
 static void from_each_allocation_on(void **state)
 {
     (void)state;
-    for (int i = 0; i < SCRIPT_COUNT; i++) (void)fail_each(SCRIPTS[i], 1, 1);
-}
-
-/* Sizes come in words: "needs 3.2 KiB, with 17 B in use and a memory budget of 1 KiB". */
-static int names_sizes(const char *message)
-{
-    int sizes = 0;
-    for (const char *at = message; (at = strchr(at, 'B')); at++)
-        sizes += at > message && (at[-1] == 'i' || isspace((unsigned char)at[-1]));
-    return sizes >= 2 && strstr(message, "budget");
-}
-
-static void grow_budget(play_fn script)
-{
-    size_t least = 0, refused = 0;
-    for (size_t bytes = 512; !least; bytes += bytes / 16) {
-        bookkeeping book = {.fail_at = -1};
-        gram_context_options options;
-        play p = {.context = NULL};
-        options_make(&book, 1, &options);
-        options.memory_budget = bytes;
-        const gram_status status = script(&options, &p);
-        if (status == GRAM_OK) least = bytes;
-        if (status != GRAM_OK && status != GRAM_ERROR_BUDGET)
-            FAIL_TEST("a budget of %zu bytes gave %s", bytes, gram_status_name(status));
-        if (status == GRAM_ERROR_BUDGET && p.context) {
-            refused++;
-            const char *message = gram_context_message(p.context);
-            if (!names_sizes(message)) FAIL_TEST("a budget of %zu bytes gave '%s'", bytes, message);
-            assert_true(gram_context_memory_used(p.context) <= bytes);
-            assert_true(gram_context_memory_peak(p.context) <= bytes);
-        }
-        play_end(&p);
-        nothing_held(&book, (long long)bytes);
-        assert_true(bytes < (size_t)1 << 32);
-    }
-    print_message("the script needs at most %zu bytes\n", least);
-    assert_true(refused > 10);
+    for (int i = 0; i < SCRIPT_COUNT; i++) (void)oom_each(SCRIPTS[i], 1);
 }
 
 static void budget(void **state)
 {
     (void)state;
-    for (int i = 0; i < SCRIPT_COUNT; i++) grow_budget(SCRIPTS[i]);
+    for (int i = 0; i < SCRIPT_COUNT; i++) {
+        const size_t least = oom_budget(SCRIPTS[i]);
+        print_message("the script needs at most %zu bytes\n", least);
+        assert_true(least > 2000); /* more than ten budgets were refused */
+    }
 }
 
 int main(void)

@@ -299,13 +299,7 @@ static void memory(void **state)
     world_free(&w);
 }
 
-static void refuses(gram_context *context, gram_status got, gram_status want, const char *call)
-{
-    if (got != want) FAIL_TEST("%s: %s instead of %s", call, gram_status_name(got), gram_status_name(want));
-    if (!*gram_context_message(context)) FAIL_TEST("%s: no message", call);
-}
-
-#define REFUSES(want, call) refuses(w.context, call, want, #call)
+#define REFUSES(want, call) REFUSED(w.context, call, want, "")
 
 static void bad_arguments(void **state)
 {

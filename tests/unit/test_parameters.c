@@ -1,42 +1,9 @@
 /* The numbers of a kernel: their names, bounds and values, and kernels with other ones. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/kernel.h"
-
-static int setup(void **state)
-{
-    gram_context *context = NULL;
-    if (gram_context_create(NULL, &context) < 0) return -1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    gram_context_destroy(*state);
-    return 0;
-}
-
-static gram_kernel *parse(gram_context *context, const char *text)
-{
-    gram_kernel *kernel = NULL;
-    if (gram_kernel_parse(context, text, &kernel) != GRAM_OK) fail_msg("%s", gram_context_message(context));
-    return kernel;
-}
-
-static void expect_text(const gram_kernel *kernel, const char *wanted)
-{
-    char text[512];
-    (void)gram_kernel_print(kernel, text, sizeof text);
-    assert_string_equal(text, wanted);
-}
+#include "support.h"
 
 static gram_parameter get(gram_context *context, const gram_kernel *kernel, int64_t index)
 {
@@ -49,7 +16,7 @@ static gram_parameter get(gram_context *context, const gram_kernel *kernel, int6
 static void expect_names(gram_context *context, const char *text, const char *names)
 {
     char all[1024] = "";
-    gram_kernel *kernel = parse(context, text);
+    gram_kernel *kernel = test_kernel(context, text);
     const int64_t count = gram_kernel_parameter_count(kernel);
     for (int64_t i = 0; i < count; i++) {
         const gram_parameter parameter = get(context, kernel, i);
@@ -79,15 +46,15 @@ static void test_names(void **state)
 static void test_shared_node(void **state)
 {
     gram_context *context = *state;
-    gram_kernel *rbf = parse(context, "rbf(ell=3)"), *sum = NULL, *changed = NULL;
+    gram_kernel *rbf = test_kernel(context, "rbf(ell=3)"), *sum = NULL, *changed = NULL;
     const double values[] = {1, 2};
     assert_int_equal(gram_kernel_sum(context, rbf, rbf, &sum), GRAM_OK);
     assert_int_equal(gram_kernel_parameter_count(sum), 2);
     assert_string_equal(get(context, sum, 0).name, "rbf#1.ell");
     assert_string_equal(get(context, sum, 1).name, "rbf#2.ell");
     assert_int_equal(gram_kernel_with_values(context, sum, values, &changed), GRAM_OK);
-    expect_text(changed, "rbf(ell=1) + rbf(ell=2)");
-    expect_text(rbf, "rbf(ell=3)");
+    test_prints(changed, "rbf(ell=1) + rbf(ell=2)");
+    test_prints(rbf, "rbf(ell=3)");
     gram_kernel_release(changed);
     gram_kernel_release(sum);
     gram_kernel_release(rbf);
@@ -106,7 +73,7 @@ static void expect_parameter(gram_parameter p, double value, double lower, doubl
 static void test_fields(void **state)
 {
     gram_context *context = *state;
-    gram_kernel *kernel = parse(context, "const*rbf(ell=[1,2!]) + poly(m=2, c=0.5!) + rbf(S=[4,2;2,10]!)");
+    gram_kernel *kernel = test_kernel(context, "const*rbf(ell=[1,2!]) + poly(m=2, c=0.5!) + rbf(S=[4,2;2,10]!)");
     assert_int_equal(gram_kernel_parameter_count(kernel), 7);
     expect_parameter(get(context, kernel, 0), NAN, 0, INFINITY, GRAM_TRANSFORM_LOG, 0, 0);
     expect_parameter(get(context, kernel, 1), 1, 0, INFINITY, GRAM_TRANSFORM_LOG, 1, 0);
@@ -122,7 +89,7 @@ static void test_fields(void **state)
 static void test_bad_index(void **state)
 {
     gram_context *context = *state;
-    gram_kernel *kernel = parse(context, "rbf");
+    gram_kernel *kernel = test_kernel(context, "rbf");
     gram_parameter parameter;
     assert_int_equal(gram_kernel_parameter_get(context, kernel, 1, &parameter), GRAM_ERROR_ARGUMENT);
     assert_string_equal(gram_context_message(context), "kernel_parameter_get: index 1, the kernel has 1 parameters");
@@ -135,13 +102,13 @@ static void test_bad_index(void **state)
 static void test_with_values(void **state)
 {
     gram_context *context = *state;
-    gram_kernel *kernel = parse(context, "const*rbf(ell=[1,2!]) + on(2:3, poly + rbf(S=[4,2;2,10]))^2"),
+    gram_kernel *kernel = test_kernel(context, "const*rbf(ell=[1,2!]) + on(2:3, poly + rbf(S=[4,2;2,10]))^2"),
                 *changed = NULL;
     const double values[] = {0.5, 3, 4, 0, 1, -2, 0.25};
     assert_int_equal(gram_kernel_with_values(context, kernel, values, &changed), GRAM_OK);
-    expect_text(changed, "0.5*rbf(ell=[3,4!]) + on(2:3, poly(m=3, c=0) + rbf(S=[1,-2;-2,4.0625]))^2");
+    test_prints(changed, "0.5*rbf(ell=[3,4!]) + on(2:3, poly(m=3, c=0) + rbf(S=[1,-2;-2,4.0625]))^2");
     for (int64_t i = 0; i < 7; i++) assert_true(get(context, changed, i).value == values[i]);
-    expect_text(kernel, "const*rbf(ell=[1,2!]) + on(2:3, poly(m=3, c=1) + rbf(S=[4,2;2,10]))^2");
+    test_prints(kernel, "const*rbf(ell=[1,2!]) + on(2:3, poly(m=3, c=1) + rbf(S=[4,2;2,10]))^2");
     gram_kernel_release(changed);
     gram_kernel_release(kernel);
 }
@@ -154,7 +121,7 @@ static void test_values_round_trip(void **state)
     gram_context *context = *state;
     for (size_t t = 0; t < sizeof TEXTS / sizeof *TEXTS; t++) {
         double values[8], again[8];
-        gram_kernel *kernel = parse(context, TEXTS[t]), *changed = NULL;
+        gram_kernel *kernel = test_kernel(context, TEXTS[t]), *changed = NULL;
         const int64_t count = gram_kernel_parameter_count(kernel);
         for (int64_t i = 0; i < count; i++) values[i] = get(context, kernel, i).value;
         assert_int_equal(gram_kernel_with_values(context, kernel, values, &changed), GRAM_OK);
@@ -168,7 +135,7 @@ static void test_values_round_trip(void **state)
 
 static void expect_refusal(gram_context *context, const char *text, const double *values, const char *message)
 {
-    gram_kernel *kernel = parse(context, text), *changed = kernel;
+    gram_kernel *kernel = test_kernel(context, text), *changed = kernel;
     const gram_status status = gram_kernel_with_values(context, kernel, values, &changed);
     assert_int_equal(status, GRAM_ERROR_ARGUMENT);
     assert_null(changed);
@@ -196,9 +163,9 @@ static void test_bad_values(void **state)
 
 static void expect_ard(gram_context *context, const char *text, int64_t d, const char *wanted)
 {
-    gram_kernel *kernel = parse(context, text), *ard = NULL;
+    gram_kernel *kernel = test_kernel(context, text), *ard = NULL;
     assert_int_equal(gram_kernel_with_ard(context, kernel, d, &ard), GRAM_OK);
-    expect_text(ard, wanted);
+    test_prints(ard, wanted);
     gram_kernel_release(ard);
     gram_kernel_release(kernel);
 }
@@ -214,7 +181,7 @@ static void test_with_ard(void **state)
     expect_ard(context, "rbf(S=[1,0;0,1])", 2, "rbf(S=[1,0;0,1])");
     expect_ard(context, "2*on(2:3, laplace1(ell=0.5) + on(1, rbf(ell=3))) + poly", 4,
                "2*on(2:3, laplace1(ell=[0.5,0.5]) + on(1, rbf(ell=3))) + poly(m=3, c=1)");
-    gram_kernel *kernel = parse(context, "on(4, rbf)"), *ard = kernel;
+    gram_kernel *kernel = test_kernel(context, "on(4, rbf)"), *ard = kernel;
     assert_int_equal(gram_kernel_with_ard(context, kernel, 3, &ard), GRAM_ERROR_DIMENSION);
     assert_null(ard);
     gram_kernel_release(kernel);
@@ -223,7 +190,8 @@ static void test_with_ard(void **state)
 static void test_check_set(void **state)
 {
     gram_context *context = *state;
-    gram_kernel *open = parse(context, "rbf(ell=1) + 2*rbf"), *closed = parse(context, "rbf(ell=1) + 2*matern(ell=1)");
+    gram_kernel *open = test_kernel(context, "rbf(ell=1) + 2*rbf"),
+                *closed = test_kernel(context, "rbf(ell=1) + 2*matern(ell=1)");
     assert_int_equal(gram_kernel_check_set(context, closed), GRAM_OK);
     assert_int_equal(gram_kernel_check_set(context, open), GRAM_ERROR_UNSET);
     assert_string_equal(gram_context_message(context),
@@ -235,15 +203,15 @@ static void test_check_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_shared_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_fields, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_index, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_with_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_values_round_trip, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_with_ard, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_check_set, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_shared_node, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_fields, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_bad_index, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_with_values, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_values_round_trip, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_bad_values, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_with_ard, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_check_set, test_open, test_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

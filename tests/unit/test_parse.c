@@ -1,47 +1,20 @@
 /* The kernel language: what is read, how it prints, and what each wrong text is told. */
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/kernel.h"
-
-static int setup(void **state)
-{
-    gram_context *context = NULL;
-    if (gram_context_create(NULL, &context) < 0) return -1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    gram_context_destroy(*state);
-    return 0;
-}
-
-static gram_kernel *parse(gram_context *context, const char *text)
-{
-    gram_kernel *kernel = NULL;
-    const gram_status status = gram_kernel_parse(context, text, &kernel);
-    if (status != GRAM_OK) fail_msg("'%s': %s", text, gram_context_message(context));
-    return kernel;
-}
+#include "support.h"
 
 static void expect_print(gram_context *context, const char *text, const char *canonical)
 {
     char printed[1024], again[1024];
-    gram_kernel *kernel = parse(context, text);
+    gram_kernel *kernel = test_kernel(context, text);
     assert_int_equal(gram_kernel_print(kernel, printed, sizeof printed), strlen(canonical));
     assert_string_equal(printed, canonical);
-    gram_kernel *second = parse(context, printed);
+    gram_kernel *second = test_kernel(context, printed);
     gram_kernel_print(second, again, sizeof again);
     assert_string_equal(again, canonical);
     assert_true(gram_kernel_equal(kernel, second));
@@ -135,7 +108,7 @@ static void test_canonical(void **state)
 
 static double length_of(gram_context *context, const char *text, int64_t which)
 {
-    gram_kernel *kernel = parse(context, text);
+    gram_kernel *kernel = test_kernel(context, text);
     const gram_argument *length = gram_kernel_argument(kernel, GRAM_ROLE_LENGTH);
     assert_non_null(length);
     assert_true(length->count > which);
@@ -378,7 +351,7 @@ static void test_bad_use(void **state)
 
 static void test_print_sizes(void **state)
 {
-    gram_kernel *kernel = parse(*state, "2*rbf(ell=0.3)");
+    gram_kernel *kernel = test_kernel(*state, "2*rbf(ell=0.3)");
     const char *whole = "2*rbf(ell=0.3)";
     for (size_t size = 0; size <= strlen(whole) + 1; size++) {
         char text[32];
@@ -396,15 +369,15 @@ int main(void)
 {
     (void)setlocale(LC_ALL, "");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_canonical, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_aliases, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_errors_of_expressions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_errors_of_arguments, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_errors_of_columns, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_use, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_canonical, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_aliases, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_errors_of_expressions, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_errors_of_arguments, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_errors_of_columns, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_limits, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_pieces, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_bad_use, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_print_sizes, test_open, test_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oom.h"
 #include "support.h"
 
 static gram_table *read_table(gram_context *context, const char *text)
@@ -469,25 +470,6 @@ static void test_scales(void **state)
 
 /* ---- each allocation failing in turn ---- */
 
-typedef struct failing {
-    int calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (++f->calls == f->fail_at) return NULL;
-    f->live++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void failing_release(void *user, void *memory, size_t bytes)
-{
-    (void)bytes;
-    ((failing *)user)->live--;
-    free(memory);
-}
-
 static gram_status all_steps(gram_context *context)
 {
     const char *text = "a,b,w,y\n1,x,1,u\n,x,1,v\n3,,1,u\n8,z,1,NaN\n";
@@ -512,22 +494,7 @@ static gram_status all_steps(gram_context *context)
 static void test_no_memory(void **state)
 {
     (void)state;
-    gram_status status = GRAM_ERROR_MEMORY;
-    failing f = {0};
-    for (int k = 2; status == GRAM_ERROR_MEMORY; k++) {
-        gram_context_options options;
-        gram_context *context;
-        f = (failing){.fail_at = k};
-        gram_context_options_init(&options, sizeof options);
-        options.allocator = (gram_allocator){failing_allocate, failing_release, &f};
-        options.threads = 1;
-        status = gram_context_create(&options, &context);
-        if (status == GRAM_OK) status = all_steps(context);
-        assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
-        gram_context_destroy(context);
-        assert_int_equal(f.live, 0);
-    }
-    assert_true(f.calls > 30);
+    assert_true(oom_each(all_steps, 0) > 30);
 }
 
 int main(void)

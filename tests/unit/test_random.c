@@ -1,14 +1,11 @@
 /* Random numbers: the published answers of Philox, agreement of sub-ranges, and the distributions. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <gram/random.h>
+
+#include "support.h"
 
 enum { COUNT = 200000 };
 
@@ -64,17 +61,11 @@ static void test_streams_differ(void **state)
         for (int j = 0; j < i; j++) assert_true(first[i] != first[j]);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* sqrt(n) times the Kolmogorov-Smirnov distance; above 1.95 with probability 0.001. */
 static double kolmogorov(double (*cdf)(double))
 {
     double most = 0;
-    qsort(SAMPLE, COUNT, sizeof *SAMPLE, compare);
+    test_sort(COUNT, SAMPLE);
     for (int i = 0; i < COUNT; i++) {
         const double p = cdf(SAMPLE[i]);
         most = fmax(most, fmax((i + 1.0) / COUNT - p, p - (double)i / COUNT));
@@ -107,7 +98,7 @@ static double neighbours(int lag)
     return sum / (COUNT - lag);
 }
 
-static void test_uniform(void **state)
+static void test_uniforms(void **state)
 {
     (void)state;
     gram_random_uniform((gram_random){2024, 1}, 1, COUNT, SAMPLE);
@@ -194,7 +185,7 @@ int main(void)
         cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_streams_differ),
-        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_uniforms),
         cmocka_unit_test(test_normal),
         cmocka_unit_test(test_uniform_and_normal),
         cmocka_unit_test(test_permutation_is_one),

@@ -71,7 +71,7 @@ static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard
 {
     gram_svm_options machine;
     gram_svm_tune_options o;
-    gram_svm_tune_report report;
+    gram_svm_tune_report report = {.size = sizeof report};
     double c;
     gram_svm_options_init(&machine, sizeof machine);
     machine.kind = kind;
@@ -113,7 +113,7 @@ static void test_logistic(void **state)
     (void)state;
     world w = world_make(MATTER);
     gram_logistic_tune_options o;
-    gram_grid_report a, b;
+    gram_grid_report a = {.size = sizeof a}, b = {.size = sizeof b};
     gram_kernel *one, *several;
     double lambda;
     gram_logistic_tune_options_init(&o, sizeof o);
@@ -135,7 +135,7 @@ static void test_loss(void **state)
     (void)state;
     world w = world_make(MATTER);
     gram_loss_tune_options o;
-    gram_grid_report report;
+    gram_grid_report report = {.size = sizeof report};
     gram_grid_point grid[55];
     gram_kernel *several;
     double lambda, best = INFINITY;
@@ -155,7 +155,7 @@ static gram_laplace_tune_report tune_laplace(const world *w, int ard, gram_kerne
 {
     gram_kernel *kernel = test_kernel(w->context, "const*rbf");
     gram_laplace_tune_options o;
-    gram_laplace_tune_report report;
+    gram_laplace_tune_report report = {.size = sizeof report};
     gram_laplace_tune_options_init(&o, sizeof o);
     o.laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
     o.ard = ard;

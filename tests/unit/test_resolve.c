@@ -1,42 +1,17 @@
 /* The median heuristic against a slow obvious one: all distances, sorted. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <gram/random.h>
 
 #include "kernel/kernel.h"
+#include "support.h"
 
 enum { MAX_N = 3000, MAX_D = 70 };
 
 static double data[MAX_N * MAX_D];
 static float data_f32[MAX_N * MAX_D];
-
-static int setup(void **state)
-{
-    gram_context *context = NULL;
-    if (gram_context_create(NULL, &context) < 0) return -1;
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    gram_context_destroy(*state);
-    return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Median of the distances above 0 between rows ids[0 .. n) of x, in the given columns. */
 static double slow_median(int n, const int64_t *ids, int64_t stride, int d, const int *columns, int l1)
@@ -54,7 +29,7 @@ static double slow_median(int n, const int64_t *ids, int64_t stride, int d, cons
             const double distance = l1 ? sum : sqrt(sum);
             if (distance > 0) distances[count++] = distance;
         }
-    qsort(distances, count, sizeof *distances, compare);
+    test_sort((int64_t)count, distances);
     const double median = count == 0  ? 1
                           : count % 2 ? distances[count / 2]
                                       : 0.5 * (distances[count / 2 - 1] + distances[count / 2]);
@@ -217,11 +192,7 @@ static void test_many_rows(void **state)
     (void)state;
     fill(5);
     for (int seed = 0; seed < 2; seed++) {
-        gram_context_options options;
-        gram_context *context = NULL;
-        gram_context_options_init(&options, sizeof options);
-        options.seed = (uint64_t)seed;
-        assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+        gram_context *context = TEST_CONTEXT(.seed = (uint64_t)seed);
         gram_points *points = make_points(context, MAX_N, 2, 2);
         gram_random_permutation((gram_random){(uint64_t)seed, 0x6d6564}, 0, MAX_N, ids);
         values[seed] = resolved(context, "rbf", points, 0);
@@ -306,16 +277,16 @@ static void test_warp_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_median, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_columns, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_duplicates, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_grid, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_scales, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_f32, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_warp, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_warp_too_large, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_median, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_columns, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_duplicates, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_grid, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_scales, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_f32, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_warp, test_open, test_close),
+        cmocka_unit_test_setup_teardown(test_warp_too_large, test_open, test_close),
         cmocka_unit_test(test_many_rows),
-        cmocka_unit_test_setup_teardown(test_bad_use, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad_use, test_open, test_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,32 +1,18 @@
 /* 10,000 random kernels over the whole table: what is printed reads back to the same kernel, bit for bit, also with
  * white space strewn in. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/kernel.h"
+#include "support.h"
 
 enum { KERNELS = 10000, TEXT_SIZE = 1 << 16, MOST_NUMBERS = 16 };
 
 static uint64_t random_state;
 
-/* splitmix64 */
-static uint64_t random_bits(void)
-{
-    uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static int below(int n)
 {
-    return (int)(random_bits() % (uint64_t)n);
+    return (int)(test_bits(&random_state) % (uint64_t)n);
 }
 
 /* Any double that the spec allows: random bits, or a short decimal number. */
@@ -34,7 +20,7 @@ static double random_value(const gram_parameter_spec *spec)
 {
     for (;;) {
         double value;
-        const uint64_t bits = random_bits();
+        const uint64_t bits = test_bits(&random_state);
         memcpy(&value, &bits, sizeof value);
         if (below(3) == 0) value = below(1000) / 10.0 - 20;
         if (spec->whole) value = below(100);

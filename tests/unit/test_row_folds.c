@@ -12,13 +12,7 @@ enum { N = 230, FOLDS = 5, CLASSES = 3 };
 
 static gram_context *context_of(int threads, uint64_t seed)
 {
-    gram_context_options options;
-    gram_context *context = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = threads;
-    options.seed = seed;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    return context;
+    return TEST_CONTEXT(.threads = threads, .seed = seed);
 }
 
 static gram_folds_options defaults(void)
@@ -512,7 +506,7 @@ static void drop_world(world *w)
 static double estimate_ridge(const world *w, const int64_t *groups, double *truth)
 {
     gram_tune_options o;
-    gram_tune_report report;
+    gram_tune_report report = {.size = sizeof report};
     gram_krr_options krr;
     gram_krr *fit = NULL;
     gram_kernel *tuned = NULL;
@@ -549,7 +543,7 @@ static void test_ridge_estimate(void **state)
 static double accuracy_of(const world *w, const int64_t *groups)
 {
     gram_svm_tune_options o;
-    gram_svm_tune_report report;
+    gram_svm_tune_report report = {.size = sizeof report};
     gram_kernel *tuned = NULL;
     double c;
     gram_svm_tune_options_init(&o, sizeof o);
@@ -564,7 +558,7 @@ static const double LAMBDAS[] = {1e-4, 1e-3, 1e-1};
 static double log_loss_of(const world *w, const int64_t *groups)
 {
     gram_logistic_tune_options o;
-    gram_grid_report report;
+    gram_grid_report report = {.size = sizeof report};
     gram_kernel *tuned = NULL;
     double lambda;
     gram_logistic_tune_options_init(&o, sizeof o);
@@ -578,7 +572,7 @@ static double log_loss_of(const world *w, const int64_t *groups)
 static double absolute_of(const world *w, const int64_t *groups)
 {
     gram_loss_tune_options o;
-    gram_grid_report report;
+    gram_grid_report report = {.size = sizeof report};
     gram_kernel *tuned = NULL;
     double lambda;
     gram_loss_tune_options_init(&o, sizeof o);
@@ -650,7 +644,7 @@ static void test_walk(void **state)
     gram_points *x = test_points(c, DAYS, 1, day);
     for (int ordered = 0; ordered < 2; ordered++) {
         gram_tune_options o;
-        gram_tune_report report;
+        gram_tune_report report = {.size = sizeof report};
         gram_kernel *kernel = test_kernel(c, "matern(nu=0.5)"), *tuned = NULL;
         double lambda;
         gram_tune_options_init(&o, sizeof o);

@@ -119,7 +119,7 @@ static void solutions(void **state)
                 const int64_t ldb = columns + 1, ldx = columns + 2;
                 double *x = test_numbers(w.n * ldx);
                 gram_cg_options options = mixed(&w);
-                gram_cg_report report;
+                gram_cg_report report = {.size = sizeof report};
                 if (!with) options.precondition = NULL;
                 if (!with) options.stall = 0;
                 const gram_status status = gram_cg_solve(w.context, w.op, columns, w.b, ldb, x, ldx, &options, &report);
@@ -141,7 +141,7 @@ static void starts(void **state)
     world w;
     world_make(200, 1, "rbf(ell=0.7)", 0.2, &w);
     gram_cg_options options = mixed(&w);
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     double *x = test_numbers(400), *b = test_numbers(400), *cold = test_numbers(400);
     for (int i = 0; i < 200; i++) b[2 * i] = w.b[i];
     assert_int_equal(gram_cg_solve(w.context, w.op, 2, b, 2, x, 2, &options, &report), GRAM_OK);
@@ -191,7 +191,7 @@ static void stalls(void **state)
     world w;
     world_make(400, 2, "rbf(ell=1)", 1e-4, &w);
     gram_cg_options options;
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     double *x = test_numbers(w.n);
     gram_cg_options_init(&options, sizeof options);
     options.precondition = wild;
@@ -213,7 +213,7 @@ static void ill_conditioned(void **state)
     world w;
     world_make(600, 2, "rbf(ell=3)", 1e-11, &w);
     gram_cg_options options = mixed(&w); /* with a jitter far above the shift */
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     double *x = test_numbers(w.n);
     assert_int_equal(gram_cg_solve(w.context, w.op, 1, w.b, 1, x, 1, &options, &report), GRAM_NOT_CONVERGED);
     assert_in_range(report.iterations, 1, 40);
@@ -228,7 +228,7 @@ static void limits(void **state)
     world w;
     world_make(300, 1, "rbf(ell=0.5)", 0.01, &w);
     gram_cg_options options;
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     double *x = test_numbers(w.n), before = INFINITY;
     gram_cg_options_init(&options, sizeof options);
     for (options.most = 0; options.most <= 60; options.most += 30) {
@@ -272,8 +272,7 @@ static void bad_arguments(void **state)
     options = good, options.precondition = refuse;
     assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, &options, NULL), GRAM_ERROR_CANCELLED);
     w.b[5] = NAN;
-    assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, NULL, NULL), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(c), "b[5, 0]"));
+    REFUSED(c, gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, NULL, NULL), GRAM_ERROR_DATA, "b[5, 0]");
     world_free(&w);
 }
 

@@ -154,18 +154,11 @@ static gram_status failing(void *argument, const double *x, double *value, doubl
     return *(const gram_status *)argument;
 }
 
-static int always(void *user)
-{
-    (void)user;
-    return 1;
-}
-
 static void limits(void **state)
 {
     (void)state;
     const double lower[] = {-5, -5}, upper[] = {5, 5}, one[] = {1, 1};
-    gram_context *context = test_context(1, GRAM_ISA_AUTO), *stopped = NULL;
-    gram_context_options options;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO), *stopped = TEST_CONTEXT(.cancel = test_stop);
     int calls = 0;
     result r = {.x = {-1.2, 1}};
     gram_minimise_problem problem = problem_of(2, lower, upper, rosenbrock, &calls);
@@ -180,9 +173,6 @@ static void limits(void **state)
     gram_status failure = GRAM_ERROR_MEMORY;
     problem = problem_of(1, lower, upper, failing, &failure);
     assert_int_equal(minimise(context, &problem, &r), GRAM_ERROR_MEMORY);
-    gram_context_options_init(&options, sizeof options);
-    options.cancel = always;
-    OK(NULL, gram_context_create(&options, &stopped));
     problem = problem_of(2, lower, upper, rosenbrock, &calls);
     assert_int_equal(minimise(stopped, &problem, &r), GRAM_ERROR_CANCELLED);
     gram_context_destroy(stopped);

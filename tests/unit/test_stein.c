@@ -62,7 +62,7 @@ static void every_smooth_kernel(void **state)
     gram_points *points = test_points(context, N, D, x);
     test_expressions list;
     int tested = 0;
-    test_expressions_make(D, &list);
+    test_expressions_make_smooth(D, &list);
     for (int e = 0; e < list.count; e++) {
         gram_kernel *kernel = test_kernel(context, list.text[e]);
         gram_operator *op = NULL;
@@ -248,7 +248,7 @@ static void test_is_reproducible(void **state)
     gram_points *points = test_points(one, COUNT, D, x);
     gram_kernel *kernel = test_kernel(one, "imq(c=1)");
     gram_stein_test_options options;
-    gram_stein_test_result a, b;
+    gram_stein_test_result a = {.size = sizeof a}, b = {.size = sizeof b};
     gram_stein_test_options_init(&options, sizeof options);
     options.draws = 700; /* more than one block of draws */
     OK(one, gram_stein_test(one, kernel, points, s, D, &options, &a));
@@ -305,8 +305,8 @@ static void preconditioners(void **state)
     for (int i = 0; i < COUNT; i++) y[2 * i] = y[2 * i + 1];
     gram_points_destroy(mapped);
     mapped = test_points(context, COUNT, 2, y);
-    assert_int_equal(gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL);
-    assert_non_null(strstr(gram_context_message(context), "singular"));
+    REFUSED(context, gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL,
+            "singular");
     gram_points_destroy(mapped);
     gram_points_destroy(points);
     gram_kernel_release(rbf);
@@ -332,20 +332,19 @@ static void refusals(void **state)
     gram_operator *op;
     gram_discrepancy out;
     gram_stein_test_options options;
-    gram_stein_test_result result;
+    gram_stein_test_result result = {.size = sizeof result};
     const double weights[N] = {1, 1, -3};
     assert_int_equal(gram_operator_create_stein(context, imq, points, NULL, D, &op), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_operator_create_stein(context, NULL, points, s, D, &op), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_operator_create_stein(context, imq, NULL, s, D, &op), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_operator_create_stein(context, imq, points, s, D - 1, &op), GRAM_ERROR_ARGUMENT);
-    assert_int_equal(gram_operator_create_stein(context, rough, points, s, D, &op), GRAM_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(gram_context_message(context), "laplace"));
+    REFUSED(context, gram_operator_create_stein(context, rough, points, s, D, &op), GRAM_ERROR_UNSUPPORTED, "laplace");
     s[2 * D + 1] = NAN;
-    assert_int_equal(gram_stein_discrepancy(context, imq, points, s, D, NULL, &out), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(context), "scores[2][1] is nan"));
+    REFUSED(context, gram_stein_discrepancy(context, imq, points, s, D, NULL, &out), GRAM_ERROR_DATA,
+            "scores[2][1] is nan");
     s[2 * D + 1] = 0;
-    assert_int_equal(gram_stein_discrepancy(context, imq, points, s, D, weights, &out), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(context), "sum of the weights is -1"));
+    REFUSED(context, gram_stein_discrepancy(context, imq, points, s, D, weights, &out), GRAM_ERROR_DATA,
+            "sum of the weights is -1");
     OK(context, gram_stein_discrepancy(context, imq, single, s, D, NULL, &out));
     assert_true(isnan(out.u_statistic) && out.v_statistic > 0);
     assert_int_equal(gram_stein_test(context, imq, single, s, D, NULL, &result), GRAM_ERROR_ARGUMENT);

@@ -65,18 +65,13 @@ static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
     double *x = test_numbers(n * d), *s = test_numbers(n * d);
     int count = 0;
     for (int run = 0; run < runs; run++) {
-        gram_context_options o;
-        gram_context *context;
-        gram_context_options_init(&o, sizeof o);
-        o.threads = 1;
-        o.seed = (uint64_t)run;
-        assert_int_equal(gram_context_create(&o, &context), GRAM_OK);
+        gram_context *context = TEST_CONTEXT(.threads = 1, .seed = (uint64_t)run);
         draw(run, n, d, x);
         for (int64_t i = 0; i < n * d; i++) s[i] = -x[i];
         gram_points *points = test_points(context, n, d, x);
         gram_kernel *kernel;
         gram_stein_test_options options;
-        gram_stein_test_result result;
+        gram_stein_test_result result = {.size = sizeof result};
         OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_MED, 0, &kernel));
         gram_stein_test_options_init(&options, sizeof options);
         options.draws = 199;

@@ -66,8 +66,7 @@ static void test_reference(void **state)
 {
     (void)state;
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
-    FILE *file = fopen(GRAM_TEST_SOURCE "/reference/svm.txt", "r");
-    assert_non_null(file);
+    FILE *file = test_open_reference("svm.txt");
     if (fscanf(file, "%*[^\n]") != 0) FAIL_TEST("svm.txt has no first line");
     const int n = (int)read_number(file), d = (int)read_number(file), shown = (int)read_number(file);
     const int count = (int)read_number(file);

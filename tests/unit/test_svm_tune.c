@@ -149,7 +149,7 @@ static void check_scores(gram_svm_kind kind, int64_t classes, int64_t n)
     double scores[WIDTHS * STRENGTHS], c = 0;
     double *f = test_numbers(e.s.n * outputs), *kept = test_numbers(e.s.n * outputs);
     const gram_svm_tune_options o = small_grid();
-    gram_svm_tune_report report;
+    gram_svm_tune_report report = {.size = sizeof report};
     gram_kernel *tuned = NULL;
     OK(e.context, gram_svm_tune(e.context, e.kernel, e.x, svm_sample_y(&e.s, kind), &e.machine, &o, &tuned, &c, scores,
                                 kept, &report));
@@ -229,7 +229,7 @@ static void test_unfinished(void **state)
     set(&e, GRAM_SVM_C, 2, 240);
     gram_svm_tune_options o = small_grid();
     for (int few = 0; few < 2; few++) {
-        gram_svm_tune_report report;
+        gram_svm_tune_report report = {.size = sizeof report};
         gram_kernel *tuned = NULL;
         double c;
         o.iterations = few ? 20 : 0;

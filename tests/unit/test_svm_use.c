@@ -532,22 +532,11 @@ static void test_far_clusters(void **state)
     gram_context_destroy(context);
 }
 
-static int cancel_at_once(void *user)
-{
-    (void)user;
-    return 1;
-}
-
 static void test_cancel(void **state)
 {
     (void)state;
-    gram_context_options options;
-    gram_context *context = NULL;
     gram_svm *svm = NULL;
-    gram_context_options_init(&options, sizeof options);
-    options.cancel = cancel_at_once;
-    options.threads = 1;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.cancel = test_stop, .threads = 1);
     for (int large = 0; large < 2; large++) {
         svm_sample s = svm_sample_make(24, large ? 8000 : 1500, 10, 2, 0.5);
         gram_kernel *k = test_kernel(context, "rbf(ell=4)");

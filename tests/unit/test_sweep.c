@@ -2,28 +2,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "base/sweep.h"
+#include "support.h"
 
 enum { TASKS = 1000, MOST_THREADS = 4 };
 
 static gram_context *make_context(int threads)
 {
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = threads;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    return context;
+    return TEST_CONTEXT(.threads = threads);
 }
 
 static void sleep_ms(long milliseconds)
@@ -172,14 +162,8 @@ static gram_status slow_task(void *argument, const gram_worker *worker)
 
 static gram_status run_slow(int threads, callback_log *log, int *ran, char message[64])
 {
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = threads;
-    options.progress = note_progress;
-    options.cancel = ask_cancel;
-    options.progress_user = options.cancel_user = log;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.threads = threads, .progress = note_progress, .cancel = ask_cancel,
+                                         .progress_user = log, .cancel_user = log);
     atomic_int count = 0;
     const gram_sweep sweep = {.what = "slow",
                               .tasks = 60 * threads,
@@ -266,17 +250,11 @@ static void test_two_contexts(void **state)
 static void test_no_room_for_scratch(void **state)
 {
     (void)state;
-    gram_context *context;
-    gram_context_options options;
-    gram_context_options_init(&options, sizeof options);
-    options.threads = 2;
-    options.memory_budget = 64 << 10;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    gram_context *context = TEST_CONTEXT(.threads = 2, .memory_budget = 64 << 10);
     atomic_int counts[4] = {0};
     const gram_sweep sweep = {
         .what = "big scratch", .tasks = 4, .scratch_bytes = 64 << 10, .run = count_task, .argument = counts};
-    assert_int_equal(gram_sweep_run(context, &sweep), GRAM_ERROR_BUDGET);
-    assert_non_null(strstr(gram_context_message(context), "big scratch: needs 128 KiB"));
+    REFUSED(context, gram_sweep_run(context, &sweep), GRAM_ERROR_BUDGET, "big scratch: needs 128 KiB");
     for (int i = 0; i < 4; i++) assert_int_equal(counts[i], 0);
     gram_context_destroy(context);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "oom.h"
 #include "support.h"
 
 static gram_status read_with(gram_context *context, const char *text, size_t length, const char *features,
@@ -327,14 +328,6 @@ static void test_standardise(void **state)
 
 /* ---- files ---- */
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
-}
-
 static void test_files(void **state)
 {
     (void)state;
@@ -345,19 +338,18 @@ static void test_files(void **state)
     gram_table_options_init(&options, sizeof options);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/Data.CSV", folder);
-    assert_int_equal(gram_table_read(context, path, NULL, &table), GRAM_ERROR_FILE);
-    assert_non_null(strstr(gram_context_message(context), "Data.CSV: cannot be opened: "));
+    REFUSED(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_FILE, "Data.CSV: cannot be opened: ");
     assert_non_null(strstr(gram_context_message(context), strerror(ENOENT)));
-    write_file(path, "x,y\n1,2\n");
+    test_write_file(path, "x,y\n1,2\n", sizeof "x,y\n1,2\n" - 1);
     OK(context, gram_table_read(context, path, NULL, &table));
     check_row(table, "x y ", "1 2 ");
     gram_table_destroy(table);
     unlink(path);
 
     snprintf(path, sizeof path, "%s/data.txt", folder);
-    write_file(path, "1;2\n");
-    assert_int_equal(gram_table_read(context, path, NULL, &table), GRAM_ERROR_DATA);
-    assert_non_null(strstr(gram_context_message(context), "data.txt: its ending does not tell its format"));
+    test_write_file(path, "1;2\n", sizeof "1;2\n" - 1);
+    REFUSED(context, gram_table_read(context, path, NULL, &table), GRAM_ERROR_DATA,
+            "data.txt: its ending does not tell its format");
     options.format = GRAM_FORMAT_TSV;
     OK(context, gram_table_read(context, path, &options, &table));
     check_row(table, "x1 x2 ", "1 2 ");
@@ -375,74 +367,40 @@ static void test_files(void **state)
     gram_context_destroy(context);
 }
 
-static int always(void *user)
-{
-    (void)user;
-    return 1;
-}
-
 static void test_cancel_and_budget(void **state)
 {
     (void)state;
     char path[] = "/tmp/gram-table-XXXXXX.csv";
-    gram_context_options options;
-    gram_context *context;
     gram_table *table;
     const int descriptor = mkstemps(path, 4);
     assert_true(descriptor >= 0 && close(descriptor) == 0);
-    write_file(path, "1,2\n");
-    gram_context_options_init(&options, sizeof options);
-    options.cancel = always;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    test_write_file(path, "1,2\n", sizeof "1,2\n" - 1);
+    gram_context *context = TEST_CONTEXT(.cancel = test_stop);
     assert_int_equal(gram_table_read(context, path, NULL, &table), GRAM_ERROR_CANCELLED);
     gram_context_destroy(context);
     unlink(path);
 
     size_t length;
     char *text = long_text(&length);
-    options.cancel = NULL;
-    options.memory_budget = ROWS * COLUMNS * 8;
-    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
-    assert_int_equal(read_with(context, text, length, NULL, NULL, &table), GRAM_ERROR_BUDGET);
-    assert_non_null(strstr(gram_context_message(context), "data.csv: needs "));
+    context = TEST_CONTEXT(.memory_budget = ROWS * COLUMNS * 8);
+    REFUSED(context, read_with(context, text, length, NULL, NULL, &table), GRAM_ERROR_BUDGET, "data.csv: needs ");
     gram_context_destroy(context);
     free(text);
 }
 
 /* ---- each allocation failing in turn ---- */
 
-typedef struct failing {
-    int calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (++f->calls == f->fail_at) return NULL;
-    f->live++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void failing_release(void *user, void *memory, size_t bytes)
-{
-    (void)bytes;
-    ((failing *)user)->live--;
-    free(memory);
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
     const char *text = "a,b,c\n1,x,3\n5,,7\n";
     gram_status status = GRAM_ERROR_MEMORY;
-    failing f = {0};
-    for (int k = 2; status == GRAM_ERROR_MEMORY; k++) {
-        gram_context_options options;
+    long long k = 0;
+    for (; status == GRAM_ERROR_MEMORY; k++) {
+        oom_book book = {.fail_at = k};
+        const gram_context_options options = {.size = sizeof options, .allocator = oom_allocator(&book)};
         gram_context *context;
         gram_table *table = NULL;
-        f = (failing){.fail_at = k};
-        gram_context_options_init(&options, sizeof options);
-        options.allocator = (gram_allocator){failing_allocate, failing_release, &f};
         status = gram_context_create(&options, &context);
         if (status == GRAM_OK) status = read_with(context, text, strlen(text), "a,c", "b", &table);
         if (status == GRAM_OK) status = gram_table_select(context, table, "c", NULL);
@@ -450,9 +408,9 @@ static void test_no_memory(void **state)
         assert_true(status == GRAM_OK || status == GRAM_ERROR_MEMORY);
         gram_context_destroy(context);
         gram_table_destroy(table); /* outlives its context */
-        assert_int_equal(f.live, 0);
+        oom_nothing_held(&book);
     }
-    assert_true(f.calls > 15);
+    assert_true(k > 15);
 }
 
 int main(void)

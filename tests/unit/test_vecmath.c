@@ -1,17 +1,13 @@
 /* Vector math at every level that this processor has, against long double. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <gram/random.h>
 
 #include "base/vecmath/vecmath.h"
+#include "support.h"
 
 enum { BLOCK = 1536, ROUNDS = 60, LEVELS = 2 };
 
@@ -369,13 +365,6 @@ static void test_pieces_edges(void **state)
     }
 }
 
-static double from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static float from_bits_f32(uint32_t bits)
 {
     float value;
@@ -412,9 +401,9 @@ static void test_exp_edges(void **state)
                           {-DBL_MAX, 0},
                           {-INFINITY, 0},
                           {NAN, NAN},
-                          {from_bits(0x7ff80000000007a2), NAN},
-                          {from_bits(0xfff8000000000fff), NAN},
-                          {from_bits(0x7fffffffffffffff), NAN}};
+                          {test_from_bits(0x7ff80000000007a2), NAN},
+                          {test_from_bits(0xfff8000000000fff), NAN},
+                          {test_from_bits(0x7fffffffffffffff), NAN}};
     enum { EDGES = sizeof edges / sizeof *edges };
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);

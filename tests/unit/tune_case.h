@@ -68,7 +68,7 @@ static inline void tune_read(gram_context *context, const gram_kernel *kernel, t
 
 static inline tune_result tune_run(const tune_problem *p, const char *text, const gram_tune_options *o)
 {
-    tune_result r = {.lambda = NAN};
+    tune_result r = {.lambda = NAN, .report = {.size = sizeof r.report}};
     gram_kernel *kernel = test_kernel(p->context, text), *tuned = NULL;
     r.status = gram_krr_tune(p->context, kernel, p->points, 1, p->y, 1, o, &tuned, &r.lambda, &r.report);
     if (r.status >= 0) tune_read(p->context, tuned, &r);

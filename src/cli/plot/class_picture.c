@@ -55,34 +55,30 @@ static void find_frame(const cli_class_picture *picture, region *r)
     }
 }
 
-static gram_status evaluate_frame(cli_session *session, const cli_predictor *predictor, region *r)
+static gram_status evaluate_frame(cli_session *session, const gram_predictor *predictor, region *r)
 {
-    cli_places places = {.n = SIDE * SIDE, .d = 2, .x = r->x};
     for (int i = 0; i < SIDE; i++)
         for (int j = 0; j < SIDE; j++) {
             r->x[2 * (i * SIDE + j)] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
             r->x[2 * (i * SIDE + j) + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
         }
-    gram_status status = gram_points_create_f64(session->context, SIDE * SIDE, 2, r->x, 2, &places.points);
-    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, r->values);
-    gram_points_destroy(places.points);
-    return status;
+    return gram_predictor_evaluate(session->context, predictor, SIDE * SIDE, r->x, NULL, r->values,
+                                   gram_predictor_columns(predictor)->stride);
 }
 
 /* Inside of one class is 1, outside 0. */
-static int64_t shade(const cli_predictor *predictor, double label)
+static int64_t shade(const gram_columns *columns, double label)
 {
-    return predictor->classes.count > 0 ? (int64_t)label : label > 0;
+    return columns->classes->count > 0 ? (int64_t)label : label > 0;
 }
 
-static void add_frame(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
-                      const region *r)
+static void add_frame(cli_text *script, const cli_class_picture *picture, const gram_columns *columns, const region *r)
 {
     cli_text_add(script, "$frame << END_OF_FRAME\n");
     for (int64_t i = 0; i < SIDE * SIDE; i++) {
         add_number(script, own_value(picture, 0, r->x[2 * i]), " ");
         add_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
-        cli_text_add(script, "%" PRId64 "\n", shade(predictor, r->values[i * predictor->stride]) % COLOURS);
+        cli_text_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->stride]) % COLOURS);
     }
     cli_text_add(script, "END_OF_FRAME\n");
 }
@@ -106,7 +102,7 @@ static int64_t add_support(cli_text *script, const cli_class_picture *picture)
     const gram_points *centres = gram_function_centres(gram_model_function(picture->model));
     const double *x = gram_function_centres_f64(gram_model_function(picture->model));
     const int64_t count = gram_points_count(centres);
-    if (strcmp(gram_model_method(picture->model), "svm") != 0 || !x || count > MOST_SUPPORT) return 0;
+    if (!gram_model_find(picture->model, "n_support").name || !x || count > MOST_SUPPORT) return 0;
     cli_text_add(script, "$support << END_OF_SUPPORT\n");
     for (int64_t i = 0; i < count; i++) {
         add_number(script, own_value(picture, 0, x[2 * i]), " ");
@@ -116,11 +112,11 @@ static int64_t add_support(cli_text *script, const cli_class_picture *picture)
     return count;
 }
 
-static void add_regions(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+static void add_regions(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
                         const region *r)
 {
-    const int64_t classes = picture->labels ? predictor->classes.count : 1;
-    add_frame(script, picture, predictor, r);
+    const int64_t classes = picture->labels ? columns->classes->count : 1;
+    add_frame(script, picture, columns, r);
     for (int64_t c = 0; c < classes; c++) add_points(script, picture, c);
     const int64_t support = add_support(script, picture);
     cli_picture_label(script, "x", "", features_of(picture)[0].name);
@@ -135,7 +131,7 @@ static void add_regions(cli_text *script, const cli_class_picture *picture, cons
     for (int64_t c = 0; c < classes; c++) {
         cli_text_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
                      cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
-        cli_plot_quote(script, picture->labels ? predictor->classes.names[c] : "data");
+        cli_plot_quote(script, picture->labels ? columns->classes->names[c] : "data");
     }
     if (support > 0)
         cli_text_add(script, ", $support with points pt 6 ps 1.1 lc rgb '#404040' title 'support vectors'");
@@ -172,13 +168,13 @@ static void add_roc(cli_text *script, int64_t n, scored_row *rows)
 
 /* Of rows whose likeliest class has a probability in a bin: the mean of it, and how often it was right. Returns 0 if there
  * are no probabilities. */
-static int add_calibration(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+static int add_calibration(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
                            const double *values)
 {
     double sum[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0};
-    const int64_t classes = predictor->classes.count;
+    const int64_t classes = columns->classes->count;
     for (int64_t i = 0; i < picture->n; i++) {
-        const double *row = values + i * predictor->stride;
+        const double *row = values + i * columns->stride;
         if (picture->labels[i] < 0 || isnan(row[1])) continue;
         for (int64_t c = 0; c < classes; c++) {
             const int bin = (int)fmin(BINS - 1, row[1 + c] * BINS);
@@ -198,7 +194,7 @@ static int add_calibration(cli_text *script, const cli_class_picture *picture, c
     return filled > 0;
 }
 
-static int add_rows_of_two(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+static int add_rows_of_two(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
                            const double *values)
 {
     int64_t count = 0;
@@ -206,19 +202,19 @@ static int add_rows_of_two(cli_text *script, const cli_class_picture *picture, c
     if (!rows) return cli_no_memory();
     for (int64_t i = 0; i < picture->n; i++)
         if (picture->labels[i] >= 0)
-            rows[count++] = (scored_row){values[i * predictor->stride + 3], picture->labels[i] == 1};
+            rows[count++] = (scored_row){values[i * columns->stride + 3], picture->labels[i] == 1};
     add_roc(script, count, rows);
     free(rows);
     return CLI_DONE;
 }
 
 /* Returns the number of panels, or -1 after a message. */
-static int add_curves(cli_text *script, const cli_class_picture *picture, const cli_predictor *predictor,
+static int add_curves(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
                       const double *values)
 {
-    const int two = predictor->classes.count == 2;
-    if (two && add_rows_of_two(script, picture, predictor, values) != CLI_DONE) return -1;
-    const int probable = add_calibration(script, picture, predictor, values);
+    const int two = columns->classes->count == 2;
+    if (two && add_rows_of_two(script, picture, columns, values) != CLI_DONE) return -1;
+    const int probable = add_calibration(script, picture, columns, values);
     cli_text_add(script, "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
                  two + probable > 0 ? two + probable : 1);
     if (two) {
@@ -243,11 +239,12 @@ static int has_two_numbers(const gram_model *model)
 }
 
 static int draw_regions(cli_session *session, const char *path, const cli_class_picture *picture,
-                        const cli_predictor *predictor)
+                        const gram_predictor *predictor)
 {
     cli_text script = {0};
+    const gram_columns *columns = gram_predictor_columns(predictor);
     region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
-    r.values = calloc((size_t)SIDE * SIDE * (size_t)predictor->stride, sizeof *r.values);
+    r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->stride, sizeof *r.values);
     int code = r.x && r.values ? CLI_DONE : cli_no_memory();
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
     if (code == CLI_DONE) {
@@ -258,7 +255,7 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
     if (code == CLI_DONE) {
         cli_picture_look(&script);
         cli_plot_title(&script, kernel ? kernel : "", picture->file);
-        add_regions(&script, picture, predictor, &r);
+        add_regions(&script, picture, columns, &r);
         code = cli_plot(session, path, 720, 640, &script);
     }
     free(kernel);
@@ -269,20 +266,18 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
 }
 
 static int draw_curves(cli_session *session, const char *path, const cli_class_picture *picture,
-                       const cli_predictor *predictor)
+                       const gram_predictor *predictor)
 {
     cli_text script = {0};
-    const int64_t d = gram_preparation_dimension(gram_model_preparation(picture->model));
-    cli_places places = {.n = picture->n, .d = d, .x = picture->x};
-    double *values = calloc((size_t)(picture->n * predictor->stride + 1), sizeof *values);
+    const gram_columns *columns = gram_predictor_columns(predictor);
+    double *values = calloc((size_t)(picture->n * columns->stride + 1), sizeof *values);
     if (!values) return cli_no_memory();
-    gram_status status = gram_points_create_f64(session->context, picture->n, d, picture->x, d, &places.points);
-    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, values);
-    gram_points_destroy(places.points);
+    const gram_status status =
+        gram_predictor_evaluate(session->context, predictor, picture->n, picture->x, NULL, values, columns->stride);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE) {
         cli_picture_look(&script);
-        const int panels = add_curves(&script, picture, predictor, values);
+        const int panels = add_curves(&script, picture, columns, values);
         code = panels < 0 ? CLI_OVER_LIMIT
                : panels == 0
                    ? cli_fail(CLI_WRONG_USE, "`gram fit --prob` makes a model that has them.",
@@ -296,15 +291,18 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
 
 int cli_class_picture_draw(cli_session *session, const char *path, const cli_class_picture *picture)
 {
-    const cli_wish wish = {0};
-    cli_predictor predictor = {0};
-    int code = cli_predictor_open(session, picture->model, picture->model_file, &wish, &predictor);
+    gram_predict_options wish;
+    gram_predictor *predictor = NULL;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.name = picture->model_file;
+    const gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE && has_two_numbers(picture->model))
-        code = draw_regions(session, path, picture, &predictor);
+        code = draw_regions(session, path, picture, predictor);
     else if (code == CLI_DONE && picture->labels)
-        code = draw_curves(session, path, picture, &predictor);
+        code = draw_curves(session, path, picture, predictor);
     else if (code == CLI_DONE)
         code = cli_fail(CLI_WRONG_USE, "Leave it out.", "--plot of one class is for two features");
-    cli_predictor_close(&predictor);
+    gram_predictor_destroy(predictor);
     return code;
 }

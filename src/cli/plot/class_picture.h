@@ -2,7 +2,7 @@
 #ifndef GRAM_CLI_PLOT_CLASS_PICTURE_H
 #define GRAM_CLI_PLOT_CLASS_PICTURE_H
 
-#include "cli/fit/predictor.h"
+#include "cli/terminal/cli.h"
 
 typedef struct cli_class_picture {
     const gram_model *model;

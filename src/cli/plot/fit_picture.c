@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fit/predictor.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
 #include "cli/report/kernel_text.h"
@@ -103,17 +102,16 @@ typedef struct curve {
 } curve;
 
 /* Of several quantiles the first and the last make the band, the middle one the curve. */
-static void keep_values(const cli_predictor *predictor, const double *values, curve *c)
+static void keep_values(const gram_columns *columns, const double *values, curve *c)
 {
-    const int64_t levels = predictor->level_count;
-    const int64_t lower = levels > 1 ? 0 : predictor->lower, upper = levels > 1 ? levels - 1 : predictor->upper;
+    const int64_t levels = columns->level_count;
+    const int64_t lower = levels > 1 ? 0 : columns->lower, upper = levels > 1 ? levels - 1 : columns->upper;
     c->banded = lower >= 0;
     (void)snprintf(c->band, sizeof c->band, "95 %% of new observations");
     if (levels > 1)
-        (void)snprintf(c->band, sizeof c->band, "quantiles %g to %g", predictor->levels[0],
-                       predictor->levels[levels - 1]);
+        (void)snprintf(c->band, sizeof c->band, "quantiles %g to %g", columns->levels[0], columns->levels[levels - 1]);
     for (int i = 0; i < GRID; i++) {
-        const double *row = values + i * predictor->stride;
+        const double *row = values + i * columns->stride;
         c->f[i] = row[levels / 2];
         c->lower[i] = c->banded ? row[lower] : NAN;
         c->upper[i] = c->banded ? row[upper] : NAN;
@@ -121,22 +119,20 @@ static void keep_values(const cli_predictor *predictor, const double *values, cu
 }
 
 /* The first output at evenly spaced values of the feature, in its own units. */
-static gram_status evaluate_curve(cli_session *session, const cli_predictor *predictor, double from, double to,
-                                  curve *c)
+static gram_status evaluate_curve(cli_session *session, const gram_column *feature, const gram_predictor *predictor,
+                                  double from, double to, curve *c)
 {
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(predictor->model))->features;
+    const gram_columns *columns = gram_predictor_columns(predictor);
     double scaled[GRID];
-    cli_places rows = {.n = GRID, .d = 1, .x = scaled};
-    double *values = calloc((size_t)(GRID * predictor->stride), sizeof *values);
+    double *values = calloc((size_t)(GRID * columns->stride), sizeof *values);
     if (!values) return GRAM_ERROR_MEMORY;
     for (int i = 0; i < GRID; i++) {
         c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);
         scaled[i] = (c->x[i] - feature->mean) / feature->deviation;
     }
-    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &rows.points);
-    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &rows, values);
-    if (status >= 0) keep_values(predictor, values, c);
-    gram_points_destroy(rows.points);
+    const gram_status status =
+        gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values, columns->stride);
+    if (status >= 0) keep_values(columns, values, c);
     free(values);
     return status;
 }
@@ -144,20 +140,19 @@ static gram_status evaluate_curve(cli_session *session, const cli_predictor *pre
 /* A bit beyond the data on both sides, if the kernel is defined there. */
 static int find_curve(cli_session *session, const cli_picture *picture, curve *c)
 {
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     double least = NAN, most = NAN;
-    cli_predictor predictor = {0};
-    cli_wish wish = {0};
+    gram_predictor *predictor = NULL;
+    gram_predict_options wish;
     for (int64_t i = 0; i < picture->sample->count; i++) add_range(picture->sample->x[i], &least, &most);
     const double beyond = most > least ? 0.05 * (most - least) : 1;
+    gram_predict_options_init(&wish, sizeof wish);
     if (cli_picture_is_posterior(picture->model)) wish.interval = 0.95;
-    int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
-    if (code == CLI_DONE) {
-        gram_status status = evaluate_curve(session, &predictor, least - beyond, most + beyond, c);
-        if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, &predictor, least, most, c);
-        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
-    }
-    cli_predictor_close(&predictor);
-    return code;
+    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
+    if (status >= 0) status = evaluate_curve(session, feature, predictor, least - beyond, most + beyond, c);
+    if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, feature, predictor, least, most, c);
+    gram_predictor_destroy(predictor);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 static void add_band(cli_text *script, const curve *c)

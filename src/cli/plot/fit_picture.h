@@ -41,7 +41,7 @@ typedef struct cli_posterior_picture {
     int terms;
 } cli_posterior_picture;
 
-/* Is the model a Gaussian process of one column of numbers? */
+/* Is it a model of one column of numbers that knows intervals about its mean? */
 int cli_picture_is_posterior(const gram_model *model);
 int cli_picture_draw_posterior(cli_session *session, const char *path, const cli_posterior_picture *picture);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fit/predictor.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
@@ -15,28 +14,25 @@ enum { GRID = 800, MOST_DATA = 3000, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 int cli_picture_is_posterior(const gram_model *model)
 {
     const gram_preparation *preparation = gram_model_preparation(model);
-    if (strcmp(gram_model_method(model), "gp") != 0 || !preparation || cli_model_text(model, "likelihood")) return 0;
-    const gram_preparation_description *known = gram_preparation_describe(preparation);
-    return known->feature_count == 1 && !known->features[0].text;
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    if (!known || known->feature_count != 1 || known->features[0].text) return 0;
+    return gram_model_has_intervals(model);
 }
 
 /* ---- values ---- */
 
 /* GRID rows: x, then what the predictor says. */
-static gram_status evaluate(cli_session *session, const cli_predictor *predictor, const cli_posterior_picture *picture,
+static gram_status evaluate(cli_session *session, const gram_predictor *predictor, const cli_posterior_picture *picture,
                             double *x, double *values)
 {
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     double scaled[GRID];
-    cli_places places = {.n = GRID, .d = 1, .x = scaled};
     for (int i = 0; i < GRID; i++) {
         x[i] = i == GRID - 1 ? picture->to : picture->from + (picture->to - picture->from) * i / (GRID - 1);
         scaled[i] = (x[i] - feature->mean) / feature->deviation;
     }
-    gram_status status = gram_points_create_f64(session->context, GRID, 1, scaled, 1, &places.points);
-    if (status >= 0) status = cli_predictor_evaluate(session, predictor, &places, values);
-    gram_points_destroy(places.points);
-    return status;
+    return gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values,
+                                   gram_predictor_columns(predictor)->stride);
 }
 
 /* ---- the script ---- */
@@ -62,7 +58,8 @@ static int64_t add_data(cli_text *script, const cli_posterior_picture *picture)
     int64_t n = 0, columns = 0, count = 0;
     const double *y = gram_model_array(picture->model, "targets", &n, &columns);
     const double *centres = gram_function_centres_f64(gram_model_function(picture->model));
-    const double offset = cli_model_number(picture->model, "offset", 0);
+    const gram_fact fact = gram_model_find(picture->model, "offset");
+    const double offset = fact.name ? fact.number : 0;
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
     const int64_t step = n / MOST_DATA + 1;
@@ -121,48 +118,48 @@ static void add_place(cli_text *script, int64_t panel, int64_t terms)
 }
 
 /* The mean of term t, with its deviation behind it. */
-static const double *term_values(const cli_predictor *predictor, const double *values, int64_t t, int64_t terms)
+static const double *term_values(const gram_columns *columns, const double *values, int64_t t, int64_t terms)
 {
-    return values + predictor->stride - 2 * terms + 2 * t;
+    return values + columns->stride - 2 * terms + 2 * t;
 }
 
 /* From the lowest to the highest of a band. */
-static double band_range(const cli_predictor *predictor, const double *term)
+static double band_range(const gram_columns *columns, const double *term)
 {
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < GRID; i++) {
-        const double *at = term + i * predictor->stride;
-        least = fmin(least, at[0] - predictor->quantile * at[1]);
-        most = fmax(most, at[0] + predictor->quantile * at[1]);
+        const double *at = term + i * columns->stride;
+        least = fmin(least, at[0] - columns->half_width * at[1]);
+        most = fmax(most, at[0] + columns->half_width * at[1]);
     }
     return most - least;
 }
 
-static void add_bands(cli_text *script, const cli_predictor *predictor, const double *x, const double *values,
+static void add_bands(cli_text *script, const gram_columns *columns, const double *x, const double *values,
                       double *work, int64_t terms)
 {
-    const int64_t count = predictor->stride;
-    add_band(script, 0, x, values, values + predictor->lower, values + predictor->upper, count);
+    const int64_t count = columns->stride;
+    add_band(script, 0, x, values, values + columns->lower, values + columns->upper, count);
     for (int64_t t = 0; t < terms; t++) {
-        const double *mean = term_values(predictor, values, t, terms), *std = mean + 1;
+        const double *mean = term_values(columns, values, t, terms), *std = mean + 1;
         double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
         for (int i = 0; i < GRID; i++) {
             middle[i] = mean[i * count];
-            lower[i] = middle[i] - predictor->quantile * std[i * count];
-            upper[i] = middle[i] + predictor->quantile * std[i * count];
+            lower[i] = middle[i] - columns->half_width * std[i * count];
+            upper[i] = middle[i] + columns->half_width * std[i * count];
         }
         add_band(script, t + 1, x, middle, lower, upper, 1);
     }
 }
 
-static void add_script(cli_text *script, const cli_predictor *predictor, const cli_posterior_picture *picture,
+static void add_script(cli_text *script, const gram_columns *columns, const cli_posterior_picture *picture,
                        const double *x, const double *values, double *work)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
     char number[GRAM_NUMBER_SIZE];
     cli_picture_look(script);
-    add_bands(script, predictor, x, values, work, terms);
+    add_bands(script, columns, x, values, work, terms);
     const int64_t data = add_data(script, picture);
     cli_text_add(script, "set lmargin 10\nset xrange [%s:", gram_number_format(picture->from, number));
     cli_text_add(script, "%s]\nset multiplot\n", gram_number_format(picture->to, number));
@@ -173,31 +170,38 @@ static void add_script(cli_text *script, const cli_predictor *predictor, const c
     cli_text_add(script, "unset xlabel\n");
     for (int64_t t = 0; t < terms; t++) {
         add_place(script, t + 1, terms);
-        add_term(script, kernel, t, band_range(predictor, term_values(predictor, values, t, terms)));
+        add_term(script, kernel, t, band_range(columns, term_values(columns, values, t, terms)));
     }
     cli_text_add(script, "unset multiplot\n");
 }
 
 int cli_picture_draw_posterior(cli_session *session, const char *path, const cli_posterior_picture *picture)
 {
-    const cli_wish wish = {.interval = 0.95, .terms = picture->terms};
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    cli_predictor predictor = {0};
+    gram_predict_options wish;
+    gram_predictor *predictor = NULL;
     cli_text script = {0};
     double *numbers = NULL;
-    int code = cli_predictor_open(session, picture->model, picture->file, &wish, &predictor);
-    if (code == CLI_DONE) numbers = calloc((size_t)GRID * (size_t)(predictor.stride + 4), sizeof *numbers);
-    if (code == CLI_DONE && !numbers) code = cli_no_memory();
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.interval = 0.95;
+    wish.terms = picture->terms;
+    wish.name = picture->file;
+    wish.dashes = "--";
+    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    const gram_columns *columns = predictor ? gram_predictor_columns(predictor) : NULL;
+    if (columns) numbers = calloc((size_t)GRID * (size_t)(columns->stride + 4), sizeof *numbers);
+    if (columns && !numbers) code = cli_no_memory();
     if (code == CLI_DONE) {
         double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;
-        const gram_status status = evaluate(session, &predictor, picture, x, values);
+        status = evaluate(session, predictor, picture, x, values);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
-        if (code == CLI_DONE) add_script(&script, &predictor, picture, x, values, work);
+        if (code == CLI_DONE) add_script(&script, columns, picture, x, values, work);
     }
     if (code == CLI_DONE) code = cli_plot(session, path, 900, FIRST_HEIGHT + TERM_HEIGHT * (int)terms, &script);
     cli_text_free(&script);
     free(numbers);
-    cli_predictor_close(&predictor);
+    gram_predictor_destroy(predictor);
     return code;
 }

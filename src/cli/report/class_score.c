@@ -8,7 +8,7 @@
 
 enum { SAMPLE_STREAM = 0x636C6173, FIRST_ROOM = 1024, MOST_SHOWN = 12 };
 
-int cli_class_score_begin(cli_session *session, const cli_classes *classes, cli_class_score *score)
+int cli_class_score_begin(cli_session *session, const gram_classes *classes, cli_class_score *score)
 {
     *score = (cli_class_score){.classes = classes, .random = {session->common->seed, SAMPLE_STREAM}};
     score->confusion = calloc((size_t)(classes->count * classes->count + 1), sizeof *score->confusion);

@@ -2,13 +2,13 @@
 #ifndef GRAM_CLI_REPORT_CLASS_SCORE_H
 #define GRAM_CLI_REPORT_CLASS_SCORE_H
 
-#include "cli/report/target_classes.h"
+#include "cli/report/class_names.h"
 
 /* A seeded sample of at most so many rows is kept for curves and the area under them. */
 enum { CLI_CLASS_SAMPLE = 1000000 };
 
 typedef struct cli_class_score {
-    const cli_classes *classes; /* borrowed */
+    const gram_classes *classes; /* borrowed */
     gram_random random;
     int64_t count;      /* rows of a known class */
     int64_t other;      /* rows of a class that the model does not know: they count as wrong */
@@ -22,7 +22,7 @@ typedef struct cli_class_score {
 } cli_class_score;
 
 /* Returns CLI_DONE or the exit code after a message; the caller frees it. */
-int cli_class_score_begin(cli_session *session, const cli_classes *classes, cli_class_score *score);
+int cli_class_score_begin(cli_session *session, const gram_classes *classes, cli_class_score *score);
 void cli_class_score_free(cli_class_score *score);
 
 /* A row of class `truth` (-1: one that is not known): values as a predictor has them, from the label on. Returns as above. */

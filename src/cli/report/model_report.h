@@ -2,21 +2,21 @@
 #ifndef GRAM_CLI_REPORT_MODEL_REPORT_H
 #define GRAM_CLI_REPORT_MODEL_REPORT_H
 
+#include "cli/report/class_names.h"
 #include "cli/report/relevance_report.h"
-#include "cli/report/target_classes.h"
 #include "cli/terminal/cli.h"
 #include "cli/terminal/json_print.h"
 
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
     char *kernel;            /* as text */
-    const char *file;        /* set by the caller; NULL: it is not kept */
-    cli_classes classes;     /* of a classifier */
+    gram_description *description;
     cli_relevance relevance;
 } cli_model_report;
 
-/* Returns the exit code. The caller frees the report, also after a failure, and before the model. */
-int cli_model_report_find(cli_session *session, const gram_model *model, cli_model_report *report);
+/* `file`: where the model is kept; NULL: it is not. Returns the exit code. The caller frees the report, also after a failure,
+ * and before the model. */
+int cli_model_report_find(cli_session *session, const gram_model *model, const char *file, cli_model_report *report);
 void cli_model_report_free(cli_model_report *report);
 
 /* Keys of an object that is open. */

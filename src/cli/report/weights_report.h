@@ -5,10 +5,6 @@
 #include "cli/terminal/cli.h"
 #include "cli/terminal/json_print.h"
 
-/* Where the kernel is A*linear(c), keeps mean and deviation of the weight of each prepared column in the model; otherwise
- * does nothing. */
-gram_status cli_weights_learn(cli_session *session, const gram_gp *gp, const gram_kernel *kernel, gram_model *model);
-
 /* What a model keeps of them, in the features' own units: nothing is said if there is nothing. */
 void cli_weights_json(cli_json *json, const gram_model *model);
 void cli_weights_print(cli_session *session, cli_text *text, const gram_model *model);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 64, FIRST_LONG = 256 };
+enum { MAX_OPTIONS = 128, FIRST_LONG = 256 };
 
 static const cli_option common_options[] = {
     {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, "one JSON object instead of the table", 0, 0, NULL},
@@ -111,11 +111,19 @@ static const cli_choice *find_choice(const cli_choice *choices, const char *text
 static int parse_choice(const cli_choice *choices, const char *text, cli_chosen *chosen)
 {
     const cli_choice *choice = find_choice(choices, text);
-    if (!choice || choice->value == CLI_LATER) return 0;
+    if (!choice) return 0;
     const char *rest = text + strlen(choice->name);
     *chosen = (cli_chosen){choice->value, 0};
     if (*rest == '\0') return 1;
     return choice->number && parse_integer(rest + 1, choice->least, choice->most, &chosen->number);
+}
+
+static int keep_setting(cli_settings *settings, const char *name, const char *value)
+{
+    if (settings->count == CLI_MOST_SETTINGS) return 0;
+    settings->given[settings->count].name = name;
+    settings->given[settings->count++].value = value;
+    return 1;
 }
 
 /* Puts the value in its place; 0 if the text is none. */
@@ -131,6 +139,9 @@ static int set_value(const cli_option *option, void *target, const char *text)
     case CLI_SEED: return parse_unsigned(text, place);
     case CLI_SIZE: return cli_parse_size(text, place);
     case CLI_CHOICE: return parse_choice(option->choices, text, place);
+    case CLI_SETTING: return keep_setting(place, option->name, text);
+    case CLI_YES: return keep_setting(place, option->name, "yes");
+    case CLI_NO: return keep_setting(place, option->name + strlen("no-"), "no");
     }
     return 0;
 }
@@ -138,14 +149,10 @@ static int set_value(const cli_option *option, void *target, const char *text)
 /* "It may be auto, exact, cg or nystrom:M." */
 static void list_choices(cli_text *text, const cli_choice *choices)
 {
-    const cli_choice *last = NULL;
-    for (const cli_choice *c = choices; c->name; c++)
-        if (c->value != CLI_LATER) last = c;
     cli_text_add(text, "It may be ");
     for (const cli_choice *c = choices; c->name; c++) {
-        if (c->value == CLI_LATER) continue;
         cli_text_add(text, "%s%s%s", c->name, c->number ? ":" : "", c->number ? c->number : "");
-        if (c != last) cli_text_add(text, c + 1 == last ? " or " : ", ");
+        if (c[1].name) cli_text_add(text, c[2].name ? ", " : " or ");
     }
     cli_text_add(text, ".");
 }
@@ -156,8 +163,7 @@ static const char *near_choice(const cli_choice *choices, const char *text)
     enum { MOST = 16 };
     const char *names[MOST];
     size_t count = 0;
-    for (; choices->name && count < MOST; choices++)
-        if (choices->value != CLI_LATER) names[count++] = choices->name;
+    for (; choices->name && count < MOST; choices++) names[count++] = choices->name;
     return gram_suggest(text, names, count);
 }
 
@@ -167,12 +173,10 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
     const char *near = near_choice(option->choices, text);
     const cli_choice *choice = find_choice(option->choices, text);
     list_choices(&help, option->choices);
-    if (choice && choice->value != CLI_LATER && choice->number)
+    if (choice && choice->number)
         cli_text_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
                      choice->most);
-    if (choice && choice->value == CLI_LATER)
-        (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s %s is not there yet", usage->verb, option->name, text);
-    else if (near && !choice)
+    if (near && !choice)
         (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s', did you mean '%s'?", usage->verb,
                        option->name, text, near);
     else
@@ -208,6 +212,11 @@ typedef struct option_table {
     size_t count;
 } option_table;
 
+static int takes_value(const cli_option *option)
+{
+    return option->type != CLI_FLAG && option->type != CLI_YES && option->type != CLI_NO;
+}
+
 static void build_table(const cli_group *groups, size_t group_count, option_table *table)
 {
     char *letters = table->shorts;
@@ -217,7 +226,7 @@ static void build_table(const cli_group *groups, size_t group_count, option_tabl
         for (size_t i = 0; i < groups[g].count && table->count < MAX_OPTIONS; i++) {
             const cli_option *option = &groups[g].options[i];
             const size_t k = table->count++;
-            const int argument = option->type != CLI_FLAG;
+            const int argument = takes_value(option);
             table->longs[k] = (struct option){option->name, argument, NULL, FIRST_LONG + (int)k};
             table->options[k] = option;
             table->targets[k] = groups[g].target;
@@ -262,6 +271,23 @@ static int wrong_option(const cli_usage *usage, const option_table *table, int f
     if (near)
         return cli_fail(CLI_WRONG_USE, help, "%s: no option '--%s', did you mean '--%s'?", usage->verb, name, near);
     return cli_fail(CLI_WRONG_USE, help, "%s: no option '--%s'", usage->verb, name);
+}
+
+/* An option given twice leaves open which one counts; so does one with its "no-" form. */
+static int check_repeated(const cli_usage *usage, const option_table *table, int k, unsigned char *seen)
+{
+    const char *name = table->names[k];
+    if (seen[k]) return cli_fail(CLI_WRONG_USE, "Leave one out.", "%s: --%s is given twice", usage->verb, name);
+    seen[k] = 1;
+    for (size_t i = 0; i < table->count; i++) {
+        const char *other = table->names[i];
+        const int opposite = (strncmp(name, "no-", 3) == 0 && strcmp(name + 3, other) == 0) ||
+                             (strncmp(other, "no-", 3) == 0 && strcmp(other + 3, name) == 0);
+        if (seen[i] && opposite)
+            return cli_fail(CLI_WRONG_USE, "Leave one out.", "%s: --%s and --%s contradict each other", usage->verb,
+                            other, name);
+    }
+    return CLI_DONE;
 }
 
 static int check_operands(const cli_usage *usage, char **operands, int count)
@@ -310,6 +336,7 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
               char ***operands, int *operand_count)
 {
     option_table table = {0};
+    unsigned char seen[MAX_OPTIONS] = {0};
     int found;
     build_table(groups, group_count, &table);
     opterr = 0;
@@ -317,6 +344,8 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
     while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
         const int k = found == ':' ? -1 : find_option(&table, found);
         if (k < 0) return wrong_option(usage, &table, found, arguments[optind - 1]);
+        const int code = check_repeated(usage, &table, k, seen);
+        if (code != CLI_DONE) return code;
         if (!set_value(table.options[k], table.targets[k], optarg)) return bad_value(usage, table.options[k], optarg);
     }
     const cli_common *common = groups[group_count - 1].target;
@@ -324,26 +353,4 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
     *operands = arguments + optind;
     *operand_count = count - optind;
     return check_operands(usage, *operands, *operand_count);
-}
-
-static int is_among(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(name, *names) == 0) return 1;
-    return 0;
-}
-
-const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
-                           const char *const *allowed)
-{
-    option_table table = {0};
-    int found;
-    build_table(groups, group_count, &table);
-    optind = 1;
-    while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
-        const int k = find_option(&table, found);
-        if (k >= 0 && table.targets[k] != groups[group_count - 1].target && !is_among(table.names[k], allowed))
-            return table.names[k];
-    }
-    return NULL;
 }

@@ -12,11 +12,11 @@ typedef enum cli_type {
     CLI_NUMBER,   /* double, 0 or more */
     CLI_SEED,     /* uint64_t */
     CLI_SIZE,     /* uint64_t, in bytes: 8G */
-    CLI_CHOICE    /* cli_chosen: one of `choices` */
+    CLI_CHOICE,   /* cli_chosen: one of `choices` */
+    CLI_SETTING,  /* cli_settings: a text, kept as it is under the option's name */
+    CLI_YES,      /* the same, "yes" */
+    CLI_NO        /* the same, "no", under the name without its "no-" */
 } cli_type;
-
-/* Of a choice that is planned: it is refused by name. */
-enum { CLI_LATER = -1 };
 
 /* A word that an option may be. Tables end with a row whose name is NULL. */
 typedef struct cli_choice {
@@ -30,6 +30,16 @@ typedef struct cli_chosen {
     int value;
     int64_t number; /* 0: not given */
 } cli_chosen;
+
+/* Options that the library reads: names and texts in the order of the command line. */
+enum { CLI_MOST_SETTINGS = 128 };
+
+typedef struct cli_settings {
+    size_t count;
+    struct {
+        const char *name, *value;
+    } given[CLI_MOST_SETTINGS];
+} cli_settings;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */
@@ -82,11 +92,6 @@ enum { CLI_CONTINUE = -1 };
  * the message of a wrong use, or 0 after --help. */
 int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
               char ***operands, int *operand_count);
-
-/* The name of the first option among arguments that cli_parse accepted that is neither of the last group nor one of `allowed`,
- * which ends with NULL; NULL if there is none. */
-const char *cli_find_other(const cli_group *groups, size_t group_count, int count, char **arguments,
-                           const char *const *allowed);
 
 /* "8G", "512M", "1.5GiB", "100000"; 0 if it is none or out of range. */
 int cli_parse_size(const char *text, uint64_t *bytes);

@@ -173,7 +173,8 @@ int cli_session_fail(cli_session *session, gram_status status, int reading, cons
 {
     cli_session_clear(session);
     const int code = cli_exit_code(status, reading);
-    const char *message = gram_context_message(session->context);
+    const char *message = gram_context_message(session->context), *advice = gram_context_advice(session->context);
     if (status == GRAM_ERROR_CANCELLED) return cli_fail(code, NULL, "interrupted");
-    return cli_fail(code, help ? help : find_row(status)->help, "%s", message[0] ? message : gram_status_text(status));
+    if (!help) help = advice[0] ? advice : find_row(status)->help;
+    return cli_fail(code, help, "%s", message[0] ? message : gram_status_text(status));
 }

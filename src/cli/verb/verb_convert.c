@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report/class_names.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
-#include "cli/report/target_classes.h"
 #include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
@@ -31,7 +31,7 @@ typedef struct convert_state {
     const char *from, *to;
     int to_gram;
     gram_model *model;
-    cli_classes classes;
+    gram_description *description;
     char *kernel;
 } convert_state;
 
@@ -158,7 +158,8 @@ static void write_json(const convert_state *state, cli_text *text)
     cli_json_string(&json, "method", gram_model_method(state->model));
     cli_json_string(&json, "task", gram_model_task(state->model));
     cli_json_string(&json, "kernel", state->kernel);
-    if (state->classes.count > 0) cli_classes_json(&json, &state->classes);
+    const gram_classes *classes = gram_description_classes(state->description);
+    if (classes->count > 0) cli_classes_json(&json, classes);
     cli_json_integer(&json, "n_support", support_count(state->model));
     cli_json_integer(&json, "d", dimension_of(state->model));
     cli_json_truth(&json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
@@ -175,9 +176,10 @@ static void write_table(const convert_state *state, cli_text *text)
     cli_add_row(text, kinds[!state->to_gram], state->to);
     cli_add_label(text, "task");
     cli_text_add(text, "%s", gram_model_task(state->model));
-    if (state->classes.count > 0) {
+    const gram_classes *classes = gram_description_classes(state->description);
+    if (classes->count > 0) {
         cli_text_add(text, ", ");
-        cli_classes_print(text, &state->classes);
+        cli_classes_print(text, classes);
     }
     if (gram_model_array(state->model, "sigmoids", NULL, NULL)) cli_text_add(text, ", with probabilities");
     cli_text_add(text, "\n");
@@ -193,10 +195,8 @@ static int print_report(cli_session *session, convert_state *state)
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
     state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
     if (!state->kernel) return cli_no_memory();
-    if (strcmp(gram_model_task(state->model), "classification") == 0) {
-        const int code = cli_classes_of_model(state->model, state->from, &state->classes);
-        if (code != CLI_DONE) return code;
-    }
+    const gram_status status = gram_model_describe(session->context, state->model, state->from, &state->description);
+    if (status < 0) return cli_session_fail(session, status, 1, NULL);
     if (session->common->json)
         write_json(state, &text);
     else
@@ -220,7 +220,7 @@ int cli_convert(int count, char **arguments)
     if (code == CLI_DONE) code = state.to_gram ? import_model(&session, &state) : export_model(&session, &state);
     if (code == CLI_DONE) code = print_report(&session, &state);
     free(state.kernel);
-    cli_classes_free(&state.classes);
+    gram_description_destroy(state.description);
     gram_model_destroy(state.model);
     cli_session_end(&session);
     return code;

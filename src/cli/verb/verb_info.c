@@ -16,7 +16,7 @@
 static const cli_usage usage = {
     "info",
     "M.gram",
-    "Tells what a model is: method, target, features and how they are scaled, the kernel, also in the words of other\n"
+    "Describes a model: method, target, features and how they are scaled, the kernel, also in the words of other\n"
     "tools, and what was found out when it was fitted.\n",
     "  gram info model.gram\n"
     "  gram info model.gram --json\n",
@@ -51,8 +51,7 @@ static int find_all(cli_session *session, const char *path, info_state *state)
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
     if (stat(path, &facts) == 0) state->bytes = (size_t)facts.st_size;
-    code = cli_model_report_find(session, state->model, &state->report);
-    state->report.file = path;
+    code = cli_model_report_find(session, state->model, path, &state->report);
     if (code != CLI_DONE) return code;
     return cli_words_find(session, gram_function_kernel(gram_model_function(state->model)), dimension_of(state->model),
                           &state->words);
@@ -164,16 +163,8 @@ static void add_model(cli_text *text, const info_state *state)
 /* The ridge, or the noise, in the words of scikit-learn. */
 static void add_alpha(cli_text *text, const info_state *state)
 {
-    char number[GRAM_NUMBER_SIZE];
-    const gram_fact noise = gram_model_find(state->model, "noise");
-    if (!noise.name || isnan(noise.number)) return;
-    cli_add_label(text, "  ridge");
-    if (strcmp(gram_model_method(state->model), "gp") == 0)
-        cli_text_add(text, "GaussianProcessRegressor(alpha=%s), which has a zero mean\n",
-                     gram_number_format(noise.number, number));
-    else
-        cli_text_add(text, "KernelRidge(alpha=%s)%s\n", gram_number_format(noise.number, number),
-                     gram_model_find(state->model, "intercept").integer ? ", which has no intercept" : "");
+    char words[GRAM_ELSEWHERE_SIZE];
+    if (gram_model_elsewhere(state->model, words)[0]) cli_add_row(text, "  ridge", words);
 }
 
 static void write_table(cli_session *session, const info_state *state, cli_text *text)

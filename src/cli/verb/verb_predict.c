@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fit/predictor.h"
 #include "cli/plot/class_picture.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
@@ -26,7 +25,7 @@
 typedef struct predict_options {
     const char *out, *plot;
     cli_chosen missing, format;
-    cli_wish wish;
+    gram_predict_options wish;
 } predict_options;
 
 /* "not given" must be told from the first choice. */
@@ -86,7 +85,8 @@ typedef struct predict_state {
     const char *model_file, *file;
     gram_model *model;
     gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
-    cli_predictor predictor;
+    gram_predictor *predictor;
+    const gram_columns *columns; /* of the predictor */
     gram_reader *reader;
     cli_stream stream;
     int streaming; /* the stream is open */
@@ -115,6 +115,17 @@ static gram_status choose_preparation(cli_session *session, predict_state *state
     return gram_preparation_create(session->context, &changed, &state->preparation);
 }
 
+static int open_predictor(cli_session *session, predict_state *state)
+{
+    gram_predict_options wish = state->own->wish;
+    wish.dashes = "--";
+    wish.name = state->model_file;
+    const gram_status status = gram_predictor_create(session->context, state->model, &wish, &state->predictor);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    state->columns = gram_predictor_columns(state->predictor);
+    return CLI_DONE;
+}
+
 static int open_model(cli_session *session, predict_state *state)
 {
     int code = cli_model_read(session, state->model_file, &state->model);
@@ -124,9 +135,9 @@ static int open_model(cli_session *session, predict_state *state)
                         "%s: this model has no description of the columns that it takes", state->model_file);
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    code = cli_predictor_open(session, state->model, state->model_file, &state->own->wish, &state->predictor);
-    if (code == CLI_DONE) code = cli_score_begin(state->predictor.outputs, state->predictor.level_count, &state->score);
-    if (code == CLI_DONE) code = cli_class_score_begin(session, &state->predictor.classes, &state->classes);
+    code = open_predictor(session, state);
+    if (code == CLI_DONE) code = cli_score_begin(state->columns->outputs, state->columns->level_count, &state->score);
+    if (code == CLI_DONE) code = cli_class_score_begin(session, state->columns->classes, &state->classes);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
 }
 
@@ -152,7 +163,7 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 /* Rows at a time: some megabytes of them, less if the budget is small. */
 static int64_t piece_rows(const cli_session *session, const predict_state *state)
 {
-    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->predictor.stride + 4);
+    const int64_t row = 8 * (gram_preparation_dimension(state->preparation) + 4 * state->columns->stride + 4);
     const int64_t share = (int64_t)(session->budget / 32), most = 4 << 20;
     const int64_t rows = (share < most ? share : most) / row;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
@@ -160,9 +171,9 @@ static int64_t piece_rows(const cli_session *session, const predict_state *state
 
 static void add_header(const predict_state *state, cli_text *text)
 {
-    for (int64_t j = 0; j < state->predictor.count; j++) {
-        cli_text_add_field(text, state->predictor.names[j]);
-        cli_text_add(text, j + 1 < state->predictor.count ? "," : "\n");
+    for (int64_t j = 0; j < state->columns->count; j++) {
+        cli_text_add_field(text, state->columns->names[j]);
+        cli_text_add(text, j + 1 < state->columns->count ? "," : "\n");
     }
 }
 
@@ -170,10 +181,10 @@ static void add_header(const predict_state *state, cli_text *text)
 static void add_values(const predict_state *state, cli_text *text, const double *values)
 {
     char number[GRAM_NUMBER_SIZE];
-    if (!values && state->predictor.count == 1) cli_text_add(text, "\"\"");
-    if (values && state->predictor.classes.count > 0)
-        cli_text_add_field(text, state->predictor.classes.names[(int64_t)values[0]]);
-    for (int64_t j = values && state->predictor.classes.count > 0; j < state->predictor.count; j++)
+    if (!values && state->columns->count == 1) cli_text_add(text, "\"\"");
+    if (values && state->columns->classes->count > 0)
+        cli_text_add_field(text, state->columns->classes->names[(int64_t)values[0]]);
+    for (int64_t j = values && state->columns->classes->count > 0; j < state->columns->count; j++)
         cli_text_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
     cli_text_add(text, "\n");
 }
@@ -183,7 +194,7 @@ static void add_rows(const predict_state *state, const gram_prepared *data, cons
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
         const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? values + i * state->predictor.stride : NULL);
+        add_values(state, text, kept ? values + i * state->columns->stride : NULL);
         i += kept;
     }
 }
@@ -198,61 +209,65 @@ static void find_range(predict_state *state, const gram_prepared *data)
     }
 }
 
-static int keep_rows(kept_rows *kept, const gram_prepared *data, const cli_classes *classes)
+static int keep_rows(kept_rows *kept, const gram_prepared *data, const gram_classes *classes)
 {
     const int64_t room = MOST_KEPT - kept->n, count = data->n < room ? data->n : room;
     if (!kept->x) kept->x = calloc((size_t)(MOST_KEPT * data->d), sizeof *kept->x);
     if (!kept->labels) kept->labels = calloc(MOST_KEPT, sizeof *kept->labels);
     if (!kept->x || !kept->labels) return cli_no_memory();
     memcpy(kept->x + kept->n * data->d, data->x, (size_t)(count * data->d) * sizeof *kept->x);
-    for (int64_t i = 0; i < count; i++) kept->labels[kept->n++] = (double)cli_classes_number(classes, data->y[i]);
+    for (int64_t i = 0; i < count; i++) kept->labels[kept->n++] = (double)gram_classes_find(classes, data->y[i]);
     return CLI_DONE;
 }
 
 static int add_class_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
-    const cli_predictor *predictor = &state->predictor;
+    const gram_columns *columns = state->columns;
     int code = CLI_DONE;
     if (!data->y || data->targets != 1) return CLI_DONE;
     state->with_target = 1;
     for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
-        code = cli_class_score_add(&state->classes, cli_classes_number(&predictor->classes, data->y[i]),
-                                   values + i * predictor->stride);
-    if (code == CLI_DONE && state->own->plot) code = keep_rows(&state->kept, data, &predictor->classes);
+        code = cli_class_score_add(&state->classes, gram_classes_find(columns->classes, data->y[i]),
+                                   values + i * columns->stride);
+    if (code == CLI_DONE && state->own->plot) code = keep_rows(&state->kept, data, columns->classes);
     return code;
 }
 
 static void add_level_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
-    const cli_predictor *predictor = &state->predictor;
+    const gram_columns *columns = state->columns;
     if (!data->y || data->targets != 1) return;
     state->with_target = 1;
     for (int64_t i = 0; i < data->n; i++)
-        cli_score_add_levels(&state->score, data->y[i], predictor->levels, values + i * predictor->stride);
+        cli_score_add_levels(&state->score, data->y[i], columns->levels, values + i * columns->stride);
+}
+
+/* The standard deviation among the values of a row, NaN if it is not there. */
+static double std_of(const gram_columns *columns, const double *values)
+{
+    if (columns->std >= 0) return values[columns->std];
+    if (columns->lower < 0) return NAN;
+    return (values[columns->upper] - values[columns->lower]) / (2 * columns->half_width);
 }
 
 static void add_scores(predict_state *state, const gram_prepared *data, const double *values)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
-    const cli_predictor *predictor = &state->predictor;
-    if (!data->y || predictor->outputs == 0 || data->targets != predictor->outputs) return;
+    const gram_columns *columns = state->columns;
+    if (!data->y || columns->outputs == 0 || data->targets != columns->outputs) return;
     state->with_target = 1;
     for (int64_t i = 0; i < data->n; i++) {
-        const double *y = data->y + i * predictor->outputs, *at = values + i * predictor->stride;
+        const double *y = data->y + i * columns->outputs, *at = values + i * columns->stride;
         cli_score_add(&state->score, y, at);
-        cli_score_add_density(&state->score, y[0], at[0], cli_predictor_std(predictor, at), predictor->quantile);
+        cli_score_add_density(&state->score, y[0], at[0], std_of(columns, at), columns->half_width);
         cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean, y[0], at[0]);
     }
 }
 
 static gram_status evaluate(cli_session *session, const predict_state *state, const gram_prepared *data, double *values)
 {
-    cli_places rows = {.n = data->n, .d = data->d, .x = data->x, .weights = data->weights};
-    if (data->n == 0) return GRAM_OK;
-    gram_status status = gram_points_create_f64(session->context, data->n, data->d, data->x, data->d, &rows.points);
-    if (status >= 0) status = cli_predictor_evaluate(session, &state->predictor, &rows, values);
-    gram_points_destroy(rows.points);
-    return status;
+    return gram_predictor_evaluate(session->context, state->predictor, data->n, data->x, data->weights, values,
+                                   state->columns->stride);
 }
 
 static int evaluate_fail(cli_session *session, gram_status status, const predict_state *state,
@@ -279,13 +294,13 @@ static int predict_piece(cli_session *session, predict_state *state, const gram_
     gram_prepared *data = NULL;
     gram_status status = gram_preparation_apply(session->context, state->preparation, table, 0, &data);
     if (status < 0) return unread(session, status);
-    double *f = calloc((size_t)(data->n * state->predictor.stride + 1), sizeof *f);
+    double *f = calloc((size_t)(data->n * state->columns->stride + 1), sizeof *f);
     status = f ? evaluate(session, state, data, f) : GRAM_OK;
     int code = !f ? cli_no_memory() : status < 0 ? evaluate_fail(session, status, state, data) : CLI_DONE;
     if (code == CLI_DONE) code = write_piece(state, data, f);
     if (code == CLI_DONE) find_range(state, data);
-    if (code == CLI_DONE && state->predictor.classes.count > 0) code = add_class_scores(state, data, f);
-    if (code == CLI_DONE && state->predictor.level_count > 0) add_level_scores(state, data, f);
+    if (code == CLI_DONE && state->columns->classes->count > 0) code = add_class_scores(state, data, f);
+    if (code == CLI_DONE && state->columns->level_count > 0) add_level_scores(state, data, f);
     if (code == CLI_DONE) add_scores(state, data, f);
     state->rows += data->table_rows;
     state->predicted += data->n;
@@ -333,12 +348,12 @@ static int draw_classes(cli_session *session, const predict_state *state)
 static int draw(cli_session *session, predict_state *state)
 {
     cli_model_report report = {0};
-    if (state->predictor.classes.count > 0) return draw_classes(session, state);
+    if (state->columns->classes->count > 0) return draw_classes(session, state);
     if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
     if (!state->with_target || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
                         "%s: --plot needs the target, which is not there", state->file);
-    int code = cli_model_report_find(session, state->model, &report);
+    int code = cli_model_report_find(session, state->model, state->model_file, &report);
     const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
     if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
     cli_model_report_free(&report);
@@ -351,7 +366,7 @@ static void json_levels(cli_json *json, const predict_state *state)
     for (int64_t i = 0; i < state->score.level_count; i++) {
         const cli_score_level *at = &state->score.levels[i];
         cli_json_open(json, NULL, '{');
-        cli_json_number(json, "level", state->predictor.levels[i]);
+        cli_json_number(json, "level", state->columns->levels[i]);
         cli_json_number(json, "loss", at->loss / (double)at->count);
         cli_json_number(json, "below", at->below / (double)at->count);
         cli_json_close(json, '{');
@@ -388,9 +403,9 @@ static void write_json(cli_session *session, const predict_state *state, cli_tex
     cli_json_string(&json, "data", state->file);
     cli_json_integer(&json, "rows", state->rows);
     cli_json_integer(&json, "n", state->predicted);
-    if (state->with_target && state->predictor.classes.count > 0) {
+    if (state->with_target && state->columns->classes->count > 0) {
         cli_class_score_json(&json, &state->classes);
-    } else if (state->with_target && state->predictor.level_count > 0) {
+    } else if (state->with_target && state->columns->level_count > 0) {
         json_levels(&json, state);
     } else if (state->with_target) {
         cli_json_integer(&json, "scored", cli_score_count(&state->score));
@@ -413,7 +428,7 @@ static void add_levels(const predict_state *state, cli_text *text)
     for (int64_t i = 0; i < state->score.level_count; i++) {
         const cli_score_level *at = &state->score.levels[i];
         cli_add_label(text, i == 0 ? "quantiles" : "");
-        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", state->predictor.levels[i],
+        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", state->columns->levels[i],
                      at->below / (double)at->count, at->loss / (double)at->count);
     }
 }
@@ -438,9 +453,9 @@ static void write_table(const predict_state *state, cli_text *text)
     if (state->predicted < state->rows)
         cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
     cli_text_add(text, "\n");
-    if (state->with_target && state->predictor.classes.count > 0) {
+    if (state->with_target && state->columns->classes->count > 0) {
         cli_class_score_print(text, &state->classes);
-    } else if (state->with_target && state->predictor.level_count > 0) {
+    } else if (state->with_target && state->columns->level_count > 0) {
         add_levels(state, text);
     } else if (state->with_target) {
         cli_add_label(text, "scores");
@@ -512,7 +527,7 @@ static int run(cli_session *session, char **operands, predict_state *state)
 
 int cli_predict(int count, char **arguments)
 {
-    predict_options own = {.missing = {AS_FITTED, 0}};
+    predict_options own = {.missing = {AS_FITTED, 0}, .wish = {.size = sizeof own.wish}};
     cli_common common = {0};
     cli_session session = {0};
     predict_state state = {.own = &own, .least = NAN, .most = NAN};
@@ -530,7 +545,7 @@ int cli_predict(int count, char **arguments)
     code = check_use(&own, &common, operands);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = run(&session, operands, &state);
-    cli_predictor_close(&state.predictor);
+    gram_predictor_destroy(state.predictor);
     cli_sample_free(&state.sample);
     cli_class_score_free(&state.classes);
     free(state.kept.x);

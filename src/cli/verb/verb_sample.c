@@ -84,7 +84,7 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
 {
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
-    if (strcmp(gram_model_method(state->model), "gp") != 0 || cli_model_text(state->model, "likelihood"))
+    if (!gram_model_has_intervals(state->model))
         return cli_fail(CLI_WRONG_USE, "`gram fit --method gp` makes models that can be drawn from.",
                         "sample: %s is a model of the method %s", path, gram_model_method(state->model));
     if (!gram_model_preparation(state->model))

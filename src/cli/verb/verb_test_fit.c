@@ -134,6 +134,7 @@ static int run(cli_session *session, char **operands, void *report)
         return cli_fail(CLI_BAD_DATA, "A test needs a sample.", "test fit: %s: one row, need at least two",
                         r->scored.file);
     gram_stein_test_options_init(&options, sizeof options);
+    r->result.size = sizeof r->result;
     options.level = test->level;
     options.draws = test->permutations;
     options.flip = r->flip;

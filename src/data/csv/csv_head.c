@@ -125,7 +125,7 @@ static gram_status take_header(gram_csv *csv)
     TRY(gram_take(csv->context, "csv: header", room, 1, (void **)&text));
     status = write_names(csv, &record, text, &size);
     if (status == GRAM_OK) status = gram_table_set_names(csv->context, csv->table, csv->layout.fields, text, size);
-    gram_give(csv->context, text, room, 1);
+    gram_give(csv->context, text);
     csv->table->named = 1;
 done:
     return status;
@@ -165,7 +165,7 @@ static gram_status choose_fields(gram_csv *csv, const gram_table_options *option
     csv->layout.levels = csv->table->levels;
     csv->layout.keep_missing = options->keep_missing;
 done:
-    gram_give(csv->context, columns, d, sizeof *columns);
+    gram_give(csv->context, columns);
     return status;
 }
 
@@ -223,6 +223,6 @@ gram_status gram_csv_open(gram_csv *csv, const gram_table_options *options)
     TRY(gram_take(csv->context, "csv: columns", csv->layout.fields, sizeof *columns, (void **)&columns));
     TRY(take_head(csv, options, columns));
 done:
-    gram_give(csv->context, columns, csv->layout.fields, sizeof *columns);
+    gram_give(csv->context, columns);
     return status;
 }

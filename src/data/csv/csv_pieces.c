@@ -223,7 +223,7 @@ static gram_status report(pieces *all)
             GRAM_ERROR_FILE, "%s: cannot be read; does another program change it?", gram_source_name(csv->source));
     if (!parse_text(csv, p, text, &fault, &line)) status = gram_csv_report(csv, line, &fault);
 done:
-    gram_give(csv->context, text, BUFFER, 1);
+    gram_give(csv->context, text);
     return status;
 }
 
@@ -263,7 +263,7 @@ static gram_status cut(pieces *all, int *usable)
     TRY(gram_take(context, "csv: buffer", BUFFER, 1, (void **)&text));
     TRY(cut_along_quotes(all, text, usable));
 done:
-    gram_give(context, text, BUFFER, 1);
+    gram_give(context, text);
     return status;
 }
 
@@ -314,6 +314,6 @@ gram_status gram_csv_read_pieces(gram_csv *csv, int *done)
     TRY(cut(&all, done));
     if (*done) TRY(parse_all(&all));
 done:
-    gram_give(csv->context, all.list, all.capacity, sizeof *all.list);
+    gram_give(csv->context, all.list);
     return status;
 }

@@ -60,7 +60,7 @@ static void close_csv(void *state)
     if (!csv) return;
     gram_memory *memory = csv->table->memory;
     gram_csv_end(csv);
-    gram_memory_give(memory, csv, sizeof *csv);
+    gram_memory_give(memory, csv);
 }
 
 static gram_status open_csv(gram_context *context, gram_source *source, const gram_table_options *options,

@@ -19,9 +19,9 @@ gram_status gram_csv_start(gram_context *context, gram_source *source, gram_tabl
 void gram_csv_end(gram_csv *csv)
 {
     gram_memory *memory = csv->table->memory;
-    gram_memory_give(memory, csv->found, (size_t)csv->columns * sizeof *csv->found);
-    gram_memory_give(memory, csv->place, (size_t)csv->layout.fields * sizeof *csv->place);
-    gram_memory_give(memory, csv->buffer, csv->size);
+    gram_memory_give(memory, csv->found);
+    gram_memory_give(memory, csv->place);
+    gram_memory_give(memory, csv->buffer);
 }
 
 int64_t gram_csv_count_lines(const char *text, size_t length)
@@ -58,7 +58,7 @@ static gram_status grow_buffer(gram_csv *csv)
             csv->lines + gram_csv_count_lines(csv->buffer, incomplete_record(csv)) + 1, MAX_RECORD >> 20);
     TRY(gram_take_from(csv->context, csv->table->memory, "csv: a line", (int64_t)csv->size * 2, 1, (void **)&larger));
     memcpy(larger, csv->buffer, csv->end);
-    gram_memory_give(csv->table->memory, csv->buffer, csv->size);
+    gram_memory_give(csv->table->memory, csv->buffer);
     csv->buffer = larger;
     csv->size *= 2;
 done:

@@ -106,9 +106,10 @@ static int last_exponent(const gram_bessel_order *order)
     return DBL_MAX_EXP - 1;
 }
 
-static void prepare(const double *par, void *data)
+static void prepare(const double *par, int64_t d, void *data)
 {
     tables *t = data;
+    (void)d;
     if (degree(par) >= 0) return;
     const double nu = par[NU];
     double k[NODES], slope[NODES];

@@ -47,11 +47,12 @@ static integral make_integral(int p, int q, double divisor)
     return made;
 }
 
-static void prepare(const double *par, void *data)
+static void prepare(const double *par, int64_t d, void *data)
 {
     const int a = (int)par[A];
     tables *t = data;
     const double f = factorial(a - 1);
+    (void)d;
     *t = (tables){.value = make_integral(a - 1, a - 1, f * f)};
     if (a > 1) {
         t->below = make_integral(a - 2, a - 1, f * factorial(a - 2));

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const double BARRED = 1e300; /* x/BARRED is nothing */
@@ -20,7 +21,7 @@ gram_status gram_gp_system_begin(gram_context *context, const char *name, const 
     gram_gp_options *o = &s->options;
     memset(s, 0, sizeof *s);
     gram_gp_options_init(o, sizeof *o);
-    if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
+    TRY(gram_sized_read(context, name, "options.gp", "gram_gp_options", options, o, sizeof *o));
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;
     s->d = x->d;

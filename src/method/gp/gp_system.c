@@ -11,6 +11,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const double DEPENDENT = 1e-12; /* of a pivot, relative to the column's own size */
@@ -24,10 +25,7 @@ const char *gram_mean_name(gram_mean mean)
 void gram_gp_options_init(gram_gp_options *options, size_t size)
 {
     const gram_gp_options defaults = {.mean = GRAM_MEAN_CONSTANT, .noise = 1e-2};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- arguments ---- */
@@ -95,7 +93,7 @@ static gram_status fill_columns(gram_context *context, const gram_points *x, gra
         gram_gp_mean_row(s, point, o->basis ? o->basis + i * o->ld : NULL, s->t + i * s->q);
     }
 done:
-    gram_give(context, point, s->d, sizeof(double));
+    gram_give(context, point);
     return status;
 }
 
@@ -198,7 +196,7 @@ static gram_status solve(gram_context *context, gram_gp_system *s)
     TRY(gram_cholesky_solve(context, s->factor, columns, u, columns));
     combine(s, u);
 done:
-    gram_give(context, u, s->n * columns, sizeof(double));
+    gram_give(context, u);
     return status;
 }
 
@@ -209,7 +207,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_gp_system *s = system;
     memset(s, 0, sizeof *s);
     gram_gp_options_init(&s->options, sizeof s->options);
-    if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;
@@ -229,12 +227,12 @@ done:
 void gram_gp_system_free(gram_context *context, gram_gp_system *s)
 {
     gram_cholesky_destroy(s->factor);
-    gram_give(context, s->t, s->n * s->q, sizeof(double));
-    gram_give(context, s->h, s->n * s->q, sizeof(double));
-    gram_give(context, s->small, s->q * s->q, sizeof(double));
-    gram_give(context, s->beta, s->q, sizeof(double));
-    gram_give(context, s->shift, s->n, sizeof(double));
-    gram_give(context, s->a, s->n, sizeof(double));
+    gram_give(context, s->t);
+    gram_give(context, s->h);
+    gram_give(context, s->small);
+    gram_give(context, s->beta);
+    gram_give(context, s->shift);
+    gram_give(context, s->a);
     memset(s, 0, sizeof *s);
 }
 

@@ -7,6 +7,7 @@
 
 #include <gram/krr.h>
 
+#include "base/sized_struct.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
 #include "points/points.h"
@@ -22,18 +23,14 @@ struct gram_krr {
 void gram_krr_options_init(gram_krr_options *options, size_t size)
 {
     const gram_krr_options defaults = {.lambda = 1e-3, .intercept = 1, .leave_one_out = -1};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-gram_krr_options gram_krr_options_known(const gram_krr_options *options)
+gram_status gram_krr_options_read(gram_context *context, const char *name, const gram_krr_options *options,
+                                  gram_krr_options *known)
 {
-    gram_krr_options known;
-    gram_krr_options_init(&known, sizeof known);
-    if (options) memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    return known;
+    gram_krr_options_init(known, sizeof *known);
+    return gram_sized_read(context, name, "options", "gram_krr_options", options, known, sizeof *known);
 }
 
 /* ---- a solution ---- */
@@ -55,14 +52,13 @@ static int64_t centre_count(const gram_problem *p, const gram_solution *s)
     return s->plan.landmarks < p->n ? s->plan.landmarks : p->n;
 }
 
-void gram_solution_free(gram_context *context, const gram_problem *p, gram_solution *s)
+void gram_solution_free(gram_context *context, gram_solution *s)
 {
-    const int64_t count = centre_count(p, s);
-    gram_give(context, s->a, count * p->m, sizeof(double));
-    gram_give(context, s->b, p->m, sizeof(double));
-    gram_give(context, s->projected, p->n, sizeof(double));
+    gram_give(context, s->a);
+    gram_give(context, s->b);
+    gram_give(context, s->projected);
     if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_destroy(s->centres);
-    gram_give(context, s->landmarks, count * p->d, sizeof(double));
+    gram_give(context, s->landmarks);
 }
 
 static gram_status plan(gram_context *context, const gram_problem *p, const gram_krr_options *options, gram_plan *out)
@@ -114,7 +110,7 @@ static gram_status multiply(gram_context *context, const gram_problem *p, const 
     TRY(gram_matrix_product(context, p->kernel, p->x, s->centres == p->x ? NULL : s->centres, columns, v, columns, out,
                             columns));
 done:
-    gram_give(context, v, count * columns, sizeof(double));
+    gram_give(context, v);
     return status;
 }
 
@@ -174,7 +170,7 @@ static gram_status report_norm(gram_context *context, const gram_problem *p, con
     }
     r->norm = root_sum(sum);
 done:
-    gram_give(context, norms, p->m, sizeof(double));
+    gram_give(context, norms);
     return status;
 }
 
@@ -245,6 +241,7 @@ static void report_solution(const gram_problem *p, const gram_solution *s, const
     r->trace_error = s->trace_error;
     r->effective_dimension = s->effective_dimension;
     r->plan = s->plan;
+    r->intercept = s->intercept;
     for (int64_t i = 0; i < p->n; i++) {
         r->trace += diagonal[i];
         r->radius = fmax(r->radius, sqrt(fmax(0, diagonal[i])));
@@ -281,8 +278,8 @@ static gram_status report(gram_context *context, const gram_problem *p, const gr
     }
     report_likelihood(p, s, r);
 done:
-    gram_give(context, products, numbers, sizeof(double));
-    gram_give(context, diagonal, p->n, sizeof(double));
+    gram_give(context, products);
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -309,12 +306,13 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
                          const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
 {
     gram_status status = GRAM_OK;
-    const gram_krr_options known = gram_krr_options_known(options);
+    gram_krr_options known;
     gram_problem problem = {0};
     gram_solution solution = {0};
     gram_krr *made = NULL;
     if (!context || !krr) return GRAM_ERROR_ARGUMENT;
     *krr = NULL;
+    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
     TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
     TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
     TRY(make(context, &problem, &made));
@@ -328,7 +326,7 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
     if (solution.not_converged) status = GRAM_NOT_CONVERGED;
 done:
     gram_krr_destroy(made);
-    gram_solution_free(context, &problem, &solution);
+    gram_solution_free(context, &solution);
     gram_problem_free(context, &problem);
     return status;
 }
@@ -337,11 +335,10 @@ void gram_krr_destroy(gram_krr *krr)
 {
     if (!krr) return;
     gram_memory *memory = krr->memory;
-    const size_t bytes = (size_t)(krr->given * krr->m) * sizeof(double);
     gram_function_release(krr->function);
-    gram_memory_give(memory, krr->fitted, bytes);
-    gram_memory_give(memory, krr->loo, bytes);
-    gram_memory_give(memory, krr, sizeof *krr);
+    gram_memory_give(memory, krr->fitted);
+    gram_memory_give(memory, krr->loo);
+    gram_memory_give(memory, krr);
     gram_memory_release(memory);
 }
 

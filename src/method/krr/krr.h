@@ -5,6 +5,7 @@
 #include <gram/krr.h>
 
 /* The defaults, and over them what the caller's struct has, however old it is; NULL: the defaults. */
-gram_krr_options gram_krr_options_known(const gram_krr_options *options);
+gram_status gram_krr_options_read(gram_context *context, const char *name, const gram_krr_options *options,
+                                  gram_krr_options *known);
 
 #endif

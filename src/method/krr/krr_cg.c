@@ -17,7 +17,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
     gram_operator *op = NULL;
     double *right = NULL, *u = NULL;
     gram_cg_options options;
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     s->centres = p->x;
     TRY(gram_nystrom_create(context, p->kernel, p->x, p->ridge, s->plan.landmarks, &low_rank));
     TRY(gram_solution_operator(context, p, &op));
@@ -38,7 +38,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
 done:
     gram_nystrom_destroy(low_rank);
     gram_operator_release(op);
-    gram_give(context, right, numbers, sizeof(double));
-    gram_give(context, u, numbers, sizeof(double));
+    gram_give(context, right);
+    gram_give(context, u);
     return status < 0 ? status : GRAM_OK;
 }

@@ -116,7 +116,7 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     gram_operator *op = NULL;
     double *right = NULL;
     gram_cg_options options;
-    gram_cg_report report;
+    gram_cg_report report = {.size = sizeof report};
     gram_cg_options_init(&options, sizeof options);
     options.tolerance = s->tolerance > 0 ? s->tolerance : REFINED;
     options.stall = STALLED;
@@ -132,7 +132,7 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     status = GRAM_OK;
     (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
 done:
-    gram_give(context, right, p->n * columns, sizeof(double));
+    gram_give(context, right);
     gram_operator_release(op);
     return status;
 }
@@ -186,7 +186,7 @@ static gram_status decompose(gram_context *context, const gram_problem *p, spect
     e->rank = 0;
     while (e->rank < n && e->values[e->rank] > least) e->rank++;
 done:
-    gram_give(context, k, n * n, sizeof(double));
+    gram_give(context, k);
     return status;
 }
 
@@ -244,10 +244,10 @@ static gram_status pseudo_inverse(gram_context *context, const gram_problem *p, 
     s->condition = e.rank < n ? INFINITY : e.values[0] / e.values[n - 1];
     s->plan.leave_one_out = 0;
 done:
-    gram_give(context, e.values, n, sizeof(double));
-    gram_give(context, e.vectors, n * n, sizeof(double));
-    gram_give(context, one, n, sizeof(double));
-    gram_give(context, z, n, sizeof(double));
+    gram_give(context, e.values);
+    gram_give(context, e.vectors);
+    gram_give(context, one);
+    gram_give(context, z);
     return status;
 }
 
@@ -256,7 +256,7 @@ static gram_status solve_ridgeless(gram_context *context, const gram_problem *p,
     gram_status status = solve_f64(context, p, s, u);
     if (status >= 0 && s->jitter == 0 && s->condition < WORST_CONDITION) return status;
     if (status < 0 && status != GRAM_ERROR_NUMERICAL) return status;
-    gram_give(context, s->projected, p->n, sizeof(double));
+    gram_give(context, s->projected);
     s->projected = NULL;
     s->jitter = 0;
     s->log_determinant = NAN;
@@ -285,6 +285,6 @@ gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_
         TRY(solve_f64(context, p, s, u));
     }
 done:
-    gram_give(context, u, p->n * columns, sizeof(double));
+    gram_give(context, u);
     return status;
 }

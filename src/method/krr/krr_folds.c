@@ -104,7 +104,7 @@ static gram_status sort_rows(gram_context *context, const int64_t *fold, folds *
         ends[(*count)++] = start = i + 1;
     }
 done:
-    gram_give(context, pairs, 2 * p->n, sizeof(int64_t));
+    gram_give(context, pairs);
     return status;
 }
 
@@ -118,9 +118,9 @@ static gram_status all_folds(gram_context *context, folds *f, const int64_t *end
     for (int64_t k = 0, start = 0; k < count; start = ends[k++])
         TRY(leave_out(context, f, f->members + start, ends[k] - start));
 done:
-    gram_give(context, f->columns, n * f->largest, sizeof(double));
-    gram_give(context, f->block, f->largest * f->largest, sizeof(double));
-    gram_give(context, f->right, f->largest * m, sizeof(double));
+    gram_give(context, f->columns);
+    gram_give(context, f->block);
+    gram_give(context, f->right);
     return status;
 }
 
@@ -147,11 +147,11 @@ static gram_status fold_residuals(gram_context *context, const gram_problem *p, 
     TRY(all_folds(context, &f, ends, count));
 done:
     gram_cholesky_destroy(f.factor);
-    gram_give(context, u, n * columns, sizeof(double));
-    gram_give(context, a, n * m, sizeof(double));
-    gram_give(context, b, m, sizeof(double));
-    gram_give(context, ends, n, sizeof(int64_t));
-    gram_give(context, f.members, n, sizeof(int64_t));
+    gram_give(context, u);
+    gram_give(context, a);
+    gram_give(context, b);
+    gram_give(context, ends);
+    gram_give(context, f.members);
     return status;
 }
 
@@ -160,9 +160,10 @@ gram_status gram_krr_fold_residuals(gram_context *context, gram_kernel *kernel, 
                                     double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    const gram_krr_options known = gram_krr_options_known(options);
+    gram_krr_options known;
     gram_problem problem = {0};
     if (!context || !fold || !out) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_krr_options_read(context, "krr_fold_residuals", options, &known));
     TRY(gram_problem_make(context, "krr_fold_residuals", kernel, x, outputs, y, ldy, known.weights, &problem));
     FAIL_IF(ldo < outputs, context, GRAM_ERROR_ARGUMENT, "krr_fold_residuals: ldo = %lld is less than outputs = %lld",
             (long long)ldo, (long long)outputs);

@@ -151,7 +151,7 @@ static gram_status add_chunk(gram_context *context, landmarks *l, const gram_sol
         l->missed += diagonal[r] > l->seen[r] ? diagonal[r] - l->seen[r] : 0;
     }
 done:
-    gram_give(context, diagonal, l->rows, sizeof(double));
+    gram_give(context, diagonal);
     gram_points_destroy(part);
     return status;
 }
@@ -219,7 +219,7 @@ static gram_status solve(gram_context *context, landmarks *l, gram_solution *s)
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL,
             "krr_fit: the normal equations of %lld landmarks are singular; a larger lambda helps", (long long)p);
 done:
-    gram_give(context, means, width, sizeof(double));
+    gram_give(context, means);
     return status;
 }
 
@@ -254,9 +254,9 @@ gram_status gram_solve_landmarks(gram_context *context, const gram_problem *prob
     s->rank = p;
     s->trace_error = l.trace > 0 ? l.missed / l.trace : 0;
 done:
-    gram_give(context, l.factor, p * p, sizeof(double));
-    gram_give(context, l.products, l.width * l.width, sizeof(double));
-    gram_give(context, l.features, chunk * l.width, sizeof(double));
-    gram_give(context, l.seen, chunk, sizeof(double));
+    gram_give(context, l.factor);
+    gram_give(context, l.products);
+    gram_give(context, l.features);
+    gram_give(context, l.seen);
     return status;
 }

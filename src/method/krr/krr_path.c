@@ -229,8 +229,8 @@ static gram_status walk(gram_context *context, path *h, int64_t count, gram_krr_
         TRY(visit(context, h, points + i, a, constants ? constants + i * m : b, work));
     }
 done:
-    gram_give(context, room, numbers, sizeof(double));
-    gram_give(context, h->t.a, n * n, sizeof(double));
+    gram_give(context, room);
+    gram_give(context, h->t.a);
     return status;
 }
 
@@ -239,9 +239,10 @@ gram_status gram_krr_path(gram_context *context, gram_kernel *kernel, const gram
                           gram_krr_path_point *points, double *coefficients, double *constants)
 {
     gram_status status = GRAM_OK;
-    const gram_krr_options known = gram_krr_options_known(options);
+    gram_krr_options known;
     gram_problem problem = {0};
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_krr_options_read(context, "krr_path", options, &known));
     TRY(gram_problem_make(context, "krr_path", kernel, x, outputs, y, ldy, known.weights, &problem));
     for (int64_t i = 0; i < count; i++)
         FAIL_IF(!(points[i].lambda > 0) || !isfinite(points[i].lambda), context, GRAM_ERROR_ARGUMENT,

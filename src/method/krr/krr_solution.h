@@ -23,7 +23,7 @@ typedef struct gram_solution {
 
 /* Takes a, b (for `count` centres) and fills in what is not known yet. */
 gram_status gram_solution_make(gram_context *context, const gram_problem *p, int64_t count, gram_solution *s);
-void gram_solution_free(gram_context *context, const gram_problem *p, gram_solution *s);
+void gram_solution_free(gram_context *context, gram_solution *s);
 
 /* (K + ridge) a = y - b by Cholesky in f64 or in f32 with refinement, or by the pseudo-inverse without a ridge. */
 gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_solution *s);

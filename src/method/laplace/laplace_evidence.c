@@ -66,7 +66,7 @@ static gram_status posterior_variance(gram_context *context, const gram_laplace_
         for (int64_t j = first; j < first + count; j++) out[j] = fmax(0, s->k.k[j * (n + 1)] - out[j]);
     }
 done:
-    gram_give(context, columns, n * GRAM_LAPLACE_CHUNK, sizeof(double));
+    gram_give(context, columns);
     return status;
 }
 
@@ -115,7 +115,7 @@ static gram_status fill_inverse(gram_context *context, gram_laplace_state *s, do
     }
     for (int64_t i = 0; i < n * n; i++) w[i] /= -2;
 done:
-    gram_give(context, t, m, sizeof(double));
+    gram_give(context, t);
     return status;
 }
 
@@ -133,7 +133,7 @@ gram_status gram_laplace_shift(gram_context *context, const gram_laplace_state *
     TRY(gram_curvature_apply(context, &s->h, 1, v));
     for (int64_t i = 0; i < n; i++) v[i] = moves[i] - v[i];
 done:
-    gram_give(context, moves, n, sizeof(double));
+    gram_give(context, moves);
     return status;
 }
 
@@ -152,8 +152,8 @@ gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state
     TRY(fill_inverse(context, s, w));
     TRY(gram_laplace_contract(context, s, v, w, gradient));
 done:
-    gram_give(context, numbers, ARRAYS * n, sizeof(double));
-    gram_give(context, w, n * n, sizeof(double));
+    gram_give(context, numbers);
+    gram_give(context, w);
     return status;
 }
 
@@ -165,7 +165,7 @@ gram_status gram_laplace_evidence(gram_context *context, gram_kernel *kernel, co
     gram_laplace_state s = {0};
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
     const int threads = gram_loss_threads_fit(context, x ? gram_points_count(x) : 0);
-    TRY(gram_laplace_options_read(context, "laplace_evidence", options, &known));
+    TRY(gram_laplace_options_read(context, "laplace_evidence", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_evidence", kernel, x, y, &known, &s));
     *value = s.log_evidence;
     const int converged = s.converged;

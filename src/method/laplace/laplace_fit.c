@@ -53,7 +53,7 @@ static gram_status make_mean(gram_context *context, const gram_laplace_state *s,
     made->mean = NULL;
     TRY(gram_function_create(context, s->problem.kernel, s->problem.x, m, v, m, NULL, &made->mean));
 done:
-    gram_give(context, v, n * (m + 1), sizeof(double));
+    gram_give(context, v);
     return status;
 }
 
@@ -91,7 +91,7 @@ gram_status gram_laplace_fit(gram_context *context, gram_kernel *kernel, const g
     gram_laplace_state s = {0};
     if (!context || !laplace) return GRAM_ERROR_ARGUMENT;
     *laplace = NULL;
-    TRY(gram_laplace_options_read(context, "laplace_fit", options, &known));
+    TRY(gram_laplace_options_read(context, "laplace_fit", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_fit", kernel, x, y, &known, &s));
     TRY(take_over(context, &s, laplace));
     if (!s.converged) status = GRAM_NOT_CONVERGED;
@@ -108,7 +108,7 @@ void gram_laplace_destroy(gram_laplace *laplace)
     gram_function_release(laplace->mean);
     gram_curvature_free(memory, &laplace->h);
     gram_softmax_curvature_free(memory, &laplace->g);
-    gram_memory_give(memory, laplace, sizeof *laplace);
+    gram_memory_give(memory, laplace);
     gram_memory_release(memory);
 }
 
@@ -197,7 +197,7 @@ gram_status gram_laplace_latent(gram_context *context, const gram_laplace *lapla
     }
 done:
     gram_points_destroy(part);
-    if (work) gram_give(context, work, chunk_numbers(laplace, room), sizeof(double));
+    gram_give(context, work);
     return status;
 }
 
@@ -226,7 +226,7 @@ static gram_status predict_several(gram_context *context, const gram_laplace *l,
     for (int64_t i = 0; i < n; i++)
         gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, work, work + DRAWS * m, out + i * ldo);
 done:
-    gram_give(context, work, numbers, sizeof(double));
+    gram_give(context, work);
     return status;
 }
 
@@ -258,7 +258,7 @@ gram_status gram_laplace_predict(gram_context *context, const gram_laplace *lapl
     }
 done:
     gram_points_destroy(part);
-    gram_give(context, mean, room * m, sizeof(double));
-    gram_give(context, variance, room * each, sizeof(double));
+    gram_give(context, mean);
+    gram_give(context, variance);
     return status;
 }

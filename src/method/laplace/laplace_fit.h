@@ -28,8 +28,8 @@ typedef struct gram_laplace_state {
     int converged;
 } gram_laplace_state;
 
-gram_status gram_laplace_options_read(gram_context *context, const char *name, const gram_laplace_options *options,
-                                      gram_laplace_options *known);
+gram_status gram_laplace_options_read(gram_context *context, const char *name, const char *argument,
+                                      const gram_laplace_options *options, gram_laplace_options *known);
 
 /* Checks, finds the mode and evaluates the evidence. On failure too, free is due. */
 gram_status gram_laplace_state_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,

@@ -44,7 +44,7 @@ static gram_status move_of_mode(gram_context *context, const gram_laplace_state 
         add_moves(s, first, count, covariance, diagonal + room, out);
     }
 done:
-    gram_give(context, work, numbers, sizeof(double));
+    gram_give(context, work);
     return status;
 }
 
@@ -79,8 +79,8 @@ static gram_status contract(gram_context *context, const gram_laplace_state *s, 
     for (int64_t c = 0; c < s->outputs; c++) TRY(subtract_class(context, s, c, work, work + numbers / 2, w));
     TRY(gram_laplace_contract(context, s, v, w, gradient));
 done:
-    gram_give(context, work, numbers, sizeof(double));
-    gram_give(context, w, n * n, sizeof(double));
+    gram_give(context, work);
+    gram_give(context, w);
     return status;
 }
 
@@ -95,7 +95,7 @@ gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace
     TRY(gram_softmax_curvature_apply(context, &s->g, moves + numbers, v));
     for (int64_t i = 0; i < numbers; i++) v[i] = moves[i] - v[i];
 done:
-    gram_give(context, moves, 2 * numbers, sizeof(double));
+    gram_give(context, moves);
     return status;
 }
 
@@ -110,6 +110,6 @@ gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_lapla
     TRY(contract(context, s, v, gradient));
     gradient[gram_kernel_parameter_count(s->problem.kernel)] = 0;
 done:
-    gram_give(context, v, numbers, sizeof(double));
+    gram_give(context, v);
     return status;
 }

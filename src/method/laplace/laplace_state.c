@@ -1,4 +1,5 @@
 /* The mode of a posterior and Laplace's evidence there. */
+#include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
 
 #include <math.h>
@@ -9,10 +10,7 @@
 void gram_laplace_options_init(gram_laplace_options *options, size_t size)
 {
     const gram_laplace_options defaults = {.nu = 4, .scale = 1, .correction = 1, .tolerance = 1e-9, .iterations = 200};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_positive(gram_context *context, const char *name, const char *what, double value)
@@ -23,13 +21,13 @@ static gram_status check_positive(gram_context *context, const char *name, const
                      gram_number_format(value, text));
 }
 
-gram_status gram_laplace_options_read(gram_context *context, const char *name, const gram_laplace_options *options,
-                                      gram_laplace_options *known)
+gram_status gram_laplace_options_read(gram_context *context, const char *name, const char *argument,
+                                      const gram_laplace_options *options, gram_laplace_options *known)
 {
     gram_status status = GRAM_OK;
     enum { MOST_CLASSES = 1 << 16 };
     gram_laplace_options_init(known, sizeof *known);
-    if (options) memcpy(known, options, options->size < sizeof *known ? options->size : sizeof *known);
+    TRY(gram_sized_read(context, name, argument, "gram_laplace_options", options, known, sizeof *known));
     FAIL_IF(known->likelihood != GRAM_LIKELIHOOD_SOFTMAX && !gram_likelihood_find(known->likelihood), context,
             GRAM_ERROR_ARGUMENT, "%s: likelihood = %d is none", name, (int)known->likelihood);
     FAIL_IF(known->classes < 0 || known->classes > MOST_CLASSES || known->classes == 1, context, GRAM_ERROR_ARGUMENT,
@@ -162,7 +160,7 @@ static gram_status find_several(gram_context *context, gram_laplace_state *s)
     s->jitter = fmax(mode.jitter, s->g.jitter);
     s->log_evidence = s->log_likelihood - s->quadratic / 2 - s->g.log_determinant / 2;
 done:
-    gram_give(context, constants, s->outputs, sizeof(double));
+    gram_give(context, constants);
     return status;
 }
 
@@ -194,16 +192,15 @@ done:
 
 void gram_laplace_state_free(gram_context *context, gram_laplace_state *s)
 {
-    const int64_t numbers = s->n * s->outputs;
     if (!s->memory) return;
     gram_curvature_free(s->memory, &s->h);
     gram_softmax_curvature_free(s->memory, &s->g);
     gram_loss_matrix_free(context, &s->k);
-    gram_give(context, s->y, s->n, sizeof(double));
-    gram_give(context, s->a, numbers, sizeof(double));
-    gram_give(context, s->f, numbers, sizeof(double));
-    gram_give(context, s->p, numbers, sizeof(double));
-    gram_give(context, s->curvature, s->n, sizeof(double));
+    gram_give(context, s->y);
+    gram_give(context, s->a);
+    gram_give(context, s->f);
+    gram_give(context, s->p);
+    gram_give(context, s->curvature);
     gram_problem_free(context, &s->problem);
     memset(s, 0, sizeof *s);
 }

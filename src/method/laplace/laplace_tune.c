@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
 #include "tune/gradient_search.h"
 
@@ -27,11 +28,8 @@ static const laplace_tuning *laplace_of(const gram_tuning *t)
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
     gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
-    if (!options) return;
     gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- the start ---- */
@@ -78,7 +76,7 @@ static gram_status resolve(const gram_tuning *t, const gram_kernel *kernel, gram
     TRY(gram_kernel_with_values(t->context, resolved, values, out));
 done:
     gram_kernel_release(resolved);
-    gram_give(t->context, values, count, sizeof(double));
+    gram_give(t->context, values);
     return status;
 }
 
@@ -218,8 +216,9 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
     gram_laplace_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    TRY(gram_laplace_options_read(context, "laplace_tune", &o.laplace, &laplace.options));
+    TRY(gram_sized_read(context, "laplace_tune", "options", "gram_laplace_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "laplace_tune", "report", "gram_laplace_tune_report", report, sizeof *report));
+    TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", &o.laplace, &laplace.options));
     laplace.scale_fixed = o.scale_fixed;
     TRY(check(context, &o, kernel, x, y, tuned));
     gram_tuning t = {.context = context,
@@ -240,13 +239,12 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     TRY(gram_tuning_run(&t, kernel, &out));
     *tuned = out.kernel;
     if (scale) *scale = out.noise;
-    if (report)
-        *report = (gram_laplace_tune_report){.size = sizeof *report,
-                                             .rows = out.rows,
-                                             .evaluations = t.evaluations,
-                                             .log_evidence = -out.value,
-                                             .at_bound = out.at_bound,
-                                             .ard_kept = out.ard_kept};
+    const gram_laplace_tune_report made = {.rows = out.rows,
+                                           .evaluations = t.evaluations,
+                                           .log_evidence = -out.value,
+                                           .at_bound = out.at_bound,
+                                           .ard_kept = out.ard_kept};
+    gram_sized_write(report, &made, sizeof made);
     if (t.evaluations >= t.evaluations_limit) status = GRAM_NOT_CONVERGED;
 done:
     return status;

@@ -6,6 +6,8 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
+
 struct gram_logistic {
     gram_memory *memory;
     gram_function *function;
@@ -15,10 +17,7 @@ struct gram_logistic {
 void gram_logistic_options_init(gram_logistic_options *options, size_t size)
 {
     const gram_logistic_options defaults = {.lambda = 1e-3, .intercept = 1, .tolerance = 1e-9, .iterations = 100};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status read_options(gram_context *context, const gram_logistic_options *options,
@@ -27,7 +26,7 @@ static gram_status read_options(gram_context *context, const gram_logistic_optio
     gram_status status = GRAM_OK;
     char text[GRAM_NUMBER_SIZE];
     gram_logistic_options_init(known, sizeof *known);
-    if (options) memcpy(known, options, options->size < sizeof *known ? options->size : sizeof *known);
+    TRY(gram_sized_read(context, "logistic_fit", "options", "gram_logistic_options", options, known, sizeof *known));
     FAIL_IF(!(known->lambda > 0 && isfinite(known->lambda)), context, GRAM_ERROR_ARGUMENT,
             "logistic_fit: lambda = %s, need a finite number above 0", gram_number_format(known->lambda, text));
     FAIL_IF(!(known->tolerance >= 0), context, GRAM_ERROR_ARGUMENT, "logistic_fit: tolerance = %s, need a number >= 0",
@@ -141,7 +140,7 @@ void gram_logistic_destroy(gram_logistic *logistic)
     if (!logistic) return;
     gram_memory *memory = logistic->memory;
     gram_function_release(logistic->function);
-    gram_memory_give(memory, logistic, sizeof *logistic);
+    gram_memory_give(memory, logistic);
     gram_memory_release(memory);
 }
 

@@ -34,13 +34,12 @@ gram_status gram_logistic_problem(gram_context *context, const char *name, gram_
     enum { MOST_CLASSES = 1 << 16 };
     gram_status status = GRAM_OK;
     double *y = NULL;
-    int64_t *counts = NULL, taken = 0;
+    int64_t *counts = NULL;
     memset(problem, 0, sizeof *problem);
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "%s: x is NULL", name);
     FAIL_IF(!label, context, GRAM_ERROR_ARGUMENT, "%s: label is NULL", name);
     FAIL_IF(classes < 2 || classes > MOST_CLASSES, context, GRAM_ERROR_ARGUMENT, "%s: classes = %lld, need 2 to %d",
             name, (long long)classes, (int)MOST_CLASSES);
-    taken = classes;
     TRY(gram_take(context, "classes", classes, sizeof *counts, (void **)&counts));
     TRY(gram_take(context, "labels", gram_points_count(x), sizeof(double), (void **)&y));
     TRY(check_labels(context, name, gram_points_count(x), classes, label, weights, y, counts));
@@ -50,8 +49,8 @@ gram_status gram_logistic_problem(gram_context *context, const char *name, gram_
                 "%s: class %lld has %lld row%s, need at least %lld of each of the %lld classes", name, (long long)c,
                 (long long)counts[c], counts[c] == 1 ? "" : "s", (long long)least, (long long)classes);
 done:
-    if (x) gram_give(context, y, gram_points_count(x), sizeof(double));
-    gram_give(context, counts, taken, sizeof *counts);
+    gram_give(context, y);
+    gram_give(context, counts);
     return status;
 }
 
@@ -73,11 +72,10 @@ done:
 void gram_logistic_solution_give(gram_context *context, gram_logistic_solution *s)
 {
     if (!s->k) return;
-    const int64_t numbers = s->k->n * s->outputs;
-    gram_give(context, s->a, numbers, sizeof(double));
-    gram_give(context, s->b, s->outputs, sizeof(double));
-    gram_give(context, s->f, numbers, sizeof(double));
-    gram_give(context, s->spare, numbers, sizeof(double));
+    gram_give(context, s->a);
+    gram_give(context, s->b);
+    gram_give(context, s->f);
+    gram_give(context, s->spare);
     s->a = s->b = s->f = s->spare = NULL;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/logistic/logistic.h"
 #include "tune/fold_fits.h"
 
@@ -20,10 +21,7 @@ typedef struct tuning {
 void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size)
 {
     const gram_logistic_tune_options defaults = {.folds = 5, .intercept = 1};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
@@ -75,10 +73,12 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
                                double *lambda, gram_grid_report *report, gram_grid_point *grid, double *held_out,
                                int64_t ldo)
 {
+    gram_status status = GRAM_OK;
     gram_logistic_tune_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
+    if (tuned) *tuned = NULL;
     gram_logistic_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_sized_read(context, "logistic_tune", "options", "gram_logistic_tune_options", options, &o, sizeof o));
     const int64_t outputs = classes == 2 && !o.softmax ? 1 : classes;
     const int64_t usual = outputs == 1 ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)(classes > 1 ? classes : 1)));
     tuning t = {kernel, x, label, classes, outputs, o.intercept != 0};
@@ -105,5 +105,7 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
                                     .held_columns = classes,
                                     .ldo = ldo,
                                     .grid = grid};
-    return gram_fit_search_run(context, &search, tuned, lambda, report);
+    TRY(gram_fit_search_run(context, &search, tuned, lambda, report));
+done:
+    return status;
 }

@@ -89,7 +89,7 @@ gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, con
     int converged = 0;
     if (!context || !fit) return GRAM_ERROR_ARGUMENT;
     *fit = NULL;
-    TRY(gram_loss_options_read(context, "loss_fit_create", options, &known));
+    TRY(gram_loss_options_read(context, "loss_fit_create", "options", options, &known));
     TRY(gram_problem_make(context, "loss_fit_create", kernel, x, 1, y, 1, known.weights, &problem));
     TRY(gram_take(context, "loss_fit_create", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
@@ -109,7 +109,7 @@ void gram_loss_fit_destroy(gram_loss_fit *fit)
     if (!fit) return;
     gram_memory *memory = fit->memory;
     gram_function_release(fit->function);
-    gram_memory_give(memory, fit, sizeof *fit);
+    gram_memory_give(memory, fit);
     gram_memory_release(memory);
 }
 

@@ -22,8 +22,8 @@ typedef struct gram_loss_solution {
     int converged;
 } gram_loss_solution;
 
-gram_status gram_loss_options_read(gram_context *context, const char *name, const gram_loss_options *options,
-                                   gram_loss_options *known);
+gram_status gram_loss_options_read(gram_context *context, const char *name, const char *argument,
+                                   const gram_loss_options *options, gram_loss_options *known);
 int64_t gram_loss_outputs(const gram_loss_options *options);
 
 gram_status gram_loss_solution_take(gram_context *context, gram_loss_solution *s);

@@ -4,6 +4,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/loss/loss.h"
 #include "solve/interior_points.h"
 
@@ -22,7 +23,8 @@ static double level(const gram_loss_options *o, int64_t quantile)
     return o->quantile_count > 0 ? o->quantiles[quantile] : 0.5;
 }
 
-double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r)
+/* Of complete options. */
+static double value_of(const gram_loss_options *options, int64_t quantile, double r)
 {
     const double size = fabs(r), delta = options->delta;
     switch (options->kind) {
@@ -35,6 +37,15 @@ double gram_loss_value(const gram_loss_options *options, int64_t quantile, doubl
     return NAN;
 }
 
+double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r)
+{
+    gram_loss_options known;
+    gram_loss_options_init(&known, sizeof known);
+    if (gram_sized_read(NULL, "loss_value", "options", "gram_loss_options", options, &known, sizeof known) < 0)
+        return NAN;
+    return value_of(&known, quantile, r);
+}
+
 void gram_loss_options_init(gram_loss_options *options, size_t size)
 {
     const gram_loss_options defaults = {.kind = GRAM_LOSS_ABSOLUTE,
@@ -44,10 +55,7 @@ void gram_loss_options_init(gram_loss_options *options, size_t size)
                                         .epsilon = 0.1,
                                         .tolerance = 1e-8,
                                         .iterations = 100};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_quantiles(gram_context *context, const char *name, const gram_loss_options *o)
@@ -66,13 +74,13 @@ done:
     return status;
 }
 
-gram_status gram_loss_options_read(gram_context *context, const char *name, const gram_loss_options *options,
-                                   gram_loss_options *known)
+gram_status gram_loss_options_read(gram_context *context, const char *name, const char *argument,
+                                   const gram_loss_options *options, gram_loss_options *known)
 {
     gram_status status = GRAM_OK;
     char text[GRAM_NUMBER_SIZE];
     gram_loss_options_init(known, sizeof *known);
-    if (options) memcpy(known, options, options->size < sizeof *known ? options->size : sizeof *known);
+    TRY(gram_sized_read(context, name, argument, "gram_loss_options", options, known, sizeof *known));
     FAIL_IF((int)known->kind < 0 || (int)known->kind >= KINDS, context, GRAM_ERROR_ARGUMENT, "%s: kind = %d is no loss",
             name, (int)known->kind);
     FAIL_IF(!(known->lambda > 0 && isfinite(known->lambda)), context, GRAM_ERROR_ARGUMENT,
@@ -99,7 +107,7 @@ double gram_loss_sum(const gram_loss_options *options, int64_t n, int64_t output
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t o = 0; o < outputs; o++)
-            sum += (weights ? weights[i] : 1) * gram_loss_value(options, o, y[i] - f[i * outputs + o]);
+            sum += (weights ? weights[i] : 1) * value_of(options, o, y[i] - f[i * outputs + o]);
     return sum;
 }
 
@@ -139,11 +147,10 @@ done:
 void gram_loss_solution_give(gram_context *context, gram_loss_solution *s)
 {
     if (!s->k) return;
-    const int64_t numbers = s->k->n * s->outputs;
-    gram_give(context, s->a, numbers, sizeof(double));
-    gram_give(context, s->b, s->outputs, sizeof(double));
-    gram_give(context, s->f, numbers, sizeof(double));
-    gram_give(context, s->numbers, s->count, sizeof(double));
+    gram_give(context, s->a);
+    gram_give(context, s->b);
+    gram_give(context, s->f);
+    gram_give(context, s->numbers);
     s->a = s->b = s->f = s->numbers = NULL;
 }
 
@@ -161,7 +168,7 @@ static double primal(const void *argument, const double *f)
     for (int64_t i = 0; i < s->k->n; i++)
         for (int64_t o = 0; o < at->outputs; o++)
             sum += (s->weights ? s->weights[i] : 1) *
-                   gram_loss_value(s->options, at->first + o, s->y[i] - f[i * at->outputs + o]);
+                   value_of(s->options, at->first + o, s->y[i] - f[i * at->outputs + o]);
     return sum;
 }
 

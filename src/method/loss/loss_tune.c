@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/loss/loss.h"
 #include "tune/fold_fits.h"
 
@@ -18,11 +19,8 @@ typedef struct tuning {
 void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size)
 {
     gram_loss_tune_options defaults = {.folds = 5, .rows = 2000};
-    if (!options) return;
     gram_loss_options_init(&defaults.loss, sizeof defaults.loss);
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
@@ -84,8 +82,8 @@ gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gra
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
     gram_loss_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    TRY(gram_loss_options_read(context, "loss_tune", &o.loss, &t.options));
+    TRY(gram_sized_read(context, "loss_tune", "options", "gram_loss_tune_options", options, &o, sizeof o));
+    TRY(gram_loss_options_read(context, "loss_tune", "options.loss", &o.loss, &t.options));
     t.outputs = gram_loss_outputs(&t.options);
     t.options.tolerance = TOLERANCE;
     t.options.non_crossing = 0;

@@ -595,8 +595,8 @@ static gram_status make_preparation(const reader *r, gram_preparation **preparat
                                                       .named = 1};
     TRY(gram_preparation_create(r->context, &description, preparation));
 done:
-    gram_give(r->context, names, r->d, NAME_SIZE);
-    gram_give(r->context, columns, r->d, sizeof *columns);
+    gram_give(r->context, names);
+    gram_give(r->context, columns);
     return status;
 }
 
@@ -669,9 +669,9 @@ static gram_status read_text(gram_context *context, const char *name, const char
     TRY(make_model(&r, model));
 done:
     gram_function_release(r.function);
-    gram_give(context, r.labels, r.classes, sizeof *r.labels);
-    gram_give(context, r.places, r.classes, sizeof *r.places);
-    gram_give(context, r.counts, r.classes, sizeof *r.counts);
+    gram_give(context, r.labels);
+    gram_give(context, r.places);
+    gram_give(context, r.counts);
     return status;
 }
 
@@ -693,7 +693,7 @@ static gram_status read_all(gram_context *context, gram_source *source, char **t
         char *larger;
         TRY(gram_take(context, "libsvm: the file", 2 * *room, 1, (void **)&larger));
         memcpy(larger, *text, *length);
-        gram_give(context, *text, *room, 1);
+        gram_give(context, *text);
         *text = larger;
         *room *= 2;
     }
@@ -715,7 +715,7 @@ gram_status gram_model_read_libsvm(gram_context *context, const char *path, gram
     TRY(read_all(context, source, &text, &room, &length));
     TRY(read_text(context, gram_source_name(source), text, length, model));
 done:
-    gram_give(context, text, room, 1);
+    gram_give(context, text);
     gram_source_close(source);
     return status;
 }

@@ -482,10 +482,10 @@ static gram_status write_model(writer *w)
     TRY(put_header(w));
     TRY(put_vectors(w));
 done:
-    gram_give(w->context, w->buffer, BUFFER, 1);
-    gram_give(w->context, w->places, w->classes, sizeof *w->places);
-    gram_give(w->context, w->counts, w->classes > 0 ? w->classes : 1, sizeof *w->counts);
-    gram_give(w->context, w->columns, w->f->d, sizeof *w->columns);
+    gram_give(w->context, w->buffer);
+    gram_give(w->context, w->places);
+    gram_give(w->context, w->counts);
+    gram_give(w->context, w->columns);
     return status;
 }
 

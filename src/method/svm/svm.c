@@ -11,7 +11,6 @@ struct gram_svm {
     gram_svm_pair *pairs;
     double *duals;    /* n x outputs */
     int64_t *support; /* centres of the function */
-    int64_t support_room;
     double *sigmoids; /* outputs x 2, or NULL */
 };
 
@@ -53,8 +52,8 @@ done:
 static void free_points(gram_context *context, pair_points *own)
 {
     gram_points_destroy(own->points);
-    gram_give(context, own->f64, own->count, sizeof(double));
-    gram_give(context, own->f32, own->count, sizeof(float));
+    gram_give(context, own->f64);
+    gram_give(context, own->f32);
 }
 
 /* Outputs share the time that is left: without that, a clock that runs out would leave the last ones at their start. */
@@ -89,8 +88,8 @@ static gram_status solve_large(gram_context *context, const gram_svm_data *data,
     gram_svm_problem_finish(&problem);
 done:
     free_points(context, &own);
-    gram_give(context, f, data->n, sizeof(double));
-    gram_give(context, memory, 1, bytes);
+    gram_give(context, f);
+    gram_give(context, memory);
     return status;
 }
 
@@ -100,7 +99,6 @@ static gram_status list_support(gram_context *context, const gram_svm_data *data
 {
     gram_status status = GRAM_OK;
     gram_svm_report *r = &svm->report;
-    svm->support_room = data->n;
     TRY(gram_take(context, "support vectors", data->n, sizeof(int64_t), (void **)&svm->support));
     for (int64_t i = 0; i < data->n; i++) {
         int any = 0, bounded = 0;
@@ -148,10 +146,10 @@ static gram_status make_function(gram_context *context, const gram_svm_data *dat
     TRY(gram_function_create(context, data->kernel, centres, m, a, m, constants, &svm->function));
 done:
     gram_points_destroy(centres);
-    gram_give(context, a, count * m, sizeof(double));
-    gram_give(context, constants, m, sizeof(double));
-    gram_give(context, wide, count * d, sizeof(double));
-    gram_give(context, narrow, count * d, sizeof(float));
+    gram_give(context, a);
+    gram_give(context, constants);
+    gram_give(context, wide);
+    gram_give(context, narrow);
     return status;
 }
 
@@ -203,7 +201,7 @@ static gram_status make_sigmoids(gram_context *context, const gram_svm_data *dat
     }
     TRY(gram_svm_fit_sigmoids(context, data, decisions ? decisions : data->options.out_of_fold, svm->sigmoids));
 done:
-    gram_give(context, decisions, numbers, sizeof(double));
+    gram_give(context, decisions);
     return status;
 }
 
@@ -244,13 +242,12 @@ void gram_svm_destroy(gram_svm *svm)
 {
     if (!svm) return;
     gram_memory *memory = svm->memory;
-    const size_t outputs = (size_t)svm->report.outputs;
     gram_function_release(svm->function);
-    gram_memory_give(memory, svm->duals, (size_t)svm->report.n * outputs * sizeof(double));
-    gram_memory_give(memory, svm->pairs, outputs * sizeof *svm->pairs);
-    gram_memory_give(memory, svm->support, (size_t)svm->support_room * sizeof(int64_t));
-    gram_memory_give(memory, svm->sigmoids, 2 * outputs * sizeof(double));
-    gram_memory_give(memory, svm, sizeof *svm);
+    gram_memory_give(memory, svm->duals);
+    gram_memory_give(memory, svm->pairs);
+    gram_memory_give(memory, svm->support);
+    gram_memory_give(memory, svm->sigmoids);
+    gram_memory_give(memory, svm);
     gram_memory_release(memory);
 }
 
@@ -312,6 +309,6 @@ gram_status gram_svm_predict(gram_context *context, const gram_svm *svm, const g
     else if (labels)
         memcpy(labels, values, (size_t)x->n * sizeof *labels);
 done:
-    if (svm && x) gram_give(context, own, x->n * svm->report.outputs, sizeof(double));
+    gram_give(context, own);
     return status;
 }

@@ -77,10 +77,11 @@ enum { GRAM_SVM_SMALL = 2048 };
 int gram_svm_is_small(const gram_svm_data *data);
 gram_status gram_svm_solve_small(gram_context *context, gram_svm_data *data);
 
-/* Fills known options in. */
 double gram_svm_sigmoid(double f, double a, double b);
 
-gram_svm_options gram_svm_options_known(const gram_svm_options *options);
+/* The defaults, and over them what the caller's struct has, however old it is; NULL: the defaults. */
+gram_status gram_svm_options_read(gram_context *context, const char *who, const char *argument,
+                                  const gram_svm_options *options, gram_svm_options *known);
 
 /* A and B = 0 of 1/(1 + exp(A f + B)) for each output from decision values (n x outputs) at rows that the machine had not seen;
  * rows of weight 0 do not count. */

@@ -4,6 +4,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/svm/svm.h"
 
 static const int64_t MOST_CLASSES = 4096;
@@ -11,18 +12,14 @@ static const int64_t MOST_CLASSES = 4096;
 void gram_svm_options_init(gram_svm_options *options, size_t size)
 {
     const gram_svm_options defaults = {.C = 1, .nu = 0.5, .epsilon = 0.1, .tolerance = 1e-3};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-gram_svm_options gram_svm_options_known(const gram_svm_options *options)
+gram_status gram_svm_options_read(gram_context *context, const char *who, const char *argument,
+                                  const gram_svm_options *options, gram_svm_options *known)
 {
-    gram_svm_options known;
-    gram_svm_options_init(&known, sizeof known);
-    if (options) memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
-    return known;
+    gram_svm_options_init(known, sizeof *known);
+    return gram_sized_read(context, who, argument, "gram_svm_options", options, known, sizeof *known);
 }
 
 static gram_status fail_number(gram_context *context, const char *who, const char *name, double value,
@@ -149,7 +146,7 @@ static gram_status check_nu(gram_context *context, const char *who, const gram_s
                     (long long)b, most);
         }
 done:
-    gram_give(context, sums, data->classes, sizeof(double));
+    gram_give(context, sums);
     return status;
 }
 
@@ -178,7 +175,7 @@ gram_status gram_svm_data_make(gram_context *context, const char *who, gram_kern
 {
     gram_status status = GRAM_OK;
     memset(data, 0, sizeof *data);
-    data->options = gram_svm_options_known(options);
+    TRY(gram_svm_options_read(context, who, "options", options, &data->options));
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "%s: kernel is NULL", who);
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "%s: x is NULL", who);
     TRY(check_options(context, who, &data->options));
@@ -212,12 +209,12 @@ done:
 
 void gram_svm_data_free(gram_context *context, gram_svm_data *data)
 {
-    gram_give(context, data->first, data->classes + 1, sizeof *data->first);
-    gram_give(context, data->member, data->n, sizeof *data->member);
-    gram_give(context, data->c_of, data->n, sizeof *data->c_of);
-    gram_give(context, data->pairs, data->outputs, sizeof *data->pairs);
-    gram_give(context, data->scale, data->outputs, sizeof *data->scale);
-    gram_give(context, data->tube, 1, sizeof *data->tube);
-    gram_give(context, data->duals, data->n * data->outputs, sizeof *data->duals);
+    gram_give(context, data->first);
+    gram_give(context, data->member);
+    gram_give(context, data->c_of);
+    gram_give(context, data->pairs);
+    gram_give(context, data->scale);
+    gram_give(context, data->tube);
+    gram_give(context, data->duals);
     memset(data, 0, sizeof *data);
 }

@@ -97,8 +97,8 @@ gram_status gram_svm_fit_sigmoids(gram_context *context, const gram_svm_data *da
     TRY(gram_take(context, "targets", data->n, sizeof(double), (void **)&t));
     for (int64_t o = 0; o < data->outputs; o++) fit_pair(data, o, decisions, f, t, sigmoids + 2 * o);
 done:
-    gram_give(context, f, data->n, sizeof(double));
-    gram_give(context, t, data->n, sizeof(double));
+    gram_give(context, f);
+    gram_give(context, t);
     return status;
 }
 
@@ -138,15 +138,14 @@ done:
     return status;
 }
 
-static void free_part(gram_context *context, const gram_svm_data *data, part *p)
+static void free_part(gram_context *context, part *p)
 {
-    const int64_t n = data->n, d = data->x->d;
-    gram_give(context, p->x, n * d, sizeof(double));
-    gram_give(context, p->held_x, n * d, sizeof(double));
-    gram_give(context, p->y, n, sizeof(double));
-    gram_give(context, p->weights, n, sizeof(double));
-    gram_give(context, p->held_row, n, sizeof(int64_t));
-    gram_give(context, p->decisions, n * data->outputs, sizeof(double));
+    gram_give(context, p->x);
+    gram_give(context, p->held_x);
+    gram_give(context, p->y);
+    gram_give(context, p->weights);
+    gram_give(context, p->held_row);
+    gram_give(context, p->decisions);
 }
 
 static void divide(const gram_svm_data *data, const int64_t *fold, int64_t which, part *p)
@@ -172,7 +171,6 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     gram_points *x = NULL, *held = NULL;
     gram_svm *svm = NULL;
     gram_svm_options options = data->options;
-    options.size = sizeof options;
     options.weights = p->weights;
     options.start = options.out_of_fold = NULL;
     options.probability_folds = 0;
@@ -213,7 +211,7 @@ gram_status gram_svm_out_of_fold(gram_context *context, const gram_svm_data *dat
             memcpy(decisions + p.held_row[i] * data->outputs, p.decisions + i * data->outputs, row);
     }
 done:
-    free_part(context, data, &p);
-    gram_give(context, fold, data->n, sizeof *fold);
+    free_part(context, &p);
+    gram_give(context, fold);
     return status;
 }

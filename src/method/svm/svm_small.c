@@ -286,14 +286,13 @@ static void measure(small *s)
 
 static void free_all(gram_context *context, small *s)
 {
-    const int64_t classes = s->data->classes, d = s->data->x->d;
-    for (int64_t c = 0; s->own && c < classes; c++)
-        gram_give(context, s->own[c], width_of(s, c) * width_of(s, c), sizeof(double));
+    const int64_t classes = s->data->classes;
+    for (int64_t c = 0; s->own && c < classes; c++) gram_give(context, s->own[c]);
     gram_engine_destroy(s->engine);
     gram_points_destroy(s->points);
-    gram_give(context, s->numbers, s->place ? s->place[classes] * d : 0, sizeof(double));
-    gram_give(context, s->own, classes, sizeof *s->own);
-    gram_give(context, s->place, classes + 1, sizeof *s->place);
+    gram_give(context, s->numbers);
+    gram_give(context, s->own);
+    gram_give(context, s->place);
 }
 
 gram_status gram_svm_solve_small(gram_context *context, gram_svm_data *data)

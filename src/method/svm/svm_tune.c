@@ -8,6 +8,7 @@
 
 #include <gram/random.h>
 
+#include "base/sized_struct.h"
 #include "method/svm/svm_chain.h"
 #include "points/row_sample.h"
 #include "tile/width_family.h"
@@ -44,10 +45,7 @@ void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size)
                                             .c_least = 0.0625,
                                             .c_most = 2048,
                                             .rows = 5000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check_options(gram_context *context, const gram_svm_tune_options *o)
@@ -161,9 +159,9 @@ static gram_status run(gram_context *context, void *argument, gram_grid_batch *b
     TRY(make_matrices(context, t, b, chains.k));
     TRY(run_chains(context, &chains, b));
 done:
-    for (int64_t w = 0; chains.k && w < b->count; w++) gram_give(context, chains.k[w], b->n * b->n, sizeof(float));
-    gram_give(context, chains.k, b->count, sizeof *chains.k);
-    gram_give(context, chains.work, tasks, sizeof *chains.work);
+    for (int64_t w = 0; chains.k && w < b->count; w++) gram_give(context, chains.k[w]);
+    gram_give(context, chains.k);
+    gram_give(context, chains.work);
     return status;
 }
 
@@ -254,8 +252,7 @@ static void tell_decisions(const gram_svm_data *data, const double *decisions, c
 
 static void tell_report(const tuning *t, const gram_grid_found *found, gram_svm_tune_report *report)
 {
-    *report = (gram_svm_tune_report){.size = sizeof *report,
-                                     .rows = t->data->n,
+    *report = (gram_svm_tune_report){.rows = t->data->n,
                                      .fits = found->work.fits,
                                      .iterations = found->work.steps,
                                      .C = t->c[found->strength],
@@ -286,9 +283,9 @@ static gram_status tune(gram_context *context, const gram_svm_data *data, const 
     tell_report(&t, &g.found, report);
     *tuned = g.found.kernel;
 done:
-    gram_give(context, decisions, data->n * data->outputs, sizeof(double));
-    gram_give(context, t.factors, t.widths, sizeof(double));
-    gram_give(context, t.c, t.strengths, sizeof(double));
+    gram_give(context, decisions);
+    gram_give(context, t.factors);
+    gram_give(context, t.c);
     return status;
 }
 
@@ -313,7 +310,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
                           double *C, double *scores, double *out_of_fold, gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
-    gram_svm_options known = gram_svm_options_known(machine);
+    gram_svm_options known;
     gram_svm_tune_options o;
     gram_svm_tune_report found = {0};
     gram_svm_data data = {0};
@@ -322,7 +319,9 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_svm_options_read(context, "svm_tune", "machine", machine, &known));
+    TRY(gram_sized_read(context, "svm_tune", "options", "gram_svm_tune_options", options, &o, sizeof o));
+    TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));
     TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
     TRY(choose_rows(context, x, y, known.weights, &o, &some));
@@ -337,11 +336,11 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
             (long long)data.n, (long long)o.folds);
     TRY(tune(context, &data, &o, some.rows, x->n, tuned, scores, out_of_fold, &found));
     *C = found.C;
-    if (report) *report = found;
+    gram_sized_write(report, &found, sizeof found);
 done:
     gram_svm_data_free(context, &data);
     gram_kernel_release(resolved);
     gram_sample_free(context, &some.sample);
-    if (x) gram_give(context, some.rows, x->n, sizeof *some.rows);
+    gram_give(context, some.rows);
     return status;
 }

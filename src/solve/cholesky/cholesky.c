@@ -63,8 +63,8 @@ void gram_cholesky_destroy(gram_cholesky *factor)
 {
     if (!factor) return;
     gram_memory *memory = factor->memory;
-    gram_memory_give(memory, factor->numbers, (size_t)factor->count * real_size(factor->storage));
-    gram_memory_give(memory, factor, sizeof *factor);
+    gram_memory_give(memory, factor->numbers);
+    gram_memory_give(memory, factor);
     gram_memory_release(memory);
 }
 
@@ -109,7 +109,7 @@ static gram_status jitter_unit(gram_context *context, const gram_factoring *job,
     for (int64_t i = 0; i < n; i++) sum += diagonal[i] + (job->shift ? job->shift[i] : 0);
     *unit = sum / (double)n * (job->factor->storage == GRAM_STORAGE_F32 ? (double)FLT_EPSILON : DBL_EPSILON);
 done:
-    gram_give(context, diagonal, n, sizeof *diagonal);
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -247,8 +247,8 @@ static gram_status solve_f32(gram_context *context, const gram_cholesky *factor,
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < columns; c++) b[i * ldb + c] = scale[c] * (double)narrow[i * columns + c];
 done:
-    gram_give(context, narrow, n * columns, sizeof *narrow);
-    gram_give(context, scale, columns, sizeof *scale);
+    gram_give(context, narrow);
+    gram_give(context, scale);
     return status;
 }
 

@@ -37,8 +37,8 @@ static gram_status multiply_f32(gram_context *context, const estimation *e)
     TRY(gram_cholesky_multiply_f32(context, e->factor, 0, product, narrow));
     for (int64_t i = 0; i < n; i++) e->x[i] = (double)narrow[i];
 done:
-    gram_give(context, product, n, sizeof *product);
-    gram_give(context, narrow, n, sizeof *narrow);
+    gram_give(context, product);
+    gram_give(context, narrow);
     return status;
 }
 
@@ -80,7 +80,7 @@ gram_status gram_cholesky_condition(gram_context *context, const gram_cholesky *
     TRY(estimate_norm(context, &e, 1, &inverse_norm));
     *estimate = norm * inverse_norm;
 done:
-    if (factor) gram_give(context, e.x, 3 * factor->tiles.n, sizeof *e.x);
-    if (factor) gram_give(context, e.signs, factor->tiles.n, sizeof *e.signs);
+    gram_give(context, e.x);
+    gram_give(context, e.signs);
     return status;
 }

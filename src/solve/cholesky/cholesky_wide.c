@@ -151,7 +151,7 @@ gram_status gram_cholesky_wide_draw(gram_context *context, const gram_cholesky *
                               .argument = &job};
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, g, n * columns, sizeof(double));
-    gram_give(context, normal, n, sizeof(double));
+    gram_give(context, g);
+    gram_give(context, normal);
     return status;
 }

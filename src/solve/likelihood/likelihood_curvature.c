@@ -26,12 +26,11 @@ done:
 
 void gram_curvature_free(gram_memory *memory, gram_curvature *h)
 {
-    const size_t n = (size_t)h->n, m = (size_t)h->room;
     gram_cholesky_destroy(h->factor);
-    gram_memory_give(memory, h->shift, n * sizeof(double));
-    gram_memory_give(memory, h->negative, n * sizeof *h->negative);
-    gram_memory_give(memory, h->q, n * m * sizeof(double));
-    gram_memory_give(memory, h->half, m * m * sizeof(double));
+    gram_memory_give(memory, h->shift);
+    gram_memory_give(memory, h->negative);
+    gram_memory_give(memory, h->q);
+    gram_memory_give(memory, h->half);
     memset(h, 0, sizeof *h);
 }
 
@@ -109,7 +108,7 @@ static gram_status make_negative(gram_context *context, const gram_loss_matrix *
     else
         h->m = 0;
 done:
-    gram_give(context, root, m, sizeof(double));
+    gram_give(context, root);
     return status;
 }
 
@@ -166,8 +165,8 @@ gram_status gram_curvature_apply(gram_context *context, const gram_curvature *h,
         for (int64_t j = 0; j < m; j++)
             for (int64_t c = 0; c < columns; c++) v[i * columns + c] -= h->q[i * m + j] * raw[j * columns + c];
 done:
-    gram_give(context, raw, numbers, sizeof(double));
-    gram_give(context, t, numbers, sizeof(double));
+    gram_give(context, raw);
+    gram_give(context, t);
     return status;
 }
 
@@ -187,7 +186,7 @@ gram_status gram_curvature_quadratic(gram_context *context, const gram_curvature
     for (int64_t j = 0; j < m; j++)
         for (int64_t c = 0; c < columns; c++) out[c] -= t[j * columns + c] * t[j * columns + c];
 done:
-    gram_give(context, raw, numbers, sizeof(double));
-    gram_give(context, t, numbers, sizeof(double));
+    gram_give(context, raw);
+    gram_give(context, t);
     return status;
 }

@@ -209,6 +209,6 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
     mode->converged = mode->optimality <= mode->tolerance;
 done:
     gram_loss_threads_restore(context, threads);
-    gram_give(context, s.numbers, s.numbers ? ARRAYS * mode->k->n : 0, sizeof(double));
+    gram_give(context, s.numbers);
     return status;
 }

@@ -96,8 +96,8 @@ void gram_softmax_curvature_free(gram_memory *memory, gram_softmax_curvature *h)
 {
     for (int64_t c = 0; h->inverse && c < h->classes; c++) gram_cholesky_destroy(h->inverse[c]);
     gram_cholesky_destroy(h->sum);
-    gram_memory_give(memory, h->inverse, (size_t)h->classes * sizeof *h->inverse);
-    gram_memory_give(memory, h->column, 2 * (size_t)h->n * sizeof(double));
+    gram_memory_give(memory, h->inverse);
+    gram_memory_give(memory, h->column);
     memset(h, 0, sizeof *h);
 }
 

@@ -50,8 +50,8 @@ static void close(gram_context *context, search *s)
 {
     if (!s->mode) return;
     gram_softmax_curvature_free(context->memory, &s->g);
-    gram_give(context, s->numbers, ARRAYS * s->mode->k->n * s->mode->classes, sizeof(double));
-    gram_give(context, s->small, s->mode->classes * (s->mode->classes + 1), sizeof(double));
+    gram_give(context, s->numbers);
+    gram_give(context, s->small);
 }
 
 static double weight(const gram_softmax_mode *m, int64_t i)

@@ -85,13 +85,12 @@ done:
 void gram_markov_pass_free(gram_context *context, gram_markov_pass *pass)
 {
     if (!pass->model) return;
-    const int64_t s = pass->model->states, c = pass->columns_taken;
     gram_markov_stepper_free(context, &pass->stepper);
-    gram_give(context, pass->checkpoints, pass->blocks * (s * s + s * c) + 1, sizeof(double));
-    gram_give(context, pass->records, (BLOCK + 1) * record_size((int)s, (int)c), sizeof(double));
-    gram_give(context, pass->adjoint, pass->adjoint_count, sizeof(double));
-    gram_give(context, pass->start, 2 * (int64_t)pass->model->blocks, sizeof(double));
-    gram_give(context, pass->products, c * c, sizeof(double));
+    gram_give(context, pass->checkpoints);
+    gram_give(context, pass->records);
+    gram_give(context, pass->adjoint);
+    gram_give(context, pass->start);
+    gram_give(context, pass->products);
     memset(pass, 0, sizeof *pass);
 }
 
@@ -339,7 +338,7 @@ gram_status gram_markov_recombine(gram_context *context, gram_markov_pass *pass,
     }
     pass->events.columns = fewer;
 done:
-    gram_give(context, row, fewer, sizeof(double));
+    gram_give(context, row);
     return status;
 }
 

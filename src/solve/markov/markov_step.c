@@ -80,10 +80,10 @@ done:
 
 void gram_markov_stepper_free(gram_context *context, gram_markov_stepper *s)
 {
-    gram_give(context, s->steps, s->entries, sizeof *s->steps);
-    gram_give(context, s->numbers, s->number_count, sizeof(double));
-    gram_give(context, s->scratch, s->scratch_count, sizeof(double));
-    gram_give(context, s->moves, GRAM_MARKOV_FACTORS, sizeof *s->moves);
+    gram_give(context, s->steps);
+    gram_give(context, s->numbers);
+    gram_give(context, s->scratch);
+    gram_give(context, s->moves);
     memset(s, 0, sizeof *s);
 }
 

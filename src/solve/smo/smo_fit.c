@@ -43,7 +43,7 @@ static gram_status find_unit(gram_context *context, gram_kernel *kernel, const g
     if (largest > 0) (void)frexp(largest, &exponent);
     *unit = ldexp(1, exponent);
 done:
-    gram_give(context, diagonal, x->n, sizeof(double));
+    gram_give(context, diagonal);
     return status;
 }
 
@@ -64,7 +64,7 @@ static gram_status symmetric_product(gram_context *context, gram_kernel *kernel,
     TRY(gram_engine_product(context, engine, 1, spread, 1, out, 1));
 done:
     gram_engine_destroy(engine);
-    gram_give(context, spread, x->n, sizeof(double));
+    gram_give(context, spread);
     return status;
 }
 
@@ -94,7 +94,7 @@ gram_status gram_smo_add_product(gram_context *context, gram_kernel *kernel, con
         TRY(thin_product(context, kernel, x, count, points, weights, product));
     for (int64_t i = 0; i < x->n; i++) f[i] += product[i];
 done:
-    gram_give(context, product, x->n, sizeof(double));
+    gram_give(context, product);
     return status;
 }
 
@@ -120,7 +120,6 @@ typedef struct level {
     int64_t point_count;
     double *numbers; /* c, lower, upper, b, f, diagonal */
     void *scratch;
-    size_t scratch_bytes;
 } level;
 
 static gram_status get_rows(void *self, gram_context *context, int64_t count, const int64_t *points, const float **out)
@@ -137,8 +136,7 @@ static gram_status solve_level(gram_context *context, const solving *options, le
 {
     gram_status status = GRAM_OK;
     const int64_t room = gram_row_cache_begin(options->cache, l->x), width = room < WIDTH ? room : WIDTH;
-    l->scratch_bytes = gram_smo_scratch(l->smo.count, width);
-    TRY(gram_take(context, "working set", 1, l->scratch_bytes, &l->scratch));
+    TRY(gram_take(context, "working set", 1, gram_smo_scratch(l->smo.count, width), &l->scratch));
     l->smo.source = (gram_smo_source){options->cache, options->unit, get_rows};
     l->smo.context = context;
     l->smo.margin = MARGIN;
@@ -147,21 +145,20 @@ static gram_status solve_level(gram_context *context, const solving *options, le
     gram_smo_prepare(&l->smo, gram_smo_loops_choose(context->vecmath->isa), width, l->scratch);
     TRY(gram_smo_solve(&l->smo));
 done:
-    gram_give(context, l->scratch, 1, l->scratch_bytes);
+    gram_give(context, l->scratch);
     l->scratch = NULL;
     return status;
 }
 
-static void free_level(gram_context *context, level *l, int64_t parent_points)
+static void free_level(gram_context *context, level *l)
 {
-    const int64_t count = l->smo.count;
     gram_points_destroy(l->own);
-    gram_give(context, l->numbers_f64, l->point_count * l->d, sizeof(double));
-    gram_give(context, l->numbers_f32, l->point_count * l->d, sizeof(float));
-    gram_give(context, l->members, count, sizeof(int64_t));
-    gram_give(context, l->point, count, sizeof(int64_t));
-    gram_give(context, l->origin, parent_points, sizeof(int64_t));
-    gram_give(context, l->numbers, 4 * count + l->point_count, sizeof(double));
+    gram_give(context, l->numbers_f64);
+    gram_give(context, l->numbers_f32);
+    gram_give(context, l->members);
+    gram_give(context, l->point);
+    gram_give(context, l->origin);
+    gram_give(context, l->numbers);
 }
 
 static int64_t origin_of(const level *l, int64_t i)
@@ -291,7 +288,7 @@ static gram_status descend(gram_context *context, const gram_points *x, const so
     for (int64_t k = 0; k < l.smo.count; k++) parent->b[l.members[k]] = l.smo.b[k];
     account(&l.smo, parent);
 done:
-    free_level(context, &l, parent->n);
+    free_level(context, &l);
     return status;
 }
 
@@ -310,7 +307,7 @@ static gram_status solve_all(gram_context *context, const gram_points *x, const 
     account(&l.smo, smo);
     if (l.smo.shrunk) TRY(descend(context, x, options, smo));
 done:
-    free_level(context, &l, 0);
+    free_level(context, &l);
     return status;
 }
 
@@ -340,10 +337,10 @@ static gram_status compare_some(gram_context *context, gram_kernel *kernel, cons
     }
 done:
     wide.origin = single.origin = NULL;
-    free_level(context, &wide, 0);
-    free_level(context, &single, 0);
-    gram_give(context, a, n * n, sizeof(double));
-    gram_give(context, b, n * n, sizeof(double));
+    free_level(context, &wide);
+    free_level(context, &single);
+    gram_give(context, a);
+    gram_give(context, b);
     return status;
 }
 
@@ -434,9 +431,9 @@ gram_status gram_smo_fit(gram_context *context, gram_kernel *kernel, const gram_
 done:
     smo->tolerance = wanted;
     gram_row_cache_destroy(how.cache);
-    gram_give(context, before, smo->count, sizeof(double));
-    gram_give(context, known, x->n, sizeof(double));
-    gram_give(context, weights, x->n, sizeof(double));
-    gram_give(context, points, x->n, sizeof(int64_t));
+    gram_give(context, before);
+    gram_give(context, known);
+    gram_give(context, weights);
+    gram_give(context, points);
     return status;
 }

@@ -15,6 +15,7 @@
 #include <gram/random.h>
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "embed/stein.h"
 
 enum { STREAM = 0x737465696e }; /* a stream of random numbers of the test's own */
@@ -68,7 +69,7 @@ gram_status gram_stein_discrepancy(gram_context *context, const gram_kernel *ker
     TRY(gram_rows_quadratic(context, &stein->rows, 1, w, 1, &all, &own));
     *out = make_statistics(all, own, squares, n);
 done:
-    gram_give(context, w, n, sizeof(double));
+    gram_give(context, w);
     gram_stein_destroy(stein);
     return status;
 }
@@ -77,13 +78,8 @@ done:
 
 void gram_stein_test_options_init(gram_stein_test_options *options, size_t size)
 {
-    if (!options) return;
-    memset(options, 0, size);
-    options->size = size;
-    if (size != sizeof *options) return;
-    options->level = 0.05;
-    options->draws = 999;
-    options->flip = 0.5;
+    const gram_stein_test_options defaults = {.level = 0.05, .draws = 999, .flip = 0.5};
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status read_options(gram_context *context, const gram_stein_test_options *given,
@@ -92,9 +88,7 @@ static gram_status read_options(gram_context *context, const gram_stein_test_opt
     gram_status status = GRAM_OK;
     char shown[GRAM_NUMBER_SIZE];
     gram_stein_test_options_init(options, sizeof *options);
-    FAIL_IF(given && given->size != sizeof *given, context, GRAM_ERROR_ARGUMENT,
-            "stein_test: options.size = %zu, gram_stein_test_options_init sets it", given->size);
-    if (given) *options = *given;
+    TRY(gram_sized_read(context, "stein_test", "options", "gram_stein_test_options", given, options, sizeof *options));
     FAIL_IF(!(options->level > 0 && options->level < 1), context, GRAM_ERROR_ARGUMENT,
             "stein_test: level = %s is not between 0 and 1", gram_number_format(options->level, shown));
     FAIL_IF(!(options->flip > 0 && options->flip <= 1), context, GRAM_ERROR_ARGUMENT,
@@ -134,7 +128,7 @@ static gram_status bootstrap(gram_context *context, const gram_rows *rows, const
         TRY(gram_rows_quadratic(context, rows, now, e, now, sums + b, NULL));
     }
 done:
-    gram_give(context, e, room, sizeof(double));
+    gram_give(context, e);
     return status;
 }
 
@@ -172,11 +166,13 @@ gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, co
 {
     gram_status status = GRAM_OK;
     gram_stein_test_options o = {0};
+    gram_stein_test_result made;
     gram_stein *stein = NULL;
     double *ones = NULL, *sums = NULL, all, own;
     int64_t n = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "stein_test: result is NULL");
+    TRY(gram_sized_check(context, "stein_test", "result", "gram_stein_test_result", result, sizeof made));
     TRY(read_options(context, options, &o));
     TRY(gram_stein_create(context, "stein_test", kernel, points, scores, lds, &stein));
     FAIL_IF(stein->n < 2, context, GRAM_ERROR_ARGUMENT, "stein_test: one point, need at least two");
@@ -187,11 +183,12 @@ gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, co
     TRY(gram_rows_quadratic(context, &stein->rows, 1, ones, 1, &all, &own));
     TRY(bootstrap(context, &stein->rows, &o, sums));
     const double square = (double)n * (double)n;
-    result->statistic = make_statistics(all / square, own / square, 1 / (double)n, n);
-    judge(&o, n, all, own, sums, result);
+    made.statistic = make_statistics(all / square, own / square, 1 / (double)n, n);
+    judge(&o, n, all, own, sums, &made);
+    gram_sized_write(result, &made, sizeof made);
 done:
-    gram_give(context, ones, n, sizeof(double));
-    gram_give(context, sums, o.draws, sizeof(double));
+    gram_give(context, ones);
+    gram_give(context, sums);
     gram_stein_destroy(stein);
     return status;
 }

@@ -90,8 +90,8 @@ gram_status gram_dhsic_shuffled(gram_context *context, int variables, gram_kerne
     *scale = (double)n * (double)n * fabs(h.product_of_means);
 done:
     for (int v = 0; v < variables; v++) {
-        gram_give(context, h.k[v], n * n, sizeof(double));
-        gram_give(context, h.mean[v], n, sizeof(double));
+        gram_give(context, h.k[v]);
+        gram_give(context, h.mean[v]);
     }
     return status;
 }

@@ -15,27 +15,24 @@
 #include <gram/text.h>
 
 #include "base/distribution_tails.h"
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 void gram_hsic_options_init(gram_hsic_options *options, size_t size)
 {
     const gram_hsic_options defaults = {.level = 0.05, .permutations = 999};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 void gram_hsic_result_init(gram_hsic_result *result, size_t size)
 {
-    if (!result) return;
-    memset(result, 0, size);
-    result->size = size;
+    const gram_hsic_result empty = {.size = 0};
+    gram_sized_init(result, size, &empty, sizeof empty);
 }
 
 void gram_hsic_result_clear(gram_hsic_result *result)
 {
-    if (!result) return;
+    if (!result || !GRAM_SIZED_HAS(result, kernels)) return;
     for (int v = 0; v < GRAM_HSIC_MAX_VARIABLES; v++) {
         gram_kernel_release(result->kernels[v]);
         result->kernels[v] = NULL;
@@ -169,7 +166,7 @@ static gram_status permute(gram_context *context, int variables, const gram_poin
     }
     count_reached(count, values, scale, result);
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 
@@ -220,13 +217,18 @@ done:
 
 static void begin(gram_hsic_result *result, const gram_hsic_options *o, int variables)
 {
-    const size_t size = result->size;
-    memset(result, 0, sizeof *result);
-    result->size = size;
+    gram_hsic_result_init(result, sizeof *result);
     result->used = o->method == GRAM_HSIC_GAMMA ? GRAM_HSIC_GAMMA : GRAM_HSIC_PERMUTATION;
     result->variables = variables;
     result->null_mean = result->null_deviation = result->statistic = NAN;
     result->p_value = 1;
+}
+
+/* Fills the caller's struct; kernels that it has no room for are not kept. */
+static void tell(gram_hsic_result *made, gram_status status, gram_hsic_result *result)
+{
+    if (status < 0 || !GRAM_SIZED_HAS(result, kernels)) gram_hsic_result_clear(made);
+    gram_sized_write(result, made, sizeof *made);
 }
 
 gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *const *kernels,
@@ -234,23 +236,25 @@ gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *co
 {
     gram_status status = GRAM_OK;
     gram_hsic_options o;
+    gram_hsic_result made;
     int degenerate = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "hsic_test: result is NULL");
-    FAIL_IF(result->size < sizeof *result, context, GRAM_ERROR_ARGUMENT, "hsic_test: result->size is not set");
     gram_hsic_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    begin(result, &o, variables);
+    begin(&made, &o, variables);
+    TRY(gram_sized_check(context, "hsic_test", "result", "gram_hsic_result", result, sizeof made));
+    TRY(gram_sized_read(context, "hsic_test", "options", "gram_hsic_options", options, &o, sizeof o));
+    begin(&made, &o, variables);
     TRY(check(context, variables, points, &o));
-    result->n = points[0]->n;
-    TRY(resolve(context, variables, kernels, points, result));
-    if (variables == 2) TRY(moments(context, result->kernels, points, result, &degenerate));
-    if (result->used == GRAM_HSIC_PERMUTATION && !degenerate)
-        TRY(permute(context, variables, points, o.permutations + 1, result));
-    FAIL_IF(!isfinite(result->statistic), context, GRAM_ERROR_NUMERICAL,
+    made.n = points[0]->n;
+    TRY(resolve(context, variables, kernels, points, &made));
+    if (variables == 2) TRY(moments(context, made.kernels, points, &made, &degenerate));
+    if (made.used == GRAM_HSIC_PERMUTATION && !degenerate)
+        TRY(permute(context, variables, points, o.permutations + 1, &made));
+    FAIL_IF(!isfinite(made.statistic), context, GRAM_ERROR_NUMERICAL,
             "hsic_test: the kernels' values on these points are too large to be summed");
-    result->reject = result->p_value <= o.level;
+    made.reject = made.p_value <= o.level;
 done:
-    if (status < 0 && result && result->size >= sizeof *result) gram_hsic_result_clear(result);
+    if (result) tell(&made, status, result);
     return status;
 }

@@ -132,8 +132,8 @@ static gram_status shuffle_matrices(gram_context *context, const gram_kernel *ke
                               .argument = &f};
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_give(context, c, x->n * x->n, sizeof *c);
-    gram_give(context, d, x->n * x->n, sizeof *d);
+    gram_give(context, c);
+    gram_give(context, d);
     return status;
 }
 

@@ -128,7 +128,7 @@ gram_status gram_mmd_add_blocks(gram_context *context, const gram_kernel *kernel
     TRY(find_values(context, kernel, x, y, block, count, values));
     for (int64_t i = 0; i < count; i++) add_value(moments, values[i]);
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 
@@ -194,11 +194,10 @@ void gram_mmd_stream_destroy(gram_mmd_stream *stream)
 {
     if (!stream) return;
     gram_memory *memory = stream->memory;
-    const size_t bytes = (size_t)(stream->room * stream->d) * sizeof(double);
-    if (stream->x) gram_memory_give(memory, stream->x, bytes);
-    if (stream->y) gram_memory_give(memory, stream->y, bytes);
+    gram_memory_give(memory, stream->x);
+    gram_memory_give(memory, stream->y);
     gram_kernel_release(stream->kernel);
-    gram_memory_give(memory, stream, sizeof *stream);
+    gram_memory_give(memory, stream);
     gram_memory_release(memory);
 }
 

@@ -64,7 +64,7 @@ static gram_status cross_diagonal(gram_context *context, const gram_kernel *kern
     *sum = 0;
     for (int64_t i = 0; i < panels; i++) *sum += c.sums[i];
 done:
-    gram_give(context, c.sums, panels, sizeof *c.sums);
+    gram_give(context, c.sums);
     gram_engine_destroy(engine);
     return status;
 }
@@ -158,7 +158,7 @@ gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel, const g
     for (int64_t i = 0; i < pool.n + pool.m; i++) a[i] = i < pool.n ? 1 / (double)pool.n : -1 / (double)pool.m;
     TRY(gram_function_create(context, kernel, pool.points, 1, a, 1, NULL, witness));
 done:
-    gram_give(context, a, pool.n + pool.m, sizeof *a);
+    gram_give(context, a);
     gram_pool_destroy(context, &pool);
     return status;
 }
@@ -239,8 +239,8 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
                               y->n < MOST_ROWS ? y->n : MOST_ROWS, y_rows, &pool));
     for (int64_t l = 0; l < x->d; l++) TRY(column_score(context, kernel, &pool, l, &score[l]));
 done:
-    if (x) gram_give(context, x_rows, x->n, sizeof *x_rows);
-    if (y) gram_give(context, y_rows, y->n, sizeof *y_rows);
+    gram_give(context, x_rows);
+    gram_give(context, y_rows);
     gram_pool_destroy(context, &pool);
     gram_kernel_release(kernel);
     return status;

@@ -83,8 +83,8 @@ static gram_status again(gram_context *context, permutation *p)
     }
     if (fabs(p->statistic) <= tie) p->statistic = 0;
 done:
-    gram_give(context, w, p->pairs->padded * batch, sizeof *w);
-    gram_give(context, values, batch, sizeof *values);
+    gram_give(context, w);
+    gram_give(context, values);
     return status;
 }
 
@@ -108,9 +108,9 @@ gram_status gram_mmd_test_permutation(gram_context *context, gram_mmd_task *task
     task->result->p_value = (double)(1 + p.exceed) / (double)p.count;
     task->result->redone = p.near_count - 1;
 done:
-    gram_give(context, p.bits, bytes, 1);
-    gram_give(context, p.sums, p.count, sizeof *p.sums);
-    gram_give(context, p.near, p.count, sizeof *p.near);
+    gram_give(context, p.bits);
+    gram_give(context, p.sums);
+    gram_give(context, p.near);
     gram_pairs_destroy(context, &pairs);
     return status;
 }

@@ -38,7 +38,7 @@ gram_status gram_mmd_observed(gram_context *context, const gram_pairs *pairs, in
     *statistic = scale->slope * q + scale->diagonal * diagonal + scale->shift;
     if (fabs(*statistic) <= gram_mmd_tie(pairs, n, scale)) *statistic = 0;
 done:
-    gram_give(context, w, pairs->padded, sizeof *w);
+    gram_give(context, w);
     return status;
 }
 

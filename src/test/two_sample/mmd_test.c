@@ -6,28 +6,25 @@
 #include <gram/text.h>
 
 #include "base/distribution_tails.h"
+#include "base/sized_struct.h"
 #include "test/two_sample/mmd.h"
 
 void gram_mmd_options_init(gram_mmd_options *options, size_t size)
 {
     const gram_mmd_options defaults = {
         .level = 0.05, .permutations = 999, .widths = 7, .width_from = -4, .width_to = 2};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 void gram_mmd_result_init(gram_mmd_result *result, size_t size)
 {
-    if (!result) return;
-    memset(result, 0, size);
-    result->size = size;
+    const gram_mmd_result empty = {.size = 0};
+    gram_sized_init(result, size, &empty, sizeof empty);
 }
 
 void gram_mmd_result_clear(gram_mmd_result *result)
 {
-    if (!result) return;
+    if (!result || !GRAM_SIZED_HAS(result, kernel)) return;
     gram_kernel_release(result->kernel);
     result->kernel = NULL;
 }
@@ -118,8 +115,8 @@ static gram_status test_split(gram_context *context, gram_mmd_task *task, gram_k
     task->result->kernel = gram_kernel_retain(chosen);
     TRY(gram_mmd_test_permutation(context, task));
 done:
-    gram_give(context, x_rows, x->n, sizeof *x_rows);
-    gram_give(context, y_rows, y->n, sizeof *y_rows);
+    gram_give(context, x_rows);
+    gram_give(context, y_rows);
     gram_kernel_release(resolved);
     gram_kernel_release(chosen);
     return status;
@@ -152,9 +149,7 @@ done:
 
 static void begin_result(gram_mmd_result *result, const gram_mmd_options *options, int with_kernel)
 {
-    const size_t size = result->size;
-    memset(result, 0, sizeof *result);
-    result->size = size;
+    gram_mmd_result_init(result, sizeof *result);
     result->null_mean = result->null_deviation = result->statistic = NAN;
     result->p_value = 1;
     result->used = options->method;
@@ -162,32 +157,41 @@ static void begin_result(gram_mmd_result *result, const gram_mmd_options *option
         result->used = with_kernel ? GRAM_MMD_TEST_PERMUTATION : GRAM_MMD_TEST_AGGREGATED;
 }
 
+/* Fills the caller's struct; a kernel that it has no room for is not kept. */
+static void tell(gram_mmd_result *made, gram_status status, gram_mmd_result *result)
+{
+    if (status < 0 || !GRAM_SIZED_HAS(result, kernel)) gram_mmd_result_clear(made);
+    gram_sized_write(result, made, sizeof *made);
+}
+
 gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x, const gram_points *y,
                           const gram_mmd_options *options, gram_mmd_result *result)
 {
     gram_status status = GRAM_OK;
     gram_mmd_options o;
-    gram_mmd_task task = {.options = &o, .result = result};
+    gram_mmd_result made;
+    gram_mmd_task task = {.options = &o, .result = &made};
     gram_kernel *own = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "mmd_test: result is NULL");
-    FAIL_IF(result->size < sizeof *result, context, GRAM_ERROR_ARGUMENT, "mmd_test: result->size is not set");
     gram_mmd_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    begin_result(result, &o, kernel != NULL);
+    begin_result(&made, &o, 0);
+    TRY(gram_sized_check(context, "mmd_test", "result", "gram_mmd_result", result, sizeof made));
+    TRY(gram_sized_read(context, "mmd_test", "options", "gram_mmd_options", options, &o, sizeof o));
+    begin_result(&made, &o, kernel != NULL);
     TRY(check_options(context, &o));
     TRY(gram_pool_create(context, "mmd_test", x, y, &task.pool));
     FAIL_IF(x->n < 2 || y->n < 2, context, GRAM_ERROR_DIMENSION, "mmd_test: x has %lld rows and y %lld, need 2 of each",
             (long long)x->n, (long long)y->n);
-    result->n = x->n;
-    result->m = y->n;
+    made.n = x->n;
+    made.m = y->n;
     if (!kernel) TRY(gram_kernel_parse(context, "rbf", &own));
     TRY(run(context, &task, kernel ? kernel : own, x, y));
-    FAIL_IF(!isfinite(result->statistic), context, GRAM_ERROR_NUMERICAL,
+    FAIL_IF(!isfinite(made.statistic), context, GRAM_ERROR_NUMERICAL,
             "mmd_test: the kernel's values on these points are too large to be summed");
-    result->reject = result->p_value <= o.level;
+    made.reject = made.p_value <= o.level;
 done:
-    if (status < 0 && result && result->size >= sizeof *result) gram_mmd_result_clear(result);
+    if (result) tell(&made, status, result);
     gram_pool_destroy(context, &task.pool);
     gram_kernel_release(own);
     return status;

@@ -50,7 +50,7 @@ static gram_status widen(gram_context *context, const gram_kernel *kernel, doubl
             "mmd_test: the kernel has no length-scale that could take several widths");
     TRY(gram_kernel_with_values(context, kernel, values, out));
 done:
-    gram_give(context, values, count, sizeof *values);
+    gram_give(context, values);
     return status;
 }
 
@@ -151,7 +151,6 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
     gram_mmd_result *result = task->result;
     gram_kernel *kernel = NULL;
     aggregated a = {.count = options->permutations + 1};
-    const int64_t panels = (task->pool.n + task->pool.m + GRAM_PANEL - 1) / GRAM_PANEL;
     int64_t reached = 0;
     TRY(take_arrays(context, &a));
     result->width_count = options->widths;
@@ -168,10 +167,10 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
     TRY(report_best(context, task, result->width[a.best]));
 done:
     gram_kernel_release(kernel);
-    gram_give(context, a.bits, panels * a.count * GRAM_SUBSET_BYTES, 1);
-    gram_give(context, a.sums, a.count, sizeof *a.sums);
-    gram_give(context, a.z, a.count, sizeof *a.z);
-    gram_give(context, a.most, a.count, sizeof *a.most);
+    gram_give(context, a.bits);
+    gram_give(context, a.sums);
+    gram_give(context, a.z);
+    gram_give(context, a.most);
     return status;
 }
 
@@ -211,9 +210,9 @@ static gram_status power(gram_context *context, const gram_mmd_task *task, const
     const double variance = 4 * (variance_x / (double)n + variance_y / (double)m) + 1e-8 * largest * largest;
     *ratio = variance > 0 ? (mean_x + mean_y) / sqrt(variance) : 0;
 done:
-    gram_give(context, v, 2 * total, sizeof *v);
-    gram_give(context, sums, 2 * total, sizeof *sums);
-    gram_give(context, h, total, sizeof *h);
+    gram_give(context, v);
+    gram_give(context, sums);
+    gram_give(context, h);
     gram_engine_destroy(engine);
     return status;
 }

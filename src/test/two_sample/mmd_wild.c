@@ -106,9 +106,9 @@ gram_status gram_mmd_test_wild(gram_context *context, gram_mmd_task *task)
         TRY(count_batch(context, &b, first, draws - first < batch ? draws - first : batch, reach, values, &exceed));
     task->result->p_value = (double)(1 + exceed) / (double)(1 + draws);
 done:
-    gram_give(context, b.w, pairs.padded * batch, sizeof *b.w);
-    gram_give(context, b.series, pairs.n, sizeof *b.series);
-    gram_give(context, values, batch, sizeof *values);
+    gram_give(context, b.w);
+    gram_give(context, b.series);
+    gram_give(context, values);
     gram_pairs_destroy(context, &pairs);
     return status;
 }

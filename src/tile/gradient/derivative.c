@@ -145,7 +145,7 @@ static gram_status diagonal_gradients(gram_context *context, const gram_engine_r
     const gram_gradient how = {.diagonal = weights};
     TRY(gram_gradient_add_inputs(context, child, &how, out, d));
 done:
-    gram_give(context, weights, n, sizeof(double));
+    gram_give(context, weights);
     return status;
 }
 
@@ -165,8 +165,8 @@ static gram_status mean_gradients(gram_context *context, const gram_engine_reque
     const gram_gradient how = {.weights = &weights};
     TRY(gram_gradient_add_inputs(context, child, &how, out, d));
 done:
-    gram_give(context, ones, most, sizeof(double));
-    gram_give(context, shares, most, sizeof(double));
+    gram_give(context, ones);
+    gram_give(context, shares);
     return status;
 }
 

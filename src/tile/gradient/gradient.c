@@ -160,9 +160,8 @@ done:
 static void give_sums(gram_context *context, gram_gradient *g)
 {
     if (!g->engine) return;
-    const int64_t tasks = gram_engine_row_panels(g->engine);
-    gram_give(context, g->row_sums, g->engine->term_count * tasks * GRAM_PANEL, sizeof(double));
-    gram_give(context, g->column_sums, g->inputs ? 0 : tasks * gram_gradient_column_sums(g->engine), sizeof(double));
+    gram_give(context, g->row_sums);
+    gram_give(context, g->column_sums);
 }
 
 /* ---- what comes through the numbers of the points ---- */
@@ -208,7 +207,7 @@ static gram_status add_mean_terms(const term_job *job, const gram_points *x, dou
     const gram_gradient how = {.weights = &weights};
     TRY(add_child(job, x, sample, &how));
 done:
-    gram_give(job->context, ones, sample->n, sizeof(double));
+    gram_give(job->context, ones);
     return status;
 }
 
@@ -228,8 +227,8 @@ static gram_status add_offset_term(const term_job *job, double total)
     const gram_gradient how = {.weights = &weights};
     TRY(add_child(job, sample, sample, &how));
 done:
-    gram_give(job->context, left, sample->n, sizeof(double));
-    gram_give(job->context, right, sample->n, sizeof(double));
+    gram_give(job->context, left);
+    gram_give(job->context, right);
     return status;
 }
 
@@ -292,7 +291,7 @@ static gram_status add_parameters(gram_context *context, const gram_engine_reque
     TRY(add_all_terms(context, &g, request, out, 0));
 done:
     give_sums(context, &g);
-    gram_give(context, g.out, tasks * count, sizeof(double));
+    gram_give(context, g.out);
     gram_engine_destroy(engine);
     return status;
 }
@@ -328,7 +327,7 @@ gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_ker
     TRY(add_parameters(context, &request, &how, sums));
     if (count > 0) memcpy(out, sums, (size_t)count * sizeof *out);
 done:
-    gram_give(context, sums, count, sizeof(double));
+    gram_give(context, sums);
     return status;
 }
 
@@ -350,6 +349,6 @@ gram_status gram_matrix_input_gradient(gram_context *context, const gram_kernel 
     TRY(gram_gradient_add_inputs(context, &request, &how, sums, x->d));
     for (int64_t i = 0; i < x->n; i++) memcpy(out + i * ld, sums + i * x->d, (size_t)x->d * sizeof *out);
 done:
-    gram_give(context, sums, count, sizeof(double));
+    gram_give(context, sums);
     return status;
 }

@@ -89,7 +89,7 @@ void gram_gp_cg_destroy(gram_gp_cg *gp)
     gram_gp_cg_system_free(memory, &gp->system);
     gram_function_release(gp->function);
     gram_kernel_release(gp->kernel);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 
@@ -228,6 +228,6 @@ gram_status gram_gp_cg_predict(gram_context *context, const gram_gp_cg *gp, cons
     status = not_converged ? GRAM_NOT_CONVERGED : GRAM_OK;
 done:
     gram_points_destroy(part);
-    if (gp) gram_give(context, c.k, chunk_numbers(&gp->system.base, &c, variance != NULL), sizeof(double));
+    gram_give(context, c.k);
     return status;
 }

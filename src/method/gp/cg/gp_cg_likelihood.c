@@ -85,7 +85,7 @@ static gram_status contract_groups(gram_context *context, const contraction *c, 
         error[p] = sqrt(spread / (double)(groups - 1) / (double)groups);
     }
 done:
-    gram_give(context, parts, groups * count, sizeof(double));
+    gram_give(context, parts);
     return status;
 }
 
@@ -112,8 +112,8 @@ static gram_status add_trace(gram_context *context, const contraction *c, double
         for (int64_t p = 0; p <= c->parameters; p++) gradient[p] += part[p];
     }
 done:
-    gram_give(context, units.left, size, sizeof(double));
-    gram_give(context, part, c->parameters + 1, sizeof(double));
+    gram_give(context, units.left);
+    gram_give(context, part);
     return status;
 }
 
@@ -132,7 +132,7 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
     if (error) TRY(contract_groups(context, &c, gradient, error));
     if (s->m.kind->whole) TRY(add_trace(context, &c, gradient));
 done:
-    gram_give(context, c.left, size, sizeof(double));
+    gram_give(context, c.left);
     return status;
 }
 

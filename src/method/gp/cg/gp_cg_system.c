@@ -14,6 +14,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "points/points.h"
 
 static const uint64_t PROBES = 0x67705f6367U; /* the name of this use of the seed */
@@ -22,10 +23,7 @@ static const double DEPENDENT = 1e-10, SINGLE = 1e-5;
 void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size)
 {
     const gram_gp_cg_options defaults = {.tolerance = 1e-8, .training_tolerance = 1e-6, .probes = 16, .most = 1000};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static gram_status check(gram_context *context, const char *name, int64_t n, const gram_gp_cg_options *o)
@@ -81,7 +79,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     memset(s, 0, sizeof *s);
     s->name = name;
     gram_gp_cg_options_init(o, sizeof *o);
-    if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_cg_options", options, o, sizeof *o));
     TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
     gram_gp_system *base = &s->base;
     TRY(check(context, name, base->n, o));
@@ -96,25 +94,24 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift, o, &s->m));
     TRY(make_operator(context, kernel, s));
 done:
-    gram_give(context, point, x ? x->d : 0, sizeof(double));
+    gram_give(context, point);
     return status;
 }
 
 void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *s)
 {
     gram_gp_system *base = &s->base;
-    const size_t real = sizeof(double), n = (size_t)base->n, q = (size_t)base->q, probes = (size_t)s->probes;
     gram_operator_release(s->op);
     gram_gp_preconditioner_free(&s->m);
     gram_points_destroy(s->x);
-    gram_memory_give(memory, base->t, n * q * real);
-    gram_memory_give(memory, base->h, n * q * real);
-    gram_memory_give(memory, base->small, q * q * real);
-    gram_memory_give(memory, base->beta, q * real);
-    gram_memory_give(memory, base->shift, n * real);
-    gram_memory_give(memory, base->a, n * real);
-    gram_memory_give(memory, s->weighted, n * probes * real);
-    gram_memory_give(memory, s->solved, n * probes * real);
+    gram_memory_give(memory, base->t);
+    gram_memory_give(memory, base->h);
+    gram_memory_give(memory, base->small);
+    gram_memory_give(memory, base->beta);
+    gram_memory_give(memory, base->shift);
+    gram_memory_give(memory, base->a);
+    gram_memory_give(memory, s->weighted);
+    gram_memory_give(memory, s->solved);
     memset(s, 0, sizeof *s);
 }
 
@@ -252,6 +249,6 @@ gram_status gram_gp_cg_system_solve(gram_context *context, gram_gp_cg_system *s,
     s->value.trace_error = s->m.trace_error;
     if (keep_probes) TRY(keep(context, s, &k));
 done:
-    gram_give(context, k.b, block_numbers(s, &k), sizeof(double));
+    gram_give(context, k.b);
     return status < 0 ? status : GRAM_OK;
 }

@@ -53,8 +53,8 @@ static gram_status draw(gram_context *context, const double *mean, int64_t m, do
     }
     if (jitter) *jitter = used;
 done:
-    gram_give(context, factor, m * m, sizeof(double));
-    gram_give(context, z, m, sizeof(double));
+    gram_give(context, factor);
+    gram_give(context, z);
     return status;
 }
 
@@ -75,8 +75,8 @@ gram_status gram_gp_draw(gram_context *context, const gram_gp *gp, const gram_po
     TRY(draw(context, mean, m, covariance, count, out, ldo, jitter));
 done:
     if (points) {
-        gram_give(context, covariance, points->n * points->n, sizeof(double));
-        gram_give(context, mean, points->n, sizeof(double));
+        gram_give(context, covariance);
+        gram_give(context, mean);
     }
     return status;
 }
@@ -94,6 +94,6 @@ gram_status gram_gp_draw_prior(gram_context *context, gram_kernel *kernel, const
     TRY(gram_matrix(context, kernel, points, NULL, covariance, m));
     TRY(draw(context, NULL, m, covariance, count, out, ldo, jitter));
 done:
-    gram_give(context, covariance, m * m, sizeof(double));
+    gram_give(context, covariance);
     return status;
 }

@@ -13,6 +13,7 @@
 #include <gram/cholesky.h>
 #include <gram/gp_path.h>
 
+#include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "kernel/spectral_measure.h"
 #include "method/gp/cg/gp_cg_system.h"
@@ -41,10 +42,7 @@ struct gram_gp_path {
 void gram_gp_path_options_init(gram_gp_path_options *options, size_t size)
 {
     const gram_gp_path_options defaults = {.draws = 1, .frequencies = 1024, .tolerance = 1e-8};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 static int64_t path_numbers(const gram_gp_path *p)
@@ -56,10 +54,10 @@ void gram_gp_path_destroy(gram_gp_path *path)
 {
     if (!path) return;
     gram_memory *memory = path->memory;
-    gram_memory_give(memory, path->numbers, (size_t)path_numbers(path) * sizeof(double));
+    gram_memory_give(memory, path->numbers);
     gram_function_release(path->update);
     gram_kernel_release(path->kernel);
-    gram_memory_give(memory, path, sizeof *path);
+    gram_memory_give(memory, path);
     gram_memory_release(memory);
 }
 
@@ -190,8 +188,8 @@ static gram_status fill_right(gram_context *context, update *u)
         }
     }
 done:
-    gram_give(context, row, q + s->d, sizeof(double));
-    gram_give(context, noise, n, sizeof(double));
+    gram_give(context, row);
+    gram_give(context, noise);
     return status;
 }
 
@@ -208,7 +206,7 @@ static gram_status solve_exactly(gram_context *context, update *u)
     TRY(gram_cholesky_solve(context, factor, u->columns, u->v, u->columns));
 done:
     gram_cholesky_destroy(factor);
-    gram_give(context, shift, s->n, sizeof(double));
+    gram_give(context, shift);
     return status;
 }
 
@@ -250,7 +248,7 @@ static gram_status solve_by_cg(gram_context *context, update *u)
     for (int64_t first = 0; first < u->columns; first += SOLVE_COLUMNS)
         TRY(solve_part(context, u, &system, first, work));
 done:
-    gram_give(context, work, size, sizeof(double));
+    gram_give(context, work);
     gram_gp_cg_system_free(context->memory, &system);
     return status;
 }
@@ -288,7 +286,7 @@ static gram_status subtract_means(gram_context *context, update *u)
             for (int64_t j = 0; j < q; j++) u->v[i * columns + q + 1 + draw] -= u->v[i * columns + j] * s.beta[j];
     }
 done:
-    gram_give(context, g, size, sizeof(double));
+    gram_give(context, g);
     return status;
 }
 
@@ -323,7 +321,7 @@ static gram_status condition(gram_context *context, gram_gp_path *p, const gram_
     TRY(gram_function_create(context, p->kernel, x, p->draws, u.v + p->base.q + 1, u.columns, NULL, &p->update));
     *not_converged = u.not_converged;
 done:
-    gram_give(context, u.b, 2 * size, sizeof(double));
+    gram_give(context, u.b);
     return status;
 }
 
@@ -390,7 +388,7 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
     if (!context || !path) return GRAM_ERROR_ARGUMENT;
     *path = NULL;
     gram_gp_path_options_init(&o, sizeof o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(gram_sized_read(context, "gp_path_create", "options", "gram_gp_path_options", options, &o, sizeof o));
     TRY(make(context, kernel, &made));
     TRY(check(context, &o, d, x, y));
     TRY(gram_kernel_check_set(context, kernel));
@@ -438,6 +436,6 @@ gram_status gram_gp_path_evaluate(gram_context *context, const gram_gp_path *pat
     }
     TRY(add_waves(context, path, points, out, ldo));
 done:
-    gram_give(context, row, s->q + s->d, sizeof(double));
+    gram_give(context, row);
     return status;
 }

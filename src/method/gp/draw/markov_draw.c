@@ -74,7 +74,7 @@ static gram_status simulate(gram_context *context, const gram_markov_model *mode
         }
     }
 done:
-    gram_give(context, start, model->blocks, sizeof(double));
+    gram_give(context, start);
     gram_markov_stepper_free(context, &stepper);
     return status;
 }
@@ -113,7 +113,7 @@ gram_status gram_markov_draw_prior(gram_context *context, gram_kernel *kernel, c
                     f[i * draws + j] + white_at(context, &model, g.sorted[i], first + j, g.order[i]);
     }
 done:
-    gram_give(context, f, g.count * CHUNK, sizeof(double));
+    gram_give(context, f);
     gram_markov_merge_free(context, &g);
     gram_markov_model_free(&model);
     return status;
@@ -208,10 +208,10 @@ gram_status gram_markov_draw(gram_context *context, const gram_markov *fit, cons
     for (int64_t first = 0; first < count; first += CHUNK)
         TRY(draw_chunk(context, &w, first, count - first < CHUNK ? (int)(count - first) : CHUNK, basis, ldb, out, ldo));
 done:
-    gram_give(context, w.f, w.numbers, sizeof(double));
-    gram_give(context, w.data, w.numbers, sizeof(double));
-    gram_give(context, w.smoothed, w.numbers, sizeof(double));
-    gram_give(context, w.row, fit->system.q + 1, sizeof(double));
+    gram_give(context, w.f);
+    gram_give(context, w.data);
+    gram_give(context, w.smoothed);
+    gram_give(context, w.row);
     gram_markov_merge_free(context, &w.g);
     return status;
 }

@@ -30,7 +30,7 @@ static gram_status inverse_diagonal(gram_context *context, const gram_gp_system 
             for (int64_t j = 0; j < count; j++) out[first + j] += columns[i * count + j] * columns[i * count + j];
     }
 done:
-    gram_give(context, columns, n * CHUNK, sizeof(double));
+    gram_give(context, columns);
     return status;
 }
 
@@ -63,7 +63,7 @@ static gram_status leave_one_out(gram_context *context, const double *y, gram_gp
     gp->report.loo_log_density = density / (double)s->n;
     gp->report.loo_coverage = inside / (double)s->n;
 done:
-    gram_give(context, row, s->q + 1, sizeof(double));
+    gram_give(context, row);
     return status;
 }
 
@@ -101,8 +101,8 @@ static gram_status report_residual(gram_context *context, const double *y, gram_
     r->train_rmse = sqrt(miss / (double)n);
     r->train_r2 = variation > 0 ? 1 - miss / variation : NAN;
 done:
-    gram_give(context, v, 2 * n, sizeof(double));
-    gram_give(context, out, 2 * n, sizeof(double));
+    gram_give(context, v);
+    gram_give(context, out);
     return status;
 }
 
@@ -157,19 +157,18 @@ void gram_gp_destroy(gram_gp *gp)
     if (!gp) return;
     gram_memory *memory = gp->memory;
     const gram_gp_system *s = &gp->system;
-    const size_t real = sizeof(double), n = (size_t)s->n, q = (size_t)s->q;
     gram_function_release(gp->function);
     gram_kernel_release(gp->kernel);
-    gram_memory_give(memory, gp->loo_mean, n * real);
-    gram_memory_give(memory, gp->loo_variance, n * real);
+    gram_memory_give(memory, gp->loo_mean);
+    gram_memory_give(memory, gp->loo_variance);
     gram_cholesky_destroy(s->factor);
-    gram_memory_give(memory, s->t, n * q * real);
-    gram_memory_give(memory, s->h, n * q * real);
-    gram_memory_give(memory, s->small, q * q * real);
-    gram_memory_give(memory, s->beta, q * real);
-    gram_memory_give(memory, s->shift, n * real);
-    gram_memory_give(memory, s->a, n * real);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, s->t);
+    gram_memory_give(memory, s->h);
+    gram_memory_give(memory, s->small);
+    gram_memory_give(memory, s->beta);
+    gram_memory_give(memory, s->shift);
+    gram_memory_give(memory, s->a);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 

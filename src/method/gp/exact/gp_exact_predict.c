@@ -69,12 +69,12 @@ done:
     return status;
 }
 
-static void give_chunk(gram_context *context, const gram_gp *gp, chunk *c)
+static void give_chunk(gram_context *context, chunk *c)
 {
-    gram_give(context, c->k, gp->system.n * c->room, sizeof(double));
-    gram_give(context, c->rows, gp->system.q * c->room, sizeof(double));
-    gram_give(context, c->point, gp->system.d, sizeof(double));
-    gram_give(context, c->diagonal, c->room, sizeof(double));
+    gram_give(context, c->k);
+    gram_give(context, c->rows);
+    gram_give(context, c->point);
+    gram_give(context, c->diagonal);
 }
 
 /* k becomes L^-1 K(X, part) and rows, with a flat prior, L_small^-1 (t - H'k). */
@@ -148,7 +148,7 @@ gram_status gram_gp_predict(gram_context *context, const gram_gp *gp, const gram
     }
 done:
     gram_points_destroy(part);
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }
 
@@ -188,7 +188,7 @@ gram_status gram_gp_predict_term(gram_context *context, const gram_gp *gp, gram_
     }
 done:
     gram_points_destroy(part);
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }
 
@@ -218,7 +218,7 @@ gram_status gram_gp_covariance(gram_context *context, const gram_gp *gp, const g
         for (int64_t j = 0; j < i; j++) covariance[j * ld + i] = covariance[i * ld + j];
     }
 done:
-    give_chunk(context, gp, &c);
+    give_chunk(context, &c);
     return status;
 }
 

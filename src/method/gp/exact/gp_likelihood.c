@@ -86,7 +86,7 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
         gradient[parameters] += gram_gp_noise_share(&s->options, i) * w;
     }
 done:
-    gram_give(context, g, s->n * s->q, sizeof(double));
+    gram_give(context, g);
     return status;
 }
 
@@ -215,7 +215,6 @@ static gram_status leave_one_out(gram_context *context, gram_kernel *kernel, con
                                  double *value, double *gradient)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = s->n;
     leaving job = {.matrix = NULL};
     double *g = NULL;
     TRY(take_vectors(context, s, &job, &g));
@@ -223,10 +222,10 @@ static gram_status leave_one_out(gram_context *context, gram_kernel *kernel, con
     TRY(leave(context, &job, s->factor, value));
     if (gradient) TRY(differentiate_leaving(context, kernel, x, s, &job, gradient));
 done:
-    gram_give(context, job.w, n * n, sizeof(double));
-    gram_give(context, job.matrix, n * n, sizeof(double));
-    gram_give(context, job.numbers, VECTORS * n, sizeof(double));
-    gram_give(context, g, n * s->q, sizeof(double));
+    gram_give(context, job.w);
+    gram_give(context, job.matrix);
+    gram_give(context, job.numbers);
+    gram_give(context, g);
     return status;
 }
 

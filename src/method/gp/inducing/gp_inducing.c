@@ -4,16 +4,14 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/inducing/gp_inducing.h"
 #include "points/points.h"
 
 void gram_gp_inducing_options_init(gram_gp_inducing_options *options, size_t size)
 {
     const gram_gp_inducing_options defaults = {.evaluations = 100, .tolerance = 1e-3, .jitter = 1e-10};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- beginning ---- */
@@ -46,7 +44,7 @@ static gram_status begin(gram_context *context, const char *name, gram_kernel *k
     gram_status status = GRAM_OK;
     memset(s, 0, sizeof *s);
     gram_gp_inducing_options_init(o, sizeof *o);
-    if (options) memcpy(o, options, options->size < sizeof *o ? options->size : sizeof *o);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_inducing_options", options, o, sizeof *o));
     TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
     TRY(check(context, name, s, o));
     s->kernel = kernel;
@@ -94,8 +92,8 @@ gram_status gram_gp_inducing_bound(gram_context *context, gram_kernel *kernel, c
     for (int64_t i = 0; i < s.m * s.base.d && position_gradient; i++)
         position_gradient[i / s.base.d * ld + i % s.base.d] = positions[i];
 done:
-    gram_give(context, positions, s.m * s.base.d, sizeof(double));
-    gram_give(context, slopes, parameters, sizeof(double));
+    gram_give(context, positions);
+    gram_give(context, slopes);
     gram_inducing_free(context->memory, &s);
     return status;
 }
@@ -130,7 +128,7 @@ static gram_status set_positions(gram_context *context, const gram_gp_inducing_o
     TRY(gram_inducing_take(context, made, s));
     memcpy(s->positions, chosen, (size_t)(made * d) * sizeof *chosen);
 done:
-    gram_give(context, chosen, count * d, sizeof(double));
+    gram_give(context, chosen);
     return status;
 }
 
@@ -170,7 +168,7 @@ void gram_gp_inducing_destroy(gram_gp_inducing *gp)
     gram_memory *memory = gp->memory;
     gram_inducing_free(memory, &gp->model);
     gram_kernel_release(gp->kernel);
-    gram_memory_give(memory, gp, sizeof *gp);
+    gram_memory_give(memory, gp);
     gram_memory_release(memory);
 }
 
@@ -186,26 +184,27 @@ gram_kernel *gram_gp_inducing_kernel(const gram_gp_inducing *gp)
 
 /* ---- parts ---- */
 
-void gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_inducing_parts *parts)
+gram_status gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_inducing_parts *parts)
 {
     const gram_inducing *s = &gp->model;
     const int flat = s->base.options.flat && s->base.q > 0;
-    *parts = (gram_gp_inducing_parts){.size = sizeof *parts,
-                                      .m = s->m,
-                                      .d = s->base.d,
-                                      .columns = s->base.options.columns,
-                                      .mean = s->base.options.mean,
-                                      .flat = s->base.options.flat,
-                                      .noise = s->base.options.noise,
-                                      .positions = s->positions,
-                                      .coefficients = s->coefficients,
-                                      .beta = s->base.q > 0 ? s->base.beta : NULL,
-                                      .factor = s->factor,
-                                      .inner = s->inner,
-                                      .mean_weights = flat ? s->mean_weights : NULL,
-                                      .mean_factor = flat ? s->base.small : NULL,
-                                      .n = gp->report.n,
-                                      .value = gp->report.value};
+    const gram_gp_inducing_parts made = {.m = s->m,
+                                         .d = s->base.d,
+                                         .columns = s->base.options.columns,
+                                         .mean = s->base.options.mean,
+                                         .flat = s->base.options.flat,
+                                         .noise = s->base.options.noise,
+                                         .positions = s->positions,
+                                         .coefficients = s->coefficients,
+                                         .beta = s->base.q > 0 ? s->base.beta : NULL,
+                                         .factor = s->factor,
+                                         .inner = s->inner,
+                                         .mean_weights = flat ? s->mean_weights : NULL,
+                                         .mean_factor = flat ? s->base.small : NULL,
+                                         .n = gp->report.n,
+                                         .value = gp->report.value};
+    gram_sized_write(parts, &made, sizeof made);
+    return gram_sized_check(NULL, "gp_inducing_describe", "parts", "gram_gp_inducing_parts", parts, sizeof made);
 }
 
 /* count numbers, all finite. */
@@ -264,10 +263,13 @@ gram_status gram_gp_inducing_create(gram_context *context, gram_kernel *kernel, 
     if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
     FAIL_IF(!parts, context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: parts is NULL");
-    const gram_gp_inducing_parts *p = parts;
-    FAIL_IF(p->size != sizeof *p || p->m < 1 || p->d < 1 || p->columns < 0 || (int)p->mean < 0 ||
-                p->mean > GRAM_MEAN_LINEAR || !(p->noise > 0) || isinf(p->noise),
-            context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: size, m, d, columns, mean or noise is out of range");
+    gram_gp_inducing_parts known = {.size = sizeof known};
+    const gram_gp_inducing_parts *p = &known;
+    TRY(gram_sized_check(context, "gp_inducing_create", "parts", "gram_gp_inducing_parts", parts, sizeof known));
+    TRY(gram_sized_read(context, "gp_inducing_create", "parts", "gram_gp_inducing_parts", parts, &known, sizeof known));
+    FAIL_IF(p->m < 1 || p->d < 1 || p->columns < 0 || (int)p->mean < 0 || p->mean > GRAM_MEAN_LINEAR ||
+                !(p->noise > 0) || isinf(p->noise),
+            context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: m, d, columns, mean or noise is out of range");
     TRY(make(context, "gp_inducing_create", kernel, &made));
     TRY(gram_kernel_check_dimension(context, kernel, p->d));
     gram_gp_system *base = &made->model.base;

@@ -72,7 +72,7 @@ done:
 void gram_inducing_free(gram_memory *memory, gram_inducing *s)
 {
     gram_points_destroy(s->z);
-    gram_memory_give(memory, s->numbers, (size_t)s->size * sizeof(double));
+    gram_memory_give(memory, s->numbers);
     s->z = NULL;
     s->numbers = NULL;
 }
@@ -123,7 +123,7 @@ done:
 static void close_stream(stream *t)
 {
     gram_points_destroy(t->part);
-    gram_give(t->context, t->numbers, t->size, sizeof(double));
+    gram_give(t->context, t->numbers);
 }
 
 /* Phi of rows that are one task's. */
@@ -338,7 +338,7 @@ gram_status gram_inducing_evaluate(gram_context *context, double jitter, gram_in
     s->value.bound = s->value.log_likelihood - 0.5 * weighted;
 done:
     close_stream(&t);
-    gram_give(context, job.products, width * width, sizeof(double));
+    gram_give(context, job.products);
     return status;
 }
 
@@ -532,6 +532,6 @@ gram_status gram_inducing_differentiate(gram_context *context, const gram_induci
     TRY(pass_back(&t, &small, part, gradient, position_part, positions));
 done:
     close_stream(&t);
-    gram_give(context, numbers, size, sizeof(double));
+    gram_give(context, numbers);
     return status;
 }

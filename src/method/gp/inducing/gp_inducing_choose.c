@@ -28,7 +28,7 @@ static gram_status draw_rows(gram_context *context, const gram_points *x, int64_
     for (int64_t i = 0; i < count; i++)
         for (int64_t l = 0; l < x->d; l++) out[i * x->d + l] = gram_points_at(x, order[i], l);
 done:
-    gram_give(context, order, x->n, sizeof *order);
+    gram_give(context, order);
     return status;
 }
 
@@ -142,7 +142,7 @@ static gram_status choose_means(gram_context *context, const gram_points *sample
     }
     for (int64_t i = 0; i < count * c.d; i++) out[i] = c.centres[i] * c.unit[i % c.d];
 done:
-    gram_give(context, c.numbers, clustering_numbers(&c), sizeof(double));
+    gram_give(context, c.numbers);
     return status;
 }
 
@@ -165,6 +165,6 @@ gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kerne
                           choice == GRAM_INDUCING_GREEDY ? GRAM_PIVOT_LARGEST : GRAM_PIVOT_DRAWN, count, out, made));
 done:
     gram_points_destroy(sample);
-    gram_give(context, data, rows * x->d, sizeof(double));
+    gram_give(context, data);
     return status;
 }

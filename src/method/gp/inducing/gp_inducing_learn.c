@@ -168,7 +168,7 @@ gram_status gram_inducing_learn(gram_context *context, const gram_gp_inducing_op
 done:
     gp->model.kernel = gp->kernel;
     gram_kernel_release(l.kernel);
-    gram_give(context, l.numbers, l.numbers ? learning_numbers(&l) : 0, sizeof(double));
+    gram_give(context, l.numbers);
     gram_space_free(context, &l.space);
     return status;
 }

@@ -97,6 +97,6 @@ gram_status gram_gp_inducing_predict(gram_context *context, const gram_gp_induci
         TRY(predict_chunk(context, points, first, &p));
     }
 done:
-    gram_give(context, numbers, size, sizeof(double));
+    gram_give(context, numbers);
     return status;
 }

@@ -65,7 +65,7 @@ gram_status gram_markov_likelihood(gram_context *context, gram_kernel *kernel, c
     TRY(gram_markov_recombine(context, &pass, used, matrix));
     TRY(gram_markov_backward(context, &pass, &(gram_markov_results){.gradient = gradient}));
 done:
-    gram_give(context, matrix, (s.q + 1) * (s.options.flat ? s.q + 1 : 1), sizeof(double));
+    gram_give(context, matrix);
     gram_markov_pass_free(context, &pass);
     gram_markov_system_free(context->memory, &s);
     return status;
@@ -125,8 +125,8 @@ static gram_status condition(gram_context *context, gram_markov *fit, const doub
     leave_one_out(fit, y, weights, precision);
 done:
     gram_markov_pass_free(context, &pass);
-    gram_give(context, weights, s->n * c, sizeof(double));
-    gram_give(context, precision, s->n, sizeof(double));
+    gram_give(context, weights);
+    gram_give(context, precision);
     return status;
 }
 
@@ -183,13 +183,12 @@ void gram_markov_destroy(gram_markov *fit)
 {
     if (!fit) return;
     gram_memory *memory = fit->memory;
-    const size_t n = (size_t)fit->system.n * sizeof(double), q = (size_t)fit->system.q * sizeof(double);
-    gram_memory_give(memory, fit->coefficients, q);
-    gram_memory_give(memory, fit->fitted, n);
-    gram_memory_give(memory, fit->loo_mean, n);
-    gram_memory_give(memory, fit->loo_variance, n);
+    gram_memory_give(memory, fit->coefficients);
+    gram_memory_give(memory, fit->fitted);
+    gram_memory_give(memory, fit->loo_mean);
+    gram_memory_give(memory, fit->loo_variance);
     gram_markov_system_free(memory, &fit->system);
-    gram_memory_give(memory, fit, sizeof *fit);
+    gram_memory_give(memory, fit);
     gram_memory_release(memory);
 }
 
@@ -261,11 +260,11 @@ done:
 
 void gram_markov_merge_free(gram_context *context, gram_markov_merge *g)
 {
-    gram_give(context, g->order, g->m, sizeof *g->order);
-    gram_give(context, g->sorted, g->m, sizeof(double));
-    gram_give(context, g->place, g->count, sizeof *g->place);
-    gram_give(context, g->t, g->count, sizeof(double));
-    gram_give(context, g->noise, g->count, sizeof(double));
+    gram_give(context, g->order);
+    gram_give(context, g->sorted);
+    gram_give(context, g->place);
+    gram_give(context, g->t);
+    gram_give(context, g->noise);
     memset(g, 0, sizeof *g);
 }
 
@@ -319,10 +318,10 @@ gram_status gram_markov_predict(gram_context *context, const gram_markov *fit, c
     deliver(fit, &g, c, smoothed, spread, basis, ldb, row, mean, variance);
 done:
     gram_markov_pass_free(context, &pass);
-    gram_give(context, data, g.count * c, sizeof(double));
-    gram_give(context, smoothed, g.count * c, sizeof(double));
-    gram_give(context, spread, g.count, sizeof(double));
-    gram_give(context, row, s->q + 1, sizeof(double));
+    gram_give(context, data);
+    gram_give(context, smoothed);
+    gram_give(context, spread);
+    gram_give(context, row);
     gram_markov_merge_free(context, &g);
     return status;
 }

@@ -10,6 +10,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_system.h"
 #include "points/points.h"
 
@@ -66,8 +67,8 @@ gram_status gram_markov_sort(gram_context *context, const gram_points *x, int64_
     }
     for (int64_t i = 0; i < n; i++) order[i] = a[i].row, sorted[i] = a[i].t;
 done:
-    gram_give(context, a, n, sizeof *a);
-    gram_give(context, b, n, sizeof *b);
+    gram_give(context, a);
+    gram_give(context, b);
     return status;
 }
 
@@ -255,7 +256,7 @@ gram_status gram_markov_system_make(gram_context *context, const char *name, gra
     gram_markov_system *s = system;
     memset(s, 0, sizeof *s);
     gram_gp_options_init(&s->options, sizeof s->options);
-    if (options) memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
+    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     TRY(gram_markov_model_make(context, name, kernel, 0, &s->model));
@@ -274,16 +275,15 @@ done:
 
 void gram_markov_system_free(gram_memory *memory, gram_markov_system *s)
 {
-    const size_t real = sizeof(double), n = (size_t)s->n, q = (size_t)s->q, c = q + 1;
-    gram_memory_give(memory, s->order, n * sizeof *s->order);
-    gram_memory_give(memory, s->t, n * real);
-    gram_memory_give(memory, s->noise, n * real);
-    gram_memory_give(memory, s->data, n * c * real);
-    gram_memory_give(memory, s->beta, q * real);
-    gram_memory_give(memory, s->delta, q * real);
-    gram_memory_give(memory, s->kept, q * real);
-    gram_memory_give(memory, s->small, q * q * real);
-    gram_memory_give(memory, s->matrix, c * c * real);
+    gram_memory_give(memory, s->order);
+    gram_memory_give(memory, s->t);
+    gram_memory_give(memory, s->noise);
+    gram_memory_give(memory, s->data);
+    gram_memory_give(memory, s->beta);
+    gram_memory_give(memory, s->delta);
+    gram_memory_give(memory, s->kept);
+    gram_memory_give(memory, s->small);
+    gram_memory_give(memory, s->matrix);
     gram_markov_model_free(&s->model);
     memset(s, 0, sizeof *s);
 }

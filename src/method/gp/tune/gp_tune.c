@@ -11,6 +11,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "kernel/kernel.h"
 #include "method/gp/gp_system.h"
 #include "method/gp/tune/gp_tune.h"
@@ -32,8 +33,8 @@ static void close_level(gram_tuning *t, int which, void *work)
     level_work *w = work;
     (void)which;
     if (!w) return;
-    gram_give(t->context, w->numbers, w->number_count, sizeof(double));
-    gram_give(t->context, w, 1, sizeof *w);
+    gram_give(t->context, w->numbers);
+    gram_give(t->context, w);
 }
 
 static void copy_rows(const gram_level *level, const gram_gp_options *all, level_work *w)
@@ -236,8 +237,7 @@ static gram_status check(gram_context *context, const char *name, const gram_ker
 {
     gram_status status = GRAM_OK;
     gram_gp_options_init(&g->options, sizeof g->options);
-    if (options) memcpy(&g->options, options, options->size < sizeof g->options ? options->size : sizeof g->options);
-    g->options.size = sizeof g->options;
+    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &g->options, sizeof g->options));
     TRY(gram_gp_check(context, name, kernel, x, y, &g->options));
     FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "%s: tuned is NULL", name);
     FAIL_IF(!noise, context, GRAM_ERROR_ARGUMENT, "%s: noise is NULL", name);
@@ -249,8 +249,8 @@ done:
 
 static void free_scaled(gram_context *context, gram_gp_tuning *g)
 {
-    gram_give(context, g->y, g->n, sizeof(double));
-    gram_give(context, g->row_noise, g->n, sizeof(double));
+    gram_give(context, g->y);
+    gram_give(context, g->row_noise);
     gram_kernel_release(g->scaled);
 }
 
@@ -275,6 +275,7 @@ static gram_status tune_process(gram_context *context, const gram_tuning_method 
     g.on_the_line = method->cost < 2;
     TRY(check(context, method->name, kernel, x, y, options, tuned, noise, &g));
     TRY(gram_gp_tune_options_read(context, method->name, tune, kernel, &g.tune));
+    TRY(gram_sized_check(context, method->name, "report", "gram_gp_tune_report", report, sizeof *report));
     FAIL_IF(g.on_the_line && g.tune.objective == GRAM_GP_OBJECTIVE_LOO, context, GRAM_ERROR_UNSUPPORTED,
             "%s: the leave-one-out density has no gradient here; use the marginal likelihood", method->name);
     TRY(set_scale(context, method->name, kernel, x, y, &g));
@@ -285,14 +286,14 @@ static gram_status tune_process(gram_context *context, const gram_tuning_method 
     *noise = out.noise * g.scale * g.scale;
     if (report) {
         const int64_t columns = mean_columns(&g.options, x->d);
-        *report = (gram_gp_tune_report){.size = sizeof *report,
-                                        .rows = out.rows,
-                                        .evaluations = t.evaluations,
-                                        .value = in_own_units(&g, out.rows, columns, g.value),
-                                        .value_isotropic = in_own_units(&g, out.rows, columns, -out.value_isotropic),
-                                        .ard_kept = out.ard_kept,
-                                        .at_bound = out.at_bound};
-        memcpy(report->diagnosis, diagnosis, sizeof diagnosis);
+        gram_gp_tune_report made = {.rows = out.rows,
+                                    .evaluations = t.evaluations,
+                                    .value = in_own_units(&g, out.rows, columns, g.value),
+                                    .value_isotropic = in_own_units(&g, out.rows, columns, -out.value_isotropic),
+                                    .ard_kept = out.ard_kept,
+                                    .at_bound = out.at_bound};
+        memcpy(made.diagnosis, diagnosis, sizeof diagnosis);
+        gram_sized_write(report, &made, sizeof made);
     }
     if (t.evaluations >= t.evaluations_limit) status = GRAM_NOT_CONVERGED;
 done:

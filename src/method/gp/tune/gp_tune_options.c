@@ -7,6 +7,7 @@
 
 #include <gram/text.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/tune/gp_tune.h"
 
 static const double LOG_2PI = 1.8378770664093454836;
@@ -19,10 +20,7 @@ const char *gram_gp_objective_name(gram_gp_objective objective)
 void gram_gp_tune_options_init(gram_gp_tune_options *options, size_t size)
 {
     const gram_gp_tune_options defaults = {.ard = -1, .rows = 3000, .restarts = 3, .evaluations = 500};
-    if (!options) return;
-    memset(options, 0, size);
-    memcpy(options, &defaults, size < sizeof defaults ? size : sizeof defaults);
-    options->size = size;
+    gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 /* An integer option that must lie between two others. */
@@ -63,10 +61,7 @@ gram_status gram_gp_tune_options_read(gram_context *context, const char *functio
 {
     gram_status status = GRAM_OK;
     gram_gp_tune_options_init(read, sizeof *read);
-    if (!options) goto done;
-    FAIL_IF(options->size != sizeof *options, context, GRAM_ERROR_ARGUMENT,
-            "%s: tune->size = %zu, need %zu: call gram_gp_tune_options_init", function, options->size, sizeof *options);
-    *read = *options;
+    TRY(gram_sized_read(context, function, "tune", "gram_gp_tune_options", options, read, sizeof *read));
     TRY(check_between(context, function, "objective", (int64_t)read->objective, GRAM_GP_OBJECTIVE_ML,
                       GRAM_GP_OBJECTIVE_LOO));
     TRY(check_between(context, function, "ard", read->ard, -1, 1));

@@ -100,7 +100,7 @@ gram_status gram_gp_amplitude_units(gram_tuning *t, const gram_kernel *kernel, d
     TRY(measure(&a, kernel, 0, 1));
     *count = a.count;
 done:
-    gram_give(t->context, a.diagonal, n, sizeof(double));
+    gram_give(t->context, a.diagonal);
     return status;
 }
 
@@ -184,7 +184,7 @@ static gram_status guess_period(gram_tuning *t, double *period)
     for (int64_t i = 0; i < n; i++) numbers[i] = gram_points_at(sample->points, i, 0);
     *period = strongest_period(n, numbers, sample->y, numbers + n, t->count);
 done:
-    gram_give(t->context, numbers, 2 * n, sizeof(double));
+    gram_give(t->context, numbers);
     return status;
 }
 
@@ -253,7 +253,7 @@ gram_status gram_gp_tuning_prepare(gram_tuning *t, const gram_kernel *kernel, gr
     TRY(gram_kernel_with_values(t->context, first, numbers, resolved));
     set_noise(t);
 done:
-    gram_give(t->context, numbers, 2 * count, sizeof(double));
+    gram_give(t->context, numbers);
     gram_kernel_release(first);
     return status;
 }
@@ -288,6 +288,6 @@ gram_status gram_gp_tuning_bounds(gram_tuning *t, gram_space *space)
         }
     }
 done:
-    gram_give(t->context, units, space->parameters, sizeof(double));
+    gram_give(t->context, units);
     return status;
 }

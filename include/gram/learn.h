@@ -1,0 +1,248 @@
+/* The learner: from a table or from arrays to a model, from a model to predictions.
+ *
+ * This is what the command calls, what other languages call, and what a C program calls that wants gram's choices: which
+ * method, which kernel, which numbers. Three calls learn, predict and save:
+ *
+ *     gram_learner_set(context, learner, "method", "gp");
+ *     gram_learn_file(context, learner, "data.csv", GRAM_FORMAT_AUTO, &model);
+ *     gram_predict(context, model, NULL, n, x, d, values, 1);
+ *     gram_model_write(context, model, "model.gram");
+ *
+ * A method is one folder of src/method and one row of a table; the functions at the end of this header tell what there is.
+ * Programs that make their own choices call a method's typed interface (<gram/krr.h>, <gram/svm.h>, ...) instead; their
+ * fits become models of the same kind with gram_krr_model and its like.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT (an option; the message names it), GRAM_ERROR_DATA (file, line and column),
+ * GRAM_ERROR_NUMERICAL (also a fit that does not converge), GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED.
+ * gram_context_advice tells what to do about the last failure. */
+#ifndef GRAM_LEARN_H
+#define GRAM_LEARN_H
+
+#include <gram/model.h>
+
+GRAM_BEGIN
+
+typedef enum gram_task {
+    GRAM_TASK_AUTO = 0, /* by the target */
+    GRAM_TASK_REGRESSION = 1,
+    GRAM_TASK_CLASSIFICATION = 2,
+    GRAM_TASK_ONE_CLASS = 3, /* no target: a region that holds most rows */
+    GRAM_TASK_TRANSFORM = 4, /* no target: coordinates */
+    GRAM_TASK_CLUSTER = 5    /* no target: labels */
+} gram_task;
+
+enum { GRAM_TASK_COUNT = 6 };
+
+/* "auto", "regression", "classification", "one-class", ... Static. */
+GRAM_API const char *gram_task_name(gram_task task);
+
+/* ---- learning ---- */
+
+typedef struct gram_learner gram_learner;
+
+/* The caller destroys it (takes NULL). */
+GRAM_API gram_status gram_learner_create(gram_context *context, gram_learner **learner);
+GRAM_API void gram_learner_destroy(gram_learner *learner);
+
+/* Sets an option by its name and a text, both copied; NULL takes it back. Options of every method: method, task, kernel, target,
+ * features, ignore, weights, missing (error, drop, mean), scale (yes, no). Others are those of the methods, listed by
+ * gram_method_option; which of them the chosen method takes is checked when it learns. A name or a text that no method takes
+ * is GRAM_ERROR_ARGUMENT and names a near one. */
+GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
+                                      const char *value);
+
+/* How messages speak: who (default "learn"), and what stands before an option's name (default ""; "--" for a command). */
+GRAM_API gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who,
+                                        const char *dashes);
+
+/* What is about to be done, told before the work. */
+typedef struct gram_learn_plan {
+    const char *words; /* solver and precision: "exact, f64" */
+    const char *reason;
+    int64_t n, d;   /* rows of weight above 0, prepared columns */
+    size_t bytes;   /* at most, about */
+    double seconds; /* a rough estimate, without tuning */
+    int tunes;
+} gram_learn_plan;
+
+typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
+GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
+
+/* Goes on with a fit that its budget stopped, on the same data: the model (borrowed while it learns; NULL: none) decides all
+ * but the options that say how far and how long. Of methods that can; GRAM_ERROR_ARGUMENT for others. */
+GRAM_API gram_status gram_learner_resume(gram_context *context, gram_learner *learner, const gram_model *before,
+                                         const char *name);
+
+/* Are the options such that the learner could begin? What can be said before there are data. */
+GRAM_API gram_status gram_learner_check(gram_context *context, gram_learner *learner);
+
+/* Learn. The caller destroys the model. A file is read, prepared and given back before the fit takes its memory; a table that
+ * the caller holds is best read with GRAM_TEXT_CATEGORIES and keep_missing. */
+GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learner, const char *path, gram_format format,
+                                     gram_model **model);
+GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
+                                      const char *name, gram_model **model);
+
+/* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major
+ * with strides, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the command finds
+ * them again. Classes are the different values of y. */
+typedef struct gram_arrays {
+    size_t size;
+    int64_t n, d, targets;
+    const double *x, *y;
+    int64_t ldx, ldy;
+    const double *weights;
+} gram_arrays;
+
+GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
+GRAM_API gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *arrays,
+                                       gram_model **model);
+
+/* The classes of a target: their names, and the numbers 0, 1, ... that learners know them by. */
+typedef struct gram_classes {
+    int64_t count;            /* 0: none */
+    const char *const *names; /* as the table has them */
+    const double *values;     /* of a column of numbers, ascending; NULL for text */
+} gram_classes;
+
+/* The number of the class that a prepared target is; -1 if there is no such class. */
+GRAM_API int64_t gram_classes_find(const gram_classes *classes, double target);
+
+/* What the last call found in the data; belongs to the learner, until it learns again or is destroyed. NULL before. */
+typedef struct gram_lesson {
+    gram_task task;
+    int task_was_given;
+    int64_t n;          /* rows of weight above 0 */
+    int64_t few_values; /* distinct values if the target could be classes and is not taken for them, else 0 */
+    const gram_prepared *data;
+    const gram_preparation *preparation;
+    const gram_classes *classes; /* of classification */
+    const double *labels;        /* their numbers, one for each row; NULL otherwise */
+} gram_lesson;
+
+GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
+
+/* Predictions of the first target for the rows that were learnt from, n numbers, and what they are: "leave-one-out prediction"
+ * or "fitted value". */
+GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what);
+
+/* ---- predicting ---- */
+
+/* What is asked for beyond the mean or the label; what a model cannot say is GRAM_ERROR_ARGUMENT. */
+typedef struct gram_predict_options {
+    size_t size;
+    int std;            /* standard deviations */
+    double interval;    /* probability of an interval about the mean; 0: none */
+    int latent;         /* both of f, not of a new observation */
+    int terms;          /* the terms of a sum kernel, each alone */
+    int prob;           /* probabilities of classes */
+    const char *dashes; /* how messages write an option: NULL: "", "--" for a command */
+    const char *who;    /* and who speaks; NULL: "predict" */
+    const char *name;   /* of the model; NULL: "the model" */
+} gram_predict_options;
+
+GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
+
+typedef struct gram_predictor gram_predictor;
+
+/* Prepares a model, which is borrowed, for predictions; options may be NULL. What the model lacks, such as a factor, is made
+ * here, once. The caller destroys it (takes NULL). */
+GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,
+                                           const gram_predict_options *options, gram_predictor **predictor);
+GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
+
+/* The columns of its values. A place of -1: there is no such column. */
+typedef struct gram_columns {
+    int64_t count;               /* columns that were asked for */
+    int64_t stride;              /* and further ones behind them */
+    const char *const *names;    /* of the first `count` */
+    int64_t outputs;             /* regression: the first ones are means */
+    const gram_classes *classes; /* classification: the first column is the number of the class; count 0 for others */
+    int64_t probability;         /* the first of as many columns, NaN if the model has none */
+    int64_t score;               /* of two classes: grows with the second */
+    int64_t std, lower, upper;
+    double half_width;   /* of the interval in standard deviations; of 95 % if none is asked for */
+    int64_t term;        /* mean and deviation of each term of the kernel, from here on */
+    int64_t level_count; /* quantiles: the first columns, of these levels */
+    const double *levels;
+} gram_columns;
+
+GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
+
+/* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
+ * none, for models that were fitted with them. Rows may come in pieces: the result is the same. */
+GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                             const double *x, const double *weights, double *values, int64_t ldv);
+
+/* Do predictions of the model have intervals about their mean? */
+GRAM_API int gram_model_has_intervals(const gram_model *model);
+
+/* All in one, from features as they are: values gets the `count` columns. For models of numeric features. */
+GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,
+                                  int64_t n, const double *x, int64_t ldx, double *values, int64_t ldv);
+
+/* ---- telling ---- */
+
+/* What is known of a model, in rows of a label and a value, as the command's report has them. The caller destroys the
+ * description, before the model. */
+typedef struct gram_description gram_description;
+
+/* `file`: where it is kept; NULL: it is not. */
+GRAM_API gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
+                                         gram_description **description);
+GRAM_API void gram_description_destroy(gram_description *description);
+GRAM_API int64_t gram_description_count(const gram_description *description);
+/* Labels that begin with two blanks belong to the row above; the label "" goes on with that row. */
+GRAM_API const char *gram_description_label(const gram_description *description, int64_t row);
+GRAM_API const char *gram_description_value(const gram_description *description, int64_t row);
+/* The classes of a classifier, count 0 for others. */
+GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
+
+/* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
+enum { GRAM_ELSEWHERE_SIZE = 128 };
+GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
+
+/* ---- the table of methods ---- */
+
+typedef enum gram_option_kind {
+    GRAM_OPTION_SWITCH, /* "yes" or "no" */
+    GRAM_OPTION_TEXT,
+    GRAM_OPTION_INTEGER,
+    GRAM_OPTION_NUMBER,
+    GRAM_OPTION_CHOICE /* one of some words, of which some take a number: "cv:10" */
+} gram_option_kind;
+
+/* All texts are static. */
+typedef struct gram_option_facts {
+    size_t size;
+    const char *name;
+    gram_option_kind kind;
+    const char *argument;  /* what help calls its value; NULL for switches */
+    const char *help;      /* of "yes"; NULL: that is the default */
+    const char *help_no;   /* of "no"; NULL: that is the default */
+    const char *otherwise; /* the default as text; NULL: chosen from the data */
+    double least, most;
+    int above;             /* `least` itself is not allowed */
+    const char *elsewhere; /* the words of other tools for it, or NULL */
+} gram_option_facts;
+
+typedef struct gram_method_facts {
+    size_t size;
+    const char *name;                    /* several rows may share one: variants that options choose */
+    const char *title;                   /* "kernel ridge regression" */
+    const char *variant;                 /* what chooses this row of several: "with loss"; NULL: it is the plain one */
+    unsigned tasks;                      /* bit 1 << task */
+    const char *kernel;                  /* by default; NULL: it has none */
+    const char *python[GRAM_TASK_COUNT]; /* the estimator's name for each task, or NULL */
+    int64_t options;
+} gram_method_facts;
+
+GRAM_API int64_t gram_method_count(void);
+GRAM_API void gram_method_describe(int64_t method, gram_method_facts *facts);
+GRAM_API void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
+/* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
+GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,24 @@
+/* The options of all methods, from the library's table: what `fit` takes and its help says of it. */
+#ifndef GRAM_CLI_TERMINAL_SETTINGS_GROUPS_H
+#define GRAM_CLI_TERMINAL_SETTINGS_GROUPS_H
+
+#include "cli/terminal/options.h"
+
+enum { CLI_MOST_METHODS = 32 };
+
+typedef struct cli_method_options {
+    cli_settings settings; /* where their values go */
+    size_t group_count;    /* one for options of several methods, then one for each method that has others */
+    cli_group groups[CLI_MOST_METHODS + 1];
+    cli_text titles[CLI_MOST_METHODS + 1];
+    cli_option options[CLI_MOST_METHODS + 1][CLI_MOST_SETTINGS];
+    cli_text names, kernels; /* what help says of --method and --kernel */
+    cli_text *texts;         /* that the tables point to */
+    size_t text_count;
+} cli_method_options;
+
+/* Returns CLI_DONE or the exit code after a message; the caller frees it in any case. */
+int cli_method_options_make(cli_method_options *made);
+void cli_method_options_free(cli_method_options *made);
+
+#endif

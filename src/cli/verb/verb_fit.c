@@ -1,0 +1,342 @@
+/* gram fit: learns a model from data. The library's learner does it; here are its words, what is said, and the picture. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/plot/class_picture.h"
+#include "cli/plot/fit_picture.h"
+#include "cli/plot/gnuplot.h"
+#include "cli/report/class_names.h"
+#include "cli/report/model_report.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/data_origin.h"
+#include "cli/terminal/free_memory.h"
+#include "cli/terminal/json_print.h"
+#include "cli/terminal/model_open.h"
+#include "cli/terminal/settings_groups.h"
+
+typedef struct fit_options {
+    cli_chosen format;
+    const char *model;  /* --out */
+    const char *resume; /* a model whose fit goes on */
+    const char *plot;
+    cli_settings settings;
+} fit_options;
+
+typedef struct fit_state {
+    const fit_options *own;
+    const char *file; /* of the data */
+    gram_learner *learner;
+    gram_model *before; /* --resume */
+    gram_model *model;
+} fit_state;
+
+#define PLACE(field) offsetof(fit_options, field)
+
+/* The help of the first and the third is made from the table of methods. */
+enum { METHOD_OPTION = 0, KERNEL_OPTION = 2 };
+
+static const cli_option own_options[] = {
+    {"method", 0, CLI_SETTING, PLACE(settings), "NAME", NULL, 0, 0, NULL},
+    {"task", 0, CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)", 0, 0,
+     NULL},
+    {"kernel", 0, CLI_SETTING, PLACE(settings), "E", NULL, 0, 0, NULL},
+    {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
+     "go on with a fit that was stopped, on the same DATA; all but how far and how long is the model's", 0, 0, NULL},
+    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+};
+
+static const cli_option data_options[] = {
+    {"target", 0, CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)", 0, 0, NULL},
+    {"features", 0, CLI_SETTING, PLACE(settings), "LIST",
+     "the columns to learn from, e.g. x1,x3:x5,7 (default: the others)", 0, 0, NULL},
+    {"ignore", 0, CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out", 0, 0, NULL},
+    {"weights", 0, CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows", 0, 0, NULL},
+    {"missing", 0, CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean", 0, 0, NULL},
+    {"no-scale", 0, CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
+    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+};
+
+static const cli_usage usage = {
+    "fit",
+    "DATA",
+    "Learns a model from a table (.csv, .tsv, .npy, .svm; - is standard input) and writes it with -o. Text columns "
+    "become\n"
+    "categories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. Numbers "
+    "of the kernel\n"
+    "that are left out, and the strength of the penalty, are chosen from the data, as --tune says. A number that is "
+    "given is where\n"
+    "the choice starts; append ! to hold it fixed.\n",
+    "  gram fit data.csv -o model.gram\n"
+    "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
+    "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
+    "  gram fit data.csv --method gp --plot band.svg -o model.gram\n"
+    "  gram fit classes.csv --method logistic -o model.gram\n"
+    "  gram fit data.csv --quantile 0.1,0.5,0.9 -o model.gram\n"
+    "  gram fit classes.csv --seconds 600 -o model.gram\n"
+    "  gram fit classes.csv --resume model.gram --seconds 600 -o model.gram\n",
+    1,
+    1,
+    NULL,
+    "write the model to FILE",
+};
+
+/* ---- the report ---- */
+
+static void add_task(cli_text *text, const gram_lesson *lesson)
+{
+    const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
+    if (lesson->task == GRAM_TASK_CLASSIFICATION) {
+        cli_text_add(text, "Classification%s: ",
+                     !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
+                                                                        : "");
+        cli_text_add(text, "%s, ", name);
+        cli_classes_print(text, lesson->classes);
+    } else if (lesson->few_values > 0) {
+        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
+                     lesson->few_values);
+    } else {
+        cli_text_add(text, "Regression: ");
+    }
+}
+
+static void add_assumptions(cli_text *text, const gram_lesson *lesson)
+{
+    char rows[CLI_SHORT_SIZE];
+    const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
+    const int64_t dropped = lesson->data->table_rows - lesson->n;
+    if (lesson->task == GRAM_TASK_ONE_CLASS) {
+        cli_text_add(text, "One class: a region that holds most rows");
+    } else {
+        add_task(text, lesson);
+        if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
+    }
+    cli_text_add(text, " on ");
+    cli_add_features(text, known);
+    cli_text_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
+    if (dropped > 0) cli_text_add(text, ", %s dropped", cli_count(dropped, rows));
+    cli_text_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
+}
+
+static void add_place(cli_session *session, cli_text *text, const fit_state *fit)
+{
+    char size[GRAM_BYTES_SIZE];
+    struct stat facts;
+    cli_text_add(text, "\n");
+    cli_add_label(text, "time, memory");
+    cli_text_add(text, "%.2f s, %s\n", cli_session_seconds(session), gram_bytes_format(cli_memory_peak(), size));
+    if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
+    if (fit->own->model && stat(fit->own->model, &facts) == 0) {
+        cli_add_label(text, "model");
+        cli_text_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+    }
+    if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
+}
+
+static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+{
+    add_assumptions(text, gram_learner_lesson(fit->learner));
+    cli_model_report_print(session, text, report);
+    add_place(session, text, fit);
+}
+
+static void json_path(cli_json *json, const char *key, const char *path)
+{
+    if (path)
+        cli_json_string(json, key, path);
+    else
+        cli_json_null(json, key);
+}
+
+static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+{
+    cli_json json = {text, 0};
+    cli_json_open(&json, NULL, '{');
+    cli_model_report_json(&json, report);
+    cli_json_string(&json, "data", fit->file);
+    cli_json_truth(&json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
+    cli_json_number(&json, "seconds", cli_session_seconds(session));
+    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
+    if (fit->own->resume) cli_json_string(&json, "resume", fit->own->resume);
+    json_path(&json, "model", fit->own->model);
+    if (fit->own->plot) cli_json_string(&json, "plot", fit->own->plot);
+    cli_json_close(&json, '{');
+    cli_text_add(text, "\n");
+}
+
+/* The line on standard error before the work. */
+static void say_plan(void *user, const gram_learn_plan *plan)
+{
+    cli_session *session = user;
+    char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], time[CLI_SHORT_SIZE] = "under 0.1";
+    if (session->common->quiet) return;
+    cli_session_clear(session);
+    if (plan->seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", plan->seconds);
+    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
+                  cli_count(plan->n, rows), cli_plural(plan->n), plan->d, cli_plural(plan->d), plan->words,
+                  gram_bytes_format(plan->bytes, size), time, plan->tunes ? " after tuning" : "", plan->reason);
+}
+
+/* ---- the picture ---- */
+
+static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
+{
+    const gram_lesson *lesson = gram_learner_lesson(fit->learner);
+    const gram_prepared *data = lesson->data;
+    const gram_column *feature = gram_preparation_describe(lesson->preparation)->features;
+    double *f = calloc((size_t)data->n, sizeof *f);
+    cli_sample sample = {0};
+    cli_picture picture = {fit->model, fit->file, NULL, &sample, &report->relevance};
+    if (!f) return cli_no_memory();
+    const gram_status status = gram_learner_fitted(session->context, fit->learner, f, &picture.predicted);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
+    if (code == CLI_DONE) {
+        for (int64_t i = 0; i < data->n; i++)
+            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean,
+                           data->y[i * data->targets], f[i]);
+        code = cli_picture_draw(session, fit->own->plot, &picture);
+    }
+    cli_sample_free(&sample);
+    free(f);
+    return code;
+}
+
+/* Regions for two features, else how well the probabilities hold on the rows of the fit. */
+static int draw_classes(cli_session *session, const fit_state *fit)
+{
+    const gram_lesson *lesson = gram_learner_lesson(fit->learner);
+    const cli_class_picture picture = {fit->model,      fit->own->model ? fit->own->model : "the model",
+                                       fit->file,       lesson->data->n,
+                                       lesson->data->x, lesson->labels};
+    return cli_class_picture_draw(session, fit->own->plot, &picture);
+}
+
+/* ---- the verb ---- */
+
+static int check_use(const fit_options *own)
+{
+    int code = CLI_DONE;
+    if (own->model && strcmp(own->model, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
+    if (own->model) code = cli_output_check(own->model);
+    return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
+}
+
+static gram_status set_options(cli_session *session, const cli_settings *settings, gram_learner *learner)
+{
+    gram_status status = GRAM_OK;
+    for (size_t i = 0; i < settings->count && status >= 0; i++)
+        status = gram_learner_set(session->context, learner, settings->given[i].name, settings->given[i].value);
+    return status;
+}
+
+static int begin(cli_session *session, const cli_method_options *of_methods, fit_state *fit)
+{
+    gram_context *context = session->context;
+    gram_status status = gram_learner_create(context, &fit->learner);
+    if (status >= 0) status = gram_learner_speak(context, fit->learner, "fit", "--");
+    if (status >= 0) status = set_options(session, &fit->own->settings, fit->learner);
+    if (status >= 0) status = set_options(session, &of_methods->settings, fit->learner);
+    if (status >= 0 && !fit->own->resume) status = gram_learner_check(context, fit->learner);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    gram_learner_on_plan(fit->learner, say_plan, session);
+    if (!fit->own->resume) return CLI_DONE;
+    const int code = cli_model_read(session, fit->own->resume, &fit->before);
+    if (code != CLI_DONE) return code;
+    status = gram_learner_resume(context, fit->learner, fit->before, fit->own->resume);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+static int learn(cli_session *session, const char *path, fit_state *fit)
+{
+    fit->file = cli_data_name(path);
+    const gram_status status =
+        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own->format.value, &fit->model);
+    return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+}
+
+static int write_model(cli_session *session, const fit_state *fit)
+{
+    if (!fit->own->model) return CLI_DONE;
+    const gram_status status = gram_model_write(session->context, fit->model, fit->own->model);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+/* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
+static int finish(cli_session *session, const fit_state *fit)
+{
+    cli_text text = {0};
+    cli_model_report report = {0};
+    const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
+    int drawn = CLI_DONE;
+    int code = cli_model_report_find(session, fit->model, fit->own->model, &report);
+    if (code == CLI_DONE) code = write_model(session, fit);
+    if (code == CLI_DONE) {
+        if (fit->own->plot) drawn = regression ? draw(session, fit, &report) : draw_classes(session, fit);
+        if (session->common->json)
+            write_json(session, fit, &report, &text);
+        else
+            write_table(session, fit, &report, &text);
+        code = cli_report_write(session, &text);
+    }
+    cli_model_report_free(&report);
+    return code == CLI_DONE ? drawn : code;
+}
+
+/* The options of the verb, of methods, of data, and the common ones. */
+static int parse(cli_method_options *of_methods, int count, char **arguments, fit_options *own, cli_common *common,
+                 char ***operands)
+{
+    enum { OWN = sizeof own_options / sizeof *own_options };
+    cli_option own_with_help[OWN];
+    cli_group groups[CLI_MOST_METHODS + 4];
+    size_t group_count = 0;
+    int operand_count;
+    memcpy(own_with_help, own_options, sizeof own_options);
+    own_with_help[METHOD_OPTION].help = of_methods->names.data;
+    own_with_help[KERNEL_OPTION].help = of_methods->kernels.data;
+    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, own};
+    for (size_t g = 0; g < of_methods->group_count; g++) groups[group_count++] = of_methods->groups[g];
+    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, own};
+    groups[group_count++] = cli_common_group(common);
+    return cli_parse(&usage, groups, group_count, count, arguments, operands, &operand_count);
+}
+
+static int run(cli_method_options *of_methods, int count, char **arguments)
+{
+    fit_options own = {0};
+    cli_common common = {0};
+    cli_session session = {0};
+    fit_state fit = {.own = &own};
+    char **operands;
+    int code = parse(of_methods, count, arguments, &own, &common, &operands);
+    if (code != CLI_CONTINUE) return code;
+    own.model = common.out; /* the report goes to standard output all the same */
+    common.out = NULL;
+    code = cli_session_begin(&session, &common);
+    if (code == CLI_DONE) code = begin(&session, of_methods, &fit);
+    if (code == CLI_DONE) code = check_use(&own);
+    if (code == CLI_DONE) code = learn(&session, operands[0], &fit);
+    if (code == CLI_DONE) code = finish(&session, &fit);
+    gram_learner_destroy(fit.learner);
+    gram_model_destroy(fit.model);
+    gram_model_destroy(fit.before);
+    cli_session_end(&session);
+    return code;
+}
+
+int cli_fit(int count, char **arguments)
+{
+    cli_method_options *of_methods = calloc(1, sizeof *of_methods);
+    if (!of_methods) return cli_no_memory();
+    int code = cli_method_options_make(of_methods);
+    if (code == CLI_DONE) code = run(of_methods, count, arguments);
+    cli_method_options_free(of_methods);
+    free(of_methods);
+    return code;
+}

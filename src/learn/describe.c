@@ -1,0 +1,89 @@
+/* What is known of a model: the kernel, then what the row of its method has to say. */
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/method_table.h"
+#include "method/method_report.h"
+
+struct gram_description {
+    gram_memory *memory;
+    gram_arena arena;
+    gram_classes classes;
+    gram_report report;
+};
+
+static gram_status add_kernel(gram_context *context, gram_description *d)
+{
+    gram_status status = GRAM_OK;
+    const gram_kernel *kernel = gram_function_kernel(gram_model_function(d->report.model));
+    const size_t length = gram_kernel_print(kernel, NULL, 0);
+    char *text = NULL;
+    TRY(gram_arena_take(context, &d->arena, "describe", (int64_t)length + 1, 1, (void **)&text));
+    (void)gram_kernel_print(kernel, text, length + 1);
+    gram_report_long(&d->report, "kernel", text);
+done:
+    return status;
+}
+
+gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
+                                gram_description **description)
+{
+    gram_status status = GRAM_OK;
+    gram_description *made = NULL;
+    const gram_method *method = gram_method_of_model(model);
+    *description = NULL;
+    TRY(gram_take(context, "describe", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    gram_arena_init(&made->arena, made->memory);
+    made->report = (gram_report){.context = context, .arena = &made->arena, .model = model, .file = file};
+    if (strcmp(gram_model_task(model), gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0)
+        TRY(gram_classes_of_model(context, &made->arena, model, file ? file : "the model", &made->classes));
+    TRY(add_kernel(context, made));
+    if (method && method->report) method->report(&made->report);
+    gram_report_end_row(&made->report);
+    TRY(made->report.status);
+    made->report.context = NULL;
+    *description = made;
+    made = NULL;
+done:
+    gram_description_destroy(made);
+    return status;
+}
+
+void gram_description_destroy(gram_description *description)
+{
+    if (!description) return;
+    gram_memory *memory = description->memory;
+    gram_arena_release(&description->arena);
+    gram_memory_give(memory, description);
+    gram_memory_release(memory);
+}
+
+int64_t gram_description_count(const gram_description *description)
+{
+    return description->report.count;
+}
+
+const char *gram_description_label(const gram_description *description, int64_t row)
+{
+    return description->report.rows[row].label;
+}
+
+const char *gram_description_value(const gram_description *description, int64_t row)
+{
+    return description->report.rows[row].value;
+}
+
+const gram_classes *gram_description_classes(const gram_description *description)
+{
+    return &description->classes;
+}
+
+const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE])
+{
+    const gram_method *method = gram_method_of_model(model);
+    text[0] = '\0';
+    if (method && method->elsewhere) method->elsewhere(model, text, GRAM_ELSEWHERE_SIZE);
+    return text;
+}

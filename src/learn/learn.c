@@ -1,0 +1,360 @@
+/* Learning: from a table to a model.
+ *
+ * The way of the data: a table is prepared (columns become features, target, weights), the task is decided, the kernel read,
+ * and the row of the method plans, fits and keeps. What it took on the way is the learner's until it learns again, so that a
+ * caller can look at the rows and at what was fitted to them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sized_struct.h"
+#include "learn/learn_steps.h"
+#include "learn/learner.h"
+#include "learn/method_table.h"
+
+void gram_learner_forget(gram_learner *learner)
+{
+    gram_learning *learning = &learner->learning;
+    if (!learner->has_learnt) return;
+    if (learning->method && learning->method->forget) learning->method->forget(learning);
+    gram_kernel_release(learning->kernel);
+    gram_kernel_release(learning->written);
+    gram_points_destroy(learning->points);
+    gram_prepared_destroy(learning->data);
+    gram_preparation_release(learning->preparation);
+    gram_arena_release(&learning->arena);
+    *learning = (gram_learning){0};
+    learner->has_learnt = 0;
+}
+
+/* ---- failures ---- */
+
+/* A failure of one number of the points becomes one of a row and a column of the data. */
+static void name_place(gram_learning *learning)
+{
+    gram_context *context = learning->context;
+    char message[GRAM_MESSAGE_SIZE], place[64], name[256];
+    int64_t row, column;
+    if (!learning->data || !gram_context_place(context, &row, &column)) return;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
+    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
+    (void)gram_preparation_column_name(learning->preparation, column, name, sizeof name);
+    char *rest = strstr(message, place);
+    if (rest) *rest = '\0';
+    (void)gram_fail(context, GRAM_ERROR_DATA, "%s: row %" PRId64 ", column '%s': %s%s", learning->source,
+                    gram_learning_row(learning, row), name, message, rest ? rest + strlen(place) : "");
+}
+
+static const char *advice_for(const gram_learning *learning, gram_status status)
+{
+    const char *scale = gram_learning_common(learning, GRAM_COMMON_SCALE);
+    switch (status) {
+    case GRAM_ERROR_DOMAIN:
+        return scale && strcmp(scale, "no") == 0
+                   ? "Move or leave out such points, or use another kernel."
+                   : "Features are standardised: --no-scale takes them as they are. Or use another kernel.";
+    case GRAM_ERROR_NUMERICAL:
+        return "Raise --lambda (or --noise), or use another kernel; `gram kernel E DATA --check` looks at its matrix.";
+    case GRAM_ERROR_ARGUMENT: return "Change what the message names; `gram help fit` lists the options.";
+    case GRAM_ERROR_DATA: return "Look at the target and the weights; --task, --target and --weights choose.";
+    default: return "";
+    }
+}
+
+/* What to do about a failure of the work, where nobody said it yet. */
+static void advise(gram_learning *learning, gram_status status)
+{
+    char spoken[GRAM_MESSAGE_SIZE];
+    if (gram_context_advice(learning->context)[0]) return;
+    name_place(learning);
+    gram_write_dashes(advice_for(learning, status), learning->dashes, spoken, sizeof spoken);
+    (void)gram_advise(learning->context, status, spoken);
+}
+
+/* ---- the data ---- */
+
+static const char *reading_advice(const gram_learning *learning, gram_status status)
+{
+    if (status == GRAM_ERROR_FILE) return "Check the name, and that you may read it.";
+    if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
+    if (status != GRAM_ERROR_DATA) return "";
+    if (learning->before) return "--resume needs the same rows in the same order; fit other data without it.";
+    return "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.";
+}
+
+static gram_status unread(gram_learning *learning, gram_status status)
+{
+    char spoken[GRAM_MESSAGE_SIZE];
+    gram_write_dashes(reading_advice(learning, status), learning->dashes, spoken, sizeof spoken);
+    return gram_advise(learning->context, status, spoken);
+}
+
+/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+ * preparation. */
+static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
+{
+    gram_preparation_options options;
+    gram_chosen missing = {GRAM_MISSING_ERROR, 0};
+    const char *target = gram_learning_common(learning, GRAM_COMMON_TARGET);
+    const char *row_noise = gram_given_text(learning, "row-noise");
+    const char *scale = gram_learning_common(learning, GRAM_COMMON_SCALE);
+    const char *given = gram_learning_common(learning, GRAM_COMMON_MISSING);
+    const int needs_target = learning->task <= GRAM_TASK_CLASSIFICATION;
+    if (learning->before) {
+        learning->preparation = gram_preparation_retain(gram_model_preparation(learning->before));
+        return GRAM_OK;
+    }
+    if (given) (void)gram_option_read(&gram_common_options[GRAM_COMMON_MISSING], given, &missing);
+    gram_preparation_options_init(&options, sizeof options);
+    options.target = learning->target ? learning->target : !target && !needs_target ? "" : target;
+    options.features = gram_learning_common(learning, GRAM_COMMON_FEATURES);
+    options.ignore = gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    options.weights = learning->weights_column ? learning->weights_column
+                      : row_noise              ? row_noise
+                                               : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
+    options.scale = !scale || strcmp(scale, "yes") == 0;
+    options.missing = (gram_missing)missing.value;
+    learning->has_row_noise = row_noise != NULL;
+    return gram_preparation_learn(learning->context, table, &options, &learning->preparation);
+}
+
+static gram_status prepare(gram_learning *learning, const gram_table *table)
+{
+    gram_status status = learn_preparation(learning, table);
+    if (status >= 0)
+        status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
+    return status < 0 ? unread(learning, status) : status;
+}
+
+static void count_rows(gram_learning *learning)
+{
+    const gram_prepared *data = learning->data;
+    const double *weights = learning->has_row_noise ? NULL : data->weights;
+    learning->n = 0;
+    for (int64_t i = 0; i < data->n; i++) learning->n += !weights || weights[i] > 0;
+}
+
+/* ---- the kernel ---- */
+
+static int is_complete(gram_context *context, const gram_kernel *kernel)
+{
+    gram_parameter parameter;
+    for (int64_t i = 0; i < gram_kernel_parameter_count(kernel); i++)
+        if (gram_kernel_parameter_get(context, kernel, i, &parameter) != GRAM_OK || !parameter.set) return 0;
+    return 1;
+}
+
+static int has_strength(const gram_learning *learning)
+{
+    const gram_method *method = learning->method;
+    for (size_t i = 0; i < method->option_count; i++)
+        if (method->options[i].flags & GRAM_OPTION_STRENGTH && gram_given_text(learning, method->options[i].name))
+            return 1;
+    return 0;
+}
+
+static gram_status parse_kernel(gram_learning *learning, const char *text)
+{
+    const gram_status status = gram_kernel_parse(learning->context, text, &learning->written);
+    if (status >= 0) return status;
+    return gram_advise(learning->context, status,
+                       "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
+}
+
+static gram_status read_kernel(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const char *text = gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (learning->before)
+        learning->written = gram_kernel_retain(gram_function_kernel(gram_model_function(learning->before)));
+    else
+        TRY(parse_kernel(learning, text ? text : learning->method->kernel));
+    TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
+done:
+    return status;
+}
+
+/* When kernel and strength are given in full there is nothing to choose. */
+static void decide_tuning(gram_learning *learning)
+{
+    const gram_tuned_settings *tuned = learning->settings;
+    learning->tuning = (gram_tuning)tuned->tune.value;
+    if (learning->tuning != GRAM_TUNING_AUTO) return;
+    learning->tuning = is_complete(learning->context, learning->written) && has_strength(learning)
+                           ? GRAM_TUNING_NONE
+                           : learning->method->tuning;
+}
+
+/* ---- a fit that goes on ---- */
+
+static gram_status check_resume(gram_learning *learning)
+{
+    const gram_model *model = learning->before;
+    const char *name = learning->before_name, *asked = gram_learning_common(learning, GRAM_COMMON_METHOD);
+    const gram_method *method = gram_method_of_model(model);
+    if (!method || !method->resume)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Fit it anew, without --resume.",
+                                  "--resume %s: a fit of %s cannot go on", name, gram_model_method(model));
+    if (asked && strcmp(asked, "auto") != 0 && strcmp(asked, method->name) != 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out; `gram info` shows what the model has.",
+                                  "--method does not go with --resume: the model decides");
+    if (gram_kept_number(model, "converged", 1) != 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Fit it anew, without --resume, to change it.",
+                                  "--resume %s: it is finished, there is nothing to go on with", name);
+    if (!gram_model_preparation(model)) {
+        (void)gram_fail(learning->context, GRAM_ERROR_DATA, "%s: damaged: no preparation of the data", name);
+        return gram_advise(learning->context, GRAM_ERROR_DATA, "Fit it again.");
+    }
+    learning->method = method;
+    for (int task = 1; task < GRAM_TASK_COUNT; task++)
+        if (strcmp(gram_task_name((gram_task)task), gram_model_task(model)) == 0) learning->task = (gram_task)task;
+    return gram_learning_read_settings(learning);
+}
+
+/* ---- all of it ---- */
+
+/* Before the data are read: what the options alone decide. */
+static gram_status begin(gram_context *context, gram_learner *learner, const char *name)
+{
+    gram_learning *learning = &learner->learning;
+    gram_learner_forget(learner);
+    *learning = (gram_learning){.context = context,
+                                .who = learner->who,
+                                .dashes = learner->dashes,
+                                .given_count = learner->count,
+                                .given = learner->given,
+                                .source = name,
+                                .before = learner->before,
+                                .before_name = learner->before_name,
+                                .tell = learner->tell,
+                                .tell_user = learner->tell_user};
+    gram_arena_init(&learning->arena, learner->memory);
+    learner->has_learnt = 1;
+    if (learning->before) return check_resume(learning);
+    learning->task = gram_learning_known_task(learning);
+    return gram_learning_has_method(learning) ? gram_learning_choose_method(learning) : GRAM_OK;
+}
+
+static gram_status work(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const gram_prepared *data = learning->data;
+    TRY(gram_points_create_f64(learning->context, data->n, data->d, data->x, data->d, &learning->points));
+    if (learning->before) TRY(gram_check_fingerprints(learning));
+    count_rows(learning);
+    TRY(gram_learning_decide_task(learning));
+    TRY(read_kernel(learning));
+    decide_tuning(learning);
+    TRY(learning->method->plan(learning));
+    TRY(learning->method->fit(learning));
+    TRY(learning->method->keep(learning));
+done:
+    if (status < 0) advise(learning, status);
+    return status;
+}
+
+static void take_lesson(gram_learner *learner)
+{
+    const gram_learning *learning = &learner->learning;
+    const char *task = gram_learning_common(learning, GRAM_COMMON_TASK);
+    learner->lesson = (gram_lesson){.task = learning->task,
+                                    .task_was_given = task && strcmp(task, "auto") != 0,
+                                    .n = learning->n,
+                                    .few_values = learning->few_values,
+                                    .data = learning->data,
+                                    .preparation = learning->preparation,
+                                    .classes = &learning->classes,
+                                    .labels = learning->labels};
+}
+
+gram_status gram_learner_check(gram_context *context, gram_learner *learner)
+{
+    const gram_status status = begin(context, learner, "the data");
+    gram_learner_forget(learner);
+    return status;
+}
+
+static gram_status finish(gram_learner *learner, gram_status status, gram_model **model)
+{
+    gram_learning *learning = &learner->learning;
+    *model = learning->model; /* the caller's */
+    learning->model = NULL;
+    if (status >= 0) {
+        take_lesson(learner);
+        learning->context = NULL;
+        return GRAM_OK;
+    }
+    gram_model_destroy(*model);
+    *model = NULL;
+    gram_learner_forget(learner);
+    return status;
+}
+
+gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table, const char *name,
+                             gram_model **model)
+{
+    gram_status status = begin(context, learner, name ? name : "the table");
+    if (status >= 0) status = prepare(&learner->learning, table);
+    if (status >= 0) status = work(&learner->learning);
+    return finish(learner, status, model);
+}
+
+/* The table is given back as soon as it was prepared: the memory is for K. */
+static gram_status learn_own_table(gram_learner *learner, gram_table *table, gram_model **model)
+{
+    gram_status status = prepare(&learner->learning, table);
+    gram_table_destroy(table);
+    if (status >= 0) status = work(&learner->learning);
+    return finish(learner, status, model);
+}
+
+gram_status gram_learn_file(gram_context *context, gram_learner *learner, const char *path, gram_format format,
+                            gram_model **model)
+{
+    gram_table *table = NULL;
+    gram_table_options options;
+    gram_status status = begin(context, learner, strcmp(path, "-") == 0 ? "standard input" : path);
+    gram_table_options_init(&options, sizeof options);
+    options.format = format;
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1; /* what to do with them is the preparation's matter */
+    if (status >= 0) {
+        status = gram_table_read(context, path, &options, &table);
+        if (status < 0) status = unread(&learner->learning, status);
+    }
+    return status < 0 ? finish(learner, status, model) : learn_own_table(learner, table, model);
+}
+
+gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *given,
+                              gram_model **model)
+{
+    gram_table *table = NULL;
+    gram_arrays all, *arrays = &all;
+    char target[GRAM_ARRAYS_TARGET_SIZE];
+    *model = NULL;
+    gram_arrays_init(arrays, sizeof *arrays);
+    gram_status status =
+        gram_sized_read(context, "learn_arrays", "arrays", "gram_arrays", given, arrays, sizeof *arrays);
+    if (status >= 0) status = gram_arrays_to_table(context, arrays, &table);
+    if (status < 0) return status;
+    status = begin(context, learner, "the arrays");
+    learner->learning.target = gram_arrays_target(arrays, target);
+    learner->learning.weights_column = arrays->weights ? "weights" : NULL;
+    if (status >= 0) return learn_own_table(learner, table, model);
+    gram_table_destroy(table);
+    return finish(learner, status, model);
+}
+
+gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
+    FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
+    FAIL_IF(!learning->method->fitted, context, GRAM_ERROR_UNSUPPORTED, "learner_fitted: %s has no fitted values",
+            learning->method->name);
+    learning->context = context;
+    status = learning->method->fitted(learning, f, what);
+    learning->context = NULL;
+done:
+    return status;
+}

@@ -1,0 +1,426 @@
+/* A learner: its options by name, and how it speaks. */
+#include "learn/learner.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/method_table.h"
+#include <gram/text.h>
+
+static const gram_choice TASKS[] = {
+    {"auto", GRAM_TASK_AUTO, NULL, 0, 0},
+    {"regression", GRAM_TASK_REGRESSION, NULL, 0, 0},
+    {"classification", GRAM_TASK_CLASSIFICATION, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const gram_choice MISSINGS[] = {
+    {"drop", GRAM_MISSING_DROP, NULL, 0, 0},
+    {"mean", GRAM_MISSING_MEAN, NULL, 0, 0},
+    {"error", GRAM_MISSING_ERROR, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
+    [GRAM_COMMON_METHOD] = {.name = "method", .kind = GRAM_OPTION_TEXT, .flags = GRAM_OPTION_RESUMES},
+    [GRAM_COMMON_TASK] = {.name = "task", .kind = GRAM_OPTION_CHOICE, .choices = TASKS},
+    [GRAM_COMMON_KERNEL] = {.name = "kernel", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_TARGET] = {.name = "target", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_FEATURES] = {.name = "features", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_IGNORE] = {.name = "ignore", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_WEIGHTS] = {.name = "weights", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_MISSING] = {.name = "missing", .kind = GRAM_OPTION_CHOICE, .choices = MISSINGS},
+    [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
+};
+
+/* ---- texts of its own ---- */
+
+static gram_status copy_text(gram_context *context, gram_memory *memory, const char *text, char **copy)
+{
+    const size_t size = strlen(text) + 1;
+    const gram_status status = gram_take_from(context, memory, "learner", (int64_t)size, 1, (void **)copy);
+    if (status >= 0) memcpy(*copy, text, size);
+    return status;
+}
+
+static void free_text(gram_memory *memory, const char *text)
+{
+    if (text) gram_memory_give(memory, (char *)text);
+}
+
+static gram_status replace_text(gram_context *context, gram_memory *memory, const char *text, char **place)
+{
+    char *copy = NULL;
+    const gram_status status = text ? copy_text(context, memory, text, &copy) : GRAM_OK;
+    if (status < 0) return status;
+    free_text(memory, *place);
+    *place = copy;
+    return GRAM_OK;
+}
+
+gram_status gram_learner_create(gram_context *context, gram_learner **learner)
+{
+    gram_status status = GRAM_OK;
+    gram_learner *made = NULL;
+    *learner = NULL;
+    TRY(gram_take(context, "learner", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    TRY(gram_learner_speak(context, made, "learn", ""));
+    *learner = made;
+    made = NULL;
+done:
+    gram_learner_destroy(made);
+    return status;
+}
+
+void gram_learner_destroy(gram_learner *learner)
+{
+    if (!learner) return;
+    gram_memory *memory = learner->memory;
+    gram_learner_forget(learner);
+    for (int64_t i = 0; i < learner->count; i++) {
+        free_text(memory, learner->given[i].name);
+        free_text(memory, learner->given[i].value);
+    }
+    free_text(memory, learner->who);
+    free_text(memory, learner->dashes);
+    free_text(memory, learner->before_name);
+    gram_memory_give(memory, learner);
+    gram_memory_release(memory);
+}
+
+gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who, const char *dashes)
+{
+    gram_status status = GRAM_OK;
+    TRY(replace_text(context, learner->memory, who, &learner->who));
+    TRY(replace_text(context, learner->memory, dashes, &learner->dashes));
+done:
+    return status;
+}
+
+void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user)
+{
+    learner->tell = tell;
+    learner->tell_user = user;
+}
+
+gram_status gram_learner_resume(gram_context *context, gram_learner *learner, const gram_model *before,
+                                const char *name)
+{
+    learner->before = before;
+    return replace_text(context, learner->memory, before ? name ? name : "the model" : NULL, &learner->before_name);
+}
+
+const gram_lesson *gram_learner_lesson(const gram_learner *learner)
+{
+    return learner->has_learnt ? &learner->lesson : NULL;
+}
+
+/* ---- options ---- */
+
+/* Does some row have the option? Then the first such, and whether the text is a value of it. */
+static const gram_option *find_option(const char *name, const char *value, int *valid)
+{
+    const gram_option *found = NULL;
+    *valid = 0;
+    for (int i = 0; i < GRAM_COMMON_COUNT; i++)
+        if (strcmp(gram_common_options[i].name, name) == 0) found = &gram_common_options[i];
+    if (found) *valid = gram_option_read(found, value, NULL);
+    for (int64_t i = 0; gram_method_row(i) && !*valid; i++) {
+        const gram_option *option = gram_method_find_option(gram_method_row(i), name);
+        if (!option) continue;
+        if (!found) found = option;
+        *valid = gram_option_read(option, value, NULL);
+    }
+    return found;
+}
+
+/* The name that was most likely meant, or NULL. */
+static const char *near_option(const char *name)
+{
+    enum { MOST = 256 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (int i = 0; i < GRAM_COMMON_COUNT; i++) names[count++] = gram_common_options[i].name;
+    for (int64_t i = 0; gram_method_row(i); i++)
+        for (size_t k = 0; k < gram_method_row(i)->option_count && count < MOST; k++)
+            names[count++] = gram_method_row(i)->options[k].name;
+    return gram_suggest(name, names, count);
+}
+
+static gram_status no_option(gram_context *context, const gram_learner *learner, const char *name)
+{
+    const char *near = near_option(name);
+    if (near)
+        (void)gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: no option '%s%s', did you mean '%s%s'?", learner->who,
+                        learner->dashes, name, learner->dashes, near);
+    else
+        (void)gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: no option '%s%s'", learner->who, learner->dashes, name);
+    return GRAM_ERROR_ARGUMENT;
+}
+
+/* The word of a choice that was most likely meant, or NULL. */
+static const char *near_choice(const gram_option *option, const char *value)
+{
+    enum { MOST = 16 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (const gram_choice *c = option->choices; c && c->name && count < MOST; c++) {
+        const size_t length = strlen(c->name);
+        if (strncmp(c->name, value, length) == 0 && value[length] == ':') return NULL;
+        names[count++] = c->name;
+    }
+    return gram_suggest(value, names, count);
+}
+
+/* The words that some row takes for an option, each once. */
+static size_t all_choices(const char *name, gram_choice *choices, size_t room)
+{
+    size_t count = 0;
+    for (int64_t i = 0; gram_method_row(i); i++) {
+        const gram_option *option = gram_method_find_option(gram_method_row(i), name);
+        for (const gram_choice *c = option ? option->choices : NULL; c && c->name && count + 1 < room; c++) {
+            size_t known = 0;
+            while (known < count && strcmp(choices[known].name, c->name) != 0) known++;
+            if (known == count) choices[count++] = *c;
+        }
+    }
+    choices[count] = (gram_choice){0};
+    return count;
+}
+
+/* Of a word that takes a number: which. */
+static void explain_number(const gram_option *option, const char *value, char *advice, size_t size)
+{
+    const size_t length = strcspn(value, ":"), at = strlen(advice);
+    for (const gram_choice *c = option->kind == GRAM_OPTION_CHOICE ? option->choices : NULL; c && c->name; c++)
+        if (c->number && strlen(c->name) == length && strncmp(c->name, value, length) == 0)
+            (void)snprintf(advice + at, size - at, " %s is a whole number from %" PRId64 " to %" PRId64 ".", c->number,
+                           c->least, c->most);
+}
+
+static gram_status bad_value(gram_context *context, const gram_learner *learner, const gram_option *option,
+                             const char *value)
+{
+    enum { MOST = 32 };
+    char advice[256];
+    gram_choice choices[MOST];
+    gram_option whole = *option;
+    if (option->kind == GRAM_OPTION_CHOICE && all_choices(option->name, choices, MOST) > 0) whole.choices = choices;
+    const char *near = near_choice(&whole, value);
+    gram_option_explain(&whole, advice, sizeof advice);
+    explain_number(&whole, value, advice, sizeof advice);
+    (void)gram_fail(context, GRAM_ERROR_ARGUMENT,
+                    near ? "%s: %s%s cannot be '%s', did you mean '%s'?" : "%s: %s%s cannot be '%s'", learner->who,
+                    learner->dashes, option->name, value, near);
+    return gram_advise(context, GRAM_ERROR_ARGUMENT, advice);
+}
+
+static int is_any(const gram_method *method, const void *argument)
+{
+    (void)method, (void)argument;
+    return 1;
+}
+
+static gram_status check_method(gram_context *context, const gram_learner *learner, const char *name)
+{
+    enum { MOST = 64 };
+    char list[256], advice[300];
+    const char *names[MOST], *near;
+    size_t count = 0;
+    if (strcmp(name, "auto") == 0 || gram_method_is_known(name)) return GRAM_OK;
+    for (int64_t i = 0; gram_method_row(i) && count < MOST; i++) names[count++] = gram_method_row(i)->name;
+    near = gram_suggest(name, names, count);
+    (void)gram_fail(context, GRAM_ERROR_ARGUMENT,
+                    near ? "%s: %smethod cannot be '%s', did you mean '%s'?" : "%s: %smethod cannot be '%s'",
+                    learner->who, learner->dashes, name, near);
+    (void)snprintf(advice, sizeof advice, "It may be auto, %s.",
+                   gram_method_list(is_any, NULL, " or", list, sizeof list));
+    return gram_advise(context, GRAM_ERROR_ARGUMENT, advice);
+}
+
+static void take_back(gram_learner *learner, int64_t at)
+{
+    free_text(learner->memory, learner->given[at].name);
+    free_text(learner->memory, learner->given[at].value);
+    learner->given[at] = learner->given[--learner->count];
+}
+
+static gram_status add(gram_context *context, gram_learner *learner, const char *name, const char *value)
+{
+    gram_status status = GRAM_OK;
+    char *texts[2] = {NULL, NULL};
+    FAIL_IF(learner->count == GRAM_MOST_GIVEN, context, GRAM_ERROR_ARGUMENT, "learner_set: more than %d options",
+            GRAM_MOST_GIVEN);
+    TRY(copy_text(context, learner->memory, name, &texts[0]));
+    TRY(copy_text(context, learner->memory, value, &texts[1]));
+    learner->given[learner->count++] = (gram_given){texts[0], texts[1]};
+    return GRAM_OK;
+done:
+    free_text(learner->memory, texts[0]);
+    return status;
+}
+
+gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option, const char *value)
+{
+    gram_status status = GRAM_OK;
+    int valid = 1;
+    const gram_option *found = find_option(option, value ? value : "", &valid);
+    if (!found) return no_option(context, learner, option);
+    if (value && !valid) return bad_value(context, learner, found, value);
+    if (value && found == &gram_common_options[GRAM_COMMON_METHOD]) TRY(check_method(context, learner, value));
+    for (int64_t i = 0; i < learner->count; i++)
+        if (strcmp(learner->given[i].name, option) == 0) {
+            take_back(learner, i);
+            break;
+        }
+    if (value) TRY(add(context, learner, option, value));
+done:
+    return status;
+}
+
+const char *gram_learning_common(const gram_learning *learning, gram_common_option option)
+{
+    return gram_given_text(learning, gram_common_options[option].name);
+}
+
+/* ---- settings ---- */
+
+static int has_option(const gram_method *method, const void *argument)
+{
+    return gram_method_find_option(method, argument) != NULL;
+}
+
+/* As it was written: a switch that is turned off is --no-NAME. */
+static const char *name_of(const gram_given *given, char *text, size_t size)
+{
+    int valid;
+    const gram_option *option = find_option(given->name, given->value, &valid);
+    const int no = option && option->kind == GRAM_OPTION_SWITCH && strcmp(given->value, "no") == 0;
+    (void)snprintf(text, size, "%s%s", no ? "no-" : "", given->name);
+    return text;
+}
+
+/* Has another row of the same name the option? */
+static int has_sibling(const gram_method *method, const char *name)
+{
+    for (int64_t i = 0; gram_method_row(i); i++)
+        if (gram_method_row(i) != method && strcmp(gram_method_row(i)->name, method->name) == 0 &&
+            gram_method_find_option(gram_method_row(i), name))
+            return 1;
+    return 0;
+}
+
+/* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with the loss squared". */
+static gram_status refuse_option(gram_learning *learning, const gram_given *given)
+{
+    char list[128], name[64];
+    const gram_method *method = learning->method;
+    name_of(given, name, sizeof name);
+    if (method->variant && has_sibling(method, given->name))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s", name,
+                                  method->name, method->variant);
+    gram_method_list(has_option, given->name, " and", list, sizeof list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is an option of %s, not of %s",
+                              name, list, method->name);
+}
+
+gram_status gram_learning_check_task(gram_learning *learning)
+{
+    char name[64];
+    const gram_method *method = learning->method;
+    for (int64_t i = 0; i < learning->given_count; i++) {
+        const gram_option *option = gram_method_find_option(method, learning->given[i].name);
+        if (!option || option->tasks == 0 || option->tasks >> learning->task & 1u) continue;
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s by %s",
+                                  name_of(&learning->given[i], name, sizeof name), gram_task_name(learning->task),
+                                  method->name);
+    }
+    return GRAM_OK;
+}
+
+static int is_common(const char *name)
+{
+    for (int i = 0; i < GRAM_COMMON_COUNT; i++)
+        if (strcmp(gram_common_options[i].name, name) == 0) return 1;
+    return 0;
+}
+
+/* At most one option of a group: they are names of one number. */
+static gram_status check_groups(gram_learning *learning)
+{
+    const gram_method *method = learning->method;
+    for (size_t i = 0; i < method->option_count; i++) {
+        const gram_option *a = &method->options[i];
+        if (!a->group || !gram_given_text(learning, a->name)) continue;
+        for (size_t k = i + 1; k < method->option_count; k++) {
+            const gram_option *b = &method->options[k];
+            if (b->group && strcmp(a->group, b->group) == 0 && gram_given_text(learning, b->name))
+                return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                          "They are one number: noise = alpha = n lambda.", "give one of --%s and --%s",
+                                          a->name, b->name);
+        }
+    }
+    return GRAM_OK;
+}
+
+/* With a model that goes on, only what says how far and how long may be given. */
+static gram_status check_resumes(gram_learning *learning, const gram_given *given, const gram_option *option)
+{
+    char name[64];
+    if (!learning->before || strcmp(given->name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
+        return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out; `gram info` shows what the model has.",
+                              "--%s does not go with --resume: the model decides", name_of(given, name, sizeof name));
+}
+
+static int takes_value(const gram_method *method, const void *argument)
+{
+    const gram_given *given = argument;
+    const gram_option *option = gram_method_find_option(method, given->name);
+    return option && gram_option_read(option, given->value, NULL);
+}
+
+/* A value that other methods take: "--solver markov is of gp, not of krr". */
+static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_given *given)
+{
+    char advice[256], list[128];
+    const gram_method *method = learning->method;
+    int variant = 0;
+    gram_option_explain(option, advice, sizeof advice);
+    for (int64_t i = 0; gram_method_row(i); i++)
+        variant |= strcmp(gram_method_row(i)->name, method->name) == 0 && takes_value(gram_method_row(i), given);
+    if (variant && method->variant)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is not for %s with %s", given->name,
+                                  given->value, method->name, method->variant);
+    gram_method_list(takes_value, given, " and", list, sizeof list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is of %s, not of %s", given->name,
+                              given->value, list, method->name);
+}
+
+gram_status gram_learning_read_settings(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const gram_method *method = learning->method;
+    TRY(gram_learning_take(learning, (int64_t)method->settings_size, 1, &learning->settings));
+    gram_method_set_defaults(method, learning->settings);
+    for (int64_t i = 0; i < learning->given_count; i++) {
+        const gram_given *given = &learning->given[i];
+        const gram_option *option = gram_method_find_option(method, given->name);
+        TRY(check_resumes(learning, given, option));
+        if (method->refuses && strcmp(method->refuses, given->name) == 0)
+            return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s",
+                                      given->name, method->name, method->variant);
+        if (is_common(given->name)) continue;
+        if (!option) return refuse_option(learning, given);
+        if (gram_option_read(option, given->value, learning->settings)) continue;
+        return refuse_value(learning, option, given);
+    }
+    TRY(check_groups(learning));
+    if (learning->before) TRY(method->resume(learning));
+    if (method->check && !learning->before) TRY(method->check(learning));
+done:
+    return status;
+}

@@ -1,0 +1,24 @@
+/* The table of methods, and who is meant by what is asked. */
+#ifndef GRAM_LEARN_METHOD_TABLE_H
+#define GRAM_LEARN_METHOD_TABLE_H
+
+#include "method/method.h"
+
+/* The row at that place, NULL behind the last. */
+const gram_method *gram_method_row(int64_t index);
+
+/* Is there a method of that name? */
+int gram_method_is_known(const char *name);
+
+/* The row for what is asked: of the rows with learning's method name (NULL: those that are first for its task) the first that
+ * has its task (if that is known) and takes its options. NULL if there is none. */
+const gram_method *gram_method_choose(const gram_learning *learning, const char *name);
+
+/* The row that made a model; NULL if none is known. */
+const gram_method *gram_method_of_model(const gram_model *model);
+
+/* Lists the names of methods for which `is_so` holds, each once, as in "krr, gp and svm". */
+typedef int (*gram_method_filter)(const gram_method *method, const void *argument);
+const char *gram_method_list(gram_method_filter is_so, const void *argument, const char *last, char *text, size_t size);
+
+#endif

@@ -1,0 +1,110 @@
+/* What a model keeps of a fit, and how it is read again. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "method/method.h"
+
+void gram_keep_number(gram_keeper *keeper, const char *name, double value)
+{
+    if (keeper->status >= 0) keeper->status = gram_model_set_number(keeper->context, keeper->model, name, value);
+}
+
+void gram_keep_integer(gram_keeper *keeper, const char *name, int64_t value)
+{
+    if (keeper->status >= 0) keeper->status = gram_model_set_integer(keeper->context, keeper->model, name, value);
+}
+
+void gram_keep_text(gram_keeper *keeper, const char *name, const char *value)
+{
+    if (keeper->status >= 0) keeper->status = gram_model_set_text(keeper->context, keeper->model, name, value);
+}
+
+void gram_keep_array(gram_keeper *keeper, const char *name, int64_t rows, int64_t columns, const double *data)
+{
+    if (keeper->status >= 0)
+        keeper->status = gram_model_set_array(keeper->context, keeper->model, name, rows, columns, data, columns);
+}
+
+void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        gram_keep_number(keeper, places[i].name,
+                         *(const double *)(const void *)((const char *)report + places[i].offset));
+}
+
+gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
+{
+    const gram_method *method = learning->method;
+    gram_keeper keeper = {learning->context, NULL, GRAM_OK};
+    keeper.status =
+        gram_model_create(learning->context, method->kept ? method->kept : method->name, gram_task_name(learning->task),
+                          learning->preparation, function, &learning->model);
+    keeper.model = learning->model;
+    gram_keep_integer(&keeper, "n", learning->n);
+    gram_keep_integer(&keeper, "d", learning->data->d);
+    gram_keep_integer(&keeper, "rows", learning->data->table_rows);
+    return keeper;
+}
+
+static void keep_defaults(gram_keeper *keeper, const gram_learning *learning, const char *strength)
+{
+    const int kernel = !gram_kernel_equal(learning->written, learning->kernel);
+    char words[96];
+    if (!kernel && !strength) return;
+    (void)snprintf(words, sizeof words, "%s%s%s", kernel ? "the kernel's free numbers by the median heuristic" : "",
+                   kernel && strength ? ", and " : "", strength ? strength : "");
+    gram_keep_text(keeper, "defaults", words);
+}
+
+void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength)
+{
+    static const char *const names[] = {"auto", "none", "loo", "gcv", "cv", "ml"};
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s", names[learning->tuning]);
+    if (learning->tuning == GRAM_TUNING_CV)
+        (void)snprintf(name, sizeof name, "cv:%" PRId64, gram_learning_folds(learning));
+    gram_keep_text(keeper, "tune", name);
+    if (learning->tuning == GRAM_TUNING_NONE) keep_defaults(keeper, learning, default_strength);
+}
+
+void gram_keep_training(gram_keeper *keeper, const gram_learning *learning, const double *labels,
+                        const double *probabilities)
+{
+    const int64_t n = learning->data->n, classes = learning->classes.count;
+    double right = 0, loss = 0;
+    for (int64_t i = 0; i < n; i++) {
+        right += labels[i] == learning->labels[i];
+        if (probabilities) loss -= log(fmax(probabilities[i * classes + (int64_t)learning->labels[i]], 1e-15));
+    }
+    gram_keep_number(keeper, "train_accuracy", right / (double)n);
+    if (probabilities) gram_keep_number(keeper, "train_log_loss", loss / (double)n);
+}
+
+void gram_keep_classes(gram_keeper *keeper, const gram_classes *classes)
+{
+    gram_keep_integer(keeper, "class_count", classes->count);
+    if (classes->values) gram_keep_array(keeper, "classes", 1, classes->count, classes->values);
+}
+
+/* ---- reading ---- */
+
+double gram_kept_number(const gram_model *model, const char *name, double otherwise)
+{
+    const gram_fact fact = gram_model_find(model, name);
+    if (!fact.name || fact.kind == GRAM_FACT_TEXT) return otherwise;
+    return fact.kind == GRAM_FACT_INTEGER ? (double)fact.integer : fact.number;
+}
+
+const char *gram_kept_text(const gram_model *model, const char *name)
+{
+    const gram_fact fact = gram_model_find(model, name);
+    return fact.name && fact.kind == GRAM_FACT_TEXT ? fact.text : NULL;
+}
+
+const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns)
+{
+    int64_t r = 0, c = 0;
+    const double *data = gram_model_array(model, name, &r, &c);
+    return data && r == rows && c == columns ? data : NULL;
+}

@@ -1,0 +1,361 @@
+/* Kernel ridge regression as a method of the learner. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "method/method.h"
+#include <gram/krr.h>
+#include <gram/text.h>
+#include <gram/tune.h>
+
+typedef struct krr_settings {
+    gram_tuned_settings tuned;
+    gram_ridge_settings ridge;
+    int intercept, loo;
+    int64_t grid;
+    gram_chosen solver, precision, loss;
+    double tolerance;
+} krr_settings;
+
+typedef struct krr_state {
+    double lambda;
+    int lambda_is_default;
+    gram_tune_report tuned;
+    gram_krr *krr;
+} krr_state;
+
+static const gram_choice TUNINGS[] = {
+    {"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
+    {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
+    {"gcv", GRAM_TUNING_GCV, NULL, 0, 0},
+    {"cv", GRAM_TUNING_CV, "K", 2, 1000},
+    {"ml", GRAM_TUNING_ML, NULL, 0, 0},
+    {"none", GRAM_TUNING_NONE, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const gram_choice SOLVERS[] = {
+    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
+    {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
+    {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
+    {NULL, 0, NULL, 0, 0},
+};
+
+/* Other losses are a method of their own; here the word says that this is the one. */
+static const gram_choice LOSSES[] = {{"squared", 0, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
+
+#define PLACE(field) offsetof(krr_settings, field)
+
+static const gram_option OPTIONS[] = {
+    GRAM_LAMBDA_OPTION(krr_settings),
+    GRAM_NOISE_OPTION(krr_settings),
+    GRAM_ALPHA_OPTION(krr_settings),
+    GRAM_TUNE_OPTION(krr_settings, "loo (default), gcv, cv:K, ml or none", TUNINGS),
+    {.name = "grid",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(grid),
+     .argument = "N",
+     .help = "tune by a grid of N values each, not by gradients",
+     .least = 2,
+     .most = 1000},
+    GRAM_ARD_OPTION(krr_settings),
+    GRAM_INTERCEPT_OPTION(krr_settings),
+    {.name = "loo",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(loo),
+     .help = "leave-one-out errors also above 5,000 rows",
+     .otherwise = "no"},
+    {.name = "solver",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(solver),
+     .argument = "NAME",
+     .help = "auto, exact, cg or nystrom:M (M landmarks)",
+     .otherwise = "auto",
+     .choices = SOLVERS},
+    {.name = "precision",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(precision),
+     .argument = "P",
+     .help = "f64, mixed or f32 (default: by the size)",
+     .otherwise = "auto",
+     .choices = gram_precision_choices},
+    GRAM_TOLERANCE_OPTION(krr_settings),
+    {.name = "loss",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(loss),
+     .argument = "LOSS",
+     .help = "squared (default), absolute, huber, quantile or insensitive",
+     .otherwise = "squared",
+     .choices = LOSSES},
+};
+
+static gram_status check(gram_learning *learning)
+{
+    const krr_settings *own = learning->settings;
+    if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
+                                  "--grid tunes, and --tune none does not");
+    return GRAM_OK;
+}
+
+/* ---- the plan ---- */
+
+static gram_status plan(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const krr_settings *own = learning->settings;
+    krr_state *state = NULL;
+    gram_plan made;
+    gram_plan_request request;
+    char words[64];
+    TRY(gram_learning_take(learning, 1, sizeof *state, &state));
+    learning->own = state;
+    state->lambda =
+        isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
+    gram_plan_request_init(&request, sizeof request);
+    request.n = learning->n;
+    request.d = learning->data->d;
+    request.outputs = learning->data->targets;
+    request.kernel = learning->written;
+    request.solver = (gram_solver)own->solver.value;
+    request.landmarks = own->solver.number;
+    request.precision = (gram_precision)own->precision.value;
+    request.leave_one_out = own->loo ? 1 : -1;
+    request.ridgeless = state->lambda == 0;
+    status = gram_plan_fit(learning->context, &request, &made);
+    if (status == GRAM_ERROR_ARGUMENT || status == GRAM_ERROR_UNSUPPORTED)
+        (void)gram_advise(learning->context, status, "Change --solver, --precision, --loo or --lambda.");
+    TRY(status);
+    (void)snprintf(words, sizeof words, "%s, %s", gram_solver_name(made.solver), gram_precision_name(made.precision));
+    gram_learning_plan(learning, words, made.bytes, made.seconds, made.reason);
+done:
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static gram_criterion criterion_of(gram_tuning tuning)
+{
+    switch (tuning) {
+    case GRAM_TUNING_GCV: return GRAM_CRITERION_GCV;
+    case GRAM_TUNING_CV: return GRAM_CRITERION_CV;
+    case GRAM_TUNING_ML: return GRAM_CRITERION_ML;
+    default: return GRAM_CRITERION_LOO;
+    }
+}
+
+static gram_status tune(gram_learning *learning)
+{
+    enum { MATRICES = 4 };
+    const krr_settings *own = learning->settings;
+    const gram_prepared *data = learning->data;
+    krr_state *state = learning->own;
+    gram_tune_options options;
+    gram_tune_options_init(&options, sizeof options);
+    options.criterion = criterion_of(learning->tuning);
+    if (own->tuned.tune.number > 0) options.folds = own->tuned.tune.number;
+    options.lambda = state->lambda;
+    options.lambda_fixed = !isnan(state->lambda);
+    options.weights = data->weights;
+    options.intercept = own->intercept;
+    options.ard = gram_learning_ard(learning);
+    options.grid = own->grid;
+    options.rows = gram_learning_tuning_rows(learning, MATRICES);
+    state->tuned.size = sizeof state->tuned;
+    return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,
+                         &options, &learning->kernel, &state->lambda, &state->tuned);
+}
+
+/* Without tuning: the median heuristic, and a ridge that does little. */
+static gram_status take_defaults(gram_learning *learning)
+{
+    krr_state *state = learning->own;
+    gram_krr_options options;
+    gram_krr_options_init(&options, sizeof options);
+    state->lambda_is_default = isnan(state->lambda);
+    if (state->lambda_is_default) state->lambda = options.lambda;
+    return gram_learning_resolve(learning);
+}
+
+static gram_status solve(gram_learning *learning)
+{
+    const krr_settings *own = learning->settings;
+    const gram_prepared *data = learning->data;
+    krr_state *state = learning->own;
+    gram_krr_options options;
+    gram_krr_options_init(&options, sizeof options);
+    options.lambda = state->lambda;
+    options.weights = data->weights;
+    options.intercept = own->intercept;
+    options.solver = (gram_solver)own->solver.value;
+    options.landmarks = own->solver.number;
+    options.precision = (gram_precision)own->precision.value;
+    options.tolerance = isnan(own->tolerance) ? 0 : own->tolerance;
+    options.leave_one_out = own->loo ? 1 : -1;
+    return gram_krr_fit(learning->context, learning->kernel, learning->points, data->targets, data->y, data->targets,
+                        &options, &state->krr);
+}
+
+static gram_status fit(gram_learning *learning)
+{
+    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    if (status >= 0) status = solve(learning);
+    if (status != GRAM_NOT_CONVERGED) return status;
+    const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
+    return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
+                              "Raise --lambda (or --noise), ask for less with --tolerance T, or use --solver exact.",
+                              "no convergence: after %" PRId64 " iterations the backward error is %.6g",
+                              report->iterations, report->backward_error);
+}
+
+static void forget(gram_learning *learning)
+{
+    krr_state *state = learning->own;
+    if (state) gram_krr_destroy(state->krr);
+}
+
+/* ---- the model ---- */
+
+static const gram_keep_place NUMBERS[] = {
+    {"residual", offsetof(gram_krr_report, residual)},
+    {"backward_error", offsetof(gram_krr_report, backward_error)},
+    {"jitter", offsetof(gram_krr_report, jitter)},
+    {"condition", offsetof(gram_krr_report, condition)},
+    {"trace_error", offsetof(gram_krr_report, trace_error)},
+    {"train_rmse", offsetof(gram_krr_report, train_rmse)},
+    {"train_r2", offsetof(gram_krr_report, train_r2)},
+    {"loo_rmse", offsetof(gram_krr_report, loo_rmse)},
+    {"loo_r2", offsetof(gram_krr_report, loo_r2)},
+    {"gcv", offsetof(gram_krr_report, gcv)},
+    {"norm", offsetof(gram_krr_report, norm)},
+    {"effective_dimension", offsetof(gram_krr_report, effective_dimension)},
+    {"log_marginal_likelihood", offsetof(gram_krr_report, log_marginal_likelihood)},
+};
+
+static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int intercept)
+{
+    gram_keep_number(keeper, "lambda", report->lambda);
+    gram_keep_number(keeper, "noise", report->lambda * (double)report->n);
+    gram_keep_integer(keeper, "intercept", intercept);
+    gram_keep_text(keeper, "solver", gram_solver_name(report->solver));
+    gram_keep_text(keeper, "precision", gram_precision_name(report->precision));
+    gram_keep_integer(keeper, "rank", report->rank);
+    gram_keep_integer(keeper, "iterations", report->iterations);
+    gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+}
+
+/* Rademacher complexity of the ball that the function is in. The risk bound holds for a kernel that was fixed before the
+ * data were seen, and for functions without an unpenalised part: only then is it said, and only where it says more than
+ * |y| <= max |y| alone does. */
+static void keep_bounds(gram_keeper *keeper, const gram_learning *learning, const gram_krr_report *report)
+{
+    const krr_settings *own = learning->settings;
+    const int scaled = gram_preparation_describe(learning->preparation)->scaled;
+    double most = 0;
+    if (report->outputs != 1 || learning->data->weights) return;
+    gram_keep_number(keeper, "rademacher", gram_bound_rademacher(report->norm, report->trace, report->n));
+    if (own->intercept || scaled || learning->tuning != GRAM_TUNING_NONE ||
+        !gram_kernel_equal(learning->written, learning->kernel))
+        return;
+    for (int64_t i = 0; i < learning->data->n; i++) most = fmax(most, fabs(learning->data->y[i]));
+    const double bound = report->train_rmse * report->train_rmse +
+                         gram_bound_squared_risk_fitted(report->norm, report->radius, most, 0.05, report->n);
+    if (bound < most * most) gram_keep_number(keeper, "risk_bound", bound);
+}
+
+static gram_status keep(gram_learning *learning)
+{
+    const krr_settings *own = learning->settings;
+    const krr_state *state = learning->own;
+    const gram_krr_report *report = gram_krr_get_report(state->krr);
+    gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
+    keep_report(&keeper, report, own->intercept);
+    keep_bounds(&keeper, learning, report);
+    gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
+    if (learning->tuning != GRAM_TUNING_NONE) {
+        gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
+        gram_keep_integer(&keeper, "evaluations", state->tuned.evaluations);
+        gram_keep_number(&keeper, "criterion", state->tuned.value);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
+    }
+    return keeper.status;
+}
+
+/* With the row itself left out, where that was computed: it does not flatter. */
+static gram_status fitted(gram_learning *learning, double *f, const char **what)
+{
+    const gram_prepared *data = learning->data;
+    const gram_krr *krr = ((const krr_state *)learning->own)->krr;
+    const double *residuals = gram_krr_loo_residuals(krr), *values = gram_krr_fitted(krr);
+    for (int64_t i = 0; i < data->n; i++) {
+        const int64_t at = i * data->targets;
+        f[i] = residuals ? data->y[at] - residuals[at] : values[at];
+    }
+    *what = residuals ? "leave-one-out prediction" : "fitted value";
+    return GRAM_OK;
+}
+
+static void report_krr(gram_report *report)
+{
+    gram_report_ridge(report);
+    gram_report_tuning(report);
+    gram_report_solver(report);
+    gram_report_errors(report, 1);
+    gram_report_function(report);
+    if (isnan(gram_report_number(report, "risk_bound"))) return;
+    gram_report_row(report, "risk");
+    gram_report_part(report, "at most", "risk_bound", GRAM_FINE);
+    gram_report_add(report, " (mean squared error on new data) with probability 0.95,");
+    gram_report_row(report, "");
+    gram_report_add(report, "if no |y| is above the largest one here");
+}
+
+static void elsewhere(const gram_model *model, char *text, size_t size)
+{
+    char number[GRAM_NUMBER_SIZE];
+    const double noise = gram_kept_number(model, "noise", NAN);
+    if (!isnan(noise))
+        (void)snprintf(text, size, "KernelRidge(alpha=%s)%s", gram_number_format(noise, number),
+                       gram_kept_number(model, "intercept", 0) != 0 ? ", which has no intercept" : "");
+}
+
+const gram_method gram_method_krr = {
+    .name = "krr",
+    .title = "kernel ridge regression",
+    .variant = "the loss squared",
+    .tasks = 1u << GRAM_TASK_REGRESSION,
+    .first_for = 1u << GRAM_TASK_REGRESSION,
+    .kernel = "rbf",
+    .tuning = GRAM_TUNING_LOO,
+    .python = {[GRAM_TASK_REGRESSION] = "KernelRidge"},
+    .options = OPTIONS,
+    .option_count = sizeof OPTIONS / sizeof *OPTIONS,
+    .settings_size = sizeof(krr_settings),
+    .check = check,
+    .plan = plan,
+    .fit = fit,
+    .keep = keep,
+    .fitted = fitted,
+    .forget = forget,
+    .report = report_krr,
+    .elsewhere = elsewhere,
+};
+
+gram_status gram_krr_model(gram_context *context, const gram_krr *krr, gram_preparation *preparation,
+                           gram_model **model)
+{
+    const gram_krr_report *report = gram_krr_get_report(krr);
+    gram_function *function = gram_krr_function(krr);
+    gram_keeper keeper = {context, NULL, GRAM_OK};
+    keeper.status = gram_model_create(context, gram_method_krr.name, gram_task_name(GRAM_TASK_REGRESSION), preparation,
+                                      function, &keeper.model);
+    gram_keep_integer(&keeper, "n", report->n);
+    gram_keep_integer(&keeper, "d", report->d);
+    keep_report(&keeper, report, report->intercept);
+    *model = keeper.model;
+    if (keeper.status >= 0) return GRAM_OK;
+    gram_model_destroy(keeper.model);
+    *model = NULL;
+    return keeper.status;
+}

@@ -1,0 +1,184 @@
+/* What the fits of all methods share: messages, plans, folds, kernels without tuning. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "method/method.h"
+#include <gram/text.h>
+
+/* ---- messages ---- */
+
+/* Copies `text` with the dashes of the speaker in the place of "--" before a letter. */
+void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size)
+{
+    size_t at = 0;
+    while (*text && at + 1 < size) {
+        const int option = text[0] == '-' && text[1] == '-' && text[2] >= 'A' && text[2] <= 'z';
+        if (!option) {
+            out[at++] = *text++;
+            continue;
+        }
+        for (const char *dash = dashes; *dash && at + 1 < size; dash++) out[at++] = *dash;
+        text += 2;
+    }
+    out[at] = '\0';
+}
+
+/* Kept without allocating: the message is made in place, the advice behind it. */
+static gram_status fail(gram_context *context, gram_status status, const char *who, const char *dashes,
+                        const char *advice, const char *format, va_list arguments)
+{
+    char message[GRAM_MESSAGE_SIZE], spoken[GRAM_MESSAGE_SIZE];
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    gram_write_dashes(message, dashes, spoken, sizeof spoken);
+    (void)gram_fail(context, status, "%s: %s", who, spoken);
+    gram_write_dashes(advice ? advice : "", dashes, spoken, sizeof spoken);
+    return gram_advise(context, status, spoken);
+}
+
+gram_status gram_learning_fail(gram_learning *learning, gram_status status, const char *advice, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fail(learning->context, status, learning->who, learning->dashes, advice, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+gram_status gram_learning_fail_data(gram_learning *learning, const char *advice, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fail(learning->context, GRAM_ERROR_DATA, learning->source, learning->dashes, advice, format, arguments);
+    va_end(arguments);
+    return GRAM_ERROR_DATA;
+}
+
+gram_status gram_predictor_fail(gram_context *context, const gram_predictor *predictor, gram_status status,
+                                const char *advice, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fail(context, status, predictor->wish.who, predictor->wish.dashes, advice, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* ---- memory and plans ---- */
+
+gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t size, void *out)
+{
+    void *block = NULL;
+    const gram_status status = gram_arena_take(learning->context, &learning->arena, learning->who, count, size, &block);
+    memcpy(out, &block, sizeof block);
+    return status;
+}
+
+void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason)
+{
+    const gram_learn_plan plan = {
+        words, reason, learning->n, learning->data->d, bytes, seconds, learning->tuning != GRAM_TUNING_NONE};
+    if (learning->tell) learning->tell(learning->tell_user, &plan);
+}
+
+gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what)
+{
+    const size_t budget = gram_memory_budget(learning->context->memory);
+    if (budget == 0 || bytes <= (double)budget) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_BUDGET, advice, "%s %" PRId64 " rows needs about %.1f GiB", what,
+                              learning->n, bytes / 1073741824.0);
+}
+
+/* ---- the data ---- */
+
+const char *gram_learning_target(const gram_learning *learning)
+{
+    return gram_preparation_describe(learning->preparation)->targets[0].name;
+}
+
+int64_t gram_learning_row(const gram_learning *learning, int64_t row)
+{
+    return (learning->data->rows ? learning->data->rows[row] : row) + 1;
+}
+
+gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice)
+{
+    if (learning->data->targets == 1) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "%s learns one target, here are %" PRId64, who,
+                              learning->data->targets);
+}
+
+/* ---- choices ---- */
+
+double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge)
+{
+    if (!isnan(ridge->lambda)) return ridge->lambda * (double)learning->n;
+    return isnan(ridge->noise) ? ridge->alpha : ridge->noise;
+}
+
+int gram_learning_ard(const gram_learning *learning)
+{
+    const gram_tuned_settings *tuned = learning->settings;
+    if (tuned->ard >= 0) return tuned->ard;
+    return gram_given_text(learning, "kernel") ? 0 : -1;
+}
+
+int64_t gram_learning_folds(const gram_learning *learning)
+{
+    enum { FOLDS = 5 };
+    const gram_tuned_settings *tuned = learning->settings;
+    if (tuned->tune.number > 0) return tuned->tune.number;
+    return learning->n / 2 < FOLDS ? learning->n / 2 : FOLDS;
+}
+
+int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrices)
+{
+    enum { MOST = 3000, LEAST = 100 };
+    const size_t budget = gram_memory_budget(learning->context->memory);
+    const double rows = sqrt((double)budget / (2 * (double)matrices * sizeof(double)));
+    return budget == 0 || rows > MOST ? MOST : rows < LEAST ? LEAST : (int64_t)rows;
+}
+
+gram_status gram_learning_resolve(gram_learning *learning)
+{
+    return gram_kernel_resolve(learning->context, learning->written, learning->points, &learning->kernel);
+}
+
+int gram_learning_is_near(double tolerance, double missed)
+{
+    return isnan(tolerance) && missed <= 1e-6;
+}
+
+static int is_amplitude(const gram_parameter *parameter)
+{
+    return strncmp(parameter->name, "const", 5) == 0;
+}
+
+gram_status gram_learning_set_amplitudes(gram_context *context, const gram_kernel *kernel, double variance,
+                                         int64_t *count, gram_kernel **out)
+{
+    gram_status status = GRAM_OK;
+    gram_parameter parameter;
+    const int64_t parameters = gram_kernel_parameter_count(kernel);
+    double *values = NULL;
+    TRY(gram_take(context, "amplitudes", parameters + 1, sizeof *values, (void **)&values));
+    *count = 0;
+    for (int64_t i = 0; i < parameters; i++) {
+        TRY(gram_kernel_parameter_get(context, kernel, i, &parameter));
+        *count += is_amplitude(&parameter);
+        values[i] = is_amplitude(&parameter) && !parameter.set ? variance : parameter.value;
+    }
+    TRY(gram_kernel_with_values(context, kernel, values, out));
+done:
+    gram_give(context, values);
+    return status;
+}
+
+const char *gram_task_name(gram_task task)
+{
+    static const char *const names[GRAM_TASK_COUNT] = {"auto",      "regression", "classification",
+                                                       "one-class", "transform",  "cluster"};
+    return (int)task >= 0 && (int)task < GRAM_TASK_COUNT ? names[task] : "unknown";
+}

@@ -1,0 +1,363 @@
+/* Regression with absolute, Huber, quantile and epsilon-insensitive losses as a method of the learner: krr with another loss. */
+#include <math.h>
+#include <string.h>
+
+#include "base/order_statistics.h"
+#include "method/method.h"
+#include <gram/loss.h>
+#include <gram/text.h>
+
+enum { MOST_LEVELS = 99 };
+
+typedef struct loss_settings {
+    gram_tuned_settings tuned;
+    gram_ridge_settings ridge;
+    int intercept, non_crossing;
+    gram_chosen loss, solver;
+    const char *quantile;
+    double delta, epsilon, tolerance;
+} loss_settings;
+
+typedef struct loss_state {
+    gram_loss_options options; /* lambda NaN: to be chosen */
+    double levels[MOST_LEVELS];
+    int lambda_is_default;
+    gram_grid_report tuned;
+    gram_loss_fit *fit;
+} loss_state;
+
+static const gram_choice TUNINGS[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
+                                      {"cv", GRAM_TUNING_CV, "K", 2, 1000},
+                                      {"none", GRAM_TUNING_NONE, NULL, 0, 0},
+                                      {NULL, 0, NULL, 0, 0}};
+
+static const gram_choice LOSSES[] = {
+    {"squared", GRAM_LOSS_SQUARED, NULL, 0, 0},
+    {"absolute", GRAM_LOSS_ABSOLUTE, NULL, 0, 0},
+    {"huber", GRAM_LOSS_HUBER, NULL, 0, 0},
+    {"quantile", GRAM_LOSS_QUANTILE, NULL, 0, 0},
+    {"insensitive", GRAM_LOSS_INSENSITIVE, NULL, 0, 0},
+    {NULL, 0, NULL, 0, 0},
+};
+
+static const gram_choice SOLVERS[] = {{"auto", 0, NULL, 0, 0}, {"exact", 1, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
+
+#define PLACE(field) offsetof(loss_settings, field)
+
+static const gram_option OPTIONS[] = {
+    {.name = "loss",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(loss),
+     .argument = "LOSS",
+     .help = "squared (default), absolute, huber, quantile or insensitive",
+     .otherwise = "quantile",
+     .choices = LOSSES},
+    {.name = "quantile",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(quantile),
+     .argument = "LIST",
+     .help = "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it"},
+    {.name = "non-crossing",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(non_crossing),
+     .help = "quantiles do not cross at the rows of DATA",
+     .otherwise = "no"},
+    {.name = "delta",
+     .kind = GRAM_OPTION_NUMBER,
+     .offset = PLACE(delta),
+     .argument = "D",
+     .help = "of huber: where it becomes linear (default: by the spread of the target)",
+     .above = 1},
+    {.name = "epsilon",
+     .kind = GRAM_OPTION_NUMBER,
+     .offset = PLACE(epsilon),
+     .argument = "E",
+     .help = "half the width of the tube (default 0.1)"},
+    GRAM_LAMBDA_OPTION(loss_settings),
+    GRAM_NOISE_OPTION(loss_settings),
+    GRAM_ALPHA_OPTION(loss_settings),
+    GRAM_TUNE_OPTION(loss_settings, "cv:K (default cv:5) or none", TUNINGS),
+    GRAM_ARD_OPTION(loss_settings),
+    GRAM_INTERCEPT_OPTION(loss_settings),
+    {.name = "solver",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(solver),
+     .argument = "NAME",
+     .help = "auto or exact",
+     .otherwise = "auto",
+     .choices = SOLVERS},
+    GRAM_TOLERANCE_OPTION(loss_settings),
+};
+
+static int takes(const gram_learning *learning)
+{
+    const char *loss = gram_given_text(learning, "loss");
+    return (loss && strcmp(loss, "squared") != 0) || gram_given_text(learning, "quantile");
+}
+
+/* ---- the use ---- */
+
+/* Reads "0.1,0.5,0.9"; returns how many, 0 if it is not such a list: between 0 and 1, increasing. */
+static int64_t read_levels(const char *text, double *levels)
+{
+    int64_t count = 0;
+    for (;;) {
+        const size_t length = gram_number_parse(text, strlen(text), &levels[count]);
+        if (length == 0 || !(levels[count] > 0 && levels[count] < 1)) return 0;
+        if (count > 0 && levels[count] <= levels[count - 1]) return 0;
+        count++;
+        if (text[length] == '\0') return count;
+        if (text[length] != ',' || count == MOST_LEVELS) return 0;
+        text += length + 1;
+    }
+}
+
+/* Options of one loss, given to another. */
+static gram_status check_kind(gram_learning *learning, gram_loss_kind kind)
+{
+    static const struct {
+        const char *option;
+        gram_loss_kind kind;
+    } of_kind[] = {
+        {"delta", GRAM_LOSS_HUBER}, {"epsilon", GRAM_LOSS_INSENSITIVE}, {"non-crossing", GRAM_LOSS_QUANTILE}};
+    for (size_t i = 0; i < sizeof of_kind / sizeof *of_kind; i++)
+        if (gram_given_text(learning, of_kind[i].option) && kind != of_kind[i].kind)
+            return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is of --loss %s, not %s",
+                                      of_kind[i].option, gram_loss_name(of_kind[i].kind), gram_loss_name(kind));
+    return GRAM_OK;
+}
+
+static gram_status check(gram_learning *learning)
+{
+    const loss_settings *own = learning->settings;
+    const gram_loss_kind kind = (gram_loss_kind)own->loss.value;
+    double levels[MOST_LEVELS];
+    if (own->quantile && kind != GRAM_LOSS_QUANTILE && kind != GRAM_LOSS_SQUARED)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
+                                  "--quantile is of --loss quantile, not %s", gram_loss_name(kind));
+    if (own->quantile && read_levels(own->quantile, levels) == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
+                                  "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
+    return check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
+}
+
+/* ---- the plan ---- */
+
+/* Huber's delta: 1.345 robust deviations of the target about its median would be that of a constant fit; a fit leaves less,
+ * so a tenth of that. */
+static gram_status default_delta(gram_learning *learning, double *delta)
+{
+    const int64_t n = learning->data->n;
+    double *sorted = NULL;
+    const gram_status status = gram_learning_take(learning, n + 1, sizeof *sorted, &sorted);
+    *delta = 1;
+    if (status < 0) return status;
+    memcpy(sorted, learning->data->y, (size_t)n * sizeof *sorted);
+    gram_sort_numbers(n, sorted);
+    const double median = sorted[n / 2];
+    for (int64_t i = 0; i < n; i++) sorted[i] = fabs(sorted[i] - median);
+    gram_sort_numbers(n, sorted);
+    if (sorted[n / 2] > 0) *delta = 0.1345 * 1.4826 * sorted[n / 2];
+    return GRAM_OK;
+}
+
+static gram_status find_options(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const loss_settings *own = learning->settings;
+    loss_state *state = learning->own;
+    gram_loss_options *o = &state->options;
+    gram_loss_options_init(o, sizeof *o);
+    o->kind = own->quantile ? GRAM_LOSS_QUANTILE : (gram_loss_kind)own->loss.value;
+    o->lambda =
+        isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
+    o->weights = learning->data->weights;
+    o->intercept = own->intercept;
+    o->delta = own->delta;
+    if (isnan(own->delta)) TRY(default_delta(learning, &o->delta));
+    if (!isnan(own->epsilon)) o->epsilon = own->epsilon;
+    if (!isnan(own->tolerance)) o->tolerance = own->tolerance;
+    o->non_crossing = own->non_crossing;
+    state->levels[0] = 0.5;
+    o->quantile_count = own->quantile ? read_levels(own->quantile, state->levels) : o->kind == GRAM_LOSS_QUANTILE;
+    o->quantiles = state->levels;
+done:
+    return status;
+}
+
+static gram_status plan(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const double n = (double)learning->n;
+    loss_state *state = NULL;
+    TRY(gram_learning_take(learning, 1, sizeof *state, &state));
+    learning->own = state;
+    TRY(gram_learning_one_target(learning, "--loss", "Choose one with --target."));
+    TRY(find_options(learning));
+    if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
+    const double q = state->options.non_crossing ? (double)state->options.quantile_count : 1;
+    const double bytes = 8 * n * n * (1 + 0.5 * q * q);
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.", "this loss on"));
+    gram_learning_plan(learning, "interior points, f64", (size_t)bytes, 20 * q * q * q * n * n * n * 4e-12,
+                       "some twenty factors of the whole matrix");
+done:
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static gram_status tune(gram_learning *learning)
+{
+    loss_state *state = learning->own;
+    const double given = state->options.lambda;
+    gram_loss_tune_options options;
+    gram_loss_tune_options_init(&options, sizeof options);
+    options.ard = gram_learning_ard(learning);
+    options.loss = state->options;
+    options.folds = gram_learning_folds(learning);
+    if (!isnan(given)) {
+        options.lambda_count = 1;
+        options.lambdas = &given;
+    }
+    options.loss.lambda = 1; /* not used */
+    state->tuned.size = sizeof state->tuned;
+    return gram_loss_tune(learning->context, learning->written, learning->points, learning->data->y, &options,
+                          &learning->kernel, &state->options.lambda, &state->tuned, NULL, NULL, 0);
+}
+
+static gram_status take_defaults(gram_learning *learning)
+{
+    loss_state *state = learning->own;
+    gram_loss_options options;
+    gram_loss_options_init(&options, sizeof options);
+    state->lambda_is_default = isnan(state->options.lambda);
+    if (state->lambda_is_default) state->options.lambda = options.lambda;
+    return gram_learning_resolve(learning);
+}
+
+static gram_status fit(gram_learning *learning)
+{
+    const loss_settings *own = learning->settings;
+    loss_state *state = learning->own;
+    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    if (status >= 0)
+        status = gram_loss_fit_create(learning->context, learning->kernel, learning->points, learning->data->y,
+                                      &state->options, &state->fit);
+    if (status != GRAM_NOT_CONVERGED) return status;
+    const double gap = gram_loss_fit_report(state->fit)->gap;
+    if (gram_learning_is_near(own->tolerance, gap)) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
+                              "no convergence: the relative duality gap is %.2g", gap);
+}
+
+static void forget(gram_learning *learning)
+{
+    loss_state *state = learning->own;
+    if (state) gram_loss_fit_destroy(state->fit);
+}
+
+/* ---- the model ---- */
+
+static gram_status keep(gram_learning *learning)
+{
+    const loss_state *state = learning->own;
+    const gram_loss_report *report = gram_loss_fit_report(state->fit);
+    const gram_loss_kind kind = state->options.kind;
+    gram_keeper keeper = gram_keep_begin(learning, gram_loss_fit_function(state->fit));
+    gram_keep_text(&keeper, "loss", gram_loss_name(kind));
+    gram_keep_number(&keeper, "lambda", report->lambda);
+    gram_keep_integer(&keeper, "intercept", state->options.intercept);
+    if (kind == GRAM_LOSS_HUBER) gram_keep_number(&keeper, "delta", state->options.delta);
+    if (kind == GRAM_LOSS_INSENSITIVE) gram_keep_number(&keeper, "epsilon", state->options.epsilon);
+    gram_keep_number(&keeper, "train_loss", report->loss);
+    gram_keep_number(&keeper, "objective", report->objective);
+    gram_keep_number(&keeper, "gap", report->gap);
+    gram_keep_integer(&keeper, "n_support", report->support);
+    gram_keep_integer(&keeper, "iterations", report->iterations);
+    gram_keep_number(&keeper, "norm", report->norm);
+    gram_keep_number(&keeper, "jitter", report->jitter);
+    if (report->outputs > 1) gram_keep_number(&keeper, "crossing", report->crossing);
+    gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
+    if (learning->tuning != GRAM_TUNING_NONE) {
+        gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
+        gram_keep_integer(&keeper, "tuned_fits", state->tuned.fits);
+        gram_keep_number(&keeper, "cv_loss", state->tuned.value);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_edge);
+    }
+    if (kind == GRAM_LOSS_QUANTILE)
+        gram_keep_array(&keeper, "quantiles", 1, state->options.quantile_count, state->levels);
+    return keeper.status;
+}
+
+/* Of several quantiles the middle one. */
+static gram_status fitted(gram_learning *learning, double *f, const char **what)
+{
+    gram_status status = GRAM_OK;
+    const gram_function *function = gram_loss_fit_function(((const loss_state *)learning->own)->fit);
+    const int64_t outputs = gram_function_outputs(function), n = learning->data->n;
+    double *values = NULL;
+    TRY(gram_learning_take(learning, n * outputs, sizeof *values, &values));
+    TRY(gram_function_evaluate(learning->context, function, learning->points, values, outputs));
+    for (int64_t i = 0; i < n; i++) f[i] = values[i * outputs + outputs / 2];
+    *what = "fitted value";
+done:
+    return status;
+}
+
+/* Quantiles have a column each; one loss has its value as the mean. */
+static gram_status open_loss(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    int64_t rows = 0, count = 0;
+    const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
+    char number[GRAM_NUMBER_SIZE];
+    TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
+    if (!levels) return gram_predictor_means(context, predictor);
+    if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
+        return gram_predictor_damaged(context, predictor, "quantiles without their levels");
+    for (int64_t i = 0; i < count; i++)
+        TRY(gram_predictor_column(context, predictor, "quantile_", gram_number_format(levels[i], number)));
+    predictor->columns.level_count = count;
+    predictor->columns.levels = levels;
+done:
+    return status;
+}
+
+static void report_loss(gram_report *report)
+{
+    gram_report_ridge(report);
+    gram_report_tuning(report);
+    gram_report_row(report, "loss");
+    gram_report_add(report, "%s", gram_report_text(report, "loss"));
+    gram_report_part(report, "delta", "delta", GRAM_FINE);
+    gram_report_part(report, "epsilon", "epsilon", GRAM_FINE);
+    gram_report_part(report, "on these rows", "train_loss", GRAM_FINE);
+    gram_report_part(report, "left-out folds", "cv_loss", GRAM_FINE);
+    gram_report_part(report, "quantiles cross by at most", "crossing", GRAM_ROUGH);
+    gram_report_solution(report);
+    gram_report_function(report);
+}
+
+const gram_method gram_method_loss = {
+    .name = "krr",
+    .kept = "loss",
+    .title = "kernel regression with another loss",
+    .variant = "another loss than squared",
+    .tasks = 1u << GRAM_TASK_REGRESSION,
+    .first_for = 1u << GRAM_TASK_REGRESSION,
+    .kernel = "rbf",
+    .tuning = GRAM_TUNING_CV,
+    .python = {[GRAM_TASK_REGRESSION] = "KernelRidge"},
+    .options = OPTIONS,
+    .option_count = sizeof OPTIONS / sizeof *OPTIONS,
+    .settings_size = sizeof(loss_settings),
+    .takes = takes,
+    .check = check,
+    .plan = plan,
+    .fit = fit,
+    .keep = keep,
+    .fitted = fitted,
+    .forget = forget,
+    .open = open_loss,
+    .report = report_loss,
+};

@@ -1,0 +1,390 @@
+/* The seam between methods and the learner. A method is one folder, src/method/NAME, and one row: a `gram_method` in
+ * NAME_model.c that the table in src/learn/method_table.c names. The learner (src/learn) reads data, decides the task, reads
+ * options by the row's table and calls the row; the row plans, fits, and keeps what it found in a model; later it predicts from
+ * that model and reports it. Everything by name (options, facts) is in the row's file; docs/adding.md shows how to write one. */
+#ifndef GRAM_METHOD_METHOD_H
+#define GRAM_METHOD_METHOD_H
+
+#include <gram/learn.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+
+/* ---- options ---- */
+
+/* A word that a choice may be; tables end with a row whose name is NULL. */
+typedef struct gram_choice {
+    const char *name;
+    int value;
+    const char *number; /* what may follow, as M in "nystrom:M"; NULL: nothing may */
+    int64_t least, most;
+} gram_choice;
+
+/* What a field of kind GRAM_OPTION_CHOICE holds. */
+typedef struct gram_chosen {
+    int value;
+    int64_t number; /* 0: not given */
+} gram_chosen;
+
+enum {
+    GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
+    GRAM_OPTION_RESUMES = 2   /* may be given to a fit that goes on */
+};
+
+/* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
+ * double or gram_chosen. Without a default a number is NaN, a text NULL, an integer 0 and a switch -1. */
+typedef struct gram_option {
+    const char *name;
+    gram_option_kind kind;
+    size_t offset;
+    const char *argument, *help, *help_no;
+    const char *otherwise;
+    double least, most; /* of numbers and integers; most 0: no limit */
+    int above;          /* `least` itself is not allowed */
+    const gram_choice *choices;
+    unsigned flags;
+    unsigned tasks;        /* bit 1 << gram_task of those that have it; 0: all of the method's */
+    const char *group;     /* at most one option of a group is given, NULL: it is in none */
+    const char *elsewhere; /* the words of other tools */
+} gram_option;
+
+/* How the free numbers of a kernel and the strength are chosen; what `tune` of a row may be is a table of these. */
+typedef enum gram_tuning {
+    GRAM_TUNING_AUTO,
+    GRAM_TUNING_NONE,
+    GRAM_TUNING_LOO,
+    GRAM_TUNING_GCV,
+    GRAM_TUNING_CV,
+    GRAM_TUNING_ML
+} gram_tuning;
+
+/* The settings of a method that tunes begin with this. */
+typedef struct gram_tuned_settings {
+    gram_chosen tune; /* gram_tuning */
+    int ard;          /* one length-scale per feature: 1, 0, or -1 for the default kernel only */
+} gram_tuned_settings;
+
+/* The ridge in its three names, of which one may be given: noise = alpha = n lambda. */
+typedef struct gram_ridge_settings {
+    double lambda, noise, alpha;
+} gram_ridge_settings;
+
+/* ---- one fit ---- */
+
+typedef struct gram_method gram_method;
+
+typedef struct gram_given {
+    const char *name, *value;
+} gram_given;
+
+typedef struct gram_learning {
+    gram_context *context; /* of the call */
+    gram_arena arena;      /* for everything that the fit makes: it goes with it */
+    const gram_method *method;
+    const char *who, *dashes; /* how messages speak */
+    int64_t given_count;
+    const gram_given *given; /* options, as texts */
+    void *settings;          /* the row's, read from them */
+    /* the data */
+    const char *source;                  /* what messages call them */
+    const char *target, *weights_column; /* of arrays; NULL: as the options say */
+    gram_preparation *preparation;
+    gram_prepared *data;
+    gram_points *points;
+    int has_row_noise;           /* data->weights are known variances of the rows' noise */
+    int64_t n;                   /* rows of weight above 0 */
+    gram_task task;              /* never auto once the data are read */
+    gram_classes classes;        /* of classification, */
+    const double *labels;        /* and their numbers, one for each row */
+    const double *class_weights; /* NULL: all 1 */
+    const double *weights;       /* of rows with those of their classes; NULL: all 1 */
+    int64_t few_values;
+    /* the kernel */
+    gram_kernel *written; /* as it was given */
+    gram_kernel *kernel;  /* with all its numbers: the method sets it */
+    gram_tuning tuning;   /* never auto */
+    /* a fit that goes on */
+    const gram_model *before;
+    const char *before_name;
+    /* results */
+    void *own; /* the method's, in the arena */
+    gram_model *model;
+    gram_plan_fn tell;
+    void *tell_user;
+} gram_learning;
+
+/* ---- predictions ---- */
+
+/* Prepared rows to predict at. */
+typedef struct gram_places {
+    const gram_points *points;
+    int64_t n, d;
+    const double *x;       /* n x d, what the points are of */
+    const double *weights; /* n, NULL: none */
+} gram_places;
+
+struct gram_predictor {
+    gram_memory *memory;
+    gram_arena arena;        /* for what it is made of */
+    const gram_model *model; /* borrowed */
+    const gram_method *method;
+    gram_predict_options wish;
+    char wiser[64]; /* the names of methods whose models say more */
+    gram_columns columns;
+    gram_classes classes;
+    void *own; /* the method's */
+};
+
+typedef struct gram_report gram_report;
+
+/* ---- the row ---- */
+
+/* What is NULL is not needed or has one obvious answer, which is said here. */
+struct gram_method {
+    const char *name;        /* of the option `method` and in model files */
+    const char *kept;        /* the name in model files, if it is another */
+    const char *title;       /* "kernel ridge regression" */
+    const char *variant;     /* of rows with one name: what this one is for, "the likelihood poisson" */
+    unsigned tasks;          /* bit 1 << gram_task */
+    unsigned first_for;      /* the tasks for which it is the method if none is named */
+    int intervals;           /* its predictions have intervals about the mean */
+    int numbers_are_classes; /* a target of whole numbers is one of classes */
+    const char *marker;      /* the fact that tells its models from those of other rows of this name */
+    const char *refuses;     /* an option of every method that this one does not take, or NULL */
+    const char *kernel;      /* if none is given */
+    gram_tuning tuning;      /* unless all is given */
+    const char *python[GRAM_TASK_COUNT];
+    const gram_option *options;
+    size_t option_count, settings_size;
+
+    /* Does this row take what is asked? Of rows with one name the first that does is the one. NULL: it does. */
+    int (*takes)(const gram_learning *learning);
+    /* The task that its options imply, GRAM_TASK_AUTO if none. */
+    gram_task (*implied_task)(const gram_learning *learning);
+    /* Settings that contradict each other, before the data are read. */
+    gram_status (*check)(gram_learning *learning);
+    /* Decides how it will be done, says so (gram_learning_plan), and refuses what does not fit, before the work. */
+    gram_status (*plan)(gram_learning *learning);
+    /* Chooses what is free and fits; sets learning->kernel. */
+    gram_status (*fit)(gram_learning *learning);
+    /* Makes learning->model with everything that predictions and reports need. */
+    gram_status (*keep)(gram_learning *learning);
+    /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: the model's function at
+     * these rows. */
+    gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
+    /* Frees what is not in the arena. */
+    void (*forget)(gram_learning *learning);
+    /* Sets the settings of a model whose fit goes on; NULL: it cannot. */
+    gram_status (*resume)(gram_learning *learning);
+
+    /* From a model: names the columns and makes what the model lacks; NULL: means, nothing more. */
+    gram_status (*open)(gram_context *context, gram_predictor *predictor);
+    /* NULL: the model's function. */
+    gram_status (*evaluate)(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                            double *values, int64_t ldv);
+    void (*close)(gram_predictor *predictor);
+    /* Rows of the report; NULL: the kernel only. */
+    void (*report)(gram_report *report);
+    /* The ridge or the noise of a model in the words of scikit-learn; NULL: it has none. */
+    void (*elsewhere)(const gram_model *model, char *text, size_t size);
+};
+
+/* Has the row that task? */
+int gram_method_has_task(const gram_method *method, gram_task task);
+
+/* ---- for rows: options (method_options.c) ---- */
+
+/* The option of that name, NULL if the row has none. */
+const gram_option *gram_method_find_option(const gram_method *method, const char *name);
+/* Is the text a value of the option? Then it is put into its field of the settings, unless these are NULL. */
+int gram_option_read(const gram_option *option, const char *text, void *settings);
+/* What a value must be, as a sentence. */
+void gram_option_explain(const gram_option *option, char *text, size_t size);
+void gram_method_set_defaults(const gram_method *method, void *settings);
+
+/* The text that was given for an option, NULL if none was. */
+const char *gram_given_text(const gram_learning *learning, const char *name);
+
+/* Choices that many rows have. */
+extern const gram_choice gram_precision_choices[];
+
+/* The options of gram_tuned_settings and gram_ridge_settings as rows of a table, for a struct whose members are so named. */
+#define GRAM_OPTION_PLACE(settings, field) offsetof(settings, field)
+#define GRAM_TUNE_OPTION(settings, words, table)                                                                       \
+    {                                                                                                                  \
+        .name = "tune", .kind = GRAM_OPTION_CHOICE, .offset = offsetof(settings, tuned.tune), .argument = "HOW",       \
+        .help = words, .choices = table                                                                                \
+    }
+#define GRAM_ARD_OPTION(settings)                                                                                      \
+    {                                                                                                                  \
+        .name = "ard", .kind = GRAM_OPTION_SWITCH, .offset = offsetof(settings, tuned.ard),                            \
+        .help = "try one length-scale per feature for --kernel too", .help_no = "one length-scale for all features"    \
+    }
+#define GRAM_LAMBDA_OPTION(settings)                                                                                   \
+    {                                                                                                                  \
+        .name = "lambda", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.lambda), .argument = "L",     \
+        .help = "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", .flags = GRAM_OPTION_STRENGTH,           \
+        .group = "ridge"                                                                                               \
+    }
+#define GRAM_NOISE_OPTION(settings)                                                                                    \
+    {                                                                                                                  \
+        .name = "noise", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.noise), .argument = "S",       \
+        .help = "the same as a variance of noise: S = n L", .flags = GRAM_OPTION_STRENGTH, .group = "ridge"            \
+    }
+#define GRAM_ALPHA_OPTION(settings)                                                                                    \
+    {                                                                                                                  \
+        .name = "alpha", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.alpha), .argument = "A",       \
+        .help = "the same in scikit-learn's words: A = n L", .flags = GRAM_OPTION_STRENGTH, .group = "ridge",          \
+        .elsewhere = "scikit-learn KernelRidge: alpha"                                                                 \
+    }
+#define GRAM_INTERCEPT_OPTION(settings)                                                                                \
+    {                                                                                                                  \
+        .name = "intercept", .kind = GRAM_OPTION_SWITCH, .offset = offsetof(settings, intercept),                      \
+        .help_no = "no unpenalised constant", .otherwise = "yes"                                                       \
+    }
+#define GRAM_TOLERANCE_OPTION(settings)                                                                                \
+    {                                                                                                                  \
+        .name = "tolerance", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, tolerance), .argument = "T",     \
+        .help = "of the solution (default: by the method)", .above = 1, .flags = GRAM_OPTION_RESUMES                   \
+    }
+
+/* ---- for rows: one fit (learning.c) ---- */
+
+/* Copies `text` with `dashes` in the place of "--" before a letter: how an option is written by who speaks. */
+void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
+
+/* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
+ * come out with the dashes that the learner speaks with. */
+gram_status gram_learning_fail(gram_learning *learning, gram_status status, const char *advice, const char *format, ...)
+    GRAM_PRINTF(4, 5);
+/* The same for a failure in the data, which names them instead. */
+gram_status gram_learning_fail_data(gram_learning *learning, const char *advice, const char *format, ...)
+    GRAM_PRINTF(3, 4);
+
+/* count * size bytes, zeroed, that live as long as the fit. */
+gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t size, void *out);
+
+/* Says what is about to be done. */
+void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason);
+
+/* The noise n lambda that the ridge says, NaN if there is none. */
+double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
+/* One length-scale per feature: by the settings, otherwise for the default kernel only. */
+int gram_learning_ard(const gram_learning *learning);
+/* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
+int64_t gram_learning_folds(const gram_learning *learning);
+/* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
+int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrices);
+/* The kernel without tuning: its free numbers by the median heuristic. */
+gram_status gram_learning_resolve(gram_learning *learning);
+/* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
+gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
+/* Is there room for so many bytes? */
+gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what);
+/* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
+int gram_learning_is_near(double tolerance, double missed);
+/* How many amplitudes (`const`) the kernel has; in the new one those that are unset have that variance. */
+gram_status gram_learning_set_amplitudes(gram_context *context, const gram_kernel *kernel, double variance,
+                                         int64_t *count, gram_kernel **out);
+/* The name of the first target, for messages. */
+const char *gram_learning_target(const gram_learning *learning);
+/* The place of a prepared row in the table, counted from 1. */
+int64_t gram_learning_row(const gram_learning *learning, int64_t row);
+
+/* ---- for rows: keeping (keeper.c) ---- */
+
+/* Facts and arrays of a model, set in a row: after the first failure nothing more is set, and `status` says what it was. */
+typedef struct gram_keeper {
+    gram_context *context;
+    gram_model *model;
+    gram_status status;
+} gram_keeper;
+
+void gram_keep_number(gram_keeper *keeper, const char *name, double value);
+void gram_keep_integer(gram_keeper *keeper, const char *name, int64_t value);
+void gram_keep_text(gram_keeper *keeper, const char *name, const char *value);
+void gram_keep_array(gram_keeper *keeper, const char *name, int64_t rows, int64_t columns, const double *data);
+
+/* Numbers of a report, by their places in it. */
+typedef struct gram_keep_place {
+    const char *name;
+    size_t offset;
+} gram_keep_place;
+void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_place *places, size_t count);
+
+/* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
+gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
+/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
+void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
+/* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
+ * NULL) of the rows; and what predictions need to name the classes. */
+void gram_keep_training(gram_keeper *keeper, const gram_learning *learning, const double *labels,
+                        const double *probabilities);
+void gram_keep_classes(gram_keeper *keeper, const gram_classes *classes);
+
+/* What a fit that can go on keeps to know its data again; and are they those? (fingerprints.c) */
+void gram_keep_fingerprints(gram_keeper *keeper, const gram_learning *learning);
+gram_status gram_check_fingerprints(gram_learning *learning);
+
+/* A fact of a model as a number, `otherwise` if there is none; and as a text, or NULL. An array of that shape, or NULL. */
+double gram_kept_number(const gram_model *model, const char *name, double otherwise);
+const char *gram_kept_text(const gram_model *model, const char *name);
+const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
+
+/* ---- for rows: the classes of a target (target_classes.c) ---- */
+
+/* The classes of a target of text, or of these numbers; and of a model. In the arena. */
+gram_status gram_classes_of_target(gram_context *context, gram_arena *arena, const gram_column *target, int64_t n,
+                                   const double *y, gram_classes *classes);
+gram_status gram_classes_of_model(gram_context *context, gram_arena *arena, const gram_model *model, const char *name,
+                                  gram_classes *classes);
+
+/* ---- for rows: predictions (predictor_columns.c) ---- */
+
+gram_status gram_predictor_fail(gram_context *context, const gram_predictor *predictor, gram_status status,
+                                const char *advice, const char *format, ...) GRAM_PRINTF(5, 6);
+/* A model whose parts do not belong together: "NAME: what". */
+gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *predictor, const char *what);
+/* One more column. */
+gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
+/* One column for each output: "mean" or "mean_NAME". */
+gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+/* label, then the probabilities (shown if asked for), then the score. */
+gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
+/* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
+ * the advice names methods that know more. */
+gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
+                                  const char *whom);
+/* Puts labels, probabilities and the score of n rows into place. */
+void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,
+                                      int64_t ldv);
+
+/* ---- for rows: reports (method_report.c) ---- */
+
+/* Digits of what is of interest by its size only, of results, and of counts. */
+enum { GRAM_ROUGH = 2, GRAM_FINE = 5, GRAM_WHOLE = 15 };
+
+const gram_model *gram_report_model(const gram_report *report);
+/* Where the model is kept, NULL: it is not. */
+const char *gram_report_file(const gram_report *report);
+double gram_report_number(const gram_report *report, const char *fact);    /* NaN: there is none */
+const char *gram_report_text(const gram_report *report, const char *fact); /* NULL: there is none */
+/* A new row, whose value is added piece by piece; one whose value stays empty is kept all the same. */
+void gram_report_row(gram_report *report, const char *label);
+void gram_report_add(gram_report *report, const char *format, ...) GRAM_PRINTF(2, 3);
+/* A row of any length. */
+void gram_report_long(gram_report *report, const char *label, const char *value);
+void gram_report_value(gram_report *report, int digits, double value);
+/* Adds ", WORDS VALUE" (without the comma at the start of a row) for a fact that is there. */
+void gram_report_part(gram_report *report, const char *words, const char *fact, int digits);
+
+/* Rows that many methods have, nothing where their facts are not there. */
+void gram_report_ridge(gram_report *report);
+void gram_report_tuning(gram_report *report);
+void gram_report_solver(gram_report *report);
+void gram_report_solution(gram_report *report);
+void gram_report_accuracy(gram_report *report);
+void gram_report_errors(gram_report *report, int leave_one_out);
+void gram_report_function(gram_report *report);
+
+#endif

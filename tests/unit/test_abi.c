@@ -1,0 +1,892 @@
+/* Structs that begin with their size, as <gram/export.h> promises: every function of the interface that takes one is
+ * called with a struct of an older, shorter version, of a newer, longer one, and without a size.
+ *
+ * The struct lies in a block of exactly the bytes that its size says, so that AddressSanitizer sees any access beyond;
+ * without it a margin behind the block is looked at, which finds writes. The house test check_sizes demands a row here
+ * for each function and struct in the headers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { N = 24, CLASSES = 2 };
+
+/* Small data that every function can work with. */
+typedef struct world {
+    gram_context *context;
+    gram_kernel *kernel;
+    double *numbers, *others; /* which the points borrow */
+    gram_points *x, *line, *other;
+    double y[N], classes[N], spare[N * N];
+    int64_t labels[N], fold[N];
+    gram_table *table;
+    gram_preparation *preparation;
+    gram_gp_inducing *inducing;
+    size_t reported; /* the size of the report that the last fit has */
+} world;
+
+static const char csv[] = "a,b\n1,2\n2,3\n4,1\n";
+
+static world make_world(void)
+{
+    world w = {.context = test_context(1, GRAM_ISA_AUTO)};
+    const double *x = w.numbers = test_random(1, 2 * N, 0, 3);
+    w.others = test_random(3, 2 * N, 0, 3);
+    w.kernel = test_kernel(w.context, "2*matern(nu=1.5, ell=1)");
+    w.x = test_points(w.context, N, 2, x);
+    w.line = test_points(w.context, N, 1, x);
+    w.other = test_points(w.context, N, 2, w.others);
+    test_uniform(2, N, -0.1, 0.1, w.y);
+    for (int i = 0; i < N; i++) {
+        w.y[i] += sin(x[2 * i]);
+        w.labels[i] = x[2 * i] + 3 * w.y[i] > 2 || i % 5 == 0;
+        w.classes[i] = (double)w.labels[i];
+        w.fold[i] = i % 4;
+    }
+    OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
+    OK(w.context, gram_preparation_learn(w.context, w.table, NULL, &w.preparation));
+    OK(w.context, gram_gp_inducing_fit(w.context, w.kernel, w.x, w.y, NULL, &w.inducing));
+    return w;
+}
+
+static void free_world(world *w)
+{
+    gram_gp_inducing_destroy(w->inducing);
+    gram_preparation_release(w->preparation);
+    gram_table_destroy(w->table);
+    gram_points_destroy(w->other);
+    gram_points_destroy(w->line);
+    gram_points_destroy(w->x);
+    gram_kernel_release(w->kernel);
+    gram_context_destroy(w->context);
+    free(w->numbers);
+    free(w->others);
+}
+
+/* ---- one call of each function; `given` is the struct in question ---- */
+
+static gram_status context_create(world *w, void *given)
+{
+    gram_context *made;
+    (void)w;
+    const gram_status status = gram_context_create(given, &made);
+    gram_context_destroy(made);
+    return status;
+}
+
+static gram_status solve(world *w, const gram_cg_options *options, gram_cg_report *report)
+{
+    gram_operator *a = NULL, *shifted = NULL;
+    memset(w->spare, 0, sizeof w->spare);
+    OK(w->context, gram_operator_create_free(w->context, w->kernel, w->x, &a));
+    OK(w->context, gram_operator_create_shifted(w->context, a, 1, &shifted));
+    const gram_status status = gram_cg_solve(w->context, shifted, 1, w->y, 1, w->spare, 1, options, report);
+    gram_operator_release(shifted);
+    gram_operator_release(a);
+    return status;
+}
+
+static gram_status cg_solve(world *w, void *given)
+{
+    return solve(w, given, NULL);
+}
+
+static gram_status cg_solve_report(world *w, void *given)
+{
+    return solve(w, NULL, given);
+}
+
+static gram_status gp_likelihood(world *w, void *given)
+{
+    return gram_gp_likelihood(w->context, w->kernel, w->x, w->y, given, w->spare, w->spare + 1);
+}
+
+static gram_status gp_objective_value(world *w, void *given)
+{
+    return gram_gp_objective_value(w->context, w->kernel, w->x, w->y, given, GRAM_GP_OBJECTIVE_LOO, w->spare,
+                                   w->spare + 1);
+}
+
+static gram_status gp_fit(world *w, void *given)
+{
+    gram_gp *fit = NULL;
+    const gram_status status = gram_gp_fit(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_gp_get_report(fit)->size;
+    gram_gp_destroy(fit);
+    return status;
+}
+
+static gram_status gp_tune(world *w, const gram_gp_options *options, const gram_gp_tune_options *tune,
+                           gram_gp_tune_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status = gram_gp_tune(w->context, w->kernel, w->x, w->y, options, tune, &tuned, w->spare, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status gp_tune_options(world *w, void *given)
+{
+    return gp_tune(w, given, NULL, NULL);
+}
+
+static gram_status gp_tune_tune(world *w, void *given)
+{
+    return gp_tune(w, NULL, given, NULL);
+}
+
+static gram_status gp_tune_report(world *w, void *given)
+{
+    return gp_tune(w, NULL, NULL, given);
+}
+
+static gram_status markov_likelihood(world *w, void *given)
+{
+    return gram_markov_likelihood(w->context, w->kernel, w->line, w->y, given, w->spare, w->spare + 1);
+}
+
+static gram_status markov_fit(world *w, void *given)
+{
+    gram_markov *fit = NULL;
+    const gram_status status = gram_markov_fit(w->context, w->kernel, w->line, w->y, given, &fit);
+    if (fit) w->reported = gram_markov_get_report(fit)->size;
+    gram_markov_destroy(fit);
+    return status;
+}
+
+static gram_status markov_tune(world *w, const gram_gp_options *options, const gram_gp_tune_options *tune,
+                               gram_gp_tune_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_markov_tune(w->context, w->kernel, w->line, w->y, options, tune, &tuned, w->spare, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status markov_tune_options(world *w, void *given)
+{
+    return markov_tune(w, given, NULL, NULL);
+}
+
+static gram_status markov_tune_tune(world *w, void *given)
+{
+    return markov_tune(w, NULL, given, NULL);
+}
+
+static gram_status markov_tune_report(world *w, void *given)
+{
+    return markov_tune(w, NULL, NULL, given);
+}
+
+static gram_status gp_cg_likelihood(world *w, void *given)
+{
+    gram_gp_cg_value value;
+    return gram_gp_cg_likelihood(w->context, w->kernel, w->x, w->y, given, &value, NULL, NULL);
+}
+
+static gram_status gp_cg_fit(world *w, void *given)
+{
+    gram_gp_cg *fit = NULL;
+    const gram_status status = gram_gp_cg_fit(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_gp_cg_get_report(fit)->size;
+    gram_gp_cg_destroy(fit);
+    return status;
+}
+
+static gram_status gp_path_create(world *w, void *given)
+{
+    gram_gp_path *path = NULL;
+    const gram_status status = gram_gp_path_create(w->context, w->kernel, 2, w->x, w->y, given, &path);
+    gram_gp_path_destroy(path);
+    return status;
+}
+
+static gram_status gp_inducing_bound(world *w, void *given)
+{
+    gram_gp_inducing_value value;
+    return gram_gp_inducing_bound(w->context, w->kernel, w->x, w->y, w->other, given, &value, NULL, NULL, 0);
+}
+
+static gram_status gp_inducing_fit(world *w, void *given)
+{
+    gram_gp_inducing *fit = NULL;
+    const gram_status status = gram_gp_inducing_fit(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_gp_inducing_get_report(fit)->size;
+    gram_gp_inducing_destroy(fit);
+    return status;
+}
+
+static gram_status gp_inducing_describe(world *w, void *given)
+{
+    return gram_gp_inducing_describe(w->inducing, given);
+}
+
+static gram_status gp_inducing_create(world *w, void *given)
+{
+    gram_gp_inducing *made = NULL;
+    (void)gram_gp_inducing_describe(w->inducing, given);
+    const gram_status status = gram_gp_inducing_create(w->context, w->kernel, given, &made);
+    gram_gp_inducing_destroy(made);
+    return status;
+}
+
+static gram_status krr_fit(world *w, void *given)
+{
+    gram_krr *fit = NULL;
+    const gram_status status = gram_krr_fit(w->context, w->kernel, w->x, 1, w->y, 1, given, &fit);
+    if (fit) w->reported = gram_krr_get_report(fit)->size;
+    gram_krr_destroy(fit);
+    return status;
+}
+
+static gram_status krr_fold_residuals(world *w, void *given)
+{
+    return gram_krr_fold_residuals(w->context, w->kernel, w->x, 1, w->y, 1, given, w->fold, w->spare, 1);
+}
+
+static gram_status krr_path(world *w, void *given)
+{
+    gram_krr_path_point path[2] = {{.lambda = 0.1}, {.lambda = 0.01}};
+    return gram_krr_path(w->context, w->kernel, w->x, 1, w->y, 1, given, 2, path, NULL, NULL);
+}
+
+static gram_status krr_criterion(world *w, void *given)
+{
+    return gram_krr_criterion(w->context, w->kernel, w->x, 1, w->y, 1, given, 0.01, w->spare, NULL);
+}
+
+static gram_status tune_ridge(world *w, const gram_tune_options *options, gram_tune_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_krr_tune(w->context, w->kernel, w->x, 1, w->y, 1, options, &tuned, w->spare, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status krr_tune(world *w, void *given)
+{
+    return tune_ridge(w, given, NULL);
+}
+
+static gram_status krr_tune_report(world *w, void *given)
+{
+    return tune_ridge(w, NULL, given);
+}
+
+static gram_status plan_fit(world *w, void *given)
+{
+    gram_plan plan;
+    return gram_plan_fit(w->context, given, &plan);
+}
+
+static gram_status laplace_evidence(world *w, void *given)
+{
+    return gram_laplace_evidence(w->context, w->kernel, w->x, w->classes, given, w->spare, NULL);
+}
+
+static gram_status laplace_fit(world *w, void *given)
+{
+    gram_laplace *fit = NULL;
+    const gram_status status = gram_laplace_fit(w->context, w->kernel, w->x, w->classes, given, &fit);
+    if (fit) w->reported = gram_laplace_get_report(fit)->size;
+    gram_laplace_destroy(fit);
+    return status;
+}
+
+static gram_status tune_laplace(world *w, const gram_laplace_tune_options *options, gram_laplace_tune_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_laplace_tune(w->context, w->kernel, w->x, w->classes, options, &tuned, NULL, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status laplace_tune(world *w, void *given)
+{
+    return tune_laplace(w, given, NULL);
+}
+
+static gram_status laplace_tune_report(world *w, void *given)
+{
+    return tune_laplace(w, NULL, given);
+}
+
+static gram_status logistic_fit(world *w, void *given)
+{
+    gram_logistic *fit = NULL;
+    const gram_status status = gram_logistic_fit(w->context, w->kernel, w->x, CLASSES, w->labels, given, &fit);
+    if (fit) w->reported = gram_logistic_get_report(fit)->size;
+    gram_logistic_destroy(fit);
+    return status;
+}
+
+static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status = gram_logistic_tune(w->context, w->kernel, w->x, CLASSES, w->labels, options, &tuned,
+                                                  w->spare, report, NULL, NULL, 0);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status logistic_tune(world *w, void *given)
+{
+    return tune_logistic(w, given, NULL);
+}
+
+static gram_status logistic_tune_report(world *w, void *given)
+{
+    return tune_logistic(w, NULL, given);
+}
+
+static gram_status loss_value(world *w, void *given)
+{
+    (void)w;
+    return isnan(gram_loss_value(given, 0, -0.5)) ? GRAM_ERROR_ARGUMENT : GRAM_OK;
+}
+
+static gram_status loss_fit_create(world *w, void *given)
+{
+    gram_loss_fit *fit = NULL;
+    const gram_status status = gram_loss_fit_create(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_loss_fit_report(fit)->size;
+    gram_loss_fit_destroy(fit);
+    return status;
+}
+
+static gram_status tune_loss(world *w, const gram_loss_tune_options *options, gram_grid_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_loss_tune(w->context, w->kernel, w->x, w->y, options, &tuned, w->spare, report, NULL, NULL, 0);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status loss_tune(world *w, void *given)
+{
+    return tune_loss(w, given, NULL);
+}
+
+static gram_status loss_tune_report(world *w, void *given)
+{
+    return tune_loss(w, NULL, given);
+}
+
+static gram_status svm_fit(world *w, void *given)
+{
+    gram_svm *fit = NULL;
+    const gram_status status = gram_svm_fit(w->context, w->kernel, w->x, w->classes, given, &fit);
+    if (fit) w->reported = gram_svm_get_report(fit)->size;
+    gram_svm_destroy(fit);
+    return status;
+}
+
+static gram_status tune_svm(world *w, const gram_svm_options *machine, const gram_svm_tune_options *options,
+                            gram_svm_tune_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_svm_tune(w->context, w->kernel, w->x, w->classes, machine, options, &tuned, w->spare, NULL, NULL, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status svm_tune_machine(world *w, void *given)
+{
+    return tune_svm(w, given, NULL, NULL);
+}
+
+static gram_status svm_tune_options(world *w, void *given)
+{
+    return tune_svm(w, NULL, given, NULL);
+}
+
+static gram_status svm_tune_report(world *w, void *given)
+{
+    return tune_svm(w, NULL, NULL, given);
+}
+
+static gram_status test_mmd(world *w, const gram_mmd_options *options, gram_mmd_result *result)
+{
+    const gram_status status = gram_mmd_test(w->context, w->kernel, w->x, w->other, options, result);
+    gram_mmd_result_clear(result);
+    return status;
+}
+
+static gram_status mmd_test(world *w, void *given)
+{
+    gram_mmd_result result = {.size = sizeof result};
+    return test_mmd(w, given, &result);
+}
+
+static gram_status mmd_test_result(world *w, void *given)
+{
+    return test_mmd(w, NULL, given);
+}
+
+static gram_status test_hsic(world *w, const gram_hsic_options *options, gram_hsic_result *result)
+{
+    const gram_points *points[2] = {w->x, w->other};
+    const gram_status status = gram_hsic_test(w->context, 2, NULL, points, options, result);
+    gram_hsic_result_clear(result);
+    return status;
+}
+
+static gram_status hsic_test(world *w, void *given)
+{
+    gram_hsic_result result = {.size = sizeof result};
+    return test_hsic(w, given, &result);
+}
+
+static gram_status hsic_test_result(world *w, void *given)
+{
+    return test_hsic(w, NULL, given);
+}
+
+static gram_status test_stein(world *w, const gram_stein_test_options *options, gram_stein_test_result *result)
+{
+    gram_kernel *imq = test_kernel(w->context, "imq(c=1, beta=0.5)");
+    test_uniform(7, 2 * N, -1, 1, w->spare);
+    const gram_status status = gram_stein_test(w->context, imq, w->x, w->spare, 2, options, result);
+    gram_kernel_release(imq);
+    return status;
+}
+
+static gram_status stein_test(world *w, void *given)
+{
+    gram_stein_test_result result = {.size = sizeof result};
+    return test_stein(w, given, &result);
+}
+
+static gram_status stein_test_result(world *w, void *given)
+{
+    return test_stein(w, NULL, given);
+}
+
+static gram_status thin(world *w, void *given)
+{
+    int64_t index[5];
+    return gram_thin(w->context, w->kernel, w->x, NULL, 0, given, 5, index, NULL);
+}
+
+static gram_status preparation_learn(world *w, void *given)
+{
+    gram_preparation *made = NULL;
+    const gram_status status = gram_preparation_learn(w->context, w->table, given, &made);
+    gram_preparation_release(made);
+    return status;
+}
+
+static gram_status preparation_reading(world *w, void *given)
+{
+    return gram_preparation_reading(w->preparation, given);
+}
+
+static gram_status table_read(world *w, void *given)
+{
+    gram_table *made = NULL;
+    FILE *file = fopen("test_abi.csv", "wb");
+    assert_non_null(file);
+    assert_int_equal(fputs(csv, file) >= 0 && fclose(file) == 0, 1);
+    const gram_status status = gram_table_read(w->context, "test_abi.csv", given, &made);
+    gram_table_destroy(made);
+    (void)remove("test_abi.csv");
+    return status;
+}
+
+static gram_status table_read_memory(world *w, void *given)
+{
+    gram_table *made = NULL;
+    const gram_status status = gram_table_read_memory(w->context, "t.csv", csv, sizeof csv - 1, given, &made);
+    gram_table_destroy(made);
+    return status;
+}
+
+static gram_status reader_open(world *w, void *given)
+{
+    gram_reader *made = NULL;
+    FILE *file = fopen("test_abi_reader.csv", "wb");
+    assert_non_null(file);
+    assert_int_equal(fputs(csv, file) >= 0 && fclose(file) == 0, 1);
+    const gram_status status = gram_reader_open(w->context, "test_abi_reader.csv", given, &made);
+    gram_reader_close(made);
+    (void)remove("test_abi_reader.csv");
+    return status;
+}
+
+static gram_status reader_open_memory(world *w, void *given)
+{
+    gram_reader *made = NULL;
+    const gram_status status = gram_reader_open_memory(w->context, "t.csv", csv, sizeof csv - 1, given, &made);
+    gram_reader_close(made);
+    return status;
+}
+
+/* A result that was never filled holds nothing; without a size nothing of it is looked at. */
+static gram_status mmd_result_clear(world *w, void *given)
+{
+    (void)w;
+    gram_mmd_result_clear(given);
+    return *(size_t *)given ? GRAM_OK : GRAM_ERROR_ARGUMENT;
+}
+
+static gram_status hsic_result_clear(world *w, void *given)
+{
+    (void)w;
+    gram_hsic_result_clear(given);
+    return *(size_t *)given ? GRAM_OK : GRAM_ERROR_ARGUMENT;
+}
+
+/* ---- the _init functions ---- */
+
+typedef void (*init_fn)(void *made, size_t size);
+
+#define INIT(type)                                                                                                     \
+    static void type##_start(void *made, size_t size)                                                                  \
+    {                                                                                                                  \
+        type##_init(made, size);                                                                                       \
+    }
+
+INIT(gram_cg_options)
+INIT(gram_context_options)
+INIT(gram_gp_options)
+INIT(gram_gp_cg_options)
+INIT(gram_gp_inducing_options)
+INIT(gram_gp_path_options)
+INIT(gram_gp_tune_options)
+INIT(gram_hsic_options)
+INIT(gram_hsic_result)
+INIT(gram_krr_options)
+INIT(gram_laplace_options)
+INIT(gram_laplace_tune_options)
+INIT(gram_logistic_options)
+INIT(gram_logistic_tune_options)
+INIT(gram_loss_options)
+INIT(gram_loss_tune_options)
+INIT(gram_mmd_options)
+INIT(gram_mmd_result)
+INIT(gram_preparation_options)
+INIT(gram_stein_test_options)
+INIT(gram_svm_options)
+INIT(gram_svm_tune_options)
+INIT(gram_table_options)
+INIT(gram_thin_options)
+INIT(gram_tune_options)
+
+/* A plan is asked for something, or it is refused. */
+static void gram_plan_request_start(void *made, size_t size)
+{
+    gram_plan_request *request = made;
+    gram_plan_request_init(made, size);
+    if (!made) return;
+    if (size >= offsetof(gram_plan_request, n) + sizeof request->n) request->n = 100;
+    if (size >= offsetof(gram_plan_request, d) + sizeof request->d) request->d = 2;
+}
+
+static void set_size(void *made, size_t size)
+{
+    memset(made, 0, size);
+    memcpy(made, &size, sizeof size);
+}
+
+/* ---- the table ---- */
+
+typedef enum role { OPTIONS, REPORT } role;
+
+typedef struct use {
+    const char *function, *type, *name; /* name: of the argument, as messages have it; NULL: there is no message */
+    role role;
+    size_t size, least; /* least: a shorter struct lacks what the function cannot do without */
+    init_fn start;
+    gram_status (*call)(world *w, void *given);
+} use;
+
+#define READS(function, type, name, call)                                                                              \
+    {                                                                                                                  \
+#function, #type, name, OPTIONS, sizeof(type), 0, type##_start, call                                           \
+    }
+#define FILLS(function, type, name, call)                                                                              \
+    {                                                                                                                  \
+#function, #type, name, REPORT, sizeof(type), 0, set_size, call                                                \
+    }
+
+static const use uses[] = {
+    READS(gram_context_create, gram_context_options, NULL, context_create),
+    READS(gram_cg_solve, gram_cg_options, "cg_solve: options", cg_solve),
+    FILLS(gram_cg_solve, gram_cg_report, "cg_solve: report", cg_solve_report),
+    READS(gram_gp_likelihood, gram_gp_options, "gp_likelihood: options", gp_likelihood),
+    READS(gram_gp_fit, gram_gp_options, "gp_fit: options", gp_fit),
+    READS(gram_gp_tune, gram_gp_options, "gp_tune: options", gp_tune_options),
+    READS(gram_gp_tune, gram_gp_tune_options, "gp_tune: tune", gp_tune_tune),
+    FILLS(gram_gp_tune, gram_gp_tune_report, "gp_tune: report", gp_tune_report),
+    READS(gram_gp_objective_value, gram_gp_options, "gp_objective_value: options", gp_objective_value),
+    READS(gram_markov_likelihood, gram_gp_options, "markov_likelihood: options", markov_likelihood),
+    READS(gram_markov_fit, gram_gp_options, "markov_fit: options", markov_fit),
+    READS(gram_markov_tune, gram_gp_options, "markov_tune: options", markov_tune_options),
+    READS(gram_markov_tune, gram_gp_tune_options, "markov_tune: tune", markov_tune_tune),
+    FILLS(gram_markov_tune, gram_gp_tune_report, "markov_tune: report", markov_tune_report),
+    READS(gram_gp_cg_likelihood, gram_gp_cg_options, "gp_cg_likelihood: options", gp_cg_likelihood),
+    READS(gram_gp_cg_fit, gram_gp_cg_options, "gp_cg_fit: options", gp_cg_fit),
+    READS(gram_gp_path_create, gram_gp_path_options, "gp_path_create: options", gp_path_create),
+    READS(gram_gp_inducing_bound, gram_gp_inducing_options, "gp_inducing_bound: options", gp_inducing_bound),
+    READS(gram_gp_inducing_fit, gram_gp_inducing_options, "gp_inducing_fit: options", gp_inducing_fit),
+    FILLS(gram_gp_inducing_describe, gram_gp_inducing_parts, NULL, gp_inducing_describe),
+    {"gram_gp_inducing_create", "gram_gp_inducing_parts", "gp_inducing_create: parts", REPORT,
+     sizeof(gram_gp_inducing_parts), offsetof(gram_gp_inducing_parts, n), set_size, gp_inducing_create},
+    READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
+    READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
+    READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
+    READS(gram_krr_tune, gram_tune_options, "krr_tune: options", krr_tune),
+    FILLS(gram_krr_tune, gram_tune_report, "krr_tune: report", krr_tune_report),
+    READS(gram_krr_criterion, gram_tune_options, "krr_criterion: options", krr_criterion),
+    {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
+     offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
+    READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
+    READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
+    READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
+    FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
+    READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
+    FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
+    READS(gram_loss_value, gram_loss_options, NULL, loss_value),
+    READS(gram_loss_fit_create, gram_loss_options, "loss_fit_create: options", loss_fit_create),
+    READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
+    FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
+    READS(gram_svm_fit, gram_svm_options, "svm_fit: options", svm_fit),
+    READS(gram_svm_tune, gram_svm_options, "svm_tune: machine", svm_tune_machine),
+    READS(gram_svm_tune, gram_svm_tune_options, "svm_tune: options", svm_tune_options),
+    FILLS(gram_svm_tune, gram_svm_tune_report, "svm_tune: report", svm_tune_report),
+    READS(gram_mmd_test, gram_mmd_options, "mmd_test: options", mmd_test),
+    FILLS(gram_mmd_test, gram_mmd_result, "mmd_test: result", mmd_test_result),
+    FILLS(gram_mmd_result_clear, gram_mmd_result, NULL, mmd_result_clear),
+    READS(gram_hsic_test, gram_hsic_options, "hsic_test: options", hsic_test),
+    FILLS(gram_hsic_test, gram_hsic_result, "hsic_test: result", hsic_test_result),
+    FILLS(gram_hsic_result_clear, gram_hsic_result, NULL, hsic_result_clear),
+    READS(gram_stein_test, gram_stein_test_options, "stein_test: options", stein_test),
+    FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
+    READS(gram_thin, gram_thin_options, "thin: options", thin),
+    READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
+    READS(gram_preparation_reading, gram_table_options, NULL, preparation_reading),
+    READS(gram_table_read, gram_table_options, "table_read: options", table_read),
+    READS(gram_table_read_memory, gram_table_options, "table_read: options", table_read_memory),
+    READS(gram_reader_open, gram_table_options, "table_read: options", reader_open),
+    READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
+};
+
+enum { USES = sizeof uses / sizeof *uses };
+
+/* Reports that belong to the library: they say their size. */
+static const struct owned {
+    const char *function, *type;
+    size_t size;
+    gram_status (*call)(world *w, void *given);
+} owned[] = {
+#define OWNS(function, type, call)                                                                                     \
+    {                                                                                                                  \
+#function, #type, sizeof(type), call                                                                           \
+    }
+    OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
+    OWNS(gram_gp_cg_get_report, gram_gp_cg_report, gp_cg_fit),
+    OWNS(gram_gp_inducing_get_report, gram_gp_inducing_report, gp_inducing_fit),
+    OWNS(gram_markov_get_report, gram_markov_report, markov_fit),
+    OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
+    OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
+    OWNS(gram_loss_fit_report, gram_loss_report, loss_fit_create),
+    OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
+};
+
+/* Every _init, also of structs that several functions read. */
+#define STARTS(type)                                                                                                   \
+    {                                                                                                                  \
+#type "_init", #type, NULL, OPTIONS, sizeof(type), 0, type##_start, NULL                                       \
+    }
+static const use inits[] = {
+    STARTS(gram_cg_options),        STARTS(gram_context_options),       STARTS(gram_gp_options),
+    STARTS(gram_gp_cg_options),     STARTS(gram_gp_inducing_options),   STARTS(gram_gp_path_options),
+    STARTS(gram_gp_tune_options),   STARTS(gram_hsic_options),          STARTS(gram_hsic_result),
+    STARTS(gram_krr_options),       STARTS(gram_laplace_options),       STARTS(gram_laplace_tune_options),
+    STARTS(gram_logistic_options),  STARTS(gram_logistic_tune_options), STARTS(gram_loss_options),
+    STARTS(gram_loss_tune_options), STARTS(gram_mmd_options),           STARTS(gram_mmd_result),
+    STARTS(gram_plan_request),      STARTS(gram_preparation_options),   STARTS(gram_stein_test_options),
+    STARTS(gram_svm_options),       STARTS(gram_svm_tune_options),      STARTS(gram_table_options),
+    STARTS(gram_thin_options),      STARTS(gram_tune_options),
+};
+
+/* ---- blocks of exactly their size ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { MARGIN = 0 }; /* the sanitizer watches */
+#else
+enum { MARGIN = 64 };
+#endif
+
+enum { PATTERN = 0x55 };
+
+static unsigned char *block_make(size_t size)
+{
+    unsigned char *block = malloc(size + MARGIN);
+    assert_non_null(block);
+    memset(block, PATTERN, size + MARGIN);
+    return block;
+}
+
+static void block_free(const use *u, unsigned char *block, size_t size)
+{
+    for (size_t i = size; i < size + MARGIN; i++)
+        if (block[i] != PATTERN) FAIL_TEST("%s wrote beyond the %zu bytes of its %s", u->function, size, u->type);
+    free(block);
+}
+
+static size_t size_in(const unsigned char *block)
+{
+    size_t size;
+    memcpy(&size, block, sizeof size);
+    return size;
+}
+
+/* ---- the tests ---- */
+
+static void inits_fill_what_there_is(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof inits / sizeof *inits; k++) {
+        const use *u = &inits[k];
+        unsigned char *whole = block_make(u->size);
+        u->start(whole, u->size);
+        for (size_t size = 8; size <= u->size + 16; size += 8) {
+            unsigned char *block = block_make(size);
+            u->start(block, size);
+            assert_int_equal(size_in(block), size);
+            for (size_t i = 8; i < size; i++)
+                if (block[i] != (i < u->size ? whole[i] : 0))
+                    FAIL_TEST("%s(%zu): byte %zu is %d", u->function, size, i, block[i]);
+            block_free(u, block, size);
+        }
+        block_free(u, whole, u->size);
+        u->start(NULL, u->size);
+    }
+}
+
+static void shorter_ones_are_enough(void **state)
+{
+    (void)state;
+    world w = make_world();
+    for (int k = 0; k < USES; k++) {
+        const use *u = &uses[k];
+        const size_t sizes[] = {8, 16, u->size / 16 * 8, u->size - 8, u->size};
+        for (int i = 0; i < 5; i++) {
+            const size_t size = sizes[i] < 8 ? 8 : sizes[i];
+            unsigned char *block = block_make(size);
+            u->start(block, size);
+            const gram_status status = u->call(&w, block);
+            if (status < 0 && size >= u->least)
+                FAIL_TEST("%s, %s of %zu bytes: %s", u->function, u->type, size, gram_context_message(w.context));
+            assert_int_equal(size_in(block), size);
+            block_free(u, block, size);
+        }
+    }
+    free_world(&w);
+}
+
+static void longer_ones_end_in_zeros(void **state)
+{
+    (void)state;
+    enum { MORE = 24 };
+    world w = make_world();
+    for (int k = 0; k < USES; k++) {
+        const use *u = &uses[k];
+        const size_t size = u->size + MORE;
+        unsigned char *block = block_make(size);
+        u->start(block, size);
+        gram_status status = u->call(&w, block);
+        if (status < 0) FAIL_TEST("%s, a longer %s: %s", u->function, u->type, gram_context_message(w.context));
+        if (u->role == OPTIONS) {
+            block[size - 1] = 1;
+            status = u->call(&w, block);
+            if (status != GRAM_ERROR_ARGUMENT) FAIL_TEST("%s ignores a part of its %s", u->function, u->type);
+            if (u->name) assert_non_null(strstr(gram_context_message(w.context), "is not 0, but this libgram knows"));
+        }
+        for (size_t i = u->size; i < size - 1; i++) assert_int_equal(block[i], 0);
+        block_free(u, block, size);
+    }
+    free_world(&w);
+}
+
+static void no_size_is_an_error(void **state)
+{
+    (void)state;
+    static const size_t wrong[] = {0, 3, (size_t)1 << 40};
+    world w = make_world();
+    for (int k = 0; k < USES; k++) {
+        const use *u = &uses[k];
+        const int count = strstr(u->function, "_clear") ? 1 : 3; /* a clear says nothing */
+        for (int i = 0; i < count; i++) {
+            char wanted[200];
+            unsigned char *block = block_make(u->size);
+            u->start(block, u->size);
+            memcpy(block, &wrong[i], sizeof wrong[i]);
+            const gram_status status = u->call(&w, block);
+            if (status != GRAM_ERROR_ARGUMENT)
+                FAIL_TEST("%s, %s of size %zu: %s", u->function, u->type, wrong[i], gram_status_name(status));
+            (void)snprintf(wanted, sizeof wanted,
+                           u->role == OPTIONS ? "%s.size is 0; call %s_init" : "%s.size is 0; set it to sizeof(%s)",
+                           u->name ? u->name : "", u->type);
+            if (i == 0 && u->name && strcmp(gram_context_message(w.context), wanted) != 0)
+                FAIL_TEST("'%s' is not '%s'", gram_context_message(w.context), wanted);
+            block_free(u, block, u->size);
+        }
+    }
+    free_world(&w);
+}
+
+/* Options within options: what they point to has a size as well. */
+static void inner_options_have_a_size(void **state)
+{
+    (void)state;
+    world w = make_world();
+    gram_gp_options gp;
+    gram_gp_options_init(&gp, sizeof gp);
+    gp.size = 0;
+    gram_gp_cg_options cg;
+    gram_gp_cg_options_init(&cg, sizeof cg);
+    cg.gp = &gp;
+    assert_int_equal(gp_cg_fit(&w, &cg), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context), "gp_cg_fit: options.gp.size is 0; call gram_gp_options_init");
+    gram_laplace_tune_options laplace;
+    gram_laplace_tune_options_init(&laplace, sizeof laplace);
+    laplace.laplace.size = 0;
+    assert_int_equal(laplace_tune(&w, &laplace), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context),
+                        "laplace_tune: options.laplace.size is 0; call gram_laplace_options_init");
+    free_world(&w);
+}
+
+static void owned_reports_say_their_size(void **state)
+{
+    (void)state;
+    world w = make_world();
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) {
+        w.reported = 0;
+        if (owned[k].call(&w, NULL) < 0) FAIL_TEST("%s: %s", owned[k].function, gram_context_message(w.context));
+        if (w.reported != owned[k].size)
+            FAIL_TEST("%s: size = %zu, need %zu", owned[k].function, w.reported, owned[k].size);
+    }
+    free_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inits_fill_what_there_is),  cmocka_unit_test(shorter_ones_are_enough),
+        cmocka_unit_test(longer_ones_end_in_zeros),  cmocka_unit_test(no_size_is_an_error),
+        cmocka_unit_test(inner_options_have_a_size), cmocka_unit_test(owned_reports_say_their_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
