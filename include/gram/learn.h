@@ -45,7 +45,8 @@ GRAM_API gram_status gram_learner_create(gram_context *context, gram_learner **l
 GRAM_API void gram_learner_destroy(gram_learner *learner);
 
 /* Sets an option by its name and a text, both copied; NULL takes it back. Options of every method: method, task, kernel, target,
- * features, ignore, weights, missing (error, drop, mean), scale (yes, no). Others are those of the methods, listed by
+ * features, ignore, weights, missing (error, drop, mean), scale (yes, no), groups (a column: folds keep its groups together), ordered
+ * (yes, no: rows are in order of time, and folds go forward in it). Others are those of the methods, listed by
  * gram_method_option; which of them the chosen method takes is checked when it learns. A name or a text that no method takes
  * is GRAM_ERROR_ARGUMENT and names a near one. */
 GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
@@ -238,8 +239,9 @@ typedef struct gram_method_facts {
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
-GRAM_API void gram_method_describe(int64_t method, gram_method_facts *facts);
-GRAM_API void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
+/* Both fill facts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); a name of NULL: there is no such row. */
+GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *facts);
+GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
 

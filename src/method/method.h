@@ -88,6 +88,10 @@ typedef struct gram_learning {
     /* the data */
     const char *source;                  /* what messages call them */
     const char *target, *weights_column; /* of arrays; NULL: as the options say */
+    const char *ignore;                  /* the columns to ignore, if they are others than the options say */
+    int64_t *table_groups;               /* of all rows of the table, NULL: none */
+    int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
+    int ordered;                         /* rows are in order of time: folds go forward in it */
     gram_preparation *preparation;
     gram_prepared *data;
     gram_points *points;

@@ -3,12 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "tune/ridge_criterion_work.h"
 #include "tune/row_folds.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
-             const int *ldb, int *info, size_t uplo_length);
 
 static gram_folds_rule folds_of(const gram_criterion_rule *rule)
 {

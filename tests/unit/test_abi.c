@@ -24,10 +24,35 @@ typedef struct world {
     gram_table *table;
     gram_preparation *preparation;
     gram_gp_inducing *inducing;
+    gram_model *model;
     size_t reported; /* the size of the report that the last fit has */
 } world;
 
 static const char csv[] = "a,b\n1,2\n2,3\n4,1\n";
+
+/* Arrays to learn from: an older caller's hold as much of it as their size says. */
+static double array_x[2 * N], array_y[N];
+
+static void gram_arrays_start(void *made, size_t size)
+{
+    gram_arrays all = {.n = N, .d = 2, .targets = 1, .x = array_x, .y = array_y, .ldx = 2, .ldy = 1};
+    gram_arrays_init(made, size);
+    if (made && size > sizeof size)
+        memcpy((char *)made + sizeof size, (char *)&all + sizeof size,
+               (size < sizeof all ? size : sizeof all) - sizeof size);
+}
+
+static gram_status learn_arrays(gram_context *context, const void *arrays, gram_model **model)
+{
+    gram_learner *learner = NULL;
+    *model = NULL;
+    OK(context, gram_learner_create(context, &learner));
+    OK(context, gram_learner_set(context, learner, "lambda", "0.1"));
+    OK(context, gram_learner_set(context, learner, "kernel", "rbf(ell=1)"));
+    const gram_status status = gram_learn_arrays(context, learner, arrays, model);
+    gram_learner_destroy(learner);
+    return status;
+}
 
 static world make_world(void)
 {
@@ -48,11 +73,17 @@ static world make_world(void)
     OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
     OK(w.context, gram_preparation_learn(w.context, w.table, NULL, &w.preparation));
     OK(w.context, gram_gp_inducing_fit(w.context, w.kernel, w.x, w.y, NULL, &w.inducing));
+    gram_arrays arrays;
+    memcpy(array_x, x, sizeof array_x);
+    memcpy(array_y, w.y, sizeof array_y);
+    gram_arrays_start(&arrays, sizeof arrays);
+    OK(w.context, learn_arrays(w.context, &arrays, &w.model));
     return w;
 }
 
 static void free_world(world *w)
 {
+    gram_model_destroy(w->model);
     gram_gp_inducing_destroy(w->inducing);
     gram_preparation_release(w->preparation);
     gram_table_destroy(w->table);
@@ -325,6 +356,12 @@ static gram_status logistic_fit(world *w, void *given)
     return status;
 }
 
+static gram_status folds_make(world *w, void *given)
+{
+    int64_t fold[N];
+    return gram_folds_make(w->context, N, given, fold);
+}
+
 static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
@@ -528,6 +565,39 @@ static gram_status reader_open_memory(world *w, void *given)
     return status;
 }
 
+static gram_status learn_arrays_given(world *w, void *given)
+{
+    gram_model *model;
+    const gram_status status = learn_arrays(w->context, given, &model);
+    gram_model_destroy(model);
+    return status;
+}
+
+static gram_status predictor_create(world *w, void *given)
+{
+    gram_predictor *predictor = NULL;
+    const gram_status status = gram_predictor_create(w->context, w->model, given, &predictor);
+    gram_predictor_destroy(predictor);
+    return status;
+}
+
+static gram_status predict(world *w, void *given)
+{
+    return gram_predict(w->context, w->model, given, N, w->numbers, 2, w->spare, 1);
+}
+
+static gram_status method_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_method_describe(0, given);
+}
+
+static gram_status method_option(world *w, void *given)
+{
+    (void)w;
+    return gram_method_option(0, 0, given);
+}
+
 /* A result that was never filled holds nothing; without a size nothing of it is looked at. */
 static gram_status mmd_result_clear(world *w, void *given)
 {
@@ -555,6 +625,7 @@ typedef void (*init_fn)(void *made, size_t size);
 
 INIT(gram_cg_options)
 INIT(gram_context_options)
+INIT(gram_folds_options)
 INIT(gram_gp_options)
 INIT(gram_gp_cg_options)
 INIT(gram_gp_inducing_options)
@@ -571,6 +642,7 @@ INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
+INIT(gram_predict_options)
 INIT(gram_preparation_options)
 INIT(gram_stein_test_options)
 INIT(gram_svm_options)
@@ -639,6 +711,7 @@ static const use uses[] = {
     FILLS(gram_gp_inducing_describe, gram_gp_inducing_parts, NULL, gp_inducing_describe),
     {"gram_gp_inducing_create", "gram_gp_inducing_parts", "gp_inducing_create: parts", REPORT,
      sizeof(gram_gp_inducing_parts), offsetof(gram_gp_inducing_parts, n), set_size, gp_inducing_create},
+    READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -676,6 +749,12 @@ static const use uses[] = {
     READS(gram_table_read, gram_table_options, "table_read: options", table_read),
     READS(gram_table_read_memory, gram_table_options, "table_read: options", table_read_memory),
     READS(gram_reader_open, gram_table_options, "table_read: options", reader_open),
+    {"gram_learn_arrays", "gram_arrays", "learn_arrays: arrays", OPTIONS, sizeof(gram_arrays),
+     offsetof(gram_arrays, weights), gram_arrays_start, learn_arrays_given},
+    READS(gram_predictor_create, gram_predict_options, "predictor_create: options", predictor_create),
+    READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
+    FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
+    FILLS(gram_method_option, gram_option_facts, NULL, method_option),
     READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
 };
 
@@ -708,15 +787,35 @@ static const struct owned {
 #type "_init", #type, NULL, OPTIONS, sizeof(type), 0, type##_start, NULL                                       \
     }
 static const use inits[] = {
-    STARTS(gram_cg_options),        STARTS(gram_context_options),       STARTS(gram_gp_options),
-    STARTS(gram_gp_cg_options),     STARTS(gram_gp_inducing_options),   STARTS(gram_gp_path_options),
-    STARTS(gram_gp_tune_options),   STARTS(gram_hsic_options),          STARTS(gram_hsic_result),
-    STARTS(gram_krr_options),       STARTS(gram_laplace_options),       STARTS(gram_laplace_tune_options),
-    STARTS(gram_logistic_options),  STARTS(gram_logistic_tune_options), STARTS(gram_loss_options),
-    STARTS(gram_loss_tune_options), STARTS(gram_mmd_options),           STARTS(gram_mmd_result),
-    STARTS(gram_plan_request),      STARTS(gram_preparation_options),   STARTS(gram_stein_test_options),
-    STARTS(gram_svm_options),       STARTS(gram_svm_tune_options),      STARTS(gram_table_options),
-    STARTS(gram_thin_options),      STARTS(gram_tune_options),
+    STARTS(gram_arrays),
+    STARTS(gram_predict_options),
+    STARTS(gram_cg_options),
+    STARTS(gram_context_options),
+    STARTS(gram_folds_options),
+    STARTS(gram_gp_options),
+    STARTS(gram_gp_cg_options),
+    STARTS(gram_gp_inducing_options),
+    STARTS(gram_gp_path_options),
+    STARTS(gram_gp_tune_options),
+    STARTS(gram_hsic_options),
+    STARTS(gram_hsic_result),
+    STARTS(gram_krr_options),
+    STARTS(gram_laplace_options),
+    STARTS(gram_laplace_tune_options),
+    STARTS(gram_logistic_options),
+    STARTS(gram_logistic_tune_options),
+    STARTS(gram_loss_options),
+    STARTS(gram_loss_tune_options),
+    STARTS(gram_mmd_options),
+    STARTS(gram_mmd_result),
+    STARTS(gram_plan_request),
+    STARTS(gram_preparation_options),
+    STARTS(gram_stein_test_options),
+    STARTS(gram_svm_options),
+    STARTS(gram_svm_tune_options),
+    STARTS(gram_table_options),
+    STARTS(gram_thin_options),
+    STARTS(gram_tune_options),
 };
 
 /* ---- blocks of exactly their size ---- */

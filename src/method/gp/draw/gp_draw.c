@@ -4,11 +4,10 @@
 
 #include <gram/random.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/gp/exact/gp_exact.h"
 #include "points/points.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 static const double LEAST_JITTER = 1e-15, MOST_JITTER = 1e-4; /* of the mean variance */
 
