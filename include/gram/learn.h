@@ -123,8 +123,9 @@ typedef struct gram_lesson {
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
 
 /* Predictions of the first target for the rows that were learnt from, n numbers, and what they are: "leave-one-out prediction"
- * or "fitted value". */
-GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what);
+ * or "fitted value". `model` is what the last call made of them. */
+GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *f, const char **what);
 
 /* ---- predicting ---- */
 

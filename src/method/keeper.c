@@ -49,7 +49,7 @@ gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
 
 static void keep_defaults(gram_keeper *keeper, const gram_learning *learning, const char *strength)
 {
-    const int kernel = !gram_kernel_equal(learning->written, learning->kernel);
+    const int kernel = learning->written && !gram_kernel_equal(learning->written, learning->kernel);
     char words[96];
     if (!kernel && !strength) return;
     (void)snprintf(words, sizeof words, "%s%s%s", kernel ? "the kernel's free numbers by the median heuristic" : "",

@@ -57,7 +57,7 @@ typedef enum gram_tuning {
     GRAM_TUNING_ML
 } gram_tuning;
 
-/* The settings of a method that tunes begin with this. */
+/* The settings of a row that has the option `tune` begin with this. */
 typedef struct gram_tuned_settings {
     gram_chosen tune; /* gram_tuning */
     int ard;          /* one length-scale per feature: 1, 0, or -1 for the default kernel only */
@@ -99,7 +99,7 @@ typedef struct gram_learning {
     const double *weights;       /* of rows with those of their classes; NULL: all 1 */
     int64_t few_values;
     /* the kernel */
-    gram_kernel *written; /* as it was given */
+    gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     /* a fit that goes on */
@@ -149,7 +149,7 @@ struct gram_method {
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const char *refuses;     /* an option of every method that this one does not take, or NULL */
-    const char *kernel;      /* if none is given */
+    const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
     gram_tuning tuning;      /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
@@ -167,8 +167,8 @@ struct gram_method {
     gram_status (*fit)(gram_learning *learning);
     /* Makes learning->model with everything that predictions and reports need. */
     gram_status (*keep)(gram_learning *learning);
-    /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: the model's function at
-     * these rows. */
+    /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: what the model
+     * predicts for these rows. */
     gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
     /* Frees what is not in the arena. */
     void (*forget)(gram_learning *learning);
