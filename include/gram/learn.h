@@ -171,7 +171,8 @@ typedef struct gram_columns {
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
 /* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
- * none, for models that were fitted with them. Rows may come in pieces: the result is the same. */
+ * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
+ * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 

@@ -367,13 +367,6 @@ static gram_status keep(gram_learning *learning)
     return keeper.status;
 }
 
-static gram_status fitted(gram_learning *learning, double *f, const char **what)
-{
-    const svm_state *state = learning->own;
-    *what = "fitted value";
-    return gram_function_evaluate(learning->context, gram_svm_function(state->svm), learning->points, f, 1);
-}
-
 /* ---- predictions ---- */
 
 /* Two numbers for each pair, or NULL. */
@@ -559,7 +552,6 @@ const gram_method gram_method_svm = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
-    .fitted = fitted,
     .forget = forget,
     .resume = gram_svm_resume,
     .open = open_svm,
