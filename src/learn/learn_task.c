@@ -94,9 +94,9 @@ static gram_status check_classification(gram_learning *learning)
     const char *target = gram_learning_target(learning);
     const gram_classes *classes = &learning->classes;
     if (classes->count < 2)
-        return gram_learning_fail_data(
-            learning, "There must be rows of at least two classes; --svm one-class learns one.",
-            "column '%s': all rows are of one class, '%s'", target, classes->count == 1 ? classes->names[0] : "");
+        return gram_learning_fail_data(learning, "There must be rows of at least two classes.",
+                                       "column '%s': all rows are of one class, '%s'", target,
+                                       classes->count == 1 ? classes->names[0] : "");
     if (classes->count > MOST_NAMED_CLASSES)
         return gram_learning_fail_data(learning, "Is it a number to predict? Then --task regression.",
                                        "column '%s': %" PRId64 " classes, %d are the most", target, classes->count,
@@ -185,7 +185,10 @@ gram_status gram_learning_decide_task(gram_learning *learning)
     if (learning->task == GRAM_TASK_AUTO) learning->task = look_at_target(learning);
     if (learning->task == GRAM_TASK_REGRESSION) TRY(check_regression(learning));
     if (learning->task == GRAM_TASK_CLASSIFICATION) TRY(find_classes(learning));
-    if (!learning->before) TRY(gram_learning_choose_method(learning));
+    if (!learning->before) {
+        TRY(gram_learning_choose_method(learning));
+        TRY(gram_learning_check_task(learning));
+    }
 done:
     return status;
 }

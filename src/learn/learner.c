@@ -1,6 +1,7 @@
 /* A learner: its options by name, and how it speaks. */
 #include "learn/learner.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,14 +120,8 @@ const gram_lesson *gram_learner_lesson(const gram_learner *learner)
 
 /* ---- options ---- */
 
-static int refuse(gram_context *context, const char *advice)
-{
-    (void)gram_advise(context, GRAM_ERROR_ARGUMENT, advice);
-    return GRAM_ERROR_ARGUMENT;
-}
-
-/* Does some row (of the method, if it is given) have the option? Then the first such, and whether the text is a value of it. */
-static const gram_option *find_option(const char *method, const char *name, const char *value, int *valid)
+/* Does some row have the option? Then the first such, and whether the text is a value of it. */
+static const gram_option *find_option(const char *name, const char *value, int *valid)
 {
     const gram_option *found = NULL;
     *valid = 0;
@@ -134,9 +129,8 @@ static const gram_option *find_option(const char *method, const char *name, cons
         if (strcmp(gram_common_options[i].name, name) == 0) found = &gram_common_options[i];
     if (found) *valid = gram_option_read(found, value, NULL);
     for (int64_t i = 0; gram_method_row(i) && !*valid; i++) {
-        const gram_method *row = gram_method_row(i);
-        const gram_option *option = gram_method_find_option(row, name);
-        if (!option || (method && strcmp(row->name, method) != 0)) continue;
+        const gram_option *option = gram_method_find_option(gram_method_row(i), name);
+        if (!option) continue;
         if (!found) found = option;
         *valid = gram_option_read(option, value, NULL);
     }
@@ -181,16 +175,47 @@ static const char *near_choice(const gram_option *option, const char *value)
     return gram_suggest(value, names, count);
 }
 
+/* The words that some row takes for an option, each once. */
+static size_t all_choices(const char *name, gram_choice *choices, size_t room)
+{
+    size_t count = 0;
+    for (int64_t i = 0; gram_method_row(i); i++) {
+        const gram_option *option = gram_method_find_option(gram_method_row(i), name);
+        for (const gram_choice *c = option ? option->choices : NULL; c && c->name && count + 1 < room; c++) {
+            size_t known = 0;
+            while (known < count && strcmp(choices[known].name, c->name) != 0) known++;
+            if (known == count) choices[count++] = *c;
+        }
+    }
+    choices[count] = (gram_choice){0};
+    return count;
+}
+
+/* Of a word that takes a number: which. */
+static void explain_number(const gram_option *option, const char *value, char *advice, size_t size)
+{
+    const size_t length = strcspn(value, ":"), at = strlen(advice);
+    for (const gram_choice *c = option->kind == GRAM_OPTION_CHOICE ? option->choices : NULL; c && c->name; c++)
+        if (c->number && strlen(c->name) == length && strncmp(c->name, value, length) == 0)
+            (void)snprintf(advice + at, size - at, " %s is a whole number from %" PRId64 " to %" PRId64 ".", c->number,
+                           c->least, c->most);
+}
+
 static gram_status bad_value(gram_context *context, const gram_learner *learner, const gram_option *option,
                              const char *value)
 {
+    enum { MOST = 32 };
     char advice[256];
-    const char *near = near_choice(option, value);
-    gram_option_explain(option, advice, sizeof advice);
+    gram_choice choices[MOST];
+    gram_option whole = *option;
+    if (option->kind == GRAM_OPTION_CHOICE && all_choices(option->name, choices, MOST) > 0) whole.choices = choices;
+    const char *near = near_choice(&whole, value);
+    gram_option_explain(&whole, advice, sizeof advice);
+    explain_number(&whole, value, advice, sizeof advice);
     (void)gram_fail(context, GRAM_ERROR_ARGUMENT,
                     near ? "%s: %s%s cannot be '%s', did you mean '%s'?" : "%s: %s%s cannot be '%s'", learner->who,
                     learner->dashes, option->name, value, near);
-    return refuse(context, advice);
+    return gram_advise(context, GRAM_ERROR_ARGUMENT, advice);
 }
 
 static int is_any(const gram_method *method, const void *argument)
@@ -213,7 +238,7 @@ static gram_status check_method(gram_context *context, const gram_learner *learn
                     learner->who, learner->dashes, name, near);
     (void)snprintf(advice, sizeof advice, "It may be auto, %s.",
                    gram_method_list(is_any, NULL, " or", list, sizeof list));
-    return refuse(context, advice);
+    return gram_advise(context, GRAM_ERROR_ARGUMENT, advice);
 }
 
 static void take_back(gram_learner *learner, int64_t at)
@@ -242,7 +267,7 @@ gram_status gram_learner_set(gram_context *context, gram_learner *learner, const
 {
     gram_status status = GRAM_OK;
     int valid = 1;
-    const gram_option *found = find_option(NULL, option, value ? value : "", &valid);
+    const gram_option *found = find_option(option, value ? value : "", &valid);
     if (!found) return no_option(context, learner, option);
     if (value && !valid) return bad_value(context, learner, found, value);
     if (value && found == &gram_common_options[GRAM_COMMON_METHOD]) TRY(check_method(context, learner, value));
@@ -263,32 +288,57 @@ const char *gram_learning_common(const gram_learning *learning, gram_common_opti
 
 /* ---- settings ---- */
 
-typedef struct option_owner {
-    const char *name;
-} option_owner;
-
 static int has_option(const gram_method *method, const void *argument)
 {
-    return gram_method_find_option(method, ((const option_owner *)argument)->name) != NULL;
+    return gram_method_find_option(method, argument) != NULL;
 }
 
-/* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with squared". */
-static gram_status refuse_option(gram_learning *learning, const char *name)
+/* As it was written: a switch that is turned off is --no-NAME. */
+static const char *name_of(const gram_given *given, char *text, size_t size)
 {
-    char list[128];
-    const option_owner owner = {name};
-    const gram_method *method = learning->method;
-    gram_method_list(has_option, &owner, " and", list, sizeof list);
-    int same_name = 0;
+    int valid;
+    const gram_option *option = find_option(given->name, given->value, &valid);
+    const int no = option && option->kind == GRAM_OPTION_SWITCH && strcmp(given->value, "no") == 0;
+    (void)snprintf(text, size, "%s%s", no ? "no-" : "", given->name);
+    return text;
+}
+
+/* Has another row of the same name the option? */
+static int has_sibling(const gram_method *method, const char *name)
+{
     for (int64_t i = 0; gram_method_row(i); i++)
-        same_name |= gram_method_row(i) != method && strcmp(gram_method_row(i)->name, method->name) == 0 &&
-                     gram_method_find_option(gram_method_row(i), name) != NULL;
-    if (same_name)
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s%s%s", name,
-                                  method->name, method->variant ? " with " : " in its plain form",
-                                  method->variant ? method->variant : "");
+        if (gram_method_row(i) != method && strcmp(gram_method_row(i)->name, method->name) == 0 &&
+            gram_method_find_option(gram_method_row(i), name))
+            return 1;
+    return 0;
+}
+
+/* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with the loss squared". */
+static gram_status refuse_option(gram_learning *learning, const gram_given *given)
+{
+    char list[128], name[64];
+    const gram_method *method = learning->method;
+    name_of(given, name, sizeof name);
+    if (method->variant && has_sibling(method, given->name))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s", name,
+                                  method->name, method->variant);
+    gram_method_list(has_option, given->name, " and", list, sizeof list);
     return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is an option of %s, not of %s",
                               name, list, method->name);
+}
+
+gram_status gram_learning_check_task(gram_learning *learning)
+{
+    char name[64];
+    const gram_method *method = learning->method;
+    for (int64_t i = 0; i < learning->given_count; i++) {
+        const gram_option *option = gram_method_find_option(method, learning->given[i].name);
+        if (!option || option->tasks == 0 || option->tasks >> learning->task & 1u) continue;
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s by %s",
+                                  name_of(&learning->given[i], name, sizeof name), gram_task_name(learning->task),
+                                  method->name);
+    }
+    return GRAM_OK;
 }
 
 static int is_common(const char *name)
@@ -302,25 +352,52 @@ static int is_common(const char *name)
 static gram_status check_groups(gram_learning *learning)
 {
     const gram_method *method = learning->method;
-    for (size_t i = 0; i < method->option_count; i++)
+    for (size_t i = 0; i < method->option_count; i++) {
+        const gram_option *a = &method->options[i];
+        if (!a->group || !gram_given_text(learning, a->name)) continue;
         for (size_t k = i + 1; k < method->option_count; k++) {
-            const gram_option *a = &method->options[i], *b = &method->options[k];
-            if (a->group && b->group && strcmp(a->group, b->group) == 0 && gram_given_text(learning, a->name) &&
-                gram_given_text(learning, b->name))
+            const gram_option *b = &method->options[k];
+            if (b->group && strcmp(a->group, b->group) == 0 && gram_given_text(learning, b->name))
                 return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                           "They are one number: noise = alpha = n lambda.", "give one of --%s and --%s",
                                           a->name, b->name);
         }
+    }
     return GRAM_OK;
 }
 
 /* With a model that goes on, only what says how far and how long may be given. */
-static gram_status check_resumes(gram_learning *learning, const char *name, const gram_option *option)
+static gram_status check_resumes(gram_learning *learning, const gram_given *given, const gram_option *option)
 {
-    if (!learning->before || strcmp(name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
+    char name[64];
+    if (!learning->before || strcmp(given->name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
         return GRAM_OK;
     return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out; `gram info` shows what the model has.",
-                              "--%s does not go with --resume: the model decides", name);
+                              "--%s does not go with --resume: the model decides", name_of(given, name, sizeof name));
+}
+
+static int takes_value(const gram_method *method, const void *argument)
+{
+    const gram_given *given = argument;
+    const gram_option *option = gram_method_find_option(method, given->name);
+    return option && gram_option_read(option, given->value, NULL);
+}
+
+/* A value that other methods take: "--solver markov is of gp, not of krr". */
+static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_given *given)
+{
+    char advice[256], list[128];
+    const gram_method *method = learning->method;
+    int variant = 0;
+    gram_option_explain(option, advice, sizeof advice);
+    for (int64_t i = 0; gram_method_row(i); i++)
+        variant |= strcmp(gram_method_row(i)->name, method->name) == 0 && takes_value(gram_method_row(i), given);
+    if (variant && method->variant)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is not for %s with %s", given->name,
+                                  given->value, method->name, method->variant);
+    gram_method_list(takes_value, given, " and", list, sizeof list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s %s is of %s, not of %s", given->name,
+                              given->value, list, method->name);
 }
 
 /* An option of every method but this one; a method with a kernel of its own takes no other. */
@@ -338,20 +415,17 @@ gram_status gram_learning_read_settings(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_method *method = learning->method;
-    char advice[256];
     TRY(gram_learning_take(learning, (int64_t)method->settings_size, 1, &learning->settings));
     gram_method_set_defaults(method, learning->settings);
     for (int64_t i = 0; i < learning->given_count; i++) {
         const gram_given *given = &learning->given[i];
         const gram_option *option = gram_method_find_option(method, given->name);
-        TRY(check_resumes(learning, given->name, option));
+        TRY(check_resumes(learning, given, option));
         TRY(check_common(learning, given->name));
         if (is_common(given->name)) continue;
-        if (!option) return refuse_option(learning, given->name);
+        if (!option) return refuse_option(learning, given);
         if (gram_option_read(option, given->value, learning->settings)) continue;
-        gram_option_explain(option, advice, sizeof advice);
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s of %s cannot be '%s'", given->name,
-                                  method->variant ? method->variant : method->name, given->value);
+        return refuse_value(learning, option, given);
     }
     TRY(check_groups(learning));
     if (learning->before) TRY(method->resume(learning));

@@ -45,12 +45,13 @@ gram_status gram_learning_decide_task(gram_learning *learning);
 /* The settings of the method from what is given: refuses what it does not take. */
 gram_status gram_learning_read_settings(gram_learning *learning);
 
+/* Options that the method takes for other tasks only. */
+gram_status gram_learning_check_task(gram_learning *learning);
+
 /* One number for each class, NULL if none are given. */
 gram_status gram_learning_weigh_classes(gram_learning *learning);
 
-/* Everything from a prepared table on. `table` is given back by `release` once it is prepared, unless that is NULL. */
-gram_status gram_learn_prepared(gram_context *context, gram_learner *learner, const gram_table *table,
-                                void (*release)(gram_table *), const char *name, gram_model **model);
+/* Gives back what the last call took. */
 void gram_learner_forget(gram_learner *learner);
 
 #endif

@@ -41,14 +41,20 @@ done:
     return status;
 }
 
+static int has_intervals(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->intervals;
+}
+
 /* A model that is a function and nothing more. */
 static gram_status open_function(gram_context *context, gram_predictor *predictor)
 {
-    char whom[64];
-    (void)snprintf(whom, sizeof whom, "a model of the method %s", gram_model_method(predictor->model));
-    const gram_status status = gram_predictor_refuse(
-        context, predictor, 1, "It predicts means only; `gram fit --method gp` makes a model that knows more.", whom);
-    return status < 0 ? status : gram_predictor_means(context, predictor);
+    gram_status status = GRAM_OK;
+    TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
+    TRY(gram_predictor_means(context, predictor));
+done:
+    return status;
 }
 
 gram_status gram_predictor_create(gram_context *context, const gram_model *model, const gram_predict_options *options,
@@ -64,6 +70,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     gram_arena_init(&made->arena, made->memory);
     made->columns = (gram_columns){.probability = -1, .score = -1, .std = -1, .lower = -1, .upper = -1, .term = -1};
     made->columns.classes = &made->classes;
+    gram_method_list(has_intervals, NULL, " or", made->wiser, sizeof made->wiser);
     made->columns.half_width = two_sided_quantile(wish.interval > 0 ? wish.interval : 0.95);
     made->method = gram_method_of_model(model);
     if (!made->method) {

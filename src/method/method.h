@@ -43,6 +43,7 @@ typedef struct gram_option {
     int above;          /* `least` itself is not allowed */
     const gram_choice *choices;
     unsigned flags;
+    unsigned tasks;        /* bit 1 << gram_task of those that have it; 0: all of the method's */
     const char *group;     /* at most one option of a group is given, NULL: it is in none */
     const char *elsewhere; /* the words of other tools */
 } gram_option;
@@ -128,6 +129,7 @@ struct gram_predictor {
     const gram_model *model; /* borrowed */
     const gram_method *method;
     gram_predict_options wish;
+    char wiser[64]; /* the names of methods whose models say more */
     gram_columns columns;
     gram_classes classes;
     void *own; /* the method's */
@@ -139,10 +141,10 @@ typedef struct gram_report gram_report;
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
 struct gram_method {
-    const char *name;  /* of the option `method` and in model files */
-    const char *kept;  /* the name in model files, if it is another */
-    const char *title; /* "kernel ridge regression" */
-    const char *variant;
+    const char *name;        /* of the option `method` and in model files */
+    const char *kept;        /* the name in model files, if it is another */
+    const char *title;       /* "kernel ridge regression" */
+    const char *variant;     /* of rows with one name: what this one is for, "the likelihood poisson" */
     unsigned tasks;          /* bit 1 << gram_task */
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */
@@ -349,7 +351,8 @@ gram_status gram_predictor_column(gram_context *context, gram_predictor *predict
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
 /* label, then the probabilities (shown if asked for), then the score. */
 gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
-/* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. */
+/* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
+ * the advice names methods that know more. */
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
 /* Puts labels, probabilities and the score of n rows into place. */

@@ -61,8 +61,17 @@ static const char *asked_for(const gram_predict_options *wish, int prob)
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom)
 {
+    char words[192], method[64];
     const char *asked = asked_for(&predictor->wish, prob);
     if (!asked) return GRAM_OK;
+    if (!whom) {
+        (void)snprintf(words, sizeof words,
+                       "It predicts means only; `gram fit --method %s` makes a model that knows more.",
+                       predictor->wiser);
+        (void)snprintf(method, sizeof method, "a model of the method %s", gram_model_method(predictor->model));
+    }
+    if (!whom)
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, words, "--%s is not for %s", asked, method);
     return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice, "--%s is not for %s", asked, whom);
 }
 

@@ -131,16 +131,16 @@ bad 2 '--C'
 run fit rings.csv --method svm --C -1
 bad 2 '--C'
 run fit rings.csv --method svm --svm nu --nu 2
-bad 2 '--nu 2'
+bad 2 "--nu cannot be '2'" '(0, 1]'
 printf 'x,c\n1,a\n2,a\n3,a\n4,a\n5,a\n6,a\n7,a\n8,a\n9,b\n10,b\n' >few.csv
 run fit few.csv --method svm --svm nu --nu 0.9 --kernel 'rbf(ell=1)' --quiet
 bad 2 'nu'
 run fit rings.csv --method logistic --tune ml
-bad 2 '--tune for logistic'
+bad 2 '--tune ml is of krr and gp, not of logistic'
 run fit rings.csv --method svm --tune loo
-bad 2 '--tune for svm'
+bad 2 'not of svm'
 run fit rings.csv --method svm --lambda 0.1
-bad 2 'not a ridge'
+bad 2 '--lambda is an option of krr, gp and logistic, not of svm'
 run fit curve.csv --method logistic --quiet
 bad 2 '--method logistic is not for regression'
 run predict svm.gram rings.csv --std

@@ -152,7 +152,7 @@ run fit classes.csv --kernel 'rbf(ell=1)' --C 1 --quiet
 good
 head -n 1 out | grep -qF -e 'Classification (--task regression' || wrong 'should say that these are classes, and name --task'
 run fit classes.csv --kernel 'rbf(ell=1)' --noise 0.1 --quiet
-bad 2 'not a ridge'
+bad 2 '--noise is an option of krr, gp and logistic, not of svm'
 run fit classes.csv --method krr --kernel 'rbf(ell=1)' --noise 0.1 --quiet
 good
 head -n 1 out | grep -qF -e '--task regression' || wrong 'should say that these could be classes'
@@ -168,9 +168,9 @@ bad 3 "column 'colour'" 'regression needs a target of numbers'
 run fit
 bad 2 'too few arguments'
 run fit houses.csv --method spline
-bad 2 '--method spline is not there yet'
+bad 2 "--method cannot be 'spline'" 'auto, krr, gp, svm or logistic'
 run fit houses.csv --solver fourier:100
-bad 2 '--solver fourier:100 is not there yet' 'auto, exact, cg, nystrom:M'
+bad 2 "--solver cannot be 'fourier:100'" 'auto, exact, cg, nystrom:M'
 run fit houses.csv --solver exakt
 bad 2 "did you mean 'exact'?"
 run fit houses.csv --solver nystrom:0
@@ -182,7 +182,7 @@ bad 2 "--tune cannot be 'cv:1'" 'K is a whole number from 2'
 run fit houses.csv --lambda -1
 bad 2 "--lambda cannot be '-1'" '0 or more'
 run fit houses.csv --lambda 1 --noise 2
-bad 2 'one of --lambda, --noise and --alpha'
+bad 2 'give one of --lambda and --noise'
 run fit houses.csv --kernel 'rfb'
 bad 2 "did you mean 'rbf'?"
 run fit houses.csv --plot picture.gif

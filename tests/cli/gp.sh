@@ -197,7 +197,7 @@ done
 run fit long.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --solver cg --quiet
 bad 2 'needs noise'
 run fit long.csv --solver inducing:10
-bad 2 '--solver inducing is of --method gp'
+bad 2 '--solver inducing:10 is of gp, not of krr'
 
 # interpolation, duplicate rows, a constant target, a constant feature, two rows, one row, huge and tiny targets: models, never NaN
 run fit one.csv --method gp -o m.gram --quiet
@@ -218,13 +218,13 @@ done
 
 # what does not go together
 run fit train.csv --method gp --tune cv:5
-bad 2 '--tune for gp is ml, loo or none'
+bad 2 'not of gp' 'auto, ml, loo or none'
 run fit train.csv --method gp --mean linear --no-intercept
 bad 2 '--no-intercept'
 run fit train.csv --method krr --mean linear
-bad 2 '--mean is of --method gp'
+bad 2 '--mean is an option of gp, not of krr'
 run fit train.csv --method gp --precision f32
-bad 2 '--precision for gp is f64 or mixed'
+bad 2 '--precision f32 is of krr, not of gp' 'f64 or mixed'
 run fit train.csv --method gp --precision mixed --solver cg
 bad 2 '--precision mixed is of --solver exact, not cg'
 run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --precision mixed

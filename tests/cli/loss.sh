@@ -54,7 +54,7 @@ within "$(sed -n 2p out | cut -d, -f2)" 1 2
 
 # what is refused
 run fit outlier.csv --method gp --likelihood poisson --quiet
-bad 3 'is no count'
+bad 3 'is not a count'
 run fit outlier.csv --quantile 0.9,0.1
 bad 2 "--quantile '0.9,0.1'"
 run fit outlier.csv --quantile 1.5
@@ -62,11 +62,11 @@ bad 2 '--quantile'
 run fit outlier.csv --loss huber --quantile 0.5
 bad 2 '--quantile is of --loss quantile'
 run fit outlier.csv --method gp --loss huber
-bad 2 '--loss is not for gp'
+bad 2 '--loss is an option of krr, not of gp'
 run fit outlier.csv --likelihood poisson
-bad 2 '--likelihood is not for'
+bad 2 '--likelihood is an option of gp, not of'
 run fit outlier.csv --loss absolute --tune loo
-bad 2 '--tune for --loss'
+bad 2 '--tune loo is not for krr with another loss than squared'
 run predict counts.gram five.csv --interval 0.9
 bad 2 '--interval'
 run predict q.gram five.csv --std

@@ -125,13 +125,13 @@ if [ -e never.gram ]; then wrong 'should write no model'; fi
 
 # budgets of other methods, and out of range
 run fit curve.csv --method krr --seconds 3
-bad 2 '--seconds is not for krr'
+bad 2 '--seconds is an option of svm, not of krr'
 run fit curve.csv --iterations 3 --quiet
-bad 2 '--iterations is not for krr'
+bad 2 '--iterations is an option of svm, not of krr'
 run fit blobs.csv --method logistic --iterations 3
-bad 2 '--iterations is not for logistic'
+bad 2 '--iterations is an option of svm, not of logistic'
 run fit curve.csv --method gp --seconds 3
-bad 2 '--seconds is not for gp'
+bad 2 '--seconds is an option of svm, not of gp'
 run fit blobs.csv --method svm --seconds 0
 bad 2 "--seconds cannot be '0'"
 run fit blobs.csv --method svm --iterations 0
@@ -150,7 +150,7 @@ bad 2 'whole.gram' 'finished'
 run fit curve.csv --kernel 'rbf(ell=1)' --noise 0.1 -o krr.gram --quiet
 good
 run fit curve.csv --resume krr.gram
-bad 2 'krr.gram' 'only fits of svm'
+bad 2 'krr.gram' 'a fit of krr cannot go on'
 run fit blobs.csv --resume none.gram
 bad 3 'none.gram'
 head -n 200 blobs.csv >fewer.csv

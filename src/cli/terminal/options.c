@@ -273,6 +273,23 @@ static int wrong_option(const cli_usage *usage, const option_table *table, int f
     return cli_fail(CLI_WRONG_USE, help, "%s: no option '--%s'", usage->verb, name);
 }
 
+/* An option given twice leaves open which one counts; so does one with its "no-" form. */
+static int check_repeated(const cli_usage *usage, const option_table *table, int k, unsigned char *seen)
+{
+    const char *name = table->names[k];
+    if (seen[k]) return cli_fail(CLI_WRONG_USE, "Leave one out.", "%s: --%s is given twice", usage->verb, name);
+    seen[k] = 1;
+    for (size_t i = 0; i < table->count; i++) {
+        const char *other = table->names[i];
+        const int opposite = (strncmp(name, "no-", 3) == 0 && strcmp(name + 3, other) == 0) ||
+                             (strncmp(other, "no-", 3) == 0 && strcmp(other + 3, name) == 0);
+        if (seen[i] && opposite)
+            return cli_fail(CLI_WRONG_USE, "Leave one out.", "%s: --%s and --%s contradict each other", usage->verb,
+                            other, name);
+    }
+    return CLI_DONE;
+}
+
 static int check_operands(const cli_usage *usage, char **operands, int count)
 {
     char help[160];
@@ -319,6 +336,7 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
               char ***operands, int *operand_count)
 {
     option_table table = {0};
+    unsigned char seen[MAX_OPTIONS] = {0};
     int found;
     build_table(groups, group_count, &table);
     opterr = 0;
@@ -326,6 +344,8 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
     while ((found = getopt_long(count, arguments, table.shorts, table.longs, NULL)) != -1) {
         const int k = found == ':' ? -1 : find_option(&table, found);
         if (k < 0) return wrong_option(usage, &table, found, arguments[optind - 1]);
+        const int code = check_repeated(usage, &table, k, seen);
+        if (code != CLI_DONE) return code;
         if (!set_value(table.options[k], table.targets[k], optarg)) return bad_value(usage, table.options[k], optarg);
     }
     const cli_common *common = groups[group_count - 1].target;

@@ -27,15 +27,13 @@ static gram_option_facts option_at(int64_t method, int64_t index)
     return facts;
 }
 
-/* Of rows with one name the plain one speaks, or the first. */
+/* Of rows with one name the last one speaks, which is the plain one. */
 static void add_owner(owners *all, const gram_method_facts *method, const gram_option_facts *option)
 {
     for (int64_t k = 0; k < all->count; k++)
         if (strcmp(all->method[k].name, method->name) == 0) {
-            if (!method->variant) {
-                all->method[k] = *method;
-                all->option[k] = *option;
-            }
+            all->method[k] = *method;
+            all->option[k] = *option;
             return;
         }
     all->method[all->count] = *method;
@@ -121,6 +119,28 @@ static size_t group_of(cli_method_options *made, const gram_method_facts *method
     return g;
 }
 
+/* Is this the last row of its name? */
+static int is_last(int64_t index)
+{
+    for (int64_t i = index + 1; i < gram_method_count(); i++)
+        if (strcmp(method_at(i).name, method_at(index).name) == 0) return 0;
+    return 1;
+}
+
+/* "auto, krr (kernel ridge regression), ..." and "an expression (default: rbf; gp: const*rbf; ...)" */
+static void write_methods(cli_method_options *made)
+{
+    cli_text_add(&made->names, "auto (default: by the target)");
+    cli_text_add(&made->kernels, "an expression (default, with one length-scale per feature:");
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        const gram_method_facts method = method_at(i);
+        if (!is_last(i)) continue;
+        cli_text_add(&made->names, ", %s (%s)", method.name, method.title);
+        if (method.kernel) cli_text_add(&made->kernels, " %s for %s,", method.kernel, method.name);
+    }
+    if (made->kernels.length > 0) made->kernels.data[made->kernels.length - 1] = ')';
+}
+
 int cli_method_options_make(cli_method_options *made)
 {
     owners *all = calloc(1, sizeof *all);
@@ -138,7 +158,8 @@ int cli_method_options_make(cli_method_options *made)
             add_option(made, group, all, 1);
         }
     }
-    const int failed = !all || !made->texts;
+    write_methods(made);
+    const int failed = !all || !made->texts || made->names.failed || made->kernels.failed;
     free(all);
     return failed ? cli_no_memory() : CLI_DONE;
 }
@@ -147,5 +168,7 @@ void cli_method_options_free(cli_method_options *made)
 {
     for (size_t i = 0; i < made->text_count; i++) cli_text_free(&made->texts[i]);
     for (size_t g = 0; g < made->group_count; g++) cli_text_free(&made->titles[g]);
+    cli_text_free(&made->names);
+    cli_text_free(&made->kernels);
     free(made->texts);
 }

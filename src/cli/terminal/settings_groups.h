@@ -12,7 +12,8 @@ typedef struct cli_method_options {
     cli_group groups[CLI_MOST_METHODS + 1];
     cli_text titles[CLI_MOST_METHODS + 1];
     cli_option options[CLI_MOST_METHODS + 1][CLI_MOST_SETTINGS];
-    cli_text *texts; /* that the tables point to */
+    cli_text names, kernels; /* what help says of --method and --kernel */
+    cli_text *texts;         /* that the tables point to */
     size_t text_count;
 } cli_method_options;
 

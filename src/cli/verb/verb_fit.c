@@ -37,14 +37,14 @@ typedef struct fit_state {
 
 #define PLACE(field) offsetof(fit_options, field)
 
+/* The help of the first and the third is made from the table of methods. */
+enum { METHOD_OPTION = 0, KERNEL_OPTION = 2 };
+
 static const cli_option own_options[] = {
-    {"method", 0, CLI_SETTING, PLACE(settings), "NAME",
-     "krr (ridge regression), gp (Gaussian process), svm or logistic (default: krr for numbers, svm for classes)", 0, 0,
-     NULL},
+    {"method", 0, CLI_SETTING, PLACE(settings), "NAME", NULL, 0, 0, NULL},
     {"task", 0, CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)", 0, 0,
      NULL},
-    {"kernel", 0, CLI_SETTING, PLACE(settings), "E",
-     "an expression (default rbf, for gp const*rbf, one length-scale per feature)", 0, 0, NULL},
+    {"kernel", 0, CLI_SETTING, PLACE(settings), "E", NULL, 0, 0, NULL},
     {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
      "go on with a fit that was stopped, on the same DATA; all but how far and how long is the model's", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
@@ -68,9 +68,9 @@ static const cli_usage usage = {
     "become\n"
     "categories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. Numbers "
     "of the kernel\n"
-    "that are left out, and the ridge, are chosen from the data: by the leave-one-out error (krr), the likelihood (gp) "
-    "or folds\n"
-    "(svm, logistic, other losses). A number that is given is where the choice starts; append ! to hold it fixed.\n",
+    "that are left out, and the strength of the penalty, are chosen from the data, as --tune says. A number that is "
+    "given is where\n"
+    "the choice starts; append ! to hold it fixed.\n",
     "  gram fit data.csv -o model.gram\n"
     "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
     "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
@@ -288,21 +288,33 @@ static int finish(cli_session *session, const fit_state *fit)
     return code == CLI_DONE ? drawn : code;
 }
 
+/* The options of the verb, of methods, of data, and the common ones. */
+static int parse(cli_method_options *of_methods, int count, char **arguments, fit_options *own, cli_common *common,
+                 char ***operands)
+{
+    enum { OWN = sizeof own_options / sizeof *own_options };
+    cli_option own_with_help[OWN];
+    cli_group groups[CLI_MOST_METHODS + 4];
+    size_t group_count = 0;
+    int operand_count;
+    memcpy(own_with_help, own_options, sizeof own_options);
+    own_with_help[METHOD_OPTION].help = of_methods->names.data;
+    own_with_help[KERNEL_OPTION].help = of_methods->kernels.data;
+    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, own};
+    for (size_t g = 0; g < of_methods->group_count; g++) groups[group_count++] = of_methods->groups[g];
+    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, own};
+    groups[group_count++] = cli_common_group(common);
+    return cli_parse(&usage, groups, group_count, count, arguments, operands, &operand_count);
+}
+
 static int run(cli_method_options *of_methods, int count, char **arguments)
 {
     fit_options own = {0};
     cli_common common = {0};
     cli_session session = {0};
     fit_state fit = {.own = &own};
-    cli_group groups[CLI_MOST_METHODS + 4];
-    size_t group_count = 0;
     char **operands;
-    int operand_count;
-    groups[group_count++] = (cli_group){"Options", own_options, sizeof own_options / sizeof *own_options, &own};
-    for (size_t g = 0; g < of_methods->group_count; g++) groups[group_count++] = of_methods->groups[g];
-    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, &own};
-    groups[group_count++] = cli_common_group(&common);
-    int code = cli_parse(&usage, groups, group_count, count, arguments, &operands, &operand_count);
+    int code = parse(of_methods, count, arguments, &own, &common, &operands);
     if (code != CLI_CONTINUE) return code;
     own.model = common.out; /* the report goes to standard output all the same */
     common.out = NULL;

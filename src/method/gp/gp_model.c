@@ -140,7 +140,7 @@ static gram_status check_weights(gram_learning *learning)
     const gram_prepared *data = learning->data;
     for (int64_t i = 0; i < data->n && data->weights && !learning->has_row_noise; i++)
         if (!(data->weights[i] > 0))
-            return gram_learning_fail_data(learning, "Leave the row out, or use --method krr.",
+            return gram_learning_fail_data(learning, "Leave the row out, or use another --method.",
                                            "row %" PRId64 ": column '%s': a weight of 0, and gp takes weights above 0",
                                            gram_learning_row(learning, i),
                                            gram_preparation_describe(learning->preparation)->weights->name);
@@ -153,7 +153,7 @@ static gram_status plan(gram_learning *learning)
     gp_state *state = NULL;
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
-    TRY(gram_learning_one_target(learning, "a Gaussian process", "Choose one with --target, or use --method krr."));
+    TRY(gram_learning_one_target(learning, "a Gaussian process", "Choose one with --target, or use another --method."));
     TRY(check_weights(learning));
     TRY(prepare_target(learning));
     find_options(learning);
@@ -374,6 +374,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
+    .variant = "the likelihood gaussian",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .kernel = "const*rbf",

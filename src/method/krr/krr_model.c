@@ -323,6 +323,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
+    .variant = "the loss squared",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

@@ -157,7 +157,7 @@ static gram_status plan(gram_learning *learning)
     TRY(check_counts(learning));
     TRY(find_observations(learning));
     const double bytes = 8 * n * n * (2 + 0.5 * outputs);
-    TRY(gram_learning_room(learning, bytes, "Use --method svm, fewer rows, or more --memory.",
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.",
                            "Laplace's approximation on"));
     gram_learning_plan(learning, "laplace, f64", (size_t)bytes, 10 * outputs * n * n * n * 1e-11,
                        "Newton steps to the mode on the whole matrix");

@@ -74,8 +74,7 @@ static gram_status plan(gram_learning *learning)
     for (int64_t i = 0; i < learning->data->n; i++) state->labels[i] = (int64_t)learning->labels[i];
     if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     const double matrices = 1 + 0.5 * outputs + (outputs > 1), bytes = 8 * n * n * matrices;
-    TRY(gram_learning_room(learning, bytes,
-                           "Use --method svm, which keeps parts of the matrix, fewer rows, or more --memory.",
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.",
                            "logistic regression of"));
     gram_learning_plan(learning, "newton, f64", (size_t)bytes, 10 * outputs * n * n * n * 1e-11,
                        "exact Newton steps on the whole matrix");

@@ -112,6 +112,21 @@ static int64_t read_levels(const char *text, double *levels)
     }
 }
 
+/* Options of one loss, given to another. */
+static gram_status check_kind(gram_learning *learning, gram_loss_kind kind)
+{
+    static const struct {
+        const char *option;
+        gram_loss_kind kind;
+    } of_kind[] = {
+        {"delta", GRAM_LOSS_HUBER}, {"epsilon", GRAM_LOSS_INSENSITIVE}, {"non-crossing", GRAM_LOSS_QUANTILE}};
+    for (size_t i = 0; i < sizeof of_kind / sizeof *of_kind; i++)
+        if (gram_given_text(learning, of_kind[i].option) && kind != of_kind[i].kind)
+            return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is of --loss %s, not %s",
+                                      of_kind[i].option, gram_loss_name(of_kind[i].kind), gram_loss_name(kind));
+    return GRAM_OK;
+}
+
 static gram_status check(gram_learning *learning)
 {
     const loss_settings *own = learning->settings;
@@ -123,7 +138,7 @@ static gram_status check(gram_learning *learning)
     if (own->quantile && read_levels(own->quantile, levels) == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
                                   "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
-    return GRAM_OK;
+    return check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
 }
 
 /* ---- the plan ---- */
@@ -182,8 +197,7 @@ static gram_status plan(gram_learning *learning)
     if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     const double q = state->options.non_crossing ? (double)state->options.quantile_count : 1;
     const double bytes = 8 * n * n * (1 + 0.5 * q * q);
-    TRY(gram_learning_room(learning, bytes, "Use fewer rows, --method svm (insensitive), or more --memory.",
-                           "this loss on"));
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.", "this loss on"));
     gram_learning_plan(learning, "interior points, f64", (size_t)bytes, 20 * q * q * q * n * n * n * 4e-12,
                        "some twenty factors of the whole matrix");
 done:
@@ -297,9 +311,7 @@ static gram_status open_loss(gram_context *context, gram_predictor *predictor)
     int64_t rows = 0, count = 0;
     const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
     char number[GRAM_NUMBER_SIZE];
-    TRY(gram_predictor_refuse(context, predictor, 1,
-                              "It predicts means only; `gram fit --method gp` makes a model that knows more.",
-                              "a model of the method loss"));
+    TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
     if (!levels) return gram_predictor_means(context, predictor);
     if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
         return gram_predictor_damaged(context, predictor, "quantiles without their levels");
@@ -330,7 +342,7 @@ const gram_method gram_method_loss = {
     .name = "krr",
     .kept = "loss",
     .title = "kernel regression with another loss",
-    .variant = "losses other than squared",
+    .variant = "another loss than squared",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

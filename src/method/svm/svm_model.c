@@ -50,18 +50,21 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(epsilon),
      .argument = "E",
      .help = "half the width of the tube (default 0.1)",
+     .tasks = 1u << GRAM_TASK_REGRESSION,
      .elsewhere = "LIBSVM -p, scikit-learn epsilon"},
     {.name = "class-weight",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(class_weight),
      .argument = "W",
      .help = "of classes: balanced, or NAME=W,NAME=W",
+     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
      .elsewhere = "LIBSVM -w, scikit-learn class_weight"},
     {.name = "prob",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(prob),
      .help = "probabilities also when nothing is tuned, by 5 more fits",
      .otherwise = "no",
+     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
      .elsewhere = "LIBSVM -b, scikit-learn probability"},
     {.name = "seconds",
      .kind = GRAM_OPTION_NUMBER,
@@ -160,7 +163,7 @@ static gram_status plan(gram_learning *learning)
     learning->own = state;
     if (learning->task == GRAM_TASK_REGRESSION)
         TRY(gram_learning_one_target(learning, "a support vector machine",
-                                     "Choose one with --target, or use --method krr."));
+                                     "Choose one with --target, or use another --method."));
     find_options(learning);
     if (learning->task == GRAM_TASK_ONE_CLASS || gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     if (learning->before) TRY(gram_svm_resume_start(learning, output_count(learning)));
@@ -411,9 +414,7 @@ static gram_status open_svm(gram_context *context, gram_predictor *predictor)
     const char *task = gram_model_task(predictor->model);
     if (strcmp(task, gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0) return open_classes(context, predictor);
     if (strcmp(task, gram_task_name(GRAM_TASK_ONE_CLASS)) == 0) return open_one_class(context, predictor);
-    const gram_status status = gram_predictor_refuse(
-        context, predictor, 1, "It predicts means only; `gram fit --method gp` makes a model that knows more.",
-        "a model of the method svm");
+    const gram_status status = gram_predictor_refuse(context, predictor, 1, NULL, NULL);
     return status < 0 ? status : gram_predictor_means(context, predictor);
 }
 
