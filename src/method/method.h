@@ -314,6 +314,10 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
+/* The same for a fit that no learner made: a model of its own, which gram_keep_end hands out or, after a failure, destroys. */
+gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
+                          gram_preparation *preparation, gram_function *function, int64_t n);
+gram_status gram_keep_end(gram_keeper *keeper, gram_model **model);
 /* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
@@ -321,6 +325,8 @@ void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const 
 void gram_keep_training(gram_keeper *keeper, const gram_learning *learning, const double *labels,
                         const double *probabilities);
 void gram_keep_classes(gram_keeper *keeper, const gram_classes *classes);
+/* The same for classes 0, 1, ... of such a fit: what they stand for, NULL: themselves. */
+void gram_keep_class_values(gram_keeper *keeper, int64_t count, const double *values);
 
 /* What a fit that can go on keeps to know its data again; and are they those? (fingerprints.c) */
 void gram_keep_fingerprints(gram_keeper *keeper, const gram_learning *learning);

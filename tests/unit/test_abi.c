@@ -365,6 +365,28 @@ static gram_status loss_fit_create(world *w, void *given)
     return status;
 }
 
+static gram_status loss_model(world *w, void *given)
+{
+    gram_loss_fit *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_loss_fit_create(w->context, w->kernel, w->x, w->y, NULL, &fit));
+    const gram_status status = gram_loss_model(w->context, fit, given, NULL, &model);
+    gram_model_destroy(model);
+    gram_loss_fit_destroy(fit);
+    return status;
+}
+
+static gram_status laplace_model(world *w, void *given)
+{
+    gram_laplace *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_laplace_fit(w->context, w->kernel, w->x, w->classes, NULL, &fit));
+    const gram_status status = gram_laplace_model(w->context, fit, w->classes, given, NULL, NULL, &model);
+    gram_model_destroy(model);
+    gram_laplace_destroy(fit);
+    return status;
+}
+
 static gram_status tune_loss(world *w, const gram_loss_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
@@ -715,11 +737,13 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
     READS(gram_loss_value, gram_loss_options, NULL, loss_value),
     READS(gram_loss_fit_create, gram_loss_options, "loss_fit_create: options", loss_fit_create),
+    READS(gram_loss_model, gram_loss_options, "loss_model: options", loss_model),
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
     READS(gram_svm_fit, gram_svm_options, "svm_fit: options", svm_fit),
