@@ -310,6 +310,38 @@ static void pieces_are_enough(void **state)
     free(x);
 }
 
+/* What was fitted to the rows is what the model says of them: nothing was lost on the way into it. */
+static void fitted_values_are_predicted(void **state)
+{
+    gram_context *context = *state;
+    int compared = 0;
+    for (int k = 0; k < WAYS; k++) {
+        double fitted[N], values[N * MOST_COLUMNS];
+        const char *what = NULL;
+        gram_learner *learner = NULL;
+        gram_model *model = NULL;
+        gram_predictor *predictor = NULL;
+        way_data data = way_make(ways[k].target, N);
+        OK(context, way_learner(context, &ways[k], &learner));
+        OK(context, way_learn_arrays(context, learner, &data, &model));
+        OK(context, gram_learner_fitted(context, learner, model, fitted, &what));
+        OK(context, gram_predictor_create(context, model, NULL, &predictor));
+        OK(context, gram_predict(context, model, NULL, N, data.x, WAY_D, values, MOST_COLUMNS));
+        const int64_t column = gram_predictor_columns(predictor)->level_count / 2; /* of quantiles the middle one */
+        for (int i = 0; i < N && strcmp(what, "fitted value") == 0; i++) {
+            const double value = values[i * MOST_COLUMNS + column];
+            if (!(fabs(fitted[i] - value) <= 1e-8 * (1 + fabs(value))))
+                FAIL_TEST("%s: row %d: %.17g was fitted, %.17g is predicted", ways[k].what, i, fitted[i], value);
+            compared++;
+        }
+        gram_predictor_destroy(predictor);
+        gram_model_destroy(model);
+        gram_learner_destroy(learner);
+        way_free(&data);
+    }
+    assert_true(compared > WAYS / 2 * N);
+}
+
 /* ---- options ---- */
 
 /* A value that the option takes. */
@@ -445,6 +477,7 @@ int main(void)
         cmocka_unit_test(models_read_back),
         cmocka_unit_test(any_thread_count_gives_the_same),
         cmocka_unit_test(pieces_are_enough),
+        cmocka_unit_test(fitted_values_are_predicted),
         cmocka_unit_test(options_of_others_are_refused),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(what_no_method_has_is_named),
