@@ -124,8 +124,9 @@ typedef struct gram_lesson {
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
 
 /* Predictions of the first target for the rows that were learnt from, n numbers, and what they are: "leave-one-out prediction"
- * or "fitted value". */
-GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what);
+ * or "fitted value". `model` is what the last call made of them. */
+GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *f, const char **what);
 
 /* ---- predicting ---- */
 
@@ -171,7 +172,8 @@ typedef struct gram_columns {
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
 /* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
- * none, for models that were fitted with them. Rows may come in pieces: the result is the same. */
+ * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
+ * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 

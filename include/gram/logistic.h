@@ -22,7 +22,7 @@
 #define GRAM_LOGISTIC_H
 
 #include <gram/cross_validation.h>
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -53,6 +53,7 @@ typedef struct gram_logistic_report {
     double gradient; /* the norm of the gradient of the objective by f (and b), in the kernel's Hilbert space */
     int64_t iterations;
     double jitter; /* added to the diagonal for a step, the most; the result does not depend on it */
+    int intercept;
 } gram_logistic_report;
 
 typedef struct gram_logistic gram_logistic;
@@ -69,6 +70,11 @@ GRAM_API void gram_logistic_destroy(gram_logistic *logistic);
 /* f + b: one output for two classes, else one for each class. Belongs to the fit; all that prediction needs. */
 GRAM_API gram_function *gram_logistic_function(const gram_logistic *logistic);
 GRAM_API const gram_logistic_report *gram_logistic_get_report(const gram_logistic *logistic);
+
+/* The fit as a model, as gram_krr_model does. values[c]: the number that class c stands for, ascending; NULL: c itself. A target of
+ * text is named by the preparation. */
+GRAM_API gram_status gram_logistic_model(gram_context *context, const gram_logistic *logistic,
+                                         gram_preparation *preparation, const double *values, gram_model **model);
 
 /* out[i * ldo + c] = p_c(x_i) for every class, from a function as above, fitted or read from a file: the logistic
  * function of a single output (classes 0 and 1), the softmax of several. Rows add up to 1. ldo >= number of classes.

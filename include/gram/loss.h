@@ -24,7 +24,7 @@
 #define GRAM_LOSS_H
 
 #include <gram/cross_validation.h>
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -86,6 +86,10 @@ GRAM_API void gram_loss_fit_destroy(gram_loss_fit *fit);
 /* Both belong to the fit. */
 GRAM_API gram_function *gram_loss_fit_function(const gram_loss_fit *fit);
 GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
+
+/* The fit as a model, as gram_krr_model does. options: those of the fit. */
+GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss_fit *fit, const gram_loss_options *options,
+                                     gram_preparation *preparation, gram_model **model);
 
 typedef struct gram_loss_tune_options {
     size_t size;

@@ -23,7 +23,7 @@
 #define GRAM_SVM_H
 
 #include <gram/cross_validation.h>
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -87,6 +87,7 @@ typedef struct gram_svm_report {
     double epsilon;   /* of the tube (regression), else NaN */
     double seconds;
     int converged;
+    double C, nu; /* of the options; NaN for kinds without it */
 } gram_svm_report;
 
 typedef struct gram_svm gram_svm;
@@ -115,6 +116,11 @@ GRAM_API const int64_t *gram_svm_support(const gram_svm *svm);
 /* 2 numbers for each output, A and B of 1/(1 + exp(A f + B)), the probability of the pair's first class, B = 0; NULL if the machine
  * has no probabilities. */
 GRAM_API const double *gram_svm_sigmoids(const gram_svm *svm);
+
+/* The machine as a model, as gram_krr_model does. values[c]: the number that class c stands for, ascending; NULL: c itself. A target
+ * of text is named by the preparation. */
+GRAM_API gram_status gram_svm_model(gram_context *context, const gram_svm *svm, gram_preparation *preparation,
+                                    const double *values, gram_model **model);
 
 /* For each point what was asked for (NULL: not): the label (classification; 1 inside and -1 outside for one class; the value
  * for regression), the decision values, m x outputs, and the probabilities, m x classes. A machine with probabilities labels by

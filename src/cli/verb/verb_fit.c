@@ -196,7 +196,7 @@ static int draw(cli_session *session, const fit_state *fit, const cli_model_repo
     cli_sample sample = {0};
     cli_picture picture = {fit->model, fit->file, NULL, &sample, &report->relevance};
     if (!f) return cli_no_memory();
-    const gram_status status = gram_learner_fitted(session->context, fit->learner, f, &picture.predicted);
+    const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
