@@ -15,8 +15,8 @@
  * classes. n^3/3 operations a step for two classes, 2 n^3 for each of several. f32 points are taken as f64.
  * Deterministic, with any number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, a weight
- * that cannot be; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are no failure: the fit is
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, an
+ * impossible weight; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are not a failure: the fit is
  * then the constant that explains the shares of the classes. */
 #ifndef GRAM_LOGISTIC_H
 #define GRAM_LOGISTIC_H
@@ -96,7 +96,7 @@ typedef struct gram_logistic_tune_options {
     /* lambda > 0, count 0 (default): mean k(x, x)/(2 n s) for prior variances s = 0.1, 0.316, 1, ..., 10^4 */
     int64_t lambda_count;
     const double *lambdas;
-    /* choose on at most so many, drawn by the seed, a share of each class; 0 (default): 1,000 for one function,
+    /* choose on at most this many rows, drawn by the seed, a share of each class; 0 (default): 1,000 for one function,
      * 1,500/sqrt(C) for C of them */
     int64_t rows;
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel

@@ -17,8 +17,8 @@
  * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT
- * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for.
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible target or weight, GRAM_ERROR_ARGUMENT
+ * an option out of its range. Rows that are all equal are not a failure: the fit is the constant that the loss asks for.
  * */
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
@@ -35,7 +35,7 @@ typedef enum gram_loss_kind {
     GRAM_LOSS_INSENSITIVE = 4
 } gram_loss_kind;
 
-/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for what is none. Static. */
+/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
 typedef struct gram_loss_options {
@@ -55,7 +55,7 @@ typedef struct gram_loss_options {
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
 
-/* loss(r) of the options' kind; `quantile` says which level. NaN for what is no kind, and for options without a size. */
+/* loss(r) of the options' kind; `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
 GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
 
 typedef struct gram_loss_report {

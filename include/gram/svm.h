@@ -41,14 +41,14 @@ typedef struct gram_svm_options {
     double nu;                   /* in (0, 1], default 0.5 */
     double epsilon;              /* >= 0, default 0.1 */
     double tolerance;            /* of the optimality conditions, as LIBSVM's -e; default 1e-3 */
-    double gap;                  /* stop already at a duality gap of this part of the objective; 0 (default): never */
+    double gap;                  /* stop at a duality gap of this part of the objective; 0 (default): never */
     size_t cache_bytes;          /* for rows of the kernel matrix; 0: up to 1 GiB, and half of what the budget leaves */
     const double *class_weights; /* one for each class, > 0; NULL: 1 */
     const double *weights;       /* one for each row, >= 0; NULL: 1 */
-    int64_t iterations;          /* at most so many steps for each output; 0: no limit */
-    double seconds;              /* at most about so long, shared by the outputs; 0: no limit */
+    int64_t iterations;          /* at most this many steps for each output; 0: no limit */
+    double seconds;              /* at most about this long, shared by the outputs; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
-    int64_t probability_folds;   /* >= 2: probabilities from so many folds; 0 (default): none */
+    int64_t probability_folds;   /* >= 2: probabilities from this many folds; 0 (default): none */
     const double
         *out_of_fold; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
 } gram_svm_options;
@@ -139,8 +139,8 @@ typedef struct gram_svm_tune_options {
     int64_t strengths;              /* how many values of C, default 10; 1 keeps that of the machine's options */
     double width_least, width_most; /* range of the factors, default 1/8 to 4 */
     double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
-    int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
-    int64_t iterations;             /* at most so many steps in one fit; 0 (default): 100 for each row */
+    int64_t rows;                   /* tune on at most this many rows, drawn by the seed; default 5,000 */
+    int64_t iterations;             /* at most this many steps in one fit; 0 (default): 100 for each row */
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on y; kept if the score is better by two standard errors */
     int ard;

@@ -61,7 +61,7 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
     }
 }
 
-/* What to do about a failure of the work, where nobody said it yet. */
+/* What to do about a failure of the work, unless it was said already. */
 static void advise(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
@@ -85,11 +85,12 @@ static const char *reading_advice(const gram_learning *learning, gram_status sta
 static gram_status unread(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
+    if (gram_context_advice(learning->context)[0]) return status;
     gram_write_dashes(reading_advice(learning, status), learning->dashes, spoken, sizeof spoken);
     return gram_advise(learning->context, status, spoken);
 }
 
-/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+/* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
  * preparation. */
 static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
 {
@@ -108,7 +109,7 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
     gram_preparation_options_init(&options, sizeof options);
     options.target = learning->target ? learning->target : !target && !needs_target ? "" : target;
     options.features = gram_learning_common(learning, GRAM_COMMON_FEATURES);
-    options.ignore = gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    options.ignore = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
     options.weights = learning->weights_column ? learning->weights_column
                       : row_noise              ? row_noise
                                                : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
@@ -120,7 +121,8 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
 
 static gram_status prepare(gram_learning *learning, const gram_table *table)
 {
-    gram_status status = learn_preparation(learning, table);
+    gram_status status = gram_learning_read_groups(learning, table);
+    if (status >= 0) status = learn_preparation(learning, table);
     if (status >= 0)
         status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
     return status < 0 ? unread(learning, status) : status;
@@ -248,6 +250,7 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(read_kernel(learning));
     decide_tuning(learning);
+    TRY(gram_learning_set_groups(learning));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));

@@ -32,6 +32,8 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_WEIGHTS] = {.name = "weights", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_MISSING] = {.name = "missing", .kind = GRAM_OPTION_CHOICE, .choices = MISSINGS},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
+    [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
 };
 
 /* ---- texts of its own ---- */
@@ -303,7 +305,7 @@ static const char *name_of(const gram_given *given, char *text, size_t size)
     return text;
 }
 
-/* Has another row of the same name the option? */
+/* Does another row of the same name have the option? */
 static int has_sibling(const gram_method *method, const char *name)
 {
     for (int64_t i = 0; gram_method_row(i); i++)

@@ -88,6 +88,10 @@ typedef struct gram_learning {
     /* the data */
     const char *source;                  /* what messages call them */
     const char *target, *weights_column; /* of arrays; NULL: as the options say */
+    const char *ignore;                  /* the columns to ignore, if they are others than the options say */
+    int64_t *table_groups;               /* of all rows of the table, NULL: none */
+    int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
+    int ordered;                         /* rows are in order of time: folds go forward in it */
     gram_preparation *preparation;
     gram_prepared *data;
     gram_points *points;
@@ -189,7 +193,7 @@ struct gram_method {
     void (*elsewhere)(const gram_model *model, char *text, size_t size);
 };
 
-/* Has the row that task? */
+/* Does the row have that task? */
 int gram_method_has_task(const gram_method *method, gram_task task);
 
 /* ---- for rows: options (method_options.c) ---- */
@@ -250,7 +254,7 @@ extern const gram_choice gram_precision_choices[];
 
 /* ---- for rows: one fit (learning.c) ---- */
 
-/* Copies `text` with `dashes` in the place of "--" before a letter: how an option is written by who speaks. */
+/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
 void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
@@ -279,7 +283,7 @@ int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrice
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
-/* Is there room for so many bytes? */
+/* Is there room for this many bytes? */
 gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what);
 /* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
 int gram_learning_is_near(double tolerance, double missed);
@@ -318,7 +322,7 @@ gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
 gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
                           gram_preparation *preparation, gram_function *function, int64_t n);
 gram_status gram_keep_end(gram_keeper *keeper, gram_model **model);
-/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
+/* "tune" and, without tuning, what was neither given nor chosen ("defaults"). */
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
  * NULL) of the rows; and what predictions need to name the classes. */

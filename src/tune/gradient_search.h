@@ -1,5 +1,5 @@
 /* Tuning from inside: what is minimised (a table of functions), the samples of rows that a search climbs through, and the
- * search. gradient_search.c has the strategy; kernel ridge regression (ridge_tune.c) and Gaussian processes (gp_tune.c, markov_tune.c)
+ * search. gradient_search.c has the strategy; kernel ridge regression (ridge_tune.c) and Gaussian processes (gp_tune.c)
  * bring their criteria. */
 #ifndef GRAM_TUNE_GRADIENT_SEARCH_H
 #define GRAM_TUNE_GRADIENT_SEARCH_H

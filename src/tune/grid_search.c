@@ -259,7 +259,7 @@ static int at_edge(int64_t place, int64_t count)
     return count > 1 && (place == 0 || place == count - 1);
 }
 
-/* Progress is told for the grid as a whole. */
+/* Progress is reported for the grid as a whole. */
 static gram_status run_all(gram_context *context, running *r)
 {
     gram_status status = GRAM_OK;

@@ -1,4 +1,4 @@
-/* One length-scale per feature for methods that choose by a grid, which cannot search so many: kernel ridge regression on the labels
+/* One length-scale per feature for methods that choose by a grid, which cannot search that many: kernel ridge regression on the labels
  * or targets, whose leave-one-out error has gradients, says how long each should be beside the others. */
 #ifndef GRAM_TUNE_LENGTH_SCALES_H
 #define GRAM_TUNE_LENGTH_SCALES_H

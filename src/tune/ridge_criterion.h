@@ -28,7 +28,7 @@ gram_status gram_criterion_evaluate(gram_context *context, gram_criterion_work *
 /* The least number of rows for which the criterion says something. */
 int64_t gram_criterion_least_rows(const gram_criterion_rule *rule);
 
-/* Sets the options that are NULL to defaults and fails, with `function` in front, for values that cannot be. */
+/* Sets the options that are NULL to defaults and fails, with `function` in front, for impossible values. */
 gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
                                    gram_tune_options *read);
 

@@ -5,13 +5,10 @@
 
 #include <gram/random.h>
 
+#include "base/lapack.h"
 #include "tune/ridge_criterion_work.h"
 
 enum { RANDOM_STREAM = 0x666f6c64 /* "fold" */ };
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
-             const int *ldb, int *info, size_t uplo_length);
 
 /* Row number i of a random order belongs to fold i mod folds. */
 gram_status gram_criterion_draw_folds(gram_context *context, gram_criterion_work *k)

@@ -19,7 +19,7 @@
 #include "tune/gradient_search.h"
 #include "tune/ridge_criterion.h"
 
-/* Above so many rows a step is dear: then a search ends earlier, also when a step promises less than PROMISE. With few columns a
+/* Above this many rows a step is expensive: then a search ends earlier, also when a step promises less than PROMISE. With few columns a
  * cycle may be a hundred times shorter than the range, and hides behind a minimum that takes it for noise. */
 enum { MANY_ROWS = 1200, FEW_COLUMNS = 2 };
 

@@ -40,7 +40,7 @@ gram_status gram_tune_options_read(gram_context *context, const char *function, 
     TRY(check_between(context, function, "evaluations", read->evaluations, 1, INT64_MAX));
     TRY(check_between(context, function, "grid", read->grid, 0, MAX_GRID));
     FAIL_IF(read->lambda_fixed && !(read->lambda >= 0 && isfinite(read->lambda)), context, GRAM_ERROR_ARGUMENT,
-            "%s: options: lambda = %s is to be kept, need a finite number >= 0", function,
+            "%s: options: lambda = %s is to be held fixed, need a finite number >= 0", function,
             gram_number_format(read->lambda, text));
     FAIL_IF(!read->lambda_fixed && !isnan(read->lambda) && !(read->lambda > 0 && isfinite(read->lambda)), context,
             GRAM_ERROR_ARGUMENT, "%s: options: lambda = %s, need a finite number above 0, or NaN", function,

@@ -50,7 +50,7 @@ static int plan_levels(const gram_tuning *t, int subsets, int64_t sizes[GRAM_TUN
     return levels;
 }
 
-/* The first so many rows of a random order, sorted. */
+/* The first rows of a random order, sorted. */
 static gram_status make_level(gram_tuning *t, const int64_t *order, int64_t size, gram_level *level)
 {
     gram_status status = GRAM_OK;
@@ -66,7 +66,7 @@ done:
     return status;
 }
 
-/* Every level has the first so many rows of one random order. */
+/* Every level has the first rows of one random order. */
 gram_status gram_tuning_make_levels(gram_tuning *t, int subsets)
 {
     gram_status status = GRAM_OK;

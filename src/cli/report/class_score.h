@@ -4,7 +4,7 @@
 
 #include "cli/report/class_names.h"
 
-/* A seeded sample of at most so many rows is kept for curves and the area under them. */
+/* A seeded sample of at most this many rows is kept for curves and the area under them. */
 enum { CLI_CLASS_SAMPLE = 1000000 };
 
 typedef struct cli_class_score {

@@ -37,8 +37,8 @@ typedef struct cli_spectrum {
 int cli_spectrum_is_asked(const cli_spectrum_options *options);
 
 /* Finds it for K(X, X), X the rows of the table; the caller frees it, also after a failure. Returns a status, after
- * which the context has the message. The rows are a sample if there are more than 4,000, or more than half of the memory
- * budget holds the matrix of. */
+ * which the context has the message. The rows are a sample if there are more than 4,000, or too many for their
+ * matrix to fit in half of the memory budget. */
 gram_status cli_spectrum_find(cli_session *session, const gram_kernel *kernel, const gram_table *table,
                               const cli_spectrum_options *options, cli_spectrum *spectrum);
 void cli_spectrum_free(cli_spectrum *spectrum);

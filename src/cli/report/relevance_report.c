@@ -8,7 +8,7 @@
 
 #include "cli/report/report_rows.h"
 
-/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter that is none of a list. */
+/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter outside lists. */
 static int64_t place_in_list(const gram_parameter *parameter)
 {
     const char *dot = strrchr(parameter->name, '.');
@@ -16,7 +16,7 @@ static int64_t place_in_list(const gram_parameter *parameter)
     return strtoll(dot + 5, NULL, 10);
 }
 
-/* ell[d] from the kernel's only list of d length-scales; 0 if it has not exactly that. */
+/* ell[d] from the kernel's only list of d length-scales; 0 if it does not have exactly that. */
 static int find_lengths(cli_session *session, const gram_kernel *kernel, int64_t d, double *ell)
 {
     gram_parameter parameter;

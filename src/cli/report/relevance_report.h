@@ -18,7 +18,7 @@ typedef struct cli_relevance {
     const gram_preparation *preparation; /* borrowed */
 } cli_relevance;
 
-/* Tells for kernels that have exactly one list of length-scales, one for each prepared column. Returns the exit code; the
+/* Only for kernels that have exactly one list of length-scales, one for each prepared column. Returns the exit code; the
  * caller frees it, also after a failure. */
 int cli_relevance_find(cli_session *session, const gram_kernel *kernel, const gram_preparation *preparation,
                        cli_relevance *relevance);

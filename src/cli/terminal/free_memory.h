@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The default budget for so many threads: 80 % of what is free. Free is the least of MemAvailable, memory.max -
+/* The default budget for this number of threads: 80 % of what is free. Free is the least of MemAvailable, memory.max -
  * memory.current of this process's cgroup (version 2) and of every parent of it, and RLIMIT_AS, less 64 MiB and 40 MiB
  * for each thread (BLAS and the runtime). At least 1 MiB. */
 size_t cli_memory_budget(int threads);

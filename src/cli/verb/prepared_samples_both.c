@@ -69,7 +69,7 @@ static double value_of(const pool *p, int s, int64_t row, int64_t place)
     return gram_table_numbers(table)[row * gram_table_stride(table) + place];
 }
 
-/* With --missing drop, a row that misses a value counts nowhere. */
+/* With --missing drop, a row with a missing value counts nowhere. */
 static int find_kept(pool *p, int s, int drop)
 {
     const int64_t n = p->samples[s]->n;

@@ -40,7 +40,7 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
     "standard\n"
     "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
     "described\n"
@@ -54,7 +54,7 @@ static const cli_usage usage = {
     NULL,
 };
 
-/* At most so many rows are looked at for the range of the entries off the diagonal. */
+/* At most this many rows are looked at for the range of the entries off the diagonal. */
 enum { MAX_SAMPLE = 512 };
 
 typedef struct range {
@@ -482,7 +482,7 @@ static int check_use(const kernel_options *own, const cli_data *data, int with_d
     if (own->gram && strcmp(own->gram, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "kernel: --gram cannot write to standard output");
     if (own->plot && own->spectrum.count == 0)
-        return cli_fail(CLI_WRONG_USE, "Say how many eigenvalues to draw, as in --spectrum 20.",
+        return cli_fail(CLI_WRONG_USE, "Give the number of eigenvalues to draw, as in --spectrum 20.",
                         "kernel: --plot needs --spectrum K");
     return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
 }

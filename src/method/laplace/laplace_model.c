@@ -359,7 +359,7 @@ static gram_status open_values(gram_context *context, gram_predictor *predictor)
     if (!name) return gram_predictor_damaged(context, predictor, "damaged: the name of its likelihood is not text");
     TRY(gram_predictor_means(context, predictor));
     if (wish->interval > 0 || wish->terms || wish->prob)
-        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "--std is there.",
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Use --std.",
                                    "--interval, --terms and --prob are not for the likelihood %s", name);
     gram_laplace_options_init(&options, sizeof options);
     options.likelihood = strcmp(name, "poisson") == 0 ? GRAM_LIKELIHOOD_POISSON : GRAM_LIKELIHOOD_STUDENT;

@@ -296,7 +296,7 @@ static int64_t default_rows(const gram_given *given, const gram_laplace_options 
     return (int64_t)(ROWS / sqrt(fmax(1, outputs)));
 }
 
-/* At most so many rows of all, in a random order. */
+/* At most this many of all rows, in a random order. */
 static gram_status sample_rows(gram_context *context, const gram_given *given, int64_t rows, gram_sample *sample)
 {
     gram_status status = GRAM_OK;

@@ -57,7 +57,7 @@ int64_t gram_svm_problem_row(const gram_svm_problem *problem, int64_t i);
 /* How many rows an output's problem has. */
 int64_t gram_svm_problem_size(const gram_svm_data *data, int64_t output);
 
-/* Bytes that a problem of so many rows takes, and its making in them, with a feasible start. */
+/* Bytes that a problem of this many rows takes; makes it in them, with a feasible start. */
 size_t gram_svm_problem_bytes(const gram_svm_data *data, int64_t rows);
 void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memory, gram_svm_problem *problem);
 

@@ -158,7 +158,7 @@ static void *carve(char **place, int64_t count, size_t size)
     return start;
 }
 
-/* Bytes for so many variables; they are divided unless `core` is NULL. */
+/* Bytes for this many variables; they are divided unless `core` is NULL. */
 static size_t divide_core(int64_t count, char *start, core *out)
 {
     char *place = start;

@@ -70,7 +70,7 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(seconds),
      .argument = "S",
-     .help = "stop the machine's fit, after tuning, about then; --resume goes on",
+     .help = "stop the fit after about this time, tuning not included; --resume continues it",
      .above = 1,
      .flags = GRAM_OPTION_RESUMES},
     {.name = "iterations",
@@ -127,7 +127,7 @@ static int64_t output_count(const gram_learning *learning)
     return learning->task == GRAM_TASK_CLASSIFICATION ? pair_count(learning->classes.count) : 1;
 }
 
-/* Without a budget of the user's: far more than a fit takes that will ever end, a minute or two. */
+/* Without a budget given: far more than any fit takes that ends at all, a minute or two. */
 static int64_t most_steps(int64_t n)
 {
     return n > 100000 ? 1000 * n : 100000000;
@@ -405,7 +405,7 @@ static gram_status open_one_class(gram_context *context, gram_predictor *predict
                               "a classifier"));
     if (predictor->wish.prob)
         return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT,
-                                   "It tells inside (1) from outside (-1), and how far by the score.",
+                                   "It predicts inside (1) or outside (-1); the score says how far.",
                                    "--prob is not for a model of one class");
     TRY(gram_predictor_column(context, predictor, "label", ""));
     TRY(gram_predictor_column(context, predictor, "score", ""));

@@ -191,7 +191,7 @@ static int64_t best_cell(const tuning *t)
 
 /* ---- the grid ---- */
 
-/* The part of the work that is done with so many widths of this batch. */
+/* The part of the work that is done after this many widths of the batch. */
 static double share_of(const tuning *t, double widths)
 {
     return ((double)t->batch_first + widths) / (double)t->widths;

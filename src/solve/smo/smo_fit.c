@@ -111,7 +111,7 @@ typedef struct level {
     gram_smo smo;
     const gram_points *x;
     gram_points *own;    /* those of this level, NULL: the parent's */
-    double *numbers_f64; /* behind them */
+    double *numbers_f64; /* after them */
     float *numbers_f32;
     int64_t d;
     int64_t *members; /* variables of the parent */
