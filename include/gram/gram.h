@@ -10,6 +10,7 @@
 #include <gram/cholesky.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/cross_validation.h>
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>

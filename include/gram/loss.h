@@ -23,7 +23,8 @@
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
 
-#include <gram/logistic.h>
+#include <gram/cross_validation.h>
+#include <gram/function.h>
 
 GRAM_BEGIN
 
@@ -103,13 +104,16 @@ typedef struct gram_loss_tune_options {
     const double *lambdas;
     int64_t rows; /* default 2,000 */
     int ard;      /* one length-scale per column, as in gram_logistic_tune_options */
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_loss_tune_options;
 
 GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);
 
 /* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each
  * width, n lambda held from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out
- * (n x outputs, ldo; NaN for rows that were not used) may be NULL. */
+ * (n x outputs, ldo; NaN for rows that were not used, or that no fold leaves out) may be NULL. */
 GRAM_API gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_loss_tune_options *options, gram_kernel **tuned, double *lambda,
                                     gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);

@@ -361,6 +361,12 @@ static gram_status logistic_fit(world *w, void *given)
     return status;
 }
 
+static gram_status folds_make(world *w, void *given)
+{
+    int64_t fold[N];
+    return gram_folds_make(w->context, N, given, fold);
+}
+
 static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
@@ -646,6 +652,7 @@ typedef void (*init_fn)(void *made, size_t size);
 
 INIT(gram_cg_options)
 INIT(gram_context_options)
+INIT(gram_folds_options)
 INIT(gram_gp_options)
 INIT(gram_gp_cg_options)
 INIT(gram_gp_inducing_options)
@@ -729,6 +736,7 @@ static const use uses[] = {
     {"gram_gp_create", "gram_gp_parts", "gp_create: parts", REPORT, sizeof(gram_gp_parts),
      offsetof(gram_gp_parts, mean_weights), set_size, gp_create},
     FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
+    READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -807,6 +815,7 @@ static const use inits[] = {
     STARTS(gram_predict_options),
     STARTS(gram_cg_options),
     STARTS(gram_context_options),
+    STARTS(gram_folds_options),
     STARTS(gram_gp_options),
     STARTS(gram_gp_cg_options),
     STARTS(gram_gp_inducing_options),

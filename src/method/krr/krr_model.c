@@ -161,6 +161,8 @@ static gram_status tune(gram_learning *learning)
     options.intercept = own->intercept;
     options.ard = gram_learning_ard(learning);
     options.grid = own->grid;
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
     return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,

@@ -113,6 +113,8 @@ static gram_status tune(gram_learning *learning)
     gram_logistic_tune_options_init(&options, sizeof options);
     options.ard = gram_learning_ard(learning);
     options.folds = gram_learning_folds(learning);
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     options.weights = learning->weights;
     options.intercept = own->intercept;
     if (!isnan(given)) {

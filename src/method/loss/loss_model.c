@@ -217,6 +217,8 @@ static gram_status tune(gram_learning *learning)
     options.ard = gram_learning_ard(learning);
     options.loss = state->options;
     options.folds = gram_learning_folds(learning);
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     if (!isnan(given)) {
         options.lambda_count = 1;
         options.lambdas = &given;

@@ -153,6 +153,8 @@ static void find_options(gram_learning *learning)
     options->seconds = isnan(own->seconds) ? 0 : own->seconds;
     options->iterations = is_limited(own) ? own->iterations : most_steps(learning->n);
     options->weights = learning->weights ? learning->weights : learning->data->weights;
+    options->groups = learning->groups;
+    options->ordered = learning->ordered;
 }
 
 static gram_status plan(gram_learning *learning)
@@ -195,6 +197,8 @@ static gram_status tune(gram_learning *learning)
     options.folds = gram_learning_folds(learning);
     options.ard = gram_learning_ard(learning);
     if (!state->c_is_default) options.strengths = 1;
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     state->tuned.size = sizeof state->tuned;
     TRY(gram_learning_take(learning, learning->data->n * output_count(learning), sizeof *state->out_of_fold,
                            &state->out_of_fold));
