@@ -24,7 +24,7 @@
 #define GRAM_LOSS_H
 
 #include <gram/cross_validation.h>
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
