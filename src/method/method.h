@@ -314,7 +314,7 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
-/* "tune" and, without tuning, what was neither given nor chosen ("defaults"). */
+/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
  * NULL) of the rows; and what predictions need to name the classes. */
