@@ -12,7 +12,7 @@
 #ifndef GRAM_GP_TUNE_H
 #define GRAM_GP_TUNE_H
 
-#include <gram/markov.h>
+#include <gram/gp.h>
 
 GRAM_BEGIN
 
@@ -86,7 +86,7 @@ GRAM_API gram_status gram_gp_objective_value(gram_context *context, gram_kernel 
                                              const double *y, const gram_gp_options *options,
                                              gram_gp_objective objective, double *value, double *gradient);
 
-/* The same as gram_gp_tune for kernels of <gram/markov.h> and points on the line, in O(n) operations and memory, by the
+/* The same as gram_gp_tune for kernels that gram_markov_supports names and points on the line, in O(n) operations and memory, by the
  * marginal likelihood of all rows; GRAM_ERROR_UNSUPPORTED for GRAM_GP_OBJECTIVE_LOO. `rows` is not used. */
 GRAM_API gram_status gram_markov_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                       const gram_gp_options *options, const gram_gp_tune_options *tune,

@@ -30,7 +30,7 @@
 #ifndef GRAM_LAPLACE_H
 #define GRAM_LAPLACE_H
 
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -94,6 +94,13 @@ GRAM_API const gram_laplace_report *gram_laplace_get_report(const gram_laplace *
  * belong to the fit. */
 GRAM_API gram_function *gram_laplace_function(const gram_laplace *laplace);
 GRAM_API gram_function *gram_laplace_mean(const gram_laplace *laplace);
+
+/* The fit as a model, as gram_krr_model does, with y and options as they were fitted: predictions find the mode again. values[c]: the
+ * number that class c stands for, ascending; NULL: c itself, and for other likelihoods. A target of text is named by the
+ * preparation. */
+GRAM_API gram_status gram_laplace_model(gram_context *context, const gram_laplace *laplace, const double *y,
+                                        const gram_laplace_options *options, gram_preparation *preparation,
+                                        const double *values, gram_model **model);
 
 /* Mean and variance of the latent f at new points, points x outputs; softmax: mean of each output, and `variance`,
  * unless NULL, has the outputs x outputs covariance of each point. O(n^2) a point for the variance, outputs^2 times

@@ -45,7 +45,8 @@ GRAM_API gram_status gram_learner_create(gram_context *context, gram_learner **l
 GRAM_API void gram_learner_destroy(gram_learner *learner);
 
 /* Sets an option by its name and a text, both copied; NULL takes it back. Options of every method: method, task, kernel, target,
- * features, ignore, weights, missing (error, drop, mean), scale (yes, no). Others are those of the methods, listed by
+ * features, ignore, weights, missing (error, drop, mean), scale (yes, no), groups (a column: folds keep its groups together), ordered
+ * (yes, no: rows are in order of time, and folds go forward in it). Others are those of the methods, listed by
  * gram_method_option; which of them the chosen method takes is checked when it learns. A name or a text that no method takes
  * is GRAM_ERROR_ARGUMENT and names a near one. */
 GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
@@ -123,8 +124,9 @@ typedef struct gram_lesson {
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
 
 /* Predictions of the first target for the rows that were learnt from, n numbers, and what they are: "leave-one-out prediction"
- * or "fitted value". */
-GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what);
+ * or "fitted value". `model` is what the last call made of them. */
+GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *f, const char **what);
 
 /* ---- predicting ---- */
 
@@ -170,7 +172,8 @@ typedef struct gram_columns {
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
 /* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
- * none, for models that were fitted with them. Rows may come in pieces: the result is the same. */
+ * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
+ * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 
@@ -238,8 +241,9 @@ typedef struct gram_method_facts {
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
-GRAM_API void gram_method_describe(int64_t method, gram_method_facts *facts);
-GRAM_API void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
+/* Both fill facts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); a name of NULL: there is no such row. */
+GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *facts);
+GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
 

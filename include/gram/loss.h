@@ -23,7 +23,8 @@
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
 
-#include <gram/logistic.h>
+#include <gram/cross_validation.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -86,6 +87,10 @@ GRAM_API void gram_loss_fit_destroy(gram_loss_fit *fit);
 GRAM_API gram_function *gram_loss_fit_function(const gram_loss_fit *fit);
 GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
 
+/* The fit as a model, as gram_krr_model does. options: those of the fit. */
+GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss_fit *fit, const gram_loss_options *options,
+                                     gram_preparation *preparation, gram_model **model);
+
 typedef struct gram_loss_tune_options {
     size_t size;
     gram_loss_options
@@ -99,13 +104,16 @@ typedef struct gram_loss_tune_options {
     const double *lambdas;
     int64_t rows; /* default 2,000 */
     int ard;      /* one length-scale per column, as in gram_logistic_tune_options */
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_loss_tune_options;
 
 GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);
 
 /* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each
  * width, n lambda held from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out
- * (n x outputs, ldo; NaN for rows that were not used) may be NULL. */
+ * (n x outputs, ldo; NaN for rows that were not used, or that no fold leaves out) may be NULL. */
 GRAM_API gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_loss_tune_options *options, gram_kernel **tuned, double *lambda,
                                     gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);

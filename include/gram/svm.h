@@ -22,7 +22,8 @@
 #ifndef GRAM_SVM_H
 #define GRAM_SVM_H
 
-#include <gram/function.h>
+#include <gram/cross_validation.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -51,6 +52,9 @@ typedef struct gram_svm_options {
     int64_t probability_folds;   /* >= 2: probabilities from this many folds; 0 (default): none */
     const double
         *out_of_fold; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
+    const int64_t
+        *groups; /* n numbers: probability_folds keep their rows together (<gram/cross_validation.h>); NULL: none */
+    int ordered; /* rows are in order of time: probability_folds go forward in it; default 0 */
 } gram_svm_options;
 
 GRAM_API void gram_svm_options_init(gram_svm_options *options, size_t size);
@@ -83,6 +87,7 @@ typedef struct gram_svm_report {
     double epsilon;   /* of the tube (regression), else NaN */
     double seconds;
     int converged;
+    double C, nu; /* of the options; NaN for kinds without it */
 } gram_svm_report;
 
 typedef struct gram_svm gram_svm;
@@ -112,6 +117,11 @@ GRAM_API const int64_t *gram_svm_support(const gram_svm *svm);
  * has no probabilities. */
 GRAM_API const double *gram_svm_sigmoids(const gram_svm *svm);
 
+/* The machine as a model, as gram_krr_model does. values[c]: the number that class c stands for, ascending; NULL: c itself. A target
+ * of text is named by the preparation. */
+GRAM_API gram_status gram_svm_model(gram_context *context, const gram_svm *svm, gram_preparation *preparation,
+                                    const double *values, gram_model **model);
+
 /* For each point what was asked for (NULL: not): the label (classification; 1 inside and -1 outside for one class; the value
  * for regression), the decision values, m x outputs, and the probabilities, m x classes. A machine with probabilities labels by
  * the largest of them, so that labels and probabilities never disagree. GRAM_ERROR_UNSUPPORTED for probabilities that there are
@@ -138,6 +148,9 @@ typedef struct gram_svm_tune_options {
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on y; kept if the score is better by two standard errors */
     int ard;
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_svm_tune_options;
 
 GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);
@@ -168,7 +181,7 @@ typedef struct gram_svm_tune_report {
  *
  * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
  * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs
- * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on: what gram_svm_fit makes
+ * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on or that no fold leaves out: what gram_svm_fit makes
  * probabilities from. report may be NULL. Memory: 4 r^2 bytes for each width at a time, as many as cache_bytes allow (at least
  * one), r rows that are tuned on. */
 GRAM_API gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,

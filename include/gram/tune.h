@@ -11,6 +11,7 @@
 #ifndef GRAM_TUNE_H
 #define GRAM_TUNE_H
 
+#include <gram/cross_validation.h>
 #include <gram/krr.h>
 
 GRAM_BEGIN
@@ -39,6 +40,9 @@ typedef struct gram_tune_options {
     /* > 0: no gradients, but this many values for each free parameter of the kernel (at most 3 of them) and for lambda,
      * evenly on the scale of the search; `ard`, `restarts` and `evaluations` are not used */
     int64_t grid;
+    /* of CV (<gram/cross_validation.h>): n numbers, folds keep the rows of a number together; NULL (default): none */
+    const int64_t *groups;
+    int ordered; /* of CV: rows are in order of time, folds go forward in it; default 0 */
 } gram_tune_options;
 
 GRAM_API void gram_tune_options_init(gram_tune_options *options, size_t size);

@@ -32,6 +32,8 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_WEIGHTS] = {.name = "weights", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_MISSING] = {.name = "missing", .kind = GRAM_OPTION_CHOICE, .choices = MISSINGS},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
+    [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
 };
 
 /* ---- texts of its own ---- */
@@ -400,6 +402,17 @@ static gram_status refuse_value(gram_learning *learning, const gram_option *opti
                               given->value, list, method->name);
 }
 
+/* An option of every method but this one; a method with a kernel of its own takes no other. */
+static gram_status check_common(gram_learning *learning, const char *name)
+{
+    const gram_method *method = learning->method;
+    const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
+                        (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
+    if (!refused) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s%s%s", name,
+                              method->name, method->variant ? " with " : "", method->variant ? method->variant : "");
+}
+
 gram_status gram_learning_read_settings(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -410,9 +423,7 @@ gram_status gram_learning_read_settings(gram_learning *learning)
         const gram_given *given = &learning->given[i];
         const gram_option *option = gram_method_find_option(method, given->name);
         TRY(check_resumes(learning, given, option));
-        if (method->refuses && strcmp(method->refuses, given->name) == 0)
-            return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s",
-                                      given->name, method->name, method->variant);
+        TRY(check_common(learning, given->name));
         if (is_common(given->name)) continue;
         if (!option) return refuse_option(learning, given);
         if (gram_option_read(option, given->value, learning->settings)) continue;

@@ -31,6 +31,8 @@ typedef enum gram_common_option {
     GRAM_COMMON_WEIGHTS,
     GRAM_COMMON_MISSING,
     GRAM_COMMON_SCALE,
+    GRAM_COMMON_GROUPS,
+    GRAM_COMMON_ORDERED,
     GRAM_COMMON_COUNT
 } gram_common_option;
 

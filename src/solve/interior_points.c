@@ -23,11 +23,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
-
-/* LAPACK, on a small matrix. */
-void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const int *lda, double *b, const int *ldb,
-            int *info, size_t uplo_length);
 
 static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
 static const double FORCE = 0.25;     /* of the room of the variables it acts on */

@@ -25,7 +25,7 @@ enum {
     CG_VECTORS = 8
 };
 
-static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom"};
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
 
 const char *gram_solver_name(gram_solver solver)
@@ -222,7 +222,7 @@ static gram_status check(gram_context *context, const gram_plan_request *r)
             "plan_fit: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
             (long long)r->outputs);
     FAIL_IF((int)r->solver < 0 || r->solver > GRAM_SOLVER_NYSTROM, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: solver = %d is not a valid solver", (int)r->solver);
+            "plan_fit: solver %s is not one of ridge regression", gram_solver_name(r->solver));
     FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
             "plan_fit: precision = %d is not a valid precision", (int)r->precision);
     FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,

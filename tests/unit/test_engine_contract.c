@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "kernel/kernel.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 static const int64_t SIZES[] = {1, 2, 15, 16, 17, 95, 96, 97, 200};
 static const int64_t DIMENSIONS[] = {1, 3, 10, 70};

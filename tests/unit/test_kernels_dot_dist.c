@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 enum { N = 20, D = 3 };
 

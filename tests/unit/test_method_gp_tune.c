@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/gp/markov/gp_markov.h"
 #include "oom.h"
 #include "support.h"
 

@@ -105,6 +105,25 @@ static void early_end(void **state)
     world_free(&w);
 }
 
+/* Nothing of K at all: M = diag(shift). */
+static void no_rank(void **state)
+{
+    (void)state;
+    enum { N = 30 };
+    world w;
+    world_make(N, 1, 1, "linear(c=0)", 0.1, &w);
+    memset(w.data, 0, N * D * sizeof *w.data);
+    gram_nystrom *nystrom = make(&w, 5);
+    double *v = test_numbers(N);
+    for (int i = 0; i < N; i++) v[i] = i;
+    assert_int_equal(gram_nystrom_rank(nystrom), 0);
+    OK(w.context, gram_nystrom_solve(w.context, nystrom, 1, v, 1));
+    for (int i = 0; i < N; i++) assert_true(fabs(v[i] - i / w.shift[i]) <= 1e-12 * i / w.shift[i]);
+    gram_nystrom_destroy(nystrom);
+    free(v);
+    world_free(&w);
+}
+
 /* K - F F' of the random pivots is not much larger than that of the best pivots of each rank could be: its trace is
  * within three times the sum of the eigenvalues beyond half the rank, which random pivots promise on average. */
 static void good_pivots(void **state)
@@ -205,8 +224,9 @@ static void bad_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_rank), cmocka_unit_test(early_end), cmocka_unit_test(good_pivots),
-        cmocka_unit_test(faster),   cmocka_unit_test(bits),      cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(low_rank),      cmocka_unit_test(early_end), cmocka_unit_test(no_rank),
+        cmocka_unit_test(good_pivots),   cmocka_unit_test(faster),    cmocka_unit_test(bits),
+        cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

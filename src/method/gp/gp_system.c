@@ -28,6 +28,21 @@ void gram_gp_options_init(gram_gp_options *options, size_t size)
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
+gram_status gram_gp_options_read(gram_context *context, const char *name, const gram_gp_options *options,
+                                 gram_gp_options *out)
+{
+    gram_gp_options_init(out, sizeof *out);
+    return gram_sized_read(context, name, "options", "gram_gp_options", options, out, sizeof *out);
+}
+
+void gram_gp_options_forget(gram_gp_options *options)
+{
+    options->basis = options->row_noise = options->weights = NULL;
+    options->plan = NULL;
+    options->cg = NULL;
+    options->inducing = NULL;
+}
+
 /* ---- arguments ---- */
 
 static gram_status check_rows(gram_context *context, const char *name, int64_t n, const double *y,
@@ -206,8 +221,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_status status = GRAM_OK;
     gram_gp_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(&s->options, sizeof s->options);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
+    TRY(gram_gp_options_read(context, name, options, &s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;

@@ -52,7 +52,7 @@ static gram_status check_options(gram_context *context, const char *who, const g
                          (long long)o->probability_folds);
     if ((o->probability_folds || o->out_of_fold) && !gram_svm_is_classification(o->kind))
         return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: probabilities are for classification only", who);
-    return GRAM_OK;
+    return gram_folds_check_options(context, who, o->groups, o->ordered);
 }
 
 static gram_status check_numbers(gram_context *context, const char *who, const char *name, int64_t count,

@@ -153,6 +153,8 @@ static void find_options(gram_learning *learning)
     options->seconds = isnan(own->seconds) ? 0 : own->seconds;
     options->iterations = is_limited(own) ? own->iterations : most_steps(learning->n);
     options->weights = learning->weights ? learning->weights : learning->data->weights;
+    options->groups = learning->groups;
+    options->ordered = learning->ordered;
 }
 
 static gram_status plan(gram_learning *learning)
@@ -195,6 +197,8 @@ static gram_status tune(gram_learning *learning)
     options.folds = gram_learning_folds(learning);
     options.ard = gram_learning_ard(learning);
     if (!state->c_is_default) options.strengths = 1;
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     state->tuned.size = sizeof state->tuned;
     TRY(gram_learning_take(learning, learning->data->n * output_count(learning), sizeof *state->out_of_fold,
                            &state->out_of_fold));
@@ -334,23 +338,27 @@ static void keep_tuning(gram_keeper *keeper, const gram_learning *learning)
     gram_keep_integer(keeper, "at_bound", state->tuned.at_edge);
 }
 
-static void keep_machine(gram_keeper *keeper, const gram_learning *learning)
+static gram_task task_of(gram_svm_kind kind)
+{
+    return kind == GRAM_SVM_ONE_CLASS                                              ? GRAM_TASK_ONE_CLASS
+           : kind == GRAM_SVM_EPSILON_REGRESSION || kind == GRAM_SVM_NU_REGRESSION ? GRAM_TASK_REGRESSION
+                                                                                   : GRAM_TASK_CLASSIFICATION;
+}
+
+/* `iterations`: of all calls so far. */
+static void keep_machine(gram_keeper *keeper, const gram_svm_report *report, int64_t iterations)
 {
     static const char *const names[] = {"c", "nu", "one-class", "epsilon", "nu"};
-    const svm_state *state = learning->own;
-    const gram_svm_report *report = gram_svm_get_report(state->svm);
-    const gram_svm_kind kind = state->options.kind;
-    gram_keep_text(keeper, "svm", names[kind]);
-    if (kind == GRAM_SVM_C || learning->task == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "C", state->options.C);
-    if (kind != GRAM_SVM_C && kind != GRAM_SVM_EPSILON_REGRESSION) gram_keep_number(keeper, "nu", state->options.nu);
-    if (learning->task == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "epsilon", report->epsilon);
+    gram_keep_text(keeper, "svm", names[report->kind]);
+    if (!isnan(report->C)) gram_keep_number(keeper, "C", report->C);
+    if (!isnan(report->nu)) gram_keep_number(keeper, "nu", report->nu);
+    if (task_of(report->kind) == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "epsilon", report->epsilon);
     gram_keep_integer(keeper, "n_support", report->n_support);
     gram_keep_integer(keeper, "n_bounded", report->n_bounded);
     gram_keep_number(keeper, "objective", report->objective);
     gram_keep_number(keeper, "gap", report->gap);
     gram_keep_number(keeper, "violation", report->violation);
-    gram_keep_integer(keeper, "iterations", state->iterations);
-    gram_keep_integer(keeper, "converged", report->converged != 0);
+    gram_keep_integer(keeper, "iterations", iterations);
 }
 
 static gram_status keep(gram_learning *learning)
@@ -358,7 +366,8 @@ static gram_status keep(gram_learning *learning)
     const svm_state *state = learning->own;
     const gram_svm_report *report = gram_svm_get_report(state->svm);
     gram_keeper keeper = gram_keep_begin(learning, gram_svm_function(state->svm));
-    keep_machine(&keeper, learning);
+    keep_machine(&keeper, report, state->iterations);
+    gram_keep_integer(&keeper, "converged", report->converged != 0);
     keep_tuning(&keeper, learning);
     if (keeper.status >= 0) {
         const gram_status status = keep_training(&keeper, learning);
@@ -368,13 +377,6 @@ static gram_status keep(gram_learning *learning)
     if (sigmoids_of(state)) gram_keep_array(&keeper, "sigmoids", report->outputs, 2, sigmoids_of(state));
     if (!report->converged) gram_svm_resume_keep(&keeper, learning, folds_of(learning));
     return keeper.status;
-}
-
-static gram_status fitted(gram_learning *learning, double *f, const char **what)
-{
-    const svm_state *state = learning->own;
-    *what = "fitted value";
-    return gram_function_evaluate(learning->context, gram_svm_function(state->svm), learning->points, f, 1);
 }
 
 /* ---- predictions ---- */
@@ -560,10 +562,22 @@ const gram_method gram_method_svm = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
-    .fitted = fitted,
     .forget = forget,
     .resume = gram_svm_resume,
     .open = open_svm,
     .evaluate = evaluate,
     .report = report_svm,
 };
+
+/* Whether it converged is not kept: what a later call would go on with is not there. */
+gram_status gram_svm_model(gram_context *context, const gram_svm *svm, gram_preparation *preparation,
+                           const double *values, gram_model **model)
+{
+    const gram_svm_report *report = gram_svm_get_report(svm);
+    const gram_task task = task_of(report->kind);
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_svm, task, preparation, gram_svm_function(svm), report->n);
+    keep_machine(&keeper, report, report->iterations);
+    if (task == GRAM_TASK_CLASSIFICATION) gram_keep_class_values(&keeper, report->classes, values);
+    if (gram_svm_sigmoids(svm)) gram_keep_array(&keeper, "sigmoids", report->outputs, 2, gram_svm_sigmoids(svm));
+    return gram_keep_end(&keeper, model);
+}

@@ -249,13 +249,6 @@ done:
     return status;
 }
 
-gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                               const gram_gp_options *options, double *value, double *gradient)
-{
-    if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    return gram_gp_evaluate(context, "gp_likelihood", GRAM_GP_OBJECTIVE_ML, kernel, x, y, options, value, gradient);
-}
-
 gram_status gram_gp_objective_value(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_gp_options *options, gram_gp_objective objective, double *value,
                                     double *gradient)

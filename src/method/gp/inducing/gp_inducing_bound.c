@@ -24,11 +24,10 @@
 #include <gram/matrix.h>
 #include <gram/text.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/gp/inducing/gp_inducing.h"
 #include "points/points.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 enum {
     CHUNK = 2048, /* rows of a block */

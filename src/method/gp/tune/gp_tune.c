@@ -14,6 +14,7 @@
 #include "base/sized_struct.h"
 #include "kernel/kernel.h"
 #include "method/gp/gp_system.h"
+#include "method/gp/markov/gp_markov.h"
 #include "method/gp/tune/gp_tune.h"
 
 static const double TOLERANCE = 5e-4, COARSE_TOLERANCE = 2e-2; /* of the log likelihood, on the last level and before */
