@@ -93,7 +93,7 @@ done:
 
 /* ---- some widths ---- */
 
-/* The part of the work that is done with so many widths of a batch. */
+/* The part of the work that is done after this many widths of a batch. */
 static double share_of(const gram_grid_batch *b, double widths)
 {
     return ((double)b->first + widths) / (double)b->widths;
@@ -168,11 +168,11 @@ done:
 /* ---- rows that are tuned on ---- */
 
 typedef struct subset {
-    int64_t *rows; /* x->n of them, the first so many used; NULL: all */
+    int64_t *rows; /* x->n of them, the first ones used; NULL: all */
     gram_sample sample;
 } subset;
 
-/* At most so many, in a random order unless their order is of time. */
+/* At most this many, in a random order unless they are ordered in time. */
 static gram_status choose_rows(gram_context *context, const gram_points *x, const double *y, const double *weights,
                                const gram_svm_tune_options *o, subset *s)
 {

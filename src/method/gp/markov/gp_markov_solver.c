@@ -9,7 +9,7 @@ static gram_status plan(gram_context *context, const gram_gp_case *what, gram_pl
 {
     gram_status status = GRAM_OK;
     const char *why = NULL;
-    FAIL_IF(what->d != 1, context, GRAM_ERROR_UNSUPPORTED, "gp_plan: solver markov is for one column, here are %lld",
+    FAIL_IF(what->d != 1, context, GRAM_ERROR_UNSUPPORTED, "gp_plan: solver markov is for one column, not %lld",
             (long long)what->d);
     if (!gram_markov_supports(context, what->kernel, &why)) {
         char copy[GRAM_REASON_SIZE];
