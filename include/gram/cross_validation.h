@@ -51,7 +51,7 @@ typedef struct gram_grid_report {
     int64_t rows, points; /* rows chosen on; points of the grid */
     int64_t fits;         /* of one fold */
     double value;         /* of the criterion at the choice */
-    int at_edge;          /* the choice lies at an end of the widths or of the lambdas, where it could have gone on */
+    int at_bound;         /* the choice lies at an end of the widths or of the lambdas, where it could have gone on */
     int ard_kept;         /* one length-scale per column was better */
 } gram_grid_report;
 

@@ -145,7 +145,7 @@ typedef enum gram_answer { GRAM_NO = 0, GRAM_YES = 1, GRAM_UNKNOWN = 2 } gram_an
 
 enum { GRAM_INFINITE = -1 };
 
-typedef struct gram_facts {
+typedef struct gram_properties {
     gram_answer positive_definite; /* positive semi-definite Gram matrices */
     gram_answer strictly;          /* K > 0 for distinct points */
     gram_answer stationary;        /* a function of x - y */
@@ -157,11 +157,12 @@ typedef struct gram_facts {
     int64_t rank;              /* of its feature space, GRAM_INFINITE if not finite */
     int derivatives;           /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
     double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
-} gram_facts;
+} gram_properties;
 
 /* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. O(size of the
  * expression + d). Fails as gram_kernel_check_dimension does. */
-GRAM_API gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts);
+GRAM_API gram_status gram_kernel_properties(gram_context *context, const gram_kernel *kernel, int64_t d,
+                                            gram_properties *facts);
 
 GRAM_END
 

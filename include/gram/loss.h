@@ -74,21 +74,21 @@ typedef struct gram_loss_report {
     double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
 } gram_loss_report;
 
-typedef struct gram_loss_fit gram_loss_fit;
+typedef struct gram_loss gram_loss;
 
 /* Fits n points with targets y. One output, or one for each quantile. The caller destroys the result.
  * GRAM_NOT_CONVERGED when the tolerance was not reached: the report says how far the fit may be from the optimum. */
-GRAM_API gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                          const double *y, const gram_loss_options *options, gram_loss_fit **fit);
+GRAM_API gram_status gram_loss_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                   const gram_loss_options *options, gram_loss **fit);
 /* Takes NULL. */
-GRAM_API void gram_loss_fit_destroy(gram_loss_fit *fit);
+GRAM_API void gram_loss_destroy(gram_loss *fit);
 
 /* Both belong to the fit. */
-GRAM_API gram_function *gram_loss_fit_function(const gram_loss_fit *fit);
-GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
+GRAM_API gram_function *gram_loss_function(const gram_loss *fit);
+GRAM_API const gram_loss_report *gram_loss_get_report(const gram_loss *fit);
 
 /* The fit as a model, as gram_krr_model does. options: those of the fit. */
-GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss_fit *fit, const gram_loss_options *options,
+GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss *fit, const gram_loss_options *options,
                                      gram_preparation *preparation, gram_model **model);
 
 typedef struct gram_loss_tune_options {

@@ -163,7 +163,7 @@ typedef struct gram_svm_tune_report {
     double C, factor;      /* chosen: the strength, and the factor of the length-scales */
     double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */
     double standard_error; /* of the score */
-    int at_edge;           /* the choice is at an edge of the grid */
+    int at_bound;          /* the choice is at an edge of the grid */
     int ard_kept;          /* one length-scale per column was better */
     int64_t unfinished;    /* fits that ended at `iterations`: those of the largest C, whose scores count as they are */
 } gram_svm_tune_report;

@@ -99,7 +99,7 @@ typedef struct gram_kernel_type {
     void (*prepare)(const double *par, int64_t d, void *data);
 
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
-    void (*facts)(const double *par, int64_t d, gram_facts *facts);
+    void (*facts)(const double *par, int64_t d, gram_properties *facts);
 
     /* Do different points have different features? NO only if there are x != y with k(x,.) = k(y,.). Optional: unknown,
      * unless the facts have the answer (strictly or characteristic: yes). */

@@ -80,7 +80,7 @@ done:
     return status;
 }
 
-static void nothing_known(const double *par, int64_t d, gram_facts *facts)
+static void nothing_known(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d, (void)facts;
 }

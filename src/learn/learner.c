@@ -258,7 +258,7 @@ static gram_status add(gram_context *context, gram_learner *learner, const char 
             GRAM_MOST_GIVEN);
     TRY(copy_text(context, learner->memory, name, &texts[0]));
     TRY(copy_text(context, learner->memory, value, &texts[1]));
-    learner->given[learner->count++] = (gram_given){texts[0], texts[1]};
+    learner->given[learner->count++] = (gram_setting){texts[0], texts[1]};
     return GRAM_OK;
 done:
     free_text(learner->memory, texts[0]);
@@ -296,7 +296,7 @@ static int has_option(const gram_method *method, const void *argument)
 }
 
 /* As it was written: a switch that is turned off is --no-NAME. */
-static const char *name_of(const gram_given *given, char *text, size_t size)
+static const char *name_of(const gram_setting *given, char *text, size_t size)
 {
     int valid;
     const gram_option *option = find_option(given->name, given->value, &valid);
@@ -316,7 +316,7 @@ static int has_sibling(const gram_method *method, const char *name)
 }
 
 /* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with the loss squared". */
-static gram_status refuse_option(gram_learning *learning, const gram_given *given)
+static gram_status refuse_option(gram_learning *learning, const gram_setting *given)
 {
     char list[128], name[64];
     const gram_method *method = learning->method;
@@ -369,7 +369,7 @@ static gram_status check_groups(gram_learning *learning)
 }
 
 /* With a model that goes on, only what says how far and how long may be given. */
-static gram_status check_resumes(gram_learning *learning, const gram_given *given, const gram_option *option)
+static gram_status check_resumes(gram_learning *learning, const gram_setting *given, const gram_option *option)
 {
     char name[64];
     if (!learning->before || strcmp(given->name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
@@ -380,13 +380,13 @@ static gram_status check_resumes(gram_learning *learning, const gram_given *give
 
 static int takes_value(const gram_method *method, const void *argument)
 {
-    const gram_given *given = argument;
+    const gram_setting *given = argument;
     const gram_option *option = gram_method_find_option(method, given->name);
     return option && gram_option_read(option, given->value, NULL);
 }
 
 /* A value that other methods take: "--solver markov is of gp, not of krr". */
-static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_given *given)
+static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_setting *given)
 {
     char advice[256], list[128];
     const gram_method *method = learning->method;
@@ -420,7 +420,7 @@ gram_status gram_learning_read_settings(gram_learning *learning)
     TRY(gram_learning_take(learning, (int64_t)method->settings_size, 1, &learning->settings));
     gram_method_set_defaults(method, learning->settings);
     for (int64_t i = 0; i < learning->given_count; i++) {
-        const gram_given *given = &learning->given[i];
+        const gram_setting *given = &learning->given[i];
         const gram_option *option = gram_method_find_option(method, given->name);
         TRY(check_resumes(learning, given, option));
         TRY(check_common(learning, given->name));

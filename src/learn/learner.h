@@ -10,7 +10,7 @@ struct gram_learner {
     gram_memory *memory;
     char *who, *dashes;
     int64_t count;
-    gram_given given[GRAM_MOST_GIVEN]; /* texts are the learner's */
+    gram_setting given[GRAM_MOST_GIVEN]; /* texts are the learner's */
     gram_plan_fn tell;
     void *tell_user;
     const gram_model *before; /* borrowed */

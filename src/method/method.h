@@ -73,9 +73,9 @@ typedef struct gram_ridge_settings {
 
 typedef struct gram_method gram_method;
 
-typedef struct gram_given {
+typedef struct gram_setting {
     const char *name, *value;
-} gram_given;
+} gram_setting;
 
 typedef struct gram_learning {
     gram_context *context; /* of the call */
@@ -83,8 +83,8 @@ typedef struct gram_learning {
     const gram_method *method;
     const char *who, *dashes; /* how messages speak */
     int64_t given_count;
-    const gram_given *given; /* options, as texts */
-    void *settings;          /* the row's, read from them */
+    const gram_setting *given; /* options, as texts */
+    void *settings;            /* the row's, read from them */
     /* the data */
     const char *source;                  /* what messages call them */
     const char *target, *weights_column; /* of arrays; NULL: as the options say */

@@ -311,7 +311,7 @@ static gram_status tune(gram_context *context, running *r, double unit, gram_ker
                                    .points = cells,
                                    .fits = found.work.fits,
                                    .value = found.score,
-                                   .at_edge = found.at_edge,
+                                   .at_bound = found.at_bound,
                                    .ard_kept = found.ard_kept};
     gram_sized_write(report, &made, sizeof made);
 done:

@@ -200,7 +200,7 @@ static gram_status search_kernel(gram_context *context, gram_kernel *kernel, con
     g->found.strength = best % g->strength_count;
     g->found.score = r.grid.scores[best];
     g->found.error = r.grid.errors[best];
-    g->found.at_edge = gram_grid_at_edge(&r.grid, best);
+    g->found.at_bound = gram_grid_at_edge(&r.grid, best);
     if (g->held_out) TRY(copy_held_out(context, &r));
     if (g->scores) memcpy(g->scores, r.grid.scores, (size_t)(g->width_count * g->strength_count) * sizeof *g->scores);
     TRY(widen(context, &r, g->widths[g->found.width], &g->found.kernel));

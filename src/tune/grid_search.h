@@ -51,7 +51,7 @@ typedef struct gram_grid_found {
     gram_kernel *kernel; /* new */
     int64_t width, strength;
     double score, error; /* of the choice, and its standard error */
-    int at_edge, ard_kept;
+    int at_bound, ard_kept;
     gram_grid_work work;
 } gram_grid_found;
 

@@ -17,7 +17,7 @@ typedef enum way_target { WAY_NUMBERS, WAY_COUNTS, WAY_TWO_CLASSES, WAY_THREE_CL
 typedef struct way {
     const char *what;
     way_target target;
-    gram_given options[WAY_MOST_OPTIONS]; /* up to the first without a name */
+    gram_setting options[WAY_MOST_OPTIONS]; /* up to the first without a name */
     int std, prob;                        /* asked of its predictions */
     int slow;                             /* it tunes: not for every failing allocation */
 } way;

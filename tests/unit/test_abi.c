@@ -392,12 +392,12 @@ static gram_status loss_value(world *w, void *given)
     return isnan(gram_loss_value(given, 0, -0.5)) ? GRAM_ERROR_ARGUMENT : GRAM_OK;
 }
 
-static gram_status loss_fit_create(world *w, void *given)
+static gram_status loss_fit(world *w, void *given)
 {
-    gram_loss_fit *fit = NULL;
-    const gram_status status = gram_loss_fit_create(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_loss_fit_report(fit)->size;
-    gram_loss_fit_destroy(fit);
+    gram_loss *fit = NULL;
+    const gram_status status = gram_loss_fit(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_loss_get_report(fit)->size;
+    gram_loss_destroy(fit);
     return status;
 }
 
@@ -603,6 +603,28 @@ static gram_status method_option(world *w, void *given)
     return gram_method_option(0, 0, given);
 }
 
+static gram_status laplace_model(world *w, void *given)
+{
+    gram_laplace *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_laplace_fit(w->context, w->kernel, w->x, w->classes, NULL, &fit));
+    const gram_status status = gram_laplace_model(w->context, fit, w->classes, given, NULL, NULL, &model);
+    gram_model_destroy(model);
+    gram_laplace_destroy(fit);
+    return status;
+}
+
+static gram_status loss_model(world *w, void *given)
+{
+    gram_loss *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_loss_fit(w->context, w->kernel, w->x, w->y, NULL, &fit));
+    const gram_status status = gram_loss_model(w->context, fit, given, NULL, &model);
+    gram_model_destroy(model);
+    gram_loss_destroy(fit);
+    return status;
+}
+
 /* A result that was never filled holds nothing; without a size nothing of it is looked at. */
 static gram_status mmd_result_clear(world *w, void *given)
 {
@@ -724,6 +746,8 @@ static const use uses[] = {
     {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
      offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
     READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
+    READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
+    READS(gram_loss_model, gram_loss_options, "loss_model: options", loss_model),
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
@@ -731,7 +755,7 @@ static const use uses[] = {
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
     READS(gram_loss_value, gram_loss_options, NULL, loss_value),
-    READS(gram_loss_fit_create, gram_loss_options, "loss_fit_create: options", loss_fit_create),
+    READS(gram_loss_fit, gram_loss_options, "loss_fit: options", loss_fit),
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
     READS(gram_svm_fit, gram_svm_options, "svm_fit: options", svm_fit),
@@ -777,7 +801,7 @@ static const struct owned {
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
-    OWNS(gram_loss_fit_report, gram_loss_report, loss_fit_create),
+    OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
 };
 

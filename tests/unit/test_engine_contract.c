@@ -406,8 +406,8 @@ static double smallest_eigenvalue(int64_t n, double *k)
 
 static void check_semidefinite(const trial *t)
 {
-    gram_facts facts;
-    OK(t->context, gram_kernel_facts(t->context, t->kernel, t->d, &facts));
+    gram_properties facts;
+    OK(t->context, gram_kernel_properties(t->context, t->kernel, t->d, &facts));
     if (facts.positive_definite != GRAM_YES) return;
     double *k = matrix(t, NULL, t->n), largest = 0;
     for (int64_t i = 0; i < t->n; i++) largest = fmax(largest, k[i * t->n + i]);

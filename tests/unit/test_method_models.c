@@ -111,14 +111,14 @@ static void losses(void **state)
     for (int kind = GRAM_LOSS_ABSOLUTE; kind <= GRAM_LOSS_INSENSITIVE; kind++) {
         static const double levels[] = {0.2, 0.7};
         const int64_t outputs = kind == GRAM_LOSS_QUANTILE ? 2 : 1;
-        gram_loss_fit *fit = NULL;
+        gram_loss *fit = NULL;
         gram_model *model = NULL;
         gram_loss_options_init(&options, sizeof options);
         options.kind = (gram_loss_kind)kind;
         options.quantile_count = kind == GRAM_LOSS_QUANTILE ? 2 : 0;
         options.quantiles = levels;
-        OK(context, gram_loss_fit_create(context, s.kernel, s.points, s.y, &options, &fit));
-        OK(context, gram_function_evaluate(context, gram_loss_fit_function(fit), s.places, wanted, outputs));
+        OK(context, gram_loss_fit(context, s.kernel, s.points, s.y, &options, &fit));
+        OK(context, gram_function_evaluate(context, gram_loss_function(fit), s.places, wanted, outputs));
         OK(context, gram_loss_model(context, fit, &options, NULL, &model));
         assert_string_equal(gram_model_find(model, "loss").text, gram_loss_name((gram_loss_kind)kind));
         predicts(context, &s, model, 0, outputs, wanted);
@@ -127,7 +127,7 @@ static void losses(void **state)
         REFUSED(context, gram_loss_model(context, fit, &options, NULL, &model), GRAM_ERROR_ARGUMENT,
                 "not those of the fit");
         assert_null(model);
-        gram_loss_fit_destroy(fit);
+        gram_loss_destroy(fit);
     }
     clear(&s);
 }

@@ -70,7 +70,7 @@ typedef struct kernel_report {
     gram_kernel *kernel, *resolved_kernel;
     gram_table *table;
     gram_points *points;
-    gram_facts facts;
+    gram_properties facts;
     int64_t n, d;
     range diagonal, rest;
     int64_t sampled; /* rows that `rest` was taken from */
@@ -194,7 +194,8 @@ static int rest_range(cli_session *session, kernel_report *report)
 
 static int find_facts(cli_session *session, kernel_report *report)
 {
-    const gram_status status = gram_kernel_facts(session->context, final_kernel(report), report->d, &report->facts);
+    const gram_status status =
+        gram_kernel_properties(session->context, final_kernel(report), report->d, &report->facts);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -221,7 +222,7 @@ static void json_order(cli_json *json, const char *key, double value)
         cli_json_number(json, key, value);
 }
 
-static void json_properties(cli_json *json, const gram_facts *facts)
+static void json_properties(cli_json *json, const gram_properties *facts)
 {
     cli_json_open(json, "properties", '{');
     cli_json_answer(json, "positive_definite", facts->positive_definite);
@@ -332,7 +333,7 @@ static void add_order(cli_text *text, const char *label, double value)
 
 static void add_properties(cli_session *session, cli_text *text, const kernel_report *report)
 {
-    const gram_facts *facts = &report->facts;
+    const gram_properties *facts = &report->facts;
     char heading[64];
     (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
     cli_add_heading(session, text, heading);

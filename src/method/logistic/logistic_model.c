@@ -205,7 +205,7 @@ static gram_status keep(gram_learning *learning)
         gram_keep_integer(&keeper, "tuned_fits", state->tuned.fits);
         gram_keep_number(&keeper, "cv_accuracy", state->cv_accuracy);
         gram_keep_number(&keeper, "cv_log_loss", state->tuned.value);
-        gram_keep_integer(&keeper, "at_bound", state->tuned.at_edge);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
     }
     gram_keep_classes(&keeper, &learning->classes);
     return keeper.status;

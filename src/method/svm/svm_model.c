@@ -335,7 +335,7 @@ static void keep_tuning(gram_keeper *keeper, const gram_learning *learning)
     else
         gram_keep_number(keeper, "cv_rmse", sqrt(state->tuned.score));
     gram_keep_number(keeper, "cv_standard_error", state->tuned.standard_error);
-    gram_keep_integer(keeper, "at_bound", state->tuned.at_edge);
+    gram_keep_integer(keeper, "at_bound", state->tuned.at_bound);
 }
 
 static gram_task task_of(gram_svm_kind kind)

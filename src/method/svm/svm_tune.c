@@ -259,7 +259,7 @@ static void tell_report(const tuning *t, const gram_grid_found *found, gram_svm_
                                      .factor = t->factors[found->width],
                                      .score = found->score,
                                      .standard_error = found->error,
-                                     .at_edge = found->at_edge,
+                                     .at_bound = found->at_bound,
                                      .ard_kept = found->ard_kept,
                                      .unfinished = found->work.unfinished};
 }

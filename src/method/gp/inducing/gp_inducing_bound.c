@@ -496,8 +496,8 @@ static gram_status pass_back(stream *t, const small_weights *small, double *part
 {
     gram_status status = GRAM_OK;
     const gram_inducing *s = t->s;
-    gram_facts facts;
-    TRY(gram_kernel_facts(t->context, s->kernel, s->base.d, &facts));
+    gram_properties facts;
+    TRY(gram_kernel_properties(t->context, s->kernel, s->base.d, &facts));
     TRY(contract_positions(t->context, small, gradient, positions));
     for (int64_t first = 0; first < s->base.n; first += t->room) {
         TRY(read_rows(t, first, weigh_task));
