@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/helper"
 
 # thirty patients of five near rows each, whose level the features do not tell
-awk 'BEGIN {
+LC_ALL=C awk 'BEGIN {
     seed = 7
     print "x,z,patient,y"
     for (p = 0; p < 30; p++) {
@@ -25,7 +25,7 @@ alone=$(number criterion)
 run fit patients.csv --groups patient --quiet --json -o model.gram
 good
 together=$(number criterion)
-awk -v a="$alone" -v t="$together" 'BEGIN { exit !(a < 0.05 && t > 0.3) }' || wrong "rows alone $alone, groups together $together"
+LC_ALL=C awk -v a="$alone" -v t="$together" 'BEGIN { exit !(a < 0.05 && t > 0.3) }' || wrong "rows alone $alone, groups together $together"
 prints '"tune": "cv:5"' '"features": ["x", "z"]'
 
 # the model needs no groups
