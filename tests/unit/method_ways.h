@@ -18,8 +18,8 @@ typedef struct way {
     const char *what;
     way_target target;
     gram_setting options[WAY_MOST_OPTIONS]; /* up to the first without a name */
-    int std, prob;                        /* asked of its predictions */
-    int slow;                             /* it tunes: not for every failing allocation */
+    int std, prob;                          /* asked of its predictions */
+    int slow;                               /* it tunes: not for every failing allocation */
 } way;
 
 #define WAY_KERNEL                                                                                                     \

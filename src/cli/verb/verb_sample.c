@@ -40,7 +40,8 @@ static const cli_usage usage = {
     "sample",
     "E|M.gram --grid a:b:n",
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
-    "`gram fit --method gp` wrote, jointly at all points, and prints them as CSV: the point, then one column for each "
+    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the point, "
+    "then one column for each "
     "draw.\n"
     "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
     "with "
@@ -102,7 +103,7 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
     if (!gram_model_has_intervals(state->model))
-        return cli_fail(CLI_WRONG_USE, "`gram fit --method gp` makes models that can be drawn from.",
+        return cli_fail(CLI_WRONG_USE, "Models of methods that predict intervals can be drawn from.",
                         "sample: %s is a model of the method %s", path, gram_model_method(state->model));
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
