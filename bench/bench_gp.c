@@ -78,6 +78,7 @@ static gram_gp_options options_of(double noise)
 {
     gram_gp_options o;
     gram_gp_options_init(&o, sizeof o);
+    o.solver = GRAM_SOLVER_EXACT;
     o.mean = GRAM_MEAN_ZERO; /* as the peers have it */
     o.noise = noise;
     return o;

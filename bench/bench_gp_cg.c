@@ -3,7 +3,7 @@
  *     bench_gp_cg KERNEL N D NOISE fit|likelihood|gradient|predict RANK
  *
  * RANK is that of the preconditioner (0: chosen). Prints one line of JSON as bench_gram
- * does, with iterations, the value and its error. */
+ * does, with the value and, of a fit, iterations and the errors. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,30 +26,32 @@ typedef struct job {
     gram_kernel *kernel;
     gram_points *x, *z;
     double *y;
-    gram_gp_cg_options options;
-    gram_gp_cg_value value;
+    gram_gp_options options;
+    gram_gp_cg_options cg;
+    gram_gp_report report;
     double seconds;
 } job;
 
 static void fit(job *j, int variances)
 {
-    gram_gp_cg *gp;
+    gram_gp *gp;
     double mean[NEW], variance[NEW], start = clock_seconds();
-    must(gram_gp_cg_fit(context, j->kernel, j->x, j->y, &j->options, &gp));
-    j->value = gram_gp_cg_get_report(gp)->value;
+    must(gram_gp_fit(context, j->kernel, j->x, j->y, &j->options, &gp));
+    j->report = *gram_gp_get_report(gp);
     if (variances) {
         start = clock_seconds();
-        must(gram_gp_cg_predict(context, gp, j->z, NULL, 0, mean, variance));
+        must(gram_gp_predict(context, gp, j->z, NULL, 0, mean, variance));
     }
     j->seconds = clock_seconds() - start;
-    gram_gp_cg_destroy(gp);
+    gram_gp_destroy(gp);
 }
 
 static void likelihood(job *j, int gradient)
 {
     double slopes[MOST];
     const double start = clock_seconds();
-    must(gram_gp_cg_likelihood(context, j->kernel, j->x, j->y, &j->options, &j->value, gradient ? slopes : NULL, NULL));
+    must(gram_gp_likelihood(context, j->kernel, j->x, j->y, &j->options, &j->report.log_marginal_likelihood,
+                            gradient ? slopes : NULL));
     j->seconds = clock_seconds() - start;
 }
 
@@ -69,15 +71,15 @@ int main(int argc, char **argv)
     const int64_t n = parse_count(argv[2]), d = parse_count(argv[3]);
     const char *what = argv[5];
     double *x = random_numbers(SEED_X, (n + NEW) * d);
-    gram_gp_options gp;
     job j = {.y = random_numbers(SEED_Y, n)};
     must(gram_context_create(NULL, &context));
-    gram_gp_options_init(&gp, sizeof gp);
-    gram_gp_cg_options_init(&j.options, sizeof j.options);
-    gp.noise = strtod(argv[4], NULL);
-    j.options.gp = &gp;
-    j.options.rank = parse_count(argv[6]);
-    make_target(n, d, gp.noise, x, j.y);
+    gram_gp_options_init(&j.options, sizeof j.options);
+    gram_gp_cg_options_init(&j.cg, sizeof j.cg);
+    j.options.noise = strtod(argv[4], NULL);
+    j.options.solver = GRAM_SOLVER_CG;
+    j.options.cg = &j.cg;
+    j.cg.rank = parse_count(argv[6]);
+    make_target(n, d, j.options.noise, x, j.y);
     must(gram_kernel_parse(context, argv[1], &j.kernel));
     must(gram_points_create_f64(context, n, d, x, d, &j.x));
     must(gram_points_create_f64(context, NEW, d, x + n * d, d, &j.z));
@@ -94,8 +96,8 @@ int main(int argc, char **argv)
            "\"residual\": %.3g, \"trace_error\": %.3g, \"log_marginal_likelihood\": %.6f, \"standard_error\": %.3g, "
            "\"quadrature_error\": %.3g}\n",
            j.seconds, processor_seconds() - processor, (long long)(memory_peak() - memory),
-           (long long)j.value.iterations, (long long)j.value.rank, j.value.residual, j.value.trace_error,
-           j.value.log_marginal_likelihood, j.value.standard_error, j.value.quadrature_error);
+           (long long)j.report.iterations, (long long)j.report.rank, j.report.residual, j.report.trace_error,
+           j.report.log_marginal_likelihood, j.report.likelihood_error, j.report.quadrature_error);
     gram_points_destroy(j.x);
     gram_points_destroy(j.z);
     gram_kernel_release(j.kernel);

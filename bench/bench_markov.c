@@ -25,8 +25,11 @@ static void run(const char *text, int64_t n, int grid, const char *what)
 {
     gram_kernel *kernel;
     gram_points *points;
-    gram_markov *fit = NULL;
+    gram_gp *fit = NULL;
+    gram_gp_options options;
     double *x = random_numbers(SEED_X, n), *y = random_numbers(SEED_Y, n), out[MOST + 2] = {0};
+    gram_gp_options_init(&options, sizeof options);
+    options.solver = GRAM_SOLVER_MARKOV;
     must(gram_kernel_parse(context, text, &kernel));
     for (int64_t i = 0; i < n; i++) {
         x[i] = grid ? 0.01 * (double)i : 0.001 * (double)n * (x[i] + 2); /* ten or a hundred points for each unit */
@@ -36,17 +39,17 @@ static void run(const char *text, int64_t n, int grid, const char *what)
     const int64_t memory = memory_resident();
     const double processor = processor_seconds(), start = clock_seconds();
     if (strcmp(what, "fit") == 0) {
-        must(gram_markov_fit(context, kernel, points, y, NULL, &fit));
-        out[0] = gram_markov_get_report(fit)->log_marginal_likelihood;
+        must(gram_gp_fit(context, kernel, points, y, &options, &fit));
+        out[0] = gram_gp_get_report(fit)->log_marginal_likelihood;
     } else {
-        must(gram_markov_likelihood(context, kernel, points, y, NULL, out,
-                                    strcmp(what, "gradient") == 0 ? out + 1 : NULL));
+        must(gram_gp_likelihood(context, kernel, points, y, &options, out,
+                                strcmp(what, "gradient") == 0 ? out + 1 : NULL));
     }
     printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld, ", clock_seconds() - start,
            processor_seconds() - processor, (long long)(memory_peak() - memory));
     print_check(out, 1, 1);
     printf("}\n");
-    gram_markov_destroy(fit);
+    gram_gp_destroy(fit);
     gram_points_destroy(points);
     gram_kernel_release(kernel);
     free(x);

@@ -9,7 +9,7 @@ blocks) or `symmetric` (X with itself, each block off the diagonal used for both
 
 The exponent comes out of the matrix product alone: with a row (x / ell^2, -|x|^2 / (2 ell^2), 1) for each x and
 (y, 1, -|y|^2 / (2 ell^2)) for each y their inner product is -|x - y|^2 / (2 ell^2). So a block costs one product, one
-exp in place and one product with v: no temporary, no pass besides. Blocks of Y are laid out contiguously once.
+exp in place and one product with v: no temporary, no further pass. Blocks of Y are laid out contiguously once.
 """
 
 import os

@@ -37,7 +37,7 @@ typedef struct gram_context_options {
     size_t size;              /* sizeof of this struct, set by gram_context_options_init */
     int threads;              /* 0: as many as OpenMP would take */
     size_t memory_budget;     /* bytes that all live objects and scratch may take together; 0: no limit */
-    uint64_t seed;            /* of everything random; default 0 */
+    uint64_t seed;            /* of all random numbers; default 0 */
     gram_allocator allocator; /* all NULL: gram's own (aligned, huge pages for large arrays) */
     gram_progress_fn progress;
     void *progress_user;

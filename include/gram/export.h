@@ -7,11 +7,11 @@
  *
  *     options are read as far as their size says, the members beyond have their defaults;
  *     reports are written as far as their size says, and size itself stays;
- *     size 0 is GRAM_ERROR_ARGUMENT, and the message names the function to call; so is any other size that cannot be;
+ *     size 0 is GRAM_ERROR_ARGUMENT, and the message names the function to call; so is any other impossible size;
  *     options longer than libgram knows must be 0 beyond what it knows (an _init sees to it): a member that would be
  *     ignored is GRAM_ERROR_ARGUMENT.
  *
- * A report that libgram owns (gram_X_get_report) has the size of libgram's own struct: members beyond it are not there. */
+ * A report that libgram owns (gram_X_get_report) has the size of libgram's own struct: it has no members beyond. */
 #ifndef GRAM_EXPORT_H
 #define GRAM_EXPORT_H
 

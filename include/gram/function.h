@@ -2,7 +2,7 @@
  *
  * What the learners return is such a function. `a` has one row for each centre x_i and one column for each output; b is an
  * optional constant for each output that the norm does not see. Functions never change and are counted. They keep a copy
- * of their centres, so that nothing of the caller's has to stay. white() in a kernel is 1 for the same observation: here
+ * of their centres, so that nothing of the caller has to stay. white() in a kernel is 1 for the same observation: here
  * that means centres of equal coordinates, since centres of two functions have nothing else in common; the values of a
  * function at points (other than its own gram_function_centres) do not see it.
  *

@@ -23,20 +23,14 @@
 
 GRAM_BEGIN
 
-typedef enum gram_path_solver {
-    GRAM_PATH_AUTO =
-        0, /* exact up to 8,000 rows if the factor takes at most half of the budget that is left, else CG */
-    GRAM_PATH_EXACT = 1,
-    GRAM_PATH_CG = 2 /* as <gram/gp_cg.h>; needs noise in every row */
-} gram_path_solver;
-
 typedef struct gram_gp_path_options {
     size_t size;
-    const gram_gp_options *gp; /* mean and noise, borrowed; NULL: the defaults */
+    const gram_gp_options *gp; /* mean, noise and cg, borrowed; NULL: the defaults. Its solver is not used */
     int64_t draws;             /* default 1 */
     int64_t frequencies;       /* of each draw, made a multiple of 16; default 1024 */
-    gram_path_solver solver;
-    double tolerance; /* relative residual of CG; default 1e-8 */
+    /* GRAM_SOLVER_EXACT, GRAM_SOLVER_CG (which needs noise in every row), or AUTO (default): exact up to 8,000 rows if the factor
+     * takes at most half of the budget that is left */
+    gram_solver solver;
 } gram_gp_path_options;
 
 GRAM_API void gram_gp_path_options_init(gram_gp_path_options *options, size_t size);
@@ -54,7 +48,7 @@ GRAM_API void gram_gp_path_destroy(gram_gp_path *path);
 
 GRAM_API int64_t gram_gp_path_count(const gram_gp_path *path);
 /* The solver that was taken, and its relative residual (NaN for the exact one and for the prior). */
-GRAM_API gram_path_solver gram_gp_path_solver(const gram_gp_path *path, double *residual);
+GRAM_API gram_solver gram_gp_path_solver(const gram_gp_path *path, double *residual);
 
 /* out[i * ldo + j] = draw j at point i, with the mean and without noise. `basis` as in gram_gp_predict. */
 GRAM_API gram_status gram_gp_path_evaluate(gram_context *context, const gram_gp_path *path, const gram_points *points,

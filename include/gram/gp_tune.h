@@ -12,7 +12,7 @@
 #ifndef GRAM_GP_TUNE_H
 #define GRAM_GP_TUNE_H
 
-#include <gram/markov.h>
+#include <gram/gp.h>
 
 GRAM_BEGIN
 
@@ -42,7 +42,7 @@ typedef struct gram_gp_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the objective is
      * better than with one for all by more than the extra numbers explain (log(n)/2 for each) */
     int ard;
-    int64_t rows;        /* tune on at most so many; default 3,000. gram_markov_tune takes all */
+    int64_t rows;        /* tune on at most this many rows; default 3,000. gram_markov_tune takes all */
     int64_t restarts;    /* descents from different starts on a small sample of the rows, at most; default 3 */
     int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 500 */
     int64_t prior_count;
@@ -62,7 +62,7 @@ typedef struct gram_gp_tune_report {
     double value_isotropic; /* with one length-scale for all, priors included; NaN if ARD was not tried */
     int ard_kept;
     int at_bound; /* a parameter ended at a bound of its search range */
-    /* For people, empty if there is nothing to say: which parameter stands at a bound, that the noise vanished, of which
+    /* For people, empty if there is nothing to say: which parameter is at a bound, that the noise vanished, of which
      * parameters the data say nothing (twice or half the value changes the objective by less than 0.1). */
     char diagnosis[GRAM_GP_DIAGNOSIS];
 } gram_gp_tune_report;
@@ -74,7 +74,7 @@ typedef struct gram_gp_tune_report {
  * so far, when `evaluations` ran out.
  *
  * O(r^3) for r rows that are tuned on, some 20 to 60 times r^3 operations (LOO: twice that); memory for r^2/2 numbers
- * (LOO: 2 r^2). Progress is told as "tuning". */
+ * (LOO: 2 r^2). Progress is reported as "tuning". */
 GRAM_API gram_status gram_gp_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                   const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,
                                   double *noise, gram_gp_tune_report *report);
@@ -86,7 +86,7 @@ GRAM_API gram_status gram_gp_objective_value(gram_context *context, gram_kernel 
                                              const double *y, const gram_gp_options *options,
                                              gram_gp_objective objective, double *value, double *gradient);
 
-/* The same as gram_gp_tune for kernels of <gram/markov.h> and points on the line, in O(n) operations and memory, by the
+/* The same as gram_gp_tune for kernels that gram_markov_supports names and points on the line, in O(n) operations and memory, by the
  * marginal likelihood of all rows; GRAM_ERROR_UNSUPPORTED for GRAM_GP_OBJECTIVE_LOO. `rows` is not used. */
 GRAM_API gram_status gram_markov_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                       const gram_gp_options *options, const gram_gp_tune_options *tune,

@@ -10,13 +10,12 @@
 #include <gram/cholesky.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/cross_validation.h>
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/function.h>
 #include <gram/gp.h>
-#include <gram/gp_cg.h>
-#include <gram/gp_inducing.h>
 #include <gram/gp_path.h>
 #include <gram/gp_tune.h>
 #include <gram/hsic.h>
@@ -27,7 +26,6 @@
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>
-#include <gram/markov.h>
 #include <gram/matrix.h>
 #include <gram/mmd.h>
 #include <gram/model.h>

@@ -3,7 +3,7 @@
  *     2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*white()
  *
  * `^` binds before `*` before `+`; a bare number is a constant kernel; columns count from 1. A number left out is unset:
- * it is learnt, or filled in by gram_kernel_resolve. A number that ends in `!` is kept when others are learnt. What
+ * it is learnt, or filled in by gram_kernel_resolve. A number that ends in `!` is held when others are learnt. What
  * gram_kernel_print writes reads back to the same kernel, bit for bit. docs/kernels.md has the grammar and the kernels.
  *
  * Kernels never change, are counted, and may be shared by threads. */
@@ -16,7 +16,7 @@ GRAM_BEGIN
 
 typedef struct gram_kernel gram_kernel;
 
-/* Reads an expression. GRAM_ERROR_SYNTAX for a text that is none (the message names the place and suggests a near
+/* Reads an expression. GRAM_ERROR_SYNTAX for a text that is not an expression (the message names the place and suggests a near
  * name), GRAM_ERROR_ARGUMENT for a value out of its bounds. At most 1 MiB of text, 64 levels, 4096 terms. The caller
  * releases the kernel. */
 GRAM_API gram_status gram_kernel_parse(gram_context *context, const char *text, gram_kernel **kernel);
@@ -32,7 +32,7 @@ GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
 
-/* The terms of a sum; a kernel that is none is its own only term. A term belongs to the kernel; index from 0. */
+/* The terms of a sum; a kernel that is not a sum is its own only term. A term belongs to the kernel; index from 0. */
 GRAM_API int64_t gram_kernel_term_count(const gram_kernel *kernel);
 GRAM_API gram_kernel *gram_kernel_term(const gram_kernel *kernel, int64_t index);
 
@@ -68,7 +68,7 @@ typedef void (*gram_kernel_fn)(void *user, int64_t d, int64_t rows, const double
 GRAM_API gram_status gram_kernel_callback(gram_context *context, const char *name, gram_kernel_fn block, void *user,
                                           void (*release)(void *user), gram_kernel **kernel);
 
-/* The entries of a symmetric n x n matrix of the caller's (borrowed, row-major, ld >= n), by the numbers of the points:
+/* The entries of a symmetric n x n matrix of the caller (borrowed, row-major, ld >= n), by the numbers of the points:
  * for point sets of n points with themselves only. Reads it once: GRAM_ERROR_DATA names an entry that is not finite. */
 GRAM_API gram_status gram_kernel_precomputed(gram_context *context, const char *name, int64_t n, const double *matrix,
                                              int64_t ld, gram_kernel **kernel);
@@ -104,7 +104,7 @@ GRAM_API int64_t gram_kernel_parameter_count(const gram_kernel *kernel);
 GRAM_API gram_status gram_kernel_parameter_get(gram_context *context, const gram_kernel *kernel, int64_t index,
                                                gram_parameter *parameter);
 
-/* A new kernel with these values (parameter_count of them) and the same flags; NaN leaves open what is open.
+/* A new kernel with these values (parameter_count of them) and the same flags; NaN leaves free what is free.
  * GRAM_ERROR_ARGUMENT names the first value out of its bounds. */
 GRAM_API gram_status gram_kernel_with_values(gram_context *context, const gram_kernel *kernel, const double *values,
                                              gram_kernel **out);
@@ -121,7 +121,7 @@ GRAM_API gram_status gram_kernel_with_ard(gram_context *context, const gram_kern
                                           gram_kernel **out);
 
 /* Does the kernel take points of d columns? GRAM_ERROR_DIMENSION, with what does not fit, if columns of `on`, numbers
- * of ARD parameters, the matrix of a warp or the sample of a centred kernel are against it. O(size of the expression). */
+ * of ARD parameters, the matrix of a warp or the sample of a centred kernel do not allow it. O(size of the expression). */
 GRAM_API gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d);
 
 /* The least number of columns that the kernel takes. GRAM_ERROR_DIMENSION, with what does not fit, if its parts need
@@ -145,7 +145,7 @@ typedef enum gram_answer { GRAM_NO = 0, GRAM_YES = 1, GRAM_UNKNOWN = 2 } gram_an
 
 enum { GRAM_INFINITE = -1 };
 
-typedef struct gram_facts {
+typedef struct gram_properties {
     gram_answer positive_definite; /* positive semi-definite Gram matrices */
     gram_answer strictly;          /* K > 0 for distinct points */
     gram_answer stationary;        /* a function of x - y */
@@ -157,11 +157,12 @@ typedef struct gram_facts {
     int64_t rank;              /* of its feature space, GRAM_INFINITE if not finite */
     int derivatives;           /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
     double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
-} gram_facts;
+} gram_properties;
 
 /* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. O(size of the
  * expression + d). Fails as gram_kernel_check_dimension does. */
-GRAM_API gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts);
+GRAM_API gram_status gram_kernel_properties(gram_context *context, const gram_kernel *kernel, int64_t d,
+                                            gram_properties *facts);
 
 GRAM_END
 

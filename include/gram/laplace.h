@@ -25,12 +25,12 @@
  * step, 2 n^3 for each class of softmax. f32 points are taken as f64. The same result for the same seed with any
  * number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an observation that cannot be; GRAM_ERROR_ARGUMENT an
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible observation; GRAM_ERROR_ARGUMENT an
  * option out of its range; GRAM_ERROR_NUMERICAL if no mode was found. */
 #ifndef GRAM_LAPLACE_H
 #define GRAM_LAPLACE_H
 
-#include <gram/function.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -41,7 +41,7 @@ typedef enum gram_likelihood {
     GRAM_LIKELIHOOD_STUDENT = 3
 } gram_likelihood;
 
-/* "logistic", "softmax", "poisson", "student"; "none" for what is none. Static. */
+/* "logistic", "softmax", "poisson", "student"; "none" for anything else. Static. */
 GRAM_API const char *gram_likelihood_name(gram_likelihood likelihood);
 
 typedef struct gram_laplace_options {
@@ -95,6 +95,13 @@ GRAM_API const gram_laplace_report *gram_laplace_get_report(const gram_laplace *
 GRAM_API gram_function *gram_laplace_function(const gram_laplace *laplace);
 GRAM_API gram_function *gram_laplace_mean(const gram_laplace *laplace);
 
+/* The fit as a model, as gram_krr_model does, with y and options as they were fitted: predictions find the mode again. values[c]: the
+ * number that class c stands for, ascending; NULL: c itself, and for other likelihoods. A target of text is named by the
+ * preparation. */
+GRAM_API gram_status gram_laplace_model(gram_context *context, const gram_laplace *laplace, const double *y,
+                                        const gram_laplace_options *options, gram_preparation *preparation,
+                                        const double *values, gram_model **model);
+
 /* Mean and variance of the latent f at new points, points x outputs; softmax: mean of each output, and `variance`,
  * unless NULL, has the outputs x outputs covariance of each point. O(n^2) a point for the variance, outputs^2 times
  * for softmax. In chunks: memory does not grow with the points. */
@@ -118,9 +125,9 @@ typedef struct gram_laplace_tune_options {
     size_t size;
     gram_laplace_options laplace; /* scale is where the search of Student-t starts */
     int scale_fixed;              /* keep it; default 0 */
-    int64_t rows;                 /* tune on at most so many, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
-    int64_t restarts;             /* descents from the best so many of a coarse grid of starts; default 2 */
-    int64_t evaluations;          /* of the evidence with gradient, at most; default 100 */
+    int64_t rows;        /* tune on at most this many rows, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
+    int64_t restarts;    /* descents from this many of the best starts of a coarse grid; default 2 */
+    int64_t evaluations; /* of the evidence with gradient, at most; default 100 */
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it up to 30 columns; kept if the evidence gains more than
      * log(rows)/2 for each of them */
     int ard;

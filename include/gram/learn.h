@@ -10,11 +10,11 @@
  *
  * A method is one folder of src/method and one row of a table; the functions at the end of this header tell what there is.
  * Programs that make their own choices call a method's typed interface (<gram/krr.h>, <gram/svm.h>, ...) instead; their
- * fits become models of the same kind with gram_krr_model and its like.
+ * fits become models of the same kind with gram_krr_model and the like.
  *
  * Common failures: GRAM_ERROR_ARGUMENT (an option; the message names it), GRAM_ERROR_DATA (file, line and column),
  * GRAM_ERROR_NUMERICAL (also a fit that does not converge), GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED.
- * gram_context_advice tells what to do about the last failure. */
+ * gram_context_advice says what to do about the last failure. */
 #ifndef GRAM_LEARN_H
 #define GRAM_LEARN_H
 
@@ -45,7 +45,8 @@ GRAM_API gram_status gram_learner_create(gram_context *context, gram_learner **l
 GRAM_API void gram_learner_destroy(gram_learner *learner);
 
 /* Sets an option by its name and a text, both copied; NULL takes it back. Options of every method: method, task, kernel, target,
- * features, ignore, weights, missing (error, drop, mean), scale (yes, no). Others are those of the methods, listed by
+ * features, ignore, weights, missing (error, drop, mean), scale (yes, no), groups (a column: folds keep its groups together), ordered
+ * (yes, no: rows are in order of time, and folds go forward in it). Others are those of the methods, listed by
  * gram_method_option; which of them the chosen method takes is checked when it learns. A name or a text that no method takes
  * is GRAM_ERROR_ARGUMENT and names a near one. */
 GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
@@ -55,7 +56,7 @@ GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learn
 GRAM_API gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who,
                                         const char *dashes);
 
-/* What is about to be done, told before the work. */
+/* What is about to be done, announced before the work. */
 typedef struct gram_learn_plan {
     const char *words; /* solver and precision: "exact, f64" */
     const char *reason;
@@ -123,8 +124,9 @@ typedef struct gram_lesson {
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
 
 /* Predictions of the first target for the rows that were learnt from, n numbers, and what they are: "leave-one-out prediction"
- * or "fitted value". */
-GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what);
+ * or "fitted value". `model` is what the last call made of them. */
+GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *f, const char **what);
 
 /* ---- predicting ---- */
 
@@ -154,7 +156,7 @@ GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
     int64_t count;               /* columns that were asked for */
-    int64_t stride;              /* and further ones behind them */
+    int64_t stride;              /* and further ones after them */
     const char *const *names;    /* of the first `count` */
     int64_t outputs;             /* regression: the first ones are means */
     const gram_classes *classes; /* classification: the first column is the number of the class; count 0 for others */
@@ -170,7 +172,8 @@ typedef struct gram_columns {
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
 /* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
- * none, for models that were fitted with them. Rows may come in pieces: the result is the same. */
+ * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
+ * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 
@@ -273,8 +276,9 @@ typedef struct gram_method_facts {
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
-GRAM_API void gram_method_describe(int64_t method, gram_method_facts *facts);
-GRAM_API void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
+/* Both fill facts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); a name of NULL: there is no such row. */
+GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *facts);
+GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
 

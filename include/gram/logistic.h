@@ -15,13 +15,14 @@
  * classes. n^3/3 operations a step for two classes, 2 n^3 for each of several. f32 points are taken as f64.
  * Deterministic, with any number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, a weight
- * that cannot be; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are no failure: the fit is
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, an
+ * impossible weight; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are not a failure: the fit is
  * then the constant that explains the shares of the classes. */
 #ifndef GRAM_LOGISTIC_H
 #define GRAM_LOGISTIC_H
 
-#include <gram/function.h>
+#include <gram/cross_validation.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -52,6 +53,7 @@ typedef struct gram_logistic_report {
     double gradient; /* the norm of the gradient of the objective by f (and b), in the kernel's Hilbert space */
     int64_t iterations;
     double jitter; /* added to the diagonal for a step, the most; the result does not depend on it */
+    int intercept;
 } gram_logistic_report;
 
 typedef struct gram_logistic gram_logistic;
@@ -68,6 +70,11 @@ GRAM_API void gram_logistic_destroy(gram_logistic *logistic);
 /* f + b: one output for two classes, else one for each class. Belongs to the fit; all that prediction needs. */
 GRAM_API gram_function *gram_logistic_function(const gram_logistic *logistic);
 GRAM_API const gram_logistic_report *gram_logistic_get_report(const gram_logistic *logistic);
+
+/* The fit as a model, as gram_krr_model does. values[c]: the number that class c stands for, ascending; NULL: c itself. A target of
+ * text is named by the preparation. */
+GRAM_API gram_status gram_logistic_model(gram_context *context, const gram_logistic *logistic,
+                                         gram_preparation *preparation, const double *values, gram_model **model);
 
 /* out[i * ldo + c] = p_c(x_i) for every class, from a function as above, fitted or read from a file: the logistic
  * function of a single output (classes 0 and 1), the softmax of several. Rows add up to 1. ldo >= number of classes.
@@ -90,31 +97,18 @@ typedef struct gram_logistic_tune_options {
     /* lambda > 0, count 0 (default): mean k(x, x)/(2 n s) for prior variances s = 0.1, 0.316, 1, ..., 10^4 */
     int64_t lambda_count;
     const double *lambdas;
-    /* choose on at most so many, drawn by the seed, a share of each class; 0 (default): 1,000 for one function,
+    /* choose on at most this many rows, drawn by the seed, a share of each class; 0 (default): 1,000 for one function,
      * 1,500/sqrt(C) for C of them */
     int64_t rows;
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on the labels; kept if the criterion is better by 5 % */
     int ard;
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_logistic_tune_options;
 
 GRAM_API void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size);
-
-/* One point of the grid. */
-typedef struct gram_grid_point {
-    double width;  /* factor on the length-scales */
-    double lambda; /* for all n rows */
-    double value;  /* the criterion, out of fold: mean log loss; NaN: no fit */
-} gram_grid_point;
-
-typedef struct gram_grid_report {
-    size_t size;
-    int64_t rows, points; /* rows chosen on; points of the grid */
-    int64_t fits;         /* of one fold */
-    double value;         /* of the criterion at the choice */
-    int at_edge;          /* the choice lies at an end of the widths or of the lambdas, where it could have gone on */
-    int ard_kept;         /* one length-scale per column was better */
-} gram_grid_report;
 
 /* The grid point with the least log loss of held-out rows. The Gram matrix is made once for each width and shared by
  * all folds and lambdas; each fold goes through the lambdas from the largest down, every fit starting from the one
@@ -122,7 +116,7 @@ typedef struct gram_grid_report {
  *
  * *tuned is a new kernel (the caller releases it). Unless NULL: grid gets width_count x lambda_count points (5 x 11 by
  * default), width by width; held_out (n x classes, ldo) the probabilities of every row from the fit without its fold,
- * for calibration, NaN for rows that were not used. Widths x lambdas x folds fits of the size (1 - 1/folds) rows;
+ * for calibration, NaN for rows that were not used, or that no fold leaves out. Widths x lambdas x folds fits of the size (1 - 1/folds) rows;
  * memory for 2.2 rows^2 numbers. */
 GRAM_API gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                         int64_t classes, const int64_t *label,

@@ -17,13 +17,14 @@
  * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a target or weight that cannot be, GRAM_ERROR_ARGUMENT
- * an option out of its range. Rows that are all equal are no failure: the fit is the constant that the loss asks for.
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible target or weight, GRAM_ERROR_ARGUMENT
+ * an option out of its range. Rows that are all equal are not a failure: the fit is the constant that the loss asks for.
  * */
 #ifndef GRAM_LOSS_H
 #define GRAM_LOSS_H
 
-#include <gram/logistic.h>
+#include <gram/cross_validation.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -35,7 +36,7 @@ typedef enum gram_loss_kind {
     GRAM_LOSS_INSENSITIVE = 4
 } gram_loss_kind;
 
-/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for what is none. Static. */
+/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
 typedef struct gram_loss_options {
@@ -55,7 +56,7 @@ typedef struct gram_loss_options {
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
 
-/* loss(r) of the options' kind; `quantile` says which level. NaN for what is no kind, and for options without a size. */
+/* loss(r) of the options' kind; `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
 GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
 
 typedef struct gram_loss_report {
@@ -73,18 +74,22 @@ typedef struct gram_loss_report {
     double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
 } gram_loss_report;
 
-typedef struct gram_loss_fit gram_loss_fit;
+typedef struct gram_loss gram_loss;
 
 /* Fits n points with targets y. One output, or one for each quantile. The caller destroys the result.
  * GRAM_NOT_CONVERGED when the tolerance was not reached: the report says how far the fit may be from the optimum. */
-GRAM_API gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                          const double *y, const gram_loss_options *options, gram_loss_fit **fit);
+GRAM_API gram_status gram_loss_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                                   const gram_loss_options *options, gram_loss **fit);
 /* Takes NULL. */
-GRAM_API void gram_loss_fit_destroy(gram_loss_fit *fit);
+GRAM_API void gram_loss_destroy(gram_loss *fit);
 
 /* Both belong to the fit. */
-GRAM_API gram_function *gram_loss_fit_function(const gram_loss_fit *fit);
-GRAM_API const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit);
+GRAM_API gram_function *gram_loss_function(const gram_loss *fit);
+GRAM_API const gram_loss_report *gram_loss_get_report(const gram_loss *fit);
+
+/* The fit as a model, as gram_krr_model does. options: those of the fit. */
+GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss *fit, const gram_loss_options *options,
+                                     gram_preparation *preparation, gram_model **model);
 
 typedef struct gram_loss_tune_options {
     size_t size;
@@ -99,13 +104,16 @@ typedef struct gram_loss_tune_options {
     const double *lambdas;
     int64_t rows; /* default 2,000 */
     int ard;      /* one length-scale per column, as in gram_logistic_tune_options */
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_loss_tune_options;
 
 GRAM_API void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size);
 
 /* Width and lambda with the least mean loss of held-out rows, as gram_logistic_tune does it: one Gram matrix for each
  * width, n lambda held from the folds to all rows. grid (width_count x lambda_count, 5 x 11 by default) and held_out
- * (n x outputs, ldo; NaN for rows that were not used) may be NULL. */
+ * (n x outputs, ldo; NaN for rows that were not used, or that no fold leaves out) may be NULL. */
 GRAM_API gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_loss_tune_options *options, gram_kernel **tuned, double *lambda,
                                     gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);

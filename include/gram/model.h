@@ -66,7 +66,7 @@ GRAM_API const double *gram_model_array(const gram_model *model, const char *nam
 
 /* ---- files ---- */
 
-/* Replaces the file in one step (a link is followed). GRAM_ERROR_FILE if that cannot be, also for a disk without room, found
+/* Replaces the file in one step (a link is followed). GRAM_ERROR_FILE if that is not possible, including a full disk, found
  * before anything is written; GRAM_ERROR_UNSUPPORTED for a kernel that exists in C only; GRAM_ERROR_CANCELLED. After a
  * failure the old file is whole and nothing is left behind. O(bytes); memory for the JSON text only. */
 GRAM_API gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path);

@@ -15,14 +15,14 @@ GRAM_BEGIN
 
 typedef struct gram_nystrom gram_nystrom;
 
-/* shift: n numbers > 0 (GRAM_ERROR_ARGUMENT names the first that is not). 1 <= rank <= n; fewer are used when so
- * many make K to rounding already. O(n rank (rank + d)) time. The caller destroys it. */
+/* shift: n numbers > 0 (GRAM_ERROR_ARGUMENT names the first that is not). 1 <= rank <= n, at most 32,768; fewer
+ * are used when they make K to rounding already. O(n rank (rank + d)) time. The caller destroys it. */
 GRAM_API gram_status gram_nystrom_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          const double *shift, int64_t rank, gram_nystrom **nystrom);
 /* Takes NULL. */
 GRAM_API void gram_nystrom_destroy(gram_nystrom *nystrom);
 
-/* Bytes that one of full rank takes, 0 for sizes out of range. */
+/* Bytes that one of full rank takes at most while it is made, points aside; 0 for sizes out of range. */
 GRAM_API size_t gram_nystrom_bytes(int64_t n, int64_t rank);
 
 /* The rank used, and tr(K - F F')/tr(K). */

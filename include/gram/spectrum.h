@@ -1,7 +1,7 @@
 /* The spectrum of a Gram matrix: its eigenvalues, whether it is positive semi-definite, and a certificate if it is not.
  *
- * Everything is computed in f64, on all points or on a seeded sample of them: as many as half of the memory budget that is
- * left holds the matrix of, and at most options.most_rows. Common failures: those of <gram/matrix.h> and <gram/eigen.h>. */
+ * Everything is computed in f64, on all points or on a seeded sample of them: at most options.most_rows, and no more than those
+ * whose matrix fits in half of the memory budget that is left. Common failures: those of <gram/matrix.h> and <gram/eigen.h>. */
 #ifndef GRAM_SPECTRUM_H
 #define GRAM_SPECTRUM_H
 

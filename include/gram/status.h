@@ -13,7 +13,7 @@ GRAM_BEGIN
 #define GRAM_STATUS_LIST(ENTRY)                                                                                        \
     ENTRY(GRAM_OK, 0, "success")                                                                                       \
     ENTRY(GRAM_NOT_CONVERGED, 1, "stopped before it converged; the best result so far is returned")                    \
-    ENTRY(GRAM_ERROR_INTERNAL, -1, "a fault of gram's own")                                                            \
+    ENTRY(GRAM_ERROR_INTERNAL, -1, "internal error")                                                                   \
     ENTRY(GRAM_ERROR_ARGUMENT, -2, "an argument is out of its range")                                                  \
     ENTRY(GRAM_ERROR_SYNTAX, -3, "a text cannot be read")                                                              \
     ENTRY(GRAM_ERROR_DATA, -4, "bad data")                                                                             \
@@ -34,7 +34,7 @@ typedef enum gram_status {
 #undef GRAM_STATUS_ENUM
 } gram_status;
 
-/* The name of a status, "GRAM_OK" for 0; "GRAM_UNKNOWN_STATUS" for a number that is none. Static, never NULL. */
+/* The name of a status, "GRAM_OK" for 0; "GRAM_UNKNOWN_STATUS" for a number that is not a status. Static, never NULL. */
 GRAM_API const char *gram_status_name(gram_status status);
 
 /* What a status means, in a few words. Static, never NULL. */

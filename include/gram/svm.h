@@ -22,7 +22,8 @@
 #ifndef GRAM_SVM_H
 #define GRAM_SVM_H
 
-#include <gram/function.h>
+#include <gram/cross_validation.h>
+#include <gram/model.h>
 
 GRAM_BEGIN
 
@@ -41,16 +42,19 @@ typedef struct gram_svm_options {
     double nu;                   /* in (0, 1], default 0.5 */
     double epsilon;              /* >= 0, default 0.1 */
     double tolerance;            /* of the optimality conditions, as LIBSVM's -e; default 1e-3 */
-    double gap;                  /* stop already at a duality gap of this part of the objective; 0 (default): never */
+    double gap;                  /* stop at a duality gap of this part of the objective; 0 (default): never */
     size_t cache_bytes;          /* for rows of the kernel matrix; 0: up to 1 GiB, and half of what the budget leaves */
     const double *class_weights; /* one for each class, > 0; NULL: 1 */
     const double *weights;       /* one for each row, >= 0; NULL: 1 */
-    int64_t iterations;          /* at most so many steps for each output; 0: no limit */
-    double seconds;              /* at most about so long, shared by the outputs; 0: no limit */
+    int64_t iterations;          /* at most this many steps for each output; 0: no limit */
+    double seconds;              /* at most about this long, shared by the outputs; 0: no limit */
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
-    int64_t probability_folds;   /* >= 2: probabilities from so many folds; 0 (default): none */
+    int64_t probability_folds;   /* >= 2: probabilities from this many folds; 0 (default): none */
     const double
         *out_of_fold; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
+    const int64_t
+        *groups; /* n numbers: probability_folds keep their rows together (<gram/cross_validation.h>); NULL: none */
+    int ordered; /* rows are in order of time: probability_folds go forward in it; default 0 */
 } gram_svm_options;
 
 GRAM_API void gram_svm_options_init(gram_svm_options *options, size_t size);
@@ -83,6 +87,7 @@ typedef struct gram_svm_report {
     double epsilon;   /* of the tube (regression), else NaN */
     double seconds;
     int converged;
+    double C, nu; /* of the options; NaN for kinds without it */
 } gram_svm_report;
 
 typedef struct gram_svm gram_svm;
@@ -112,6 +117,11 @@ GRAM_API const int64_t *gram_svm_support(const gram_svm *svm);
  * has no probabilities. */
 GRAM_API const double *gram_svm_sigmoids(const gram_svm *svm);
 
+/* The machine as a model, as gram_krr_model does. values[c]: the number that class c stands for, ascending; NULL: c itself. A target
+ * of text is named by the preparation. */
+GRAM_API gram_status gram_svm_model(gram_context *context, const gram_svm *svm, gram_preparation *preparation,
+                                    const double *values, gram_model **model);
+
 /* For each point what was asked for (NULL: not): the label (classification; 1 inside and -1 outside for one class; the value
  * for regression), the decision values, m x outputs, and the probabilities, m x classes. A machine with probabilities labels by
  * the largest of them, so that labels and probabilities never disagree. GRAM_ERROR_UNSUPPORTED for probabilities that there are
@@ -133,11 +143,14 @@ typedef struct gram_svm_tune_options {
     int64_t strengths;              /* how many values of C, default 10; 1 keeps that of the machine's options */
     double width_least, width_most; /* range of the factors, default 1/8 to 4 */
     double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
-    int64_t rows;                   /* tune on at most so many rows, drawn by the seed; default 5,000 */
-    int64_t iterations;             /* at most so many steps in one fit; 0 (default): 100 for each row */
+    int64_t rows;                   /* tune on at most this many rows, drawn by the seed; default 5,000 */
+    int64_t iterations;             /* at most this many steps in one fit; 0 (default): 100 for each row */
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
      * ridge regression on y; kept if the score is better by two standard errors */
     int ard;
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_svm_tune_options;
 
 GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size);
@@ -150,7 +163,7 @@ typedef struct gram_svm_tune_report {
     double C, factor;      /* chosen: the strength, and the factor of the length-scales */
     double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */
     double standard_error; /* of the score */
-    int at_edge;           /* the choice is at an edge of the grid */
+    int at_bound;          /* the choice is at an edge of the grid */
     int ard_kept;          /* one length-scale per column was better */
     int64_t unfinished;    /* fits that ended at `iterations`: those of the largest C, whose scores count as they are */
 } gram_svm_tune_report;
@@ -168,7 +181,7 @@ typedef struct gram_svm_tune_report {
  *
  * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
  * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs
- * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on: what gram_svm_fit makes
+ * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on or that no fold leaves out: what gram_svm_fit makes
  * probabilities from. report may be NULL. Memory: 4 r^2 bytes for each width at a time, as many as cache_bytes allow (at least
  * one), r rows that are tuned on. */
 GRAM_API gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,

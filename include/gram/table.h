@@ -73,7 +73,7 @@ GRAM_API void gram_table_options_init(gram_table_options *options, size_t size);
 GRAM_API gram_status gram_table_read(gram_context *context, const char *path, const gram_table_options *options,
                                      gram_table **table);
 
-/* The same from memory, which is borrowed for the call. `name` is what messages call it, and its ending tells the format
+/* The same from memory, which is borrowed for the call. `name` is what messages call it, and its ending decides the format
  * when the options do not. */
 GRAM_API gram_status gram_table_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                             const gram_table_options *options, gram_table **table);

@@ -36,7 +36,7 @@ GRAM_API void gram_thin_options_init(gram_thin_options *options, size_t size);
 
 /* Chooses m of the n points, 1 <= m <= n, in the order of the choice: index[0 .. m) counts from 0. Of equally good points
  * the first is taken. `scores` (n x d, lds) or NULL. discrepancy[t], unless NULL, is that of the first t + 1 choices (for
- * PLAIN and SPLIT only discrepancy[m - 1] is meant, the others are NaN). O(n) memory beside the packed points. options may be
+ * PLAIN and SPLIT only discrepancy[m - 1] is set, the others are NaN). O(n) memory beside the packed points. options may be
  * NULL. */
 GRAM_API gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                const double *scores, int64_t lds, const gram_thin_options *options, int64_t m,

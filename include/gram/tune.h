@@ -7,10 +7,11 @@
  * and the strategy.
  *
  * Failures: what <gram/matrix.h> and <gram/cholesky.h> list; GRAM_ERROR_ARGUMENT names an option out of its range,
- * GRAM_ERROR_DATA a target or weight that cannot be. */
+ * GRAM_ERROR_DATA an impossible target or weight. */
 #ifndef GRAM_TUNE_H
 #define GRAM_TUNE_H
 
+#include <gram/cross_validation.h>
 #include <gram/krr.h>
 
 GRAM_BEGIN
@@ -33,12 +34,15 @@ typedef struct gram_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the criterion is
      * better than with one for all by more than the extra numbers explain */
     int ard;
-    int64_t rows;        /* tune on at most so many; default 3,000 */
+    int64_t rows;        /* tune on at most this many rows; default 3,000 */
     int64_t restarts;    /* descents from different starts on a small sample of the rows, at most; default 3 */
     int64_t evaluations; /* of the criterion with gradient on all tuning rows, at most; default 300 */
-    /* > 0: no gradients, but so many values for each free parameter of the kernel (at most 3 of them) and for lambda,
+    /* > 0: no gradients, but this many values for each free parameter of the kernel (at most 3 of them) and for lambda,
      * evenly on the scale of the search; `ard`, `restarts` and `evaluations` are not used */
     int64_t grid;
+    /* of CV (<gram/cross_validation.h>): n numbers, folds keep the rows of a number together; NULL (default): none */
+    const int64_t *groups;
+    int ordered; /* of CV: rows are in order of time, folds go forward in it; default 0 */
 } gram_tune_options;
 
 GRAM_API void gram_tune_options_init(gram_tune_options *options, size_t size);
@@ -60,7 +64,7 @@ typedef struct gram_tune_report {
  * report may be NULL. GRAM_NOT_CONVERGED, with the best result so far, when `evaluations` ran out.
  *
  * O(r^3) for r rows that are tuned on, some 10 to 50 times 2 r^3 operations; memory for 2.5 r^2 numbers (LOO and GCV; CV and
- * ML 1.5 r^2). Progress is told as "tuning". */
+ * ML 1.5 r^2). Progress is reported as "tuning". */
 GRAM_API gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                    const double *y, int64_t ldy, const gram_tune_options *options, gram_kernel **tuned,
                                    double *lambda, gram_tune_report *report);

@@ -19,7 +19,7 @@ typedef enum gram_tool {
     GRAM_TOOL_COUNT
 } gram_tool;
 
-/* "scikit-learn", "LIBSVM", ...; NULL for a number that is none. Static. */
+/* "scikit-learn", "LIBSVM", ...; NULL for a number that is not a tool. Static. */
 GRAM_API const char *gram_tool_name(gram_tool tool);
 
 /* Writes the kernel on R^d as the tool says it, like gram_kernel_print: *length is that of the whole text, 0 if the tool

@@ -55,7 +55,7 @@ struct gram_context {
  * gave are better put through gram_number_format. */
 gram_status gram_fail(gram_context *context, gram_status status, const char *format, ...) GRAM_PRINTF(3, 4);
 
-/* The same for a failure of one coordinate, which gram_context_place then tells. */
+/* The same for a failure of one coordinate, which gram_context_place then returns. */
 gram_status gram_fail_place(gram_context *context, gram_status status, int64_t row, int64_t column, const char *format,
                             ...) GRAM_PRINTF(5, 6);
 

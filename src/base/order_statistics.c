@@ -6,7 +6,7 @@ void gram_sort_numbers(int64_t n, double *values)
         double moved;
         if (heap > 0) { /* the heap is being made */
             moved = values[--heap];
-        } else { /* its top goes behind it */
+        } else { /* its top goes after it */
             moved = values[--end];
             values[end] = values[0];
         }

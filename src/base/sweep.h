@@ -49,7 +49,7 @@ void gram_flags_clear(gram_flags *flags);
 void gram_flag_set(gram_flags *flags, int64_t number);
 /* 0 if the task that would have set the flag failed: then give up too. */
 int gram_flag_wait(gram_flags *flags, int64_t number);
-/* A task that fails says so, lest others wait for ever. */
+/* A task that fails must say so, or others would wait for ever. */
 void gram_flags_break(gram_flags *flags);
 
 /* Keep BLAS single-threaded between these two, counted over the whole process. */

@@ -40,7 +40,7 @@ static void add_usage(cli_text *text)
     }
     cli_text_add(text,
                  "  help VERB   what a verb does and its options\n"
-                 "\n`gram --version` tells the version, the processor's instructions, BLAS and threads in use.\n");
+                 "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
 }
 
 static int print_usage(void)
@@ -97,7 +97,7 @@ static int run_help(int count, char **arguments)
 
 /* OpenMP's threads spin while they wait for each other, which on a busy machine takes the processor from those that
  * work: a fit of 120 rows took 6 s instead of 0.15 s. The policy is read when the process starts, so it starts anew; if
- * that cannot be, all goes on as it is. */
+ * that is not possible, everything stays as it is. */
 static void wait_asleep(char **arguments)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;

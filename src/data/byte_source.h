@@ -4,7 +4,7 @@
 #define GRAM_DATA_BYTE_SOURCE_H
 
 #include "base/context.h"
-#include "base/system_call.h"
+#include "base/system/system_call.h"
 
 typedef struct gram_source gram_source;
 

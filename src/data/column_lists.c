@@ -17,7 +17,7 @@ static int equals(span item, const char *name)
     return strlen(name) == item.length && memcmp(name, item.text, item.length) == 0;
 }
 
-/* A whole number without sign, -1 if the item is none. */
+/* A whole number without sign, -1 if the item is not one. */
 static int64_t place_of(span item)
 {
     int64_t value = 0;
@@ -105,7 +105,7 @@ gram_status gram_table_find_columns(gram_context *context, const gram_table *tab
         FAIL_IF(item.length == 0, context, GRAM_ERROR_SYNTAX, "columns '%s': an item is empty", list);
         TRY(find_range(context, table, item, &first, &last));
         for (int64_t i = first; i <= last; i++) {
-            FAIL_IF(seen[i]++, context, GRAM_ERROR_SYNTAX, "columns '%s': '%s' is there twice", list, table->names[i]);
+            FAIL_IF(seen[i]++, context, GRAM_ERROR_SYNTAX, "columns '%s': '%s' is given twice", list, table->names[i]);
             columns[(*count)++] = i;
         }
         if (text[item.length] == '\0') break;

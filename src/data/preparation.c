@@ -24,7 +24,7 @@ static gram_status check_levels(gram_context *context, const char *role, int64_t
                 "preparation: %s %" PRId64 ": its levels are not in order", role, index + 1);
     }
     FAIL_IF(!(column->fill >= 0 && column->fill < (double)column->level_count && floor(column->fill) == column->fill),
-            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its fill is none of its levels", role,
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its fill is not one of its levels", role,
             index + 1);
 done:
     return status;
@@ -42,12 +42,12 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
             "preparation: %s %" PRId64 ": its text flag is %d", role, index + 1, column->text);
     FAIL_IF(!isfinite(column->mean) || !isfinite(column->deviation) || !(column->deviation > 0) ||
                 !isfinite(column->fill),
-            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": its mean, deviation or fill is no good number",
-            role, index + 1);
+            context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 ": its mean, deviation or fill is not a valid number", role, index + 1);
     FAIL_IF((!scaled || column->text) && (column->mean != 0 || column->deviation != 1), context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has a scale and should have none", role, index + 1);
     FAIL_IF(!column->text && column->level_count != 0, context, GRAM_ERROR_ARGUMENT,
-            "preparation: %s %" PRId64 " has levels and is no text", role, index + 1);
+            "preparation: %s %" PRId64 " has levels but is not text", role, index + 1);
     if (column->text) TRY(check_levels(context, role, index, column));
 done:
     return status;
@@ -72,7 +72,7 @@ static gram_status check_names(gram_context *context, const gram_preparation_des
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int64_t i = 1; i < count; i++)
         FAIL_IF(strcmp(names[i - 1], names[i]) == 0, context, GRAM_ERROR_ARGUMENT,
-                "preparation: column '%.200s' is there twice", names[i]);
+                "preparation: column '%.200s' is given twice", names[i]);
 done:
     gram_give(context, names);
     return status;

@@ -229,7 +229,7 @@ static gram_status check_targets(applier *a)
         kept += !unseen;
     }
     a->choice.count = kept;
-    FAIL_IF(kept == 0, a->context, GRAM_ERROR_DATA, "%s: no row is left: each of them misses a value", table->file);
+    FAIL_IF(kept == 0, a->context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value", table->file);
 done:
     return status;
 }

@@ -75,7 +75,7 @@ static double value_of(const pool *p, int s, int64_t row, int64_t place)
     return p->tables[s]->numbers[row * p->tables[s]->d + place];
 }
 
-/* With GRAM_MISSING_DROP, a row that misses a value counts nowhere. */
+/* With GRAM_MISSING_DROP, a row with a missing value counts nowhere. */
 static gram_status find_kept(pool *p, int s)
 {
     gram_status status = GRAM_OK;

@@ -1,4 +1,4 @@
-/* Which rows of a table can be used: values that miss, and values that are no numbers. */
+/* Which rows of a table can be used: values that are missing, and values that are not numbers. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static int64_t first_bad(const double *row, int64_t count, const int64_t *column
     return -1;
 }
 
-/* Can the row be used? A failure is told; `must` says that a missing value is one. */
+/* Can the row be used? A failure is reported; `must` says that a missing value is one. */
 static gram_status look_at(gram_context *context, const gram_table *table, int64_t i, int64_t count,
                            const int64_t *columns, int must, int *missing)
 {
@@ -83,7 +83,7 @@ gram_status gram_rows_choose(gram_context *context, const gram_table *table, con
         if (use && choice->rows) choice->rows[choice->count] = i;
         choice->count += use;
     }
-    FAIL_IF(choice->count == 0, context, GRAM_ERROR_DATA, "%s: no row is left: each of them misses a value",
+    FAIL_IF(choice->count == 0, context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value",
             table->file);
 done:
     if (status < 0) {

@@ -35,13 +35,13 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
 /* Room for `rows` rows; what is there is kept. */
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows);
 
-/* Row `row` starts on that line. Rows are told in order. */
+/* Row `row` starts on that line. Rows are given in order. */
 gram_status gram_table_note_line(gram_context *context, gram_table *table, int64_t row, int64_t line);
 
 /* Makes room for a line of each of `rows` rows. */
 gram_status gram_table_reserve_lines(gram_context *context, gram_table *table, int64_t rows);
 
-/* Makes a column one of text, if it is none yet. */
+/* Makes a column one of text, unless it is already. */
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column);
 
 /* When all rows are there: sorts the levels and writes their places into the rows, which hold their slots. */

@@ -186,7 +186,7 @@ static void pair_moments(integral *in, int degree, double *moments)
     }
 }
 
-/* The kernel as a polynomial sum_k p_k (x'y)^k; its degree, or -1 if it is none. */
+/* The kernel as a polynomial sum_k p_k (x'y)^k; its degree, or -1 if it is not a polynomial. */
 static int polynomial(const gram_kernel *leaf, double p[MOST_DEGREE + 1])
 {
     double par[GRAM_MAX_SPECS];

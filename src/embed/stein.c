@@ -128,7 +128,7 @@ static const double *general_row(const void *self, void *scratch, int64_t i, int
 
 /* ---- which way ---- */
 
-/* The node of the only leaf that is no constant, if the kernel is its product with constants; else -1. */
+/* The node of the only leaf that is not a constant, if the kernel is its product with constants; else -1. */
 static int find_leaf(const gram_engine *engine, double *factor)
 {
     int found = -1;

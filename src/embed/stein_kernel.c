@@ -1,7 +1,7 @@
 /* The Stein kernel of a base kernel and a score function, as a kernel like any other: for sums and products with others,
  * for regression and embeddings under a density.
  *
- * It is a kernel of the caller's code to the engine. A block of pairs asks for the base kernel's derivatives at its points
+ * To the engine it is a kernel of the caller's code. A block of pairs asks for the base kernel's derivatives at its points
  * with a context of its own on the stack, whose memory is counted where the kernel's is. The operator of stein.c, which
  * has the scores of all points beforehand, is several times faster where only the matrix of one sample is wanted. */
 #include <math.h>
@@ -102,7 +102,7 @@ static void evaluate(void *user, int64_t d, int64_t rows, const double *x, int64
     gram_give(&context, room);
 }
 
-/* A base without second derivatives is told at once, by one pair of points where every kernel is defined. */
+/* A base without second derivatives is refused at once, by one pair of points where every kernel is defined. */
 static gram_status check_base(gram_context *context, const gram_kernel *base)
 {
     gram_status status = GRAM_OK;

@@ -204,7 +204,7 @@ gram_status gram_stein_kernel(gram_context *context, const gram_points *points, 
     *kernel = NULL;
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "stein_kernel: points is NULL");
     FAIL_IF((int)precondition < GRAM_PRECONDITION_ID || precondition > GRAM_PRECONDITION_SMPCOV, context,
-            GRAM_ERROR_ARGUMENT, "stein_kernel: precondition = %d is none", (int)precondition);
+            GRAM_ERROR_ARGUMENT, "stein_kernel: precondition = %d is not a valid precondition", (int)precondition);
     if (precondition == GRAM_PRECONDITION_SMPCOV) {
         TRY(make_whitened(context, points, kernel));
         goto done;

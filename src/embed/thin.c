@@ -272,7 +272,7 @@ static gram_status check_options(gram_context *context, const gram_thin_options 
 {
     gram_status status = GRAM_OK;
     FAIL_IF((int)options->method < GRAM_THIN_GREEDY || options->method > GRAM_THIN_PLAIN, context, GRAM_ERROR_ARGUMENT,
-            "thin: options.method = %d is none", (int)options->method);
+            "thin: options.method = %d is not a valid method", (int)options->method);
     FAIL_IF(scores && options->method == GRAM_THIN_HERDING, context, GRAM_ERROR_ARGUMENT,
             "thin: herding takes no scores: the mean of a Stein kernel is 0, use the greedy method");
     FAIL_IF(!index, context, GRAM_ERROR_ARGUMENT, "thin: index is NULL");

@@ -14,7 +14,7 @@ static double deviation(double delta, int64_t n)
 
 static int is_size(double value)
 {
-    return value >= 0; /* NaN is none */
+    return value >= 0; /* false for NaN */
 }
 
 static int is_share(double delta)

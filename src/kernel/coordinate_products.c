@@ -44,7 +44,7 @@ void gram_coords_slopes(const gram_vecmath_f64 *v, const gram_kernel_type *type,
     gram_coords_multiply_others(v, block->d, n, work, out);
 }
 
-/* With f_l' = df_l/dx in the place of f_l, and d2f_l/dx dy in that of df_l/dy, it is a derivative by y like any other. */
+/* With f_l' = df_l/dx instead of f_l, and d2f_l/dx dy instead of df_l/dy, it is a derivative by y like any other. */
 void gram_coords_mixed(const gram_vecmath_f64 *v, int64_t d, int n, const gram_coords_factor *all, int64_t l,
                        double *out)
 {

@@ -9,7 +9,7 @@
 /* Rates and phases stop here, so that 0 times one of them is 0 and not NaN. */
 #define GRAM_COORDS_MOST 1e300
 
-/* A positive number of the kernel, 1 when nobody says otherwise; arguments: name, aliases. */
+/* A positive number of the kernel, 1 unless given; arguments: name, aliases. */
 #define GRAM_POSITIVE_SPEC(called, ...)                                                                                \
     {                                                                                                                  \
         .name = (called), .role = GRAM_ROLE_SHAPE, .initial = NAN, .lower = 0, .lower_open = 1, .upper = INFINITY,     \

@@ -1,6 +1,6 @@
 #include "kernel/family_facts.h"
 
-void gram_facts_smooth_stationary(gram_facts *facts)
+void gram_facts_smooth_stationary(gram_properties *facts)
 {
     facts->positive_definite = GRAM_YES;
     facts->strictly = GRAM_YES;
@@ -14,7 +14,7 @@ void gram_facts_smooth_stationary(gram_facts *facts)
     facts->sobolev_order = NAN;
 }
 
-void gram_facts_polynomial(gram_facts *facts, int64_t rank, int positive_diagonal)
+void gram_facts_polynomial(gram_properties *facts, int64_t rank, int positive_diagonal)
 {
     facts->positive_definite = GRAM_YES;
     facts->strictly = GRAM_NO;

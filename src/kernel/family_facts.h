@@ -22,10 +22,10 @@
 
 /* Stationary, strictly positive definite, universal and characteristic, infinite rank, k(x,x) = 1. Isotropy, which
  * depends on the length-scales, is set by whoever knows them. */
-void gram_facts_smooth_stationary(gram_facts *facts);
+void gram_facts_smooth_stationary(gram_properties *facts);
 
 /* A polynomial in x.y with coefficients >= 0: finite rank, every derivative. */
-void gram_facts_polynomial(gram_facts *facts, int64_t rank, int positive_diagonal);
+void gram_facts_polynomial(gram_properties *facts, int64_t rank, int positive_diagonal);
 
 /* How many monomials of d variables there are of degree at most m: binomial(d + m, m); GRAM_INFINITE past 9e15. */
 int64_t gram_monomial_count(int64_t d, double m);

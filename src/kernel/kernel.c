@@ -144,7 +144,7 @@ static gram_status check_shape(gram_context *context, const gram_kernel_type *ty
             "%s: %s takes one number, not a list of %lld", type->name, spec->name, count);
     for (int64_t i = 1; covariance && argument->fixed && i < argument->count; i++)
         FAIL_IF(argument->fixed[i] != argument->fixed[0], context, GRAM_ERROR_ARGUMENT,
-                "%s: the numbers of %s are kept together or not at all", type->name, spec->name);
+                "%s: the numbers of %s are held fixed together or not at all", type->name, spec->name);
 done:
     return status;
 }

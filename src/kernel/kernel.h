@@ -1,4 +1,4 @@
-/* Kernels from inside: the expression tree, and what one kernel of the table has to say of itself.
+/* Kernels from inside: the expression tree, and what each kernel of the table declares.
  *
  * A kernel is form + profile. The form is a quantity of a pair that the tile engine computes for a whole block (squared
  * distance, inner product ...); the profile maps the block. Length-scales belong to the form: the engine
@@ -99,9 +99,9 @@ typedef struct gram_kernel_type {
     void (*prepare)(const double *par, int64_t d, void *data);
 
     /* Facts on R^d; d is the number of columns that this leaf sees. Starts from all unknown. */
-    void (*facts)(const double *par, int64_t d, gram_facts *facts);
+    void (*facts)(const double *par, int64_t d, gram_properties *facts);
 
-    /* Can the points be told from their features? NO only if there are x != y with k(x,.) = k(y,.). Optional: unknown,
+    /* Do different points have different features? NO only if there are x != y with k(x,.) = k(y,.). Optional: unknown,
      * unless the facts have the answer (strictly or characteristic: yes). */
     gram_answer (*injective)(const double *par, int64_t d);
 
@@ -224,7 +224,7 @@ enum {
 
 /* ---- building (kernel.c, kernel_combine.c); all check limits and bounds ---- */
 
-/* A node in one block with room for these; `matrix` points to the values, one byte for each lies behind them. */
+/* A node in one block with room for these; `matrix` points to the values, one byte for each lies after them. */
 typedef struct gram_node_room {
     int64_t values;
     int64_t children;

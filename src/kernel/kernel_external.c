@@ -80,7 +80,7 @@ done:
     return status;
 }
 
-static void nothing_known(const double *par, int64_t d, gram_facts *facts)
+static void nothing_known(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d, (void)facts;
 }
@@ -95,7 +95,7 @@ static void call_block(const gram_vecmath_f64 *v, const gram_shape *shape, const
 
 const gram_kernel_type gram_kernel_callback_type = {
     .name = "callback",
-    .formula = "a function of the caller's",
+    .formula = "a function of the caller",
     .form = GRAM_FORM_COORDS,
     .facts = nothing_known,
     .coords = call_block,
@@ -103,7 +103,7 @@ const gram_kernel_type gram_kernel_callback_type = {
 
 const gram_kernel_type gram_kernel_precomputed_type = {
     .name = "precomputed",
-    .formula = "entries of a matrix of the caller's",
+    .formula = "entries of a matrix of the caller",
     .form = GRAM_FORM_INDEX,
     .facts = nothing_known,
 };

@@ -151,12 +151,12 @@ typedef struct fold {
     double sobolev;
 } fold;
 
-static gram_answer property(const gram_facts *facts, int which)
+static gram_answer property(const gram_properties *facts, int which)
 {
     return which == 0 ? facts->strictly : which == 1 ? facts->universal : facts->characteristic;
 }
 
-static int divisible(const gram_facts *facts)
+static int divisible(const gram_properties *facts)
 {
     return facts->continuous == GRAM_YES && facts->bounded_below == GRAM_YES;
 }
@@ -182,7 +182,7 @@ static int64_t combine_ranks(gram_node node, int64_t a, int64_t b)
     return gram_size_multiply(a, b, &product) ? product : GRAM_INFINITE;
 }
 
-static void add_numbers(fold *f, const gram_facts *facts)
+static void add_numbers(fold *f, const gram_properties *facts)
 {
     f->rank = combine_ranks(f->node, f->rank, facts->rank);
     if (facts->derivatives != GRAM_INFINITE && (f->derivatives == GRAM_INFINITE || facts->derivatives < f->derivatives))
@@ -197,7 +197,7 @@ static void add_numbers(fold *f, const gram_facts *facts)
 
 static void add_operand(const composing *c, fold *f, const gram_known *operand)
 {
-    const gram_facts *facts = &operand->facts;
+    const gram_properties *facts = &operand->facts;
     if (f->node == GRAM_NODE_SUM && operand->kind == GRAM_KNOWN_ZERO) return;
     f->zero |= operand->kind == GRAM_KNOWN_ZERO;
     if (f->node != GRAM_NODE_SUM && operand->kind == GRAM_KNOWN_CONSTANT) {
@@ -292,7 +292,7 @@ static void close_fold(const composing *c, const fold *f, gram_known *out)
                         .observes = f->observes,
                         .seen = f->seen,
                         .seen_count = seen_count};
-    gram_facts *facts = &out->facts;
+    gram_properties *facts = &out->facts;
     facts->positive_definite = all_yes(f, f->pd);
     facts->stationary = close_shape(f, f->stationary, 0);
     facts->isotropic = facts->stationary == GRAM_NO ? GRAM_NO : close_shape(f, f->isotropic, 1);
@@ -409,9 +409,9 @@ static gram_status compose(const composing *c, const gram_kernel *kernel, const 
                            gram_known *out)
 {
     gram_status status = GRAM_OK;
-    const gram_facts unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,  GRAM_UNKNOWN,
-                                GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0,
-                                NAN};
+    const gram_properties unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,  GRAM_UNKNOWN,
+                                     GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0,
+                                     NAN};
     *out = (gram_known){.facts = unknown, .injective = GRAM_UNKNOWN};
     switch (kernel->node) {
     case GRAM_NODE_LEAF: leaf_facts(c, kernel, view, level, out); break;
@@ -434,7 +434,7 @@ done:
     return status;
 }
 
-gram_status gram_kernel_facts(gram_context *context, const gram_kernel *kernel, int64_t d, gram_facts *facts)
+gram_status gram_kernel_properties(gram_context *context, const gram_kernel *kernel, int64_t d, gram_properties *facts)
 {
     gram_status status = GRAM_OK;
     gram_known whole;

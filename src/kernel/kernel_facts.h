@@ -8,7 +8,7 @@ typedef enum gram_known_kind { GRAM_KNOWN_ORDINARY, GRAM_KNOWN_ZERO, GRAM_KNOWN_
 
 /* Facts are those on the columns that the part sees. */
 typedef struct gram_known {
-    gram_facts facts;
+    gram_properties facts;
     gram_answer injective; /* is the feature map: k(x,.) = k(y,.) only for x = y? */
     gram_known_kind kind;
     int opaque;     /* ORDINARY, but may be constant all the same */

@@ -18,14 +18,14 @@
 
 #include <math.h>
 
-static void answer_no(gram_facts *facts)
+static void answer_no(gram_properties *facts)
 {
     facts->strictly = facts->universal = facts->characteristic = GRAM_NO;
 }
 
 void gram_known_settle(gram_known *part)
 {
-    gram_facts *facts = &part->facts;
+    gram_properties *facts = &part->facts;
     const int finite = facts->rank != GRAM_INFINITE;
     if (finite || facts->bounded_below == GRAM_NO) facts->strictly = facts->universal = GRAM_NO;
     if (finite) facts->characteristic = GRAM_NO;
@@ -36,7 +36,7 @@ void gram_known_settle(gram_known *part)
 
 static void flat(gram_known *part, gram_known_kind kind)
 {
-    part->facts = (gram_facts){
+    part->facts = (gram_properties){
         .positive_definite = GRAM_YES,
         .strictly = GRAM_NO,
         .stationary = GRAM_YES,
@@ -72,8 +72,8 @@ static gram_answer yes_if(const gram_known *part, int so)
 
 void gram_known_exp(gram_known *part)
 {
-    const gram_facts a = part->facts;
-    gram_facts *facts = &part->facts;
+    const gram_properties a = part->facts;
+    gram_properties *facts = &part->facts;
     if (part->kind != GRAM_KNOWN_ORDINARY) {
         gram_known_constant(part);
         return;
@@ -91,8 +91,8 @@ void gram_known_exp(gram_known *part)
 
 void gram_known_normalize(gram_known *part)
 {
-    const gram_facts a = part->facts;
-    gram_facts *facts = &part->facts;
+    const gram_properties a = part->facts;
+    gram_properties *facts = &part->facts;
     const int positive = a.bounded_below == GRAM_YES, continuous = positive && a.continuous == GRAM_YES;
     if (part->kind == GRAM_KNOWN_CONSTANT) gram_known_constant(part);
     if (part->kind != GRAM_KNOWN_ORDINARY || (a.stationary == GRAM_YES && positive)) return;
@@ -111,9 +111,9 @@ void gram_known_normalize(gram_known *part)
 
 void gram_known_scale(gram_known *part, int more)
 {
-    const gram_facts a = part->facts;
+    const gram_properties a = part->facts;
     if (part->kind == GRAM_KNOWN_ZERO) return;
-    part->facts = (gram_facts){
+    part->facts = (gram_properties){
         .positive_definite = a.positive_definite == GRAM_YES ? GRAM_YES : GRAM_UNKNOWN,
         .strictly = more || a.strictly == GRAM_NO ? GRAM_NO : GRAM_UNKNOWN,
         .stationary = GRAM_UNKNOWN,
@@ -134,7 +134,7 @@ void gram_known_scale(gram_known *part, int more)
 
 void gram_known_centre(gram_known *part)
 {
-    gram_facts *facts = &part->facts;
+    gram_properties *facts = &part->facts;
     if (part->kind != GRAM_KNOWN_ORDINARY) {
         gram_known_zero(part);
         return;
@@ -153,7 +153,7 @@ void gram_known_centre(gram_known *part)
 /* A part that only ever sees the point 0. */
 static void collapse(gram_known *part)
 {
-    const gram_facts a = part->facts;
+    const gram_properties a = part->facts;
     const int64_t rank = a.rank == 0 ? 0 : 1;
     gram_known_constant(part);
     if (a.bounded_below == GRAM_YES && a.positive_definite == GRAM_YES) return;
@@ -184,7 +184,7 @@ static gram_answer warped_isotropic(const gram_known *before, const gram_warp_na
 void gram_known_warp(gram_known *part, const gram_warp_nature *nature)
 {
     const gram_known before = *part;
-    gram_facts *facts = &part->facts;
+    gram_properties *facts = &part->facts;
     if (part->kind != GRAM_KNOWN_ORDINARY) return;
     if (nature->columns == 0 && !part->observes) {
         collapse(part);

@@ -322,7 +322,7 @@ static gram_status check_square(const parser *p, size_t start, const list_shape 
                        (long long)shape->rows, (long long)shape->columns);
     if (shape->mark)
         return fail_at(p, shape->mark - 1, GRAM_ERROR_SYNTAX,
-                       "the numbers of a matrix are kept together: put '!' behind the bracket");
+                       "the numbers of a matrix are held fixed together: put '!' after the bracket");
     return GRAM_OK;
 }
 
@@ -491,7 +491,7 @@ done:
 }
 
 /* Does a column item come next, and not the kernel? A number is a column if ',' or ':' follows it: the kernel comes
- * last, with ')' behind it. */
+ * last, with ')' after it. */
 static int at_column(parser *p)
 {
     const char c = peek(p);
@@ -605,7 +605,7 @@ static gram_status read_normalize(parser *p, size_t start)
     return read_one(p, start, gram_kernel_normalize);
 }
 
-/* Names that no kernel of the table can have, what belongs behind them, and who reads that after the '('. */
+/* Names that no kernel of the table can have, what belongs after them, and who reads that after the '('. */
 static const struct {
     const char *word;
     const char *needs;

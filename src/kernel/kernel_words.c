@@ -94,7 +94,7 @@ static const word WORDS[] = {
 typedef struct joining {
     const char *name;
     const char *sum, *product, *power;
-    int columns;              /* a leaf may be told its columns */
+    int columns;              /* a leaf may be given its columns */
     const char *list, *close; /* around the numbers of a list */
 } joining;
 
@@ -389,7 +389,8 @@ gram_status gram_kernel_words(gram_context *context, const gram_kernel *kernel, 
     *length = 0;
     FAIL_IF(size > 0 && !text, context, GRAM_ERROR_ARGUMENT, "kernel_words: text is NULL");
     if (size > 0) text[0] = '\0';
-    FAIL_IF(!gram_tool_name(tool), context, GRAM_ERROR_ARGUMENT, "kernel_words: tool = %d is none", (int)tool);
+    FAIL_IF(!gram_tool_name(tool), context, GRAM_ERROR_ARGUMENT, "kernel_words: tool = %d is not a valid tool",
+            (int)tool);
     TRY(gram_kernel_check_dimension(context, kernel, d));
     TRY(put_kernel(context, &w, kernel, &view));
     *length = w.missing ? 0 : w.length;

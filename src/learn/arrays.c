@@ -29,8 +29,6 @@ const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_
 static gram_status check(gram_context *context, const gram_arrays *a)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(a->size < sizeof *a, context, GRAM_ERROR_ARGUMENT, "learn_arrays: size = %zu; call gram_arrays_init first",
-            a->size);
     FAIL_IF(a->n < 1 || a->d < 1 || a->targets < 0, context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: n = %" PRId64 ", d = %" PRId64 ", targets = %" PRId64, a->n, a->d, a->targets);
     FAIL_IF(!a->x || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT, "learn_arrays: x or y is NULL");

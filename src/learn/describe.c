@@ -1,4 +1,4 @@
-/* What is known of a model: the kernel, then what the row of its method has to say. */
+/* What is known of a model: the kernel, then what the row of its method adds. */
 #include <stdio.h>
 #include <string.h>
 

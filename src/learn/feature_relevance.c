@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 
-/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter that belongs to no list. */
+/* The place of "rbf.ell[2]" in its list, from 1; 0 for a parameter outside lists. */
 static int64_t place_in_list(const gram_parameter *parameter)
 {
     const char *dot = strrchr(parameter->name, '.');
@@ -15,7 +15,7 @@ static int64_t place_in_list(const gram_parameter *parameter)
     return strtoll(dot + 5, NULL, 10);
 }
 
-/* ell[d] from the kernel's only list of d length-scales; *found is 0 if it has not exactly that. */
+/* ell[d] from the kernel's only list of d length-scales; *found is 0 if it does not have exactly that. */
 static gram_status find_lengths(gram_context *context, const gram_kernel *kernel, int64_t d, double *ell, int *found)
 {
     gram_status status = GRAM_OK;

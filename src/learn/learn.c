@@ -61,7 +61,7 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
     }
 }
 
-/* What to do about a failure of the work, where nobody said it yet. */
+/* What to do about a failure of the work, unless it was said already. */
 static void advise(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
@@ -85,11 +85,12 @@ static const char *reading_advice(const gram_learning *learning, gram_status sta
 static gram_status unread(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
+    if (gram_context_advice(learning->context)[0]) return status;
     gram_write_dashes(reading_advice(learning, status), learning->dashes, spoken, sizeof spoken);
     return gram_advise(learning->context, status, spoken);
 }
 
-/* Known variances of rows take the place of weights: a method has use for one of them. A fit that goes on has its
+/* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
  * preparation. */
 static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
 {
@@ -108,7 +109,7 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
     gram_preparation_options_init(&options, sizeof options);
     options.target = learning->target ? learning->target : !target && !needs_target ? "" : target;
     options.features = gram_learning_common(learning, GRAM_COMMON_FEATURES);
-    options.ignore = gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    options.ignore = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
     options.weights = learning->weights_column ? learning->weights_column
                       : row_noise              ? row_noise
                                                : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
@@ -120,7 +121,8 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
 
 static gram_status prepare(gram_learning *learning, const gram_table *table)
 {
-    gram_status status = learn_preparation(learning, table);
+    gram_status status = gram_learning_read_groups(learning, table);
+    if (status >= 0) status = learn_preparation(learning, table);
     if (status >= 0)
         status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
     return status < 0 ? unread(learning, status) : status;
@@ -165,6 +167,7 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (!learning->method->kernel) return GRAM_OK; /* the method has its own */
     if (learning->before)
         learning->written = gram_kernel_retain(gram_function_kernel(gram_model_function(learning->before)));
     else
@@ -178,6 +181,8 @@ done:
 static void decide_tuning(gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;
+    learning->tuning = GRAM_TUNING_NONE;
+    if (!gram_method_find_option(learning->method, "tune")) return; /* then the settings do not begin with these */
     learning->tuning = (gram_tuning)tuned->tune.value;
     if (learning->tuning != GRAM_TUNING_AUTO) return;
     learning->tuning = is_complete(learning->context, learning->written) && has_strength(learning)
@@ -245,7 +250,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(read_kernel(learning));
     decide_tuning(learning);
-    TRY(learning->method->plan(learning));
+    TRY(gram_learning_set_groups(learning));
+    if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
 done:
@@ -279,6 +285,8 @@ static gram_status finish(gram_learner *learner, gram_status status, gram_model 
     gram_learning *learning = &learner->learning;
     *model = learning->model; /* the caller's */
     learning->model = NULL;
+    learning->target = NULL; /* were lent for the call */
+    learning->weights_column = NULL;
     if (status >= 0) {
         take_lesson(learner);
         learning->context = NULL;
@@ -345,13 +353,33 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
     return finish(learner, status, model);
 }
 
-gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, double *f, const char **what)
+/* The first column of the model's predictions at the rows. */
+static gram_status predict_rows(gram_context *context, const gram_learning *learning, const gram_model *model,
+                                double *f)
+{
+    gram_status status = GRAM_OK;
+    const gram_prepared *data = learning->data;
+    gram_predictor *predictor = NULL;
+    double *values = NULL;
+    TRY(gram_predictor_create(context, model, NULL, &predictor));
+    const int64_t stride = gram_predictor_columns(predictor)->stride;
+    TRY(gram_take(context, "learner_fitted", data->n, (size_t)stride * sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate(context, predictor, data->n, data->x, data->weights, values, stride));
+    for (int64_t i = 0; i < data->n; i++) f[i] = values[i * stride];
+done:
+    gram_give(context, values);
+    gram_predictor_destroy(predictor);
+    return status;
+}
+
+gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model, double *f,
+                                const char **what)
 {
     gram_status status = GRAM_OK;
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
-    FAIL_IF(!learning->method->fitted, context, GRAM_ERROR_UNSUPPORTED, "learner_fitted: %s has no fitted values",
-            learning->method->name);
+    *what = "fitted value";
+    if (!learning->method->fitted) return predict_rows(context, learning, model, f);
     learning->context = context;
     status = learning->method->fitted(learning, f, what);
     learning->context = NULL;

@@ -11,6 +11,10 @@ int gram_learning_has_method(const gram_learning *learning);
 /* Finds the row for task and options, and reads its settings (learn_task.c). */
 gram_status gram_learning_choose_method(gram_learning *learning);
 
+/* The column of groups: read from the table before it is prepared, and set for the prepared rows (learn_groups.c). */
+gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
+gram_status gram_learning_set_groups(gram_learning *learning);
+
 /* Arrays as a table with the columns x1, x2, ..., y or y1, y2, ..., weights; and the list of its targets (arrays.c). */
 gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, gram_table **table);
 enum { GRAM_ARRAYS_TARGET_SIZE = 32 };

@@ -51,7 +51,7 @@ static const gram_column *find_text(const gram_learning *learning)
     return NULL;
 }
 
-/* Has the method, in any of its variants, the task? Without a name: some method has. */
+/* Does the method, in any of its variants, have the task? Without a name: does any method? */
 static int can(const char *name, gram_task task)
 {
     for (int64_t i = 0; gram_method_row(i); i++)
@@ -99,8 +99,8 @@ static gram_status check_classification(gram_learning *learning)
                                        classes->count == 1 ? classes->names[0] : "");
     if (classes->count > MOST_NAMED_CLASSES)
         return gram_learning_fail_data(learning, "Is it a number to predict? Then --task regression.",
-                                       "column '%s': %" PRId64 " classes, %d are the most", target, classes->count,
-                                       MOST_NAMED_CLASSES);
+                                       "column '%s': %" PRId64 " classes, more than the limit of %d", target,
+                                       classes->count, MOST_NAMED_CLASSES);
     return GRAM_OK;
 }
 

@@ -32,6 +32,8 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_WEIGHTS] = {.name = "weights", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_MISSING] = {.name = "missing", .kind = GRAM_OPTION_CHOICE, .choices = MISSINGS},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
+    [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
 };
 
 /* ---- texts of its own ---- */
@@ -256,7 +258,7 @@ static gram_status add(gram_context *context, gram_learner *learner, const char 
             GRAM_MOST_GIVEN);
     TRY(copy_text(context, learner->memory, name, &texts[0]));
     TRY(copy_text(context, learner->memory, value, &texts[1]));
-    learner->given[learner->count++] = (gram_given){texts[0], texts[1]};
+    learner->given[learner->count++] = (gram_setting){texts[0], texts[1]};
     return GRAM_OK;
 done:
     free_text(learner->memory, texts[0]);
@@ -294,7 +296,7 @@ static int has_option(const gram_method *method, const void *argument)
 }
 
 /* As it was written: a switch that is turned off is --no-NAME. */
-static const char *name_of(const gram_given *given, char *text, size_t size)
+static const char *name_of(const gram_setting *given, char *text, size_t size)
 {
     int valid;
     const gram_option *option = find_option(given->name, given->value, &valid);
@@ -303,7 +305,7 @@ static const char *name_of(const gram_given *given, char *text, size_t size)
     return text;
 }
 
-/* Has another row of the same name the option? */
+/* Does another row of the same name have the option? */
 static int has_sibling(const gram_method *method, const char *name)
 {
     for (int64_t i = 0; gram_method_row(i); i++)
@@ -314,7 +316,7 @@ static int has_sibling(const gram_method *method, const char *name)
 }
 
 /* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with the loss squared". */
-static gram_status refuse_option(gram_learning *learning, const gram_given *given)
+static gram_status refuse_option(gram_learning *learning, const gram_setting *given)
 {
     char list[128], name[64];
     const gram_method *method = learning->method;
@@ -367,7 +369,7 @@ static gram_status check_groups(gram_learning *learning)
 }
 
 /* With a model that goes on, only what says how far and how long may be given. */
-static gram_status check_resumes(gram_learning *learning, const gram_given *given, const gram_option *option)
+static gram_status check_resumes(gram_learning *learning, const gram_setting *given, const gram_option *option)
 {
     char name[64];
     if (!learning->before || strcmp(given->name, "method") == 0 || (option && option->flags & GRAM_OPTION_RESUMES))
@@ -378,13 +380,13 @@ static gram_status check_resumes(gram_learning *learning, const gram_given *give
 
 static int takes_value(const gram_method *method, const void *argument)
 {
-    const gram_given *given = argument;
+    const gram_setting *given = argument;
     const gram_option *option = gram_method_find_option(method, given->name);
     return option && gram_option_read(option, given->value, NULL);
 }
 
 /* A value that other methods take: "--solver markov is of gp, not of krr". */
-static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_given *given)
+static gram_status refuse_value(gram_learning *learning, const gram_option *option, const gram_setting *given)
 {
     char advice[256], list[128];
     const gram_method *method = learning->method;
@@ -400,6 +402,17 @@ static gram_status refuse_value(gram_learning *learning, const gram_option *opti
                               given->value, list, method->name);
 }
 
+/* An option of every method but this one; a method with a kernel of its own takes no other. */
+static gram_status check_common(gram_learning *learning, const char *name)
+{
+    const gram_method *method = learning->method;
+    const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
+                        (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
+    if (!refused) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s%s%s", name,
+                              method->name, method->variant ? " with " : "", method->variant ? method->variant : "");
+}
+
 gram_status gram_learning_read_settings(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -407,12 +420,10 @@ gram_status gram_learning_read_settings(gram_learning *learning)
     TRY(gram_learning_take(learning, (int64_t)method->settings_size, 1, &learning->settings));
     gram_method_set_defaults(method, learning->settings);
     for (int64_t i = 0; i < learning->given_count; i++) {
-        const gram_given *given = &learning->given[i];
+        const gram_setting *given = &learning->given[i];
         const gram_option *option = gram_method_find_option(method, given->name);
         TRY(check_resumes(learning, given, option));
-        if (method->refuses && strcmp(method->refuses, given->name) == 0)
-            return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s",
-                                      given->name, method->name, method->variant);
+        TRY(check_common(learning, given->name));
         if (is_common(given->name)) continue;
         if (!option) return refuse_option(learning, given);
         if (gram_option_read(option, given->value, learning->settings)) continue;

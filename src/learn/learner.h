@@ -10,7 +10,7 @@ struct gram_learner {
     gram_memory *memory;
     char *who, *dashes;
     int64_t count;
-    gram_given given[GRAM_MOST_GIVEN]; /* texts are the learner's */
+    gram_setting given[GRAM_MOST_GIVEN]; /* texts are the learner's */
     gram_plan_fn tell;
     void *tell_user;
     const gram_model *before; /* borrowed */
@@ -31,6 +31,8 @@ typedef enum gram_common_option {
     GRAM_COMMON_WEIGHTS,
     GRAM_COMMON_MISSING,
     GRAM_COMMON_SCALE,
+    GRAM_COMMON_GROUPS,
+    GRAM_COMMON_ORDERED,
     GRAM_COMMON_COUNT
 } gram_common_option;
 

@@ -98,14 +98,14 @@ const char *gram_method_list(gram_method_filter is_so, const void *argument, con
     return text;
 }
 
-/* ---- what the header tells ---- */
+/* ---- what the header describes ---- */
 
 int64_t gram_method_count(void)
 {
     return COUNT;
 }
 
-void gram_method_describe(int64_t method, gram_method_facts *facts)
+gram_status gram_method_describe(int64_t method, gram_method_facts *facts)
 {
     const gram_method *row = gram_method_row(method);
     gram_method_facts all = {.size = sizeof all};
@@ -119,9 +119,10 @@ void gram_method_describe(int64_t method, gram_method_facts *facts)
         all.options = (int64_t)row->option_count;
     }
     gram_sized_write(facts, &all, sizeof all);
+    return gram_sized_check(NULL, "method_describe", "facts", "gram_method_facts", facts, sizeof all);
 }
 
-void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts)
+gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts)
 {
     const gram_method *row = gram_method_row(method);
     gram_option_facts all = {.size = sizeof all};
@@ -131,6 +132,7 @@ void gram_method_option(int64_t method, int64_t option, gram_option_facts *facts
                                   o->otherwise, o->least, o->most, o->above,    o->elsewhere};
     }
     gram_sized_write(facts, &all, sizeof all);
+    return gram_sized_check(NULL, "method_option", "facts", "gram_option_facts", facts, sizeof all);
 }
 
 const char *gram_method_choice(int64_t method, int64_t option, int64_t choice)

@@ -1,10 +1,10 @@
-/* The table of methods, and who is meant by what is asked. */
+/* The table of methods, and which of them a request means. */
 #ifndef GRAM_LEARN_METHOD_TABLE_H
 #define GRAM_LEARN_METHOD_TABLE_H
 
 #include "method/method.h"
 
-/* The row at that place, NULL behind the last. */
+/* The row at that place, NULL after the last. */
 const gram_method *gram_method_row(int64_t index);
 
 /* Is there a method of that name? */

@@ -33,23 +33,37 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
                          *(const double *)(const void *)((const char *)report + places[i].offset));
 }
 
+gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
+                          gram_preparation *preparation, gram_function *function, int64_t n)
+{
+    gram_keeper keeper = {context, NULL, GRAM_OK};
+    keeper.status = gram_model_create(context, method->kept ? method->kept : method->name, gram_task_name(task),
+                                      preparation, function, &keeper.model);
+    gram_keep_integer(&keeper, "n", n);
+    gram_keep_integer(&keeper, "d", gram_points_dimension(gram_function_centres(function)));
+    return keeper;
+}
+
+gram_status gram_keep_end(gram_keeper *keeper, gram_model **model)
+{
+    *model = keeper->status < 0 ? NULL : keeper->model;
+    if (keeper->status < 0) gram_model_destroy(keeper->model);
+    keeper->model = NULL;
+    return keeper->status < 0 ? keeper->status : GRAM_OK;
+}
+
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
 {
-    const gram_method *method = learning->method;
-    gram_keeper keeper = {learning->context, NULL, GRAM_OK};
-    keeper.status =
-        gram_model_create(learning->context, method->kept ? method->kept : method->name, gram_task_name(learning->task),
-                          learning->preparation, function, &learning->model);
-    keeper.model = learning->model;
-    gram_keep_integer(&keeper, "n", learning->n);
-    gram_keep_integer(&keeper, "d", learning->data->d);
+    gram_keeper keeper = gram_keep_fit(learning->context, learning->method, learning->task, learning->preparation,
+                                       function, learning->n);
+    learning->model = keeper.model;
     gram_keep_integer(&keeper, "rows", learning->data->table_rows);
     return keeper;
 }
 
 static void keep_defaults(gram_keeper *keeper, const gram_learning *learning, const char *strength)
 {
-    const int kernel = !gram_kernel_equal(learning->written, learning->kernel);
+    const int kernel = learning->written && !gram_kernel_equal(learning->written, learning->kernel);
     char words[96];
     if (!kernel && !strength) return;
     (void)snprintf(words, sizeof words, "%s%s%s", kernel ? "the kernel's free numbers by the median heuristic" : "",
@@ -85,6 +99,29 @@ void gram_keep_classes(gram_keeper *keeper, const gram_classes *classes)
 {
     gram_keep_integer(keeper, "class_count", classes->count);
     if (classes->values) gram_keep_array(keeper, "classes", 1, classes->count, classes->values);
+}
+
+/* The names of text are in the preparation; numbers must ascend, so that they are found. */
+void gram_keep_class_values(gram_keeper *keeper, int64_t count, const double *values)
+{
+    const gram_preparation *preparation = keeper->model ? gram_model_preparation(keeper->model) : NULL;
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    const int text = known && known->target_count == 1 && known->targets[0].text;
+    double *numbers = NULL;
+    if (keeper->status < 0) return;
+    if (text && known->targets[0].level_count != count)
+        keeper->status = gram_fail(keeper->context, GRAM_ERROR_ARGUMENT,
+                                   "model: %" PRId64 " classes, and a preparation of a target with %" PRId64 " levels",
+                                   count, known->targets[0].level_count);
+    for (int64_t c = 1; c < count && values && !text && keeper->status >= 0; c++)
+        if (!(values[c - 1] < values[c]))
+            keeper->status = gram_fail(keeper->context, GRAM_ERROR_ARGUMENT,
+                                       "model: values[%" PRId64 "] is not above the one before", c);
+    if (keeper->status >= 0)
+        keeper->status = gram_take(keeper->context, "model: classes", count, sizeof *numbers, (void **)&numbers);
+    for (int64_t c = 0; c < count && keeper->status >= 0; c++) numbers[c] = values ? values[c] : (double)c;
+    gram_keep_classes(keeper, &(gram_classes){count, NULL, text ? NULL : numbers});
+    gram_give(keeper->context, numbers);
 }
 
 /* ---- reading ---- */

@@ -10,7 +10,7 @@
 
 /* ---- messages ---- */
 
-/* Copies `text` with the dashes of the speaker in the place of "--" before a letter. */
+/* Copies `text` with the dashes of the speaker instead of "--" before a letter. */
 void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size)
 {
     size_t at = 0;
@@ -26,7 +26,7 @@ void gram_write_dashes(const char *text, const char *dashes, char *out, size_t s
     out[at] = '\0';
 }
 
-/* Kept without allocating: the message is made in place, the advice behind it. */
+/* Kept without allocating: the message is made in place, the advice after it. */
 static gram_status fail(gram_context *context, gram_status status, const char *who, const char *dashes,
                         const char *advice, const char *format, va_list arguments)
 {
@@ -106,7 +106,7 @@ int64_t gram_learning_row(const gram_learning *learning, int64_t row)
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice)
 {
     if (learning->data->targets == 1) return GRAM_OK;
-    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "%s learns one target, here are %" PRId64, who,
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "%s learns one target, not %" PRId64, who,
                               learning->data->targets);
 }
 

@@ -58,7 +58,7 @@ typedef enum gram_tuning {
     GRAM_TUNING_ML
 } gram_tuning;
 
-/* The settings of a method that tunes begin with this. */
+/* The settings of a row that has the option `tune` begin with this. */
 typedef struct gram_tuned_settings {
     gram_chosen tune; /* gram_tuning */
     int ard;          /* one length-scale per feature: 1, 0, or -1 for the default kernel only */
@@ -73,9 +73,9 @@ typedef struct gram_ridge_settings {
 
 typedef struct gram_method gram_method;
 
-typedef struct gram_given {
+typedef struct gram_setting {
     const char *name, *value;
-} gram_given;
+} gram_setting;
 
 typedef struct gram_learning {
     gram_context *context; /* of the call */
@@ -83,11 +83,15 @@ typedef struct gram_learning {
     const gram_method *method;
     const char *who, *dashes; /* how messages speak */
     int64_t given_count;
-    const gram_given *given; /* options, as texts */
-    void *settings;          /* the row's, read from them */
+    const gram_setting *given; /* options, as texts */
+    void *settings;            /* the row's, read from them */
     /* the data */
     const char *source;                  /* what messages call them */
     const char *target, *weights_column; /* of arrays; NULL: as the options say */
+    const char *ignore;                  /* the columns to ignore, if they are others than the options say */
+    int64_t *table_groups;               /* of all rows of the table, NULL: none */
+    int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
+    int ordered;                         /* rows are in order of time: folds go forward in it */
     gram_preparation *preparation;
     gram_prepared *data;
     gram_points *points;
@@ -100,7 +104,7 @@ typedef struct gram_learning {
     const double *weights;       /* of rows with those of their classes; NULL: all 1 */
     int64_t few_values;
     /* the kernel */
-    gram_kernel *written; /* as it was given */
+    gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
     /* a fit that goes on */
@@ -151,7 +155,7 @@ struct gram_method {
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const char *refuses;     /* an option of every method that this one does not take, or NULL */
-    const char *kernel;      /* if none is given */
+    const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
     gram_tuning tuning;      /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
@@ -169,8 +173,8 @@ struct gram_method {
     gram_status (*fit)(gram_learning *learning);
     /* Makes learning->model with everything that predictions and reports need. */
     gram_status (*keep)(gram_learning *learning);
-    /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: the model's function at
-     * these rows. */
+    /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: what the model
+     * predicts for these rows. */
     gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
     /* Frees what is not in the arena. */
     void (*forget)(gram_learning *learning);
@@ -189,7 +193,7 @@ struct gram_method {
     void (*elsewhere)(const gram_model *model, char *text, size_t size);
 };
 
-/* Has the row that task? */
+/* Does the row have that task? */
 int gram_method_has_task(const gram_method *method, gram_task task);
 
 /* ---- for rows: options (method_options.c) ---- */
@@ -250,7 +254,7 @@ extern const gram_choice gram_precision_choices[];
 
 /* ---- for rows: one fit (learning.c) ---- */
 
-/* Copies `text` with `dashes` in the place of "--" before a letter: how an option is written by who speaks. */
+/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
 void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
@@ -279,7 +283,7 @@ int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrice
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
-/* Is there room for so many bytes? */
+/* Is there room for this many bytes? */
 gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what);
 /* Is a solution that missed the default tolerance as near as rounding lets it? One that the user asked for is kept to. */
 int gram_learning_is_near(double tolerance, double missed);
@@ -314,13 +318,19 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
-/* "tune" and, without tuning, what nobody gave and nothing chose ("defaults"). */
+/* The same for a fit that no learner made: a model of its own, which gram_keep_end hands out or, after a failure, destroys. */
+gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
+                          gram_preparation *preparation, gram_function *function, int64_t n);
+gram_status gram_keep_end(gram_keeper *keeper, gram_model **model);
+/* "tune" and, without tuning, what was neither given nor chosen ("defaults"). */
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength);
 /* "train_accuracy" and, if there are probabilities, "train_log_loss", from the labels and probabilities (n x classes, or
  * NULL) of the rows; and what predictions need to name the classes. */
 void gram_keep_training(gram_keeper *keeper, const gram_learning *learning, const double *labels,
                         const double *probabilities);
 void gram_keep_classes(gram_keeper *keeper, const gram_classes *classes);
+/* The same for classes 0, 1, ... of such a fit: what they stand for, NULL: themselves. */
+void gram_keep_class_values(gram_keeper *keeper, int64_t count, const double *values);
 
 /* What a fit that can go on keeps to know its data again; and are they those? (fingerprints.c) */
 void gram_keep_fingerprints(gram_keeper *keeper, const gram_learning *learning);

@@ -121,6 +121,7 @@ void gram_option_explain(const gram_option *option, char *text, size_t size)
 
 void gram_method_set_defaults(const gram_method *method, void *settings)
 {
+    if (method->settings_size == 0) return;
     memset(settings, 0, method->settings_size);
     for (size_t i = 0; i < method->option_count; i++) {
         const gram_option *option = &method->options[i];

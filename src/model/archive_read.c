@@ -93,7 +93,7 @@ static gram_status read_wide_end(reader *r, const unsigned char *end)
                    directory = gram_little_get(wide + 48, 8);
     CORRUPT_IF(gram_little_get(wide + 24, 8) != count || count > GRAM_ARCHIVE_ENTRIES || size > (uint64_t)at ||
                    directory > (uint64_t)at,
-               r, "the zip64 end record's numbers cannot be");
+               r, "the zip64 end record has impossible numbers");
     CORRUPT_IF(!agrees(gram_little_get(end + 10, 2), count, GRAM_ZIP_MOST16) ||
                    !agrees(gram_little_get(end + 12, 4), size, GRAM_ZIP_MOST32) ||
                    !agrees(gram_little_get(end + 16, 4), directory, GRAM_ZIP_MOST32),
@@ -240,7 +240,7 @@ static gram_status read_record(const reader *r, const unsigned char *record, siz
                             gram_little_get(record + 42, 4)};
     CORRUPT_IF(!read_extra(text + name, extra, &numbers) || numbers.packed != numbers.size ||
                    numbers.size > (uint64_t)r->directory || gram_little_get(record + 34, 2) != 0,
-               r, "its directory has numbers that cannot be");
+               r, "its directory has impossible numbers");
     entry->size = (int64_t)numbers.size;
     entry->crc = (uint32_t)gram_little_get(record + 16, 4);
     *offset = numbers.offset;

@@ -18,14 +18,14 @@ enum {
 /* Facts and arrays are chains in the order of their setting; each link is one block. */
 typedef struct gram_model_fact_link {
     struct gram_model_fact_link *next;
-    gram_fact fact; /* name and text lie behind it */
+    gram_fact fact; /* name and text lie after it */
 } gram_model_fact_link;
 
 typedef struct gram_model_array_link {
     struct gram_model_array_link *next;
     char name[GRAM_MODEL_NAME];
     int64_t rows, columns;
-    double *data; /* behind it */
+    double *data; /* after it */
 } gram_model_array_link;
 
 struct gram_model {

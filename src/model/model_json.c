@@ -1,5 +1,5 @@
 /* Reading model.json. jansson makes the tree; what it allocates cannot be counted, so before it starts the text is scanned
- * for its number of values and its depth, and the most that a tree of so many values can take is put on the account of
+ * for its number of values and its depth, and the most that a tree of that many values can take is put on the account of
  * the context: taken, but never touched. Keys that are not known are passed over, see docs/model-file.md. */
 #include <inttypes.h>
 #include <math.h>
@@ -161,7 +161,7 @@ gram_status gram_model_want_integer(const gram_model_reader *reader, const json_
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < least)
-        return gram_model_bad_json(reader, "'%s' is not a number of things", key);
+        return gram_model_bad_json(reader, "'%s' is not a count", key);
     *integer = json_integer_value(value);
     return GRAM_OK;
 }
@@ -254,7 +254,7 @@ static gram_status read_missing(gram_model_reader *reader, const json_t *object,
     else if (strcmp(word, "mean") == 0)
         *missing = GRAM_MISSING_MEAN;
     else
-        status = gram_model_bad_json(reader, "'missing' is none of error, drop, mean");
+        status = gram_model_bad_json(reader, "'missing' is not one of error, drop, mean");
 done:
     return status;
 }

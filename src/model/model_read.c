@@ -105,10 +105,10 @@ static gram_status check_entries(const gram_model_reader *reader)
     json_t *value;
     const int64_t arrays = (int64_t)json_object_size(reader->arrays);
     json_object_foreach((json_t *)reader->arrays, key, value) if (!gram_model_is_name(key)) return gram_model_bad_json(
-        reader, "an array's name is not one");
+        reader, "an array's name is not valid");
     FAIL_IF(arrays > GRAM_MODEL_MOST_ARRAYS + FUNCTION_ARRAYS || arrays + 1 != reader->archive->count, reader->context,
-            GRAM_ERROR_DATA, "%s: %" PRId64 " entries, but model.json speaks of %" PRId64 " arrays",
-            reader->archive->name, reader->archive->count, arrays);
+            GRAM_ERROR_DATA, "%s: %" PRId64 " entries, but model.json lists %" PRId64 " arrays", reader->archive->name,
+            reader->archive->count, arrays);
 done:
     return status;
 }

@@ -1,4 +1,4 @@
-/* A symmetric matrix of the caller's as an operator. */
+/* A symmetric matrix of the caller as an operator. */
 #include "operator/tiled_matrix.h"
 
 typedef struct dense {

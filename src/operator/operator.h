@@ -1,4 +1,4 @@
-/* Operators from inside: what a new kind has to say of itself.
+/* Operators from inside: what a new kind declares.
  *
  * Two functions are required; the others have a default made of them. A new operator is one file with one
  * gram_operator_type and a creator; the contract tests take it from there. */

@@ -180,7 +180,7 @@ done:
     return status;
 }
 
-/* Rows that could not be made are nobody's. */
+/* Rows that could not be made have no owner. */
 static void forget(gram_row_cache *cache, int64_t count)
 {
     for (int64_t r = 0; r < count; r++) cache->slot_of[cache->missing[r]] = NEVER_MADE;

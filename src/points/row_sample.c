@@ -1,4 +1,4 @@
-/* Rows of weight 0 are no rows, and a large set is tuned on some of its rows: both are a copy of the rows that count.
+/* Rows of weight 0 do not count, and a large set is tuned on some of its rows: both are a copy of the rows that count.
  * The copy is in f64 also for f32 points: derivatives are f64 anyway, and a Gram matrix of f32 entries stops being
  * positive definite at a ridge of 1e-7 of its diagonal, where the search still wants to go. */
 #include "points/row_sample.h"

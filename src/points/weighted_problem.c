@@ -1,4 +1,4 @@
-/* Rows of weight 0 are no rows, and f32 points are taken as f64: a Gram matrix of f32 entries is not positive definite to
+/* Rows of weight 0 do not count, and f32 points are taken as f64: a Gram matrix of f32 entries is not positive definite to
  * better than 1e-7 of its diagonal, far from what a fit is solved to. */
 #include "points/weighted_problem.h"
 

@@ -13,15 +13,9 @@
 #include <gram/eigen.h>
 #include <gram/text.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "solve/tridiagonal.h"
-
-/* LAPACK, whose header does not come with every OpenBLAS. The last arguments are the lengths of the texts. */
-void dsterf_(const int *n, double *d, double *e, int *info);
-void dstemr_(const char *jobz, const char *range, const int *n, double *d, double *e, const double *vl,
-             const double *vu, const int *il, const int *iu, int *m, double *w, double *z, const int *ldz,
-             const int *nzc, int *isuppz, int *tryrac, double *work, const int *lwork, int *iwork, const int *liwork,
-             int *info, size_t jobz_length, size_t range_length);
 
 /* ---- eigenvalues and vectors of T ---- */
 

@@ -23,11 +23,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
-
-/* LAPACK, on a small matrix. */
-void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const int *lda, double *b, const int *ldb,
-            int *info, size_t uplo_length);
 
 static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
 static const double FORCE = 0.25;     /* of the room of the variables it acts on */
@@ -490,7 +487,7 @@ gram_status gram_interior_solve(gram_context *context, gram_interior *p)
     for (p->iterations = 0; p->iterations < p->most; p->iterations++) {
         if (is_done(p) || stalled > STALLED) break;
         TRY(iterate(context, &w));
-        FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are no numbers");
+        FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are not finite");
         stalled = p->gap < best * 0.9 ? 0 : stalled + 1;
         best = fmin(best, p->gap);
     }

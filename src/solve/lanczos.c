@@ -16,10 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
-
-void dstev_(const char *job, const int *n, double *d, double *e, double *z, const int *ldz, double *work, int *info,
-            size_t job_length);
 
 enum { STARTS = 4 };
 

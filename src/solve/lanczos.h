@@ -18,7 +18,7 @@ typedef struct gram_lanczos {
     double *residual; /* b - A x, truly */
     double tolerance; /* of |b - A x|/|b|, column by column */
     int64_t most;     /* iterations */
-    int64_t probes;   /* of so many last columns the quadrature is wanted */
+    int64_t probes;   /* the quadrature is wanted for this many last columns */
     /* For a probe b with v = M^-1/2 b: quadrature[j] is v'log(M^-1/2 A M^-1/2)v/(v'v) by Gauss's rule of as many nodes as
      * the column had iterations, change[j] what the last quarter of them changed, size[j] = v'v. */
     double *quadrature, *change, *size;

@@ -1,6 +1,6 @@
 /* BFGS with projection on bounds.
  *
- * H approximates the inverse Hessian. A variable that stands at a bound and would leave by it is held; the others move
+ * H approximates the inverse Hessian. A variable at a bound that would be crossed is held; the others move
  * along -H g, restricted to them, and are projected on the bounds (Bertsekas, "Projected Newton methods for optimization
  * problems with simple constraints", SIAM J. Control Optim. 20, 1982: with held variables left out of H, the projected
  * path goes down). The step is shortened by quadratic interpolation until the value falls by a part of what the slope

@@ -13,7 +13,7 @@ typedef gram_status (*gram_objective_fn)(void *argument, const double *x, double
 typedef struct gram_minimise_problem {
     int64_t n;
     const double *lower, *upper; /* finite, lower <= upper */
-    int64_t evaluations;         /* at most so many */
+    int64_t evaluations;         /* at most */
     double tolerance;            /* stop when PATIENCE steps lower the value by less than so much each */
     double promise;              /* stop when, after the first step, the model of the Hessian promises less than this */
     double first_step;           /* of one variable, while nothing is known of the Hessian */

@@ -25,7 +25,7 @@ enum {
     CG_VECTORS = 8
 };
 
-static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom"};
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
 
 const char *gram_solver_name(gram_solver solver)
@@ -116,7 +116,7 @@ static double room_left(const gram_context *context)
     return budget > used ? (double)(budget - used) : 0;
 }
 
-/* The most points that an exact fit takes within so many bytes. */
+/* The most points that an exact fit takes within these bytes. */
 static int64_t most_exact(const gram_plan_request *r, gram_precision precision, double room)
 {
     int64_t low = 0, high = r->n;
@@ -190,7 +190,7 @@ static void choose(const gram_plan_request *r, double room, gram_plan *plan)
     const double needed = bytes_of(r, plan);
     plan_landmarks(r, GRAM_SOLVER_NYSTROM, room, plan);
     (void)snprintf(plan->reason, sizeof plan->reason,
-                   "an exact fit would take %s of memory and %s are left: a model of %lld landmarks",
+                   "an exact fit would take %s of memory and %s is left: a model of %lld landmarks",
                    gram_bytes_format((size_t)needed, sizes[0]), gram_bytes_format((size_t)room, sizes[1]),
                    (long long)plan->landmarks);
 }
@@ -204,14 +204,13 @@ static gram_status refuse(gram_context *context, const gram_plan_request *r, con
     (void)gram_bytes_format((size_t)room, left);
     const double by_landmarks = landmark_bytes(r, r->n, landmarks);
     if (!r->landmarks && by_landmarks <= room)
-        return gram_fail(
-            context, GRAM_ERROR_BUDGET,
-            "plan_fit: %s (%s) of n = %lld points takes %s, and %s of the budget are left; what would fit: "
-            "nystrom with %lld landmarks (%s), or exact up to n = %lld",
-            gram_solver_name(plan->solver), gram_precision_name(plan->precision), (long long)r->n, needed, left,
-            (long long)landmarks, gram_bytes_format((size_t)by_landmarks, other), (long long)exact);
+        return gram_fail(context, GRAM_ERROR_BUDGET,
+                         "plan_fit: %s (%s) of n = %lld points takes %s, and %s of the budget is left; what would fit: "
+                         "nystrom with %lld landmarks (%s), or exact up to n = %lld",
+                         gram_solver_name(plan->solver), gram_precision_name(plan->precision), (long long)r->n, needed,
+                         left, (long long)landmarks, gram_bytes_format((size_t)by_landmarks, other), (long long)exact);
     return gram_fail(context, GRAM_ERROR_BUDGET,
-                     "plan_fit: %s of n = %lld points takes %s, and %s of the budget are left; what would fit: up to "
+                     "plan_fit: %s of n = %lld points takes %s, and %s of the budget is left; what would fit: up to "
                      "n = %lld points exactly",
                      gram_solver_name(plan->solver), (long long)r->n, needed, left, (long long)exact);
 }
@@ -223,9 +222,9 @@ static gram_status check(gram_context *context, const gram_plan_request *r)
             "plan_fit: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
             (long long)r->outputs);
     FAIL_IF((int)r->solver < 0 || r->solver > GRAM_SOLVER_NYSTROM, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: solver = %d is none", (int)r->solver);
+            "plan_fit: solver %s is not one of ridge regression", gram_solver_name(r->solver));
     FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: precision = %d is none", (int)r->precision);
+            "plan_fit: precision = %d is not a valid precision", (int)r->precision);
     FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
             "plan_fit: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
     FAIL_IF(r->leave_one_out > 0 && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,

@@ -10,18 +10,8 @@
 
 #include <cblas.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
-
-/* LAPACK, whose header does not come with every OpenBLAS. The last arguments are the lengths of the texts. */
-void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,
-             double *w, const int *ldw, size_t uplo_length);
-void dsytd2_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, int *info,
-             size_t uplo_length);
-void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const double *a,
-             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info,
-             size_t side_length, size_t uplo_length, size_t trans_length);
-void dorgtr_(const char *uplo, const int *n, double *a, const int *lda, const double *tau, double *work,
-             const int *lwork, int *info, size_t uplo_length);
 
 enum {
     PANEL = 32,        /* columns reduced at a time */

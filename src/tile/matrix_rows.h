@@ -40,7 +40,7 @@ gram_status gram_rows_block(gram_context *context, const gram_rows *rows, int64_
                             double *out, int64_t ld);
 
 /* out[c] = sum_ij v_ic v_jc K_ij for the columns of v (n x columns, ldv). Each pair is made once for up to
- * GRAM_ROWS_COLUMNS columns; memory for a copy of so many. own[c], unless NULL, is the part of the diagonal, sum_i v_ic^2
+ * GRAM_ROWS_COLUMNS columns; memory for a copy of that many. own[c], unless NULL, is the part of the diagonal, sum_i v_ic^2
  * K_ii. The sums run in a fixed order. */
 enum { GRAM_ROWS_COLUMNS = 256 };
 gram_status gram_rows_quadratic(gram_context *context, const gram_rows *rows, int64_t columns, const double *v,

@@ -1,6 +1,6 @@
 /* Tuning: the kernel's free numbers and the noise, by minimising a criterion with its gradient.
  *
- * A criterion has several minima (everything is noise; everything is signal), and an evaluation on all rows is dear: some
+ * A criterion has several minima (everything is noise; everything is signal), and an evaluation on all rows is expensive: some
  * 2 n^3 operations. So the search climbs through samples of the rows, each within the next (search_samples.c):
  *
  *     1. On the smallest: a coarse grid, and descents from its local minima (search_starts.c).
@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-/* By how much the objective must be lower for so many more numbers. */
+/* By how much the objective must be lower to justify this many more numbers. */
 static double worth(const gram_tuning *t, int64_t extra)
 {
     const gram_sample *sample = &t->levels[t->last].sample;
@@ -93,7 +93,7 @@ static double worth(const gram_tuning *t, int64_t extra)
     return t->worth * (double)extra * log(n) / (n * (double)sample->outputs);
 }
 
-/* Climbs with one length-scale per column and compares on all rows; *kept tells which one won. `one` ends there, too. */
+/* Climbs with one length-scale per column and compares on all rows; *kept says which one won. `one` ends there, too. */
 static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *several, int *kept)
 {
     gram_status status = GRAM_OK;

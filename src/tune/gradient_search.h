@@ -1,5 +1,5 @@
 /* Tuning from inside: what is minimised (a table of functions), the samples of rows that a search climbs through, and the
- * search. gradient_search.c has the strategy; kernel ridge regression (ridge_tune.c) and Gaussian processes (gp_tune.c, markov_tune.c)
+ * search. gradient_search.c has the strategy; kernel ridge regression (ridge_tune.c) and Gaussian processes (gp_tune.c)
  * bring their criteria. */
 #ifndef GRAM_TUNE_GRADIENT_SEARCH_H
 #define GRAM_TUNE_GRADIENT_SEARCH_H
@@ -72,6 +72,8 @@ struct gram_tuning {
     double worth;    /* of one more number, in units of log(n)/n of the objective */
     /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
     int shorter, longer;
+    int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
+    int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */

@@ -39,7 +39,7 @@ gram_status gram_space_kernel(gram_context *context, const gram_space *space, co
 void gram_space_to_variables(const gram_space *space, const double *point, double *variables);
 void gram_space_to_point(const gram_space *space, const double *variables, double *point);
 
-/* Does a variable stand at an end of its range? */
+/* Is a variable at an end of its range? */
 int gram_space_at_bound(const gram_space *space, const double *point);
 
 #endif

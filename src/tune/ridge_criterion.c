@@ -49,7 +49,7 @@ int64_t gram_criterion_least_rows(const gram_criterion_rule *rule)
 static int64_t thin_rank(const gram_criterion_rule *rule, int64_t m)
 {
     switch (rule->kind) {
-    case GRAM_CRITERION_CV: return m * (rule->folds + 1);
+    case GRAM_CRITERION_CV: return m * (rule->folds + !rule->ordered);
     case GRAM_CRITERION_ML: return m;
     default: return 2 * m;
     }
@@ -62,7 +62,6 @@ static gram_status take_vectors(gram_context *context, gram_criterion_work *k)
     const int64_t thin = k->rule.gradients ? k->rank : 0;
     const int64_t count = n * (4 + 3 * m + 1) + 2 * n * thin + cv * (2 * n * m + n * thin);
     TRY(gram_take(context, "tuning", count, sizeof(double), (void **)&k->numbers));
-    k->number_count = count;
     k->shift = k->numbers;
     k->c = k->shift + n;
     k->diagonal = k->c + n;
@@ -84,6 +83,7 @@ static gram_status take_matrices(gram_context *context, gram_criterion_work *k)
     gram_status status = GRAM_OK;
     const gram_criterion kind = k->rule.kind;
     const int two = kind == GRAM_CRITERION_LOO || kind == GRAM_CRITERION_GCV;
+    if (kind == GRAM_CRITERION_CV && k->rule.ordered) goto done;
     if (k->rule.gradients || kind == GRAM_CRITERION_CV)
         TRY(gram_take(context, "tuning: inverse", k->n * k->n, sizeof(double), (void **)&k->p));
     if (k->rule.gradients && two)
@@ -102,11 +102,10 @@ gram_status gram_criterion_create(gram_context *context, const gram_sample *samp
     *k = (gram_criterion_work){.sample = sample, .rule = *rule, .n = sample->n, .m = sample->outputs};
     FAIL_IF(k->n > INT32_MAX || k->m > INT32_MAX / 4, context, GRAM_ERROR_OVERFLOW,
             "tuning: %lld rows with %lld outputs are more than BLAS can count", (long long)k->n, (long long)k->m);
-    if (k->rule.folds > k->n) k->rule.folds = k->n;
+    if (rule->kind == GRAM_CRITERION_CV) TRY(gram_criterion_draw_folds(context, k));
     k->rank = thin_rank(&k->rule, k->m);
     TRY(take_vectors(context, k));
     TRY(take_matrices(context, k));
-    if (rule->kind == GRAM_CRITERION_CV) TRY(gram_criterion_draw_folds(context, k));
     *work = k;
     k = NULL;
 done:
@@ -126,10 +125,10 @@ void gram_criterion_destroy(gram_context *context, gram_criterion_work *k)
 
 /* ---- coefficients ---- */
 
-/* a = A^-1 y - c (1'A^-1 y)/(1'c), from A^-1 [y, 1] */
-static void split_solution(gram_criterion_work *k)
+/* a = A^-1 y - c b with b = (1'A^-1 y)/(1'c), from A^-1 [y, 1] */
+void gram_criterion_split(gram_criterion_work *k, int64_t n, double *constant)
 {
-    const int64_t n = k->n, m = k->m, ld = m + 1;
+    const int64_t m = k->m, ld = m + 1;
     k->c_sum = 0;
     for (int64_t i = 0; i < n; i++) {
         k->c[i] = k->rule.intercept ? k->rhs[i * ld + m] : 0;
@@ -140,6 +139,7 @@ static void split_solution(gram_criterion_work *k)
         double sum = 0;
         for (int64_t i = 0; i < n; i++) sum += k->rhs[i * ld + j];
         for (int64_t i = 0; i < n; i++) k->a[i * m + j] = k->rhs[i * ld + j] - k->c[i] * (sum / k->c_sum);
+        if (constant) constant[j] = k->rule.intercept ? sum / k->c_sum : 0;
     }
 }
 
@@ -152,7 +152,7 @@ static gram_status solve(gram_context *context, gram_criterion_work *k, const gr
     }
     const gram_status status = gram_cholesky_solve(context, factor, ld, k->rhs, ld);
     if (status < 0) return status;
-    split_solution(k);
+    gram_criterion_split(k, n, NULL);
     return status;
 }
 
@@ -214,24 +214,34 @@ gram_status gram_criterion_contract(gram_context *context, const gram_criterion_
 
 /* ---- the whole ---- */
 
+/* All but what goes forward in time starts from the factor of the whole matrix. */
+static gram_status evaluate_whole(gram_context *context, gram_criterion_work *k, const gram_kernel *kernel,
+                                  const gram_criterion_slopes *slopes, double *value)
+{
+    gram_status status = GRAM_OK;
+    gram_cholesky *factor = NULL;
+    TRY(gram_cholesky_create(context, kernel, k->sample->points, k->shift, GRAM_STORAGE_F64, NULL, &factor));
+    TRY(solve(context, k, factor));
+    switch (k->rule.kind) {
+    case GRAM_CRITERION_ML: status = gram_criterion_by_likelihood(context, k, factor, kernel, slopes, value); break;
+    case GRAM_CRITERION_CV: status = gram_criterion_by_folds(context, k, factor, kernel, slopes, value); break;
+    default: status = gram_criterion_by_diagonal(context, k, factor, kernel, slopes, value); break;
+    }
+done:
+    gram_cholesky_destroy(factor);
+    return status;
+}
+
 gram_status gram_criterion_evaluate(gram_context *context, gram_criterion_work *k, const gram_kernel *kernel,
                                     double noise, double *value, double *gradient, double *noise_gradient)
 {
     gram_status status = GRAM_OK;
-    gram_cholesky *factor = NULL;
     const gram_criterion_slopes slopes = {gradient, noise_gradient};
+    const int in_order = k->rule.kind == GRAM_CRITERION_CV && k->rule.ordered;
     for (int64_t i = 0; i < k->n; i++) k->shift[i] = noise / k->sample->weights[i];
-    TRY(gram_cholesky_create(context, kernel, k->sample->points, k->shift, GRAM_STORAGE_F64, NULL, &factor));
-    TRY(solve(context, k, factor));
-    switch (k->rule.kind) {
-    case GRAM_CRITERION_ML: status = gram_criterion_by_likelihood(context, k, factor, kernel, &slopes, value); break;
-    case GRAM_CRITERION_CV: status = gram_criterion_by_folds(context, k, factor, kernel, &slopes, value); break;
-    default: status = gram_criterion_by_diagonal(context, k, factor, kernel, &slopes, value); break;
-    }
-    if (status < 0) goto done;
+    TRY((in_order ? gram_criterion_in_order : evaluate_whole)(context, k, kernel, &slopes, value));
     FAIL_IF(!isfinite(*value), context, GRAM_ERROR_NUMERICAL, "tuning: the criterion is not a finite number");
 done:
-    gram_cholesky_destroy(factor);
     return status;
 }
 
@@ -264,9 +274,12 @@ gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const
     double slope = 0;
     TRY(gram_tune_options_read(context, "krr_criterion", options, &read));
     const gram_given given = {x, outputs, y, ldy, read.weights};
-    const gram_criterion_rule rule = {read.criterion, read.intercept, read.folds, gradient != NULL};
+    gram_criterion_rule rule = gram_criterion_rule_of(&read);
+    rule.gradients = gradient != NULL;
     TRY(check_call(context, kernel, &given, lambda, value));
     TRY(gram_given_rows(context, &given, &rows, &count));
+    rule.rows = rows;
+    TRY(gram_criterion_check_groups(context, "krr_criterion", &rule, count));
     FAIL_IF(count < gram_criterion_least_rows(&rule), context, GRAM_ERROR_ARGUMENT,
             "krr_criterion: %lld rows of weight above 0, need at least %lld", (long long)count,
             (long long)gram_criterion_least_rows(&rule));
@@ -278,6 +291,6 @@ gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const
 done:
     gram_criterion_destroy(context, work);
     gram_sample_free(context, &sample);
-    gram_give(context, rows);
+    if (x) gram_give(context, rows);
     return status;
 }

@@ -9,8 +9,11 @@
 typedef struct gram_criterion_rule {
     gram_criterion kind;
     int intercept;
-    int64_t folds; /* of CV */
-    int gradients; /* will gradients be asked for? */
+    int64_t folds;         /* of CV */
+    int gradients;         /* will gradients be asked for? */
+    const int64_t *groups; /* of CV: of the caller's rows, or NULL */
+    int ordered;           /* of CV */
+    const int64_t *rows;   /* of the sample among the caller's */
 } gram_criterion_rule;
 
 typedef struct gram_criterion_work gram_criterion_work;
@@ -28,7 +31,14 @@ gram_status gram_criterion_evaluate(gram_context *context, gram_criterion_work *
 /* The least number of rows for which the criterion says something. */
 int64_t gram_criterion_least_rows(const gram_criterion_rule *rule);
 
-/* Sets the options that are NULL to defaults and fails, with `function` in front, for values that cannot be. */
+/* What the options say of it; rows and gradients are still to be set. */
+gram_criterion_rule gram_criterion_rule_of(const gram_tune_options *options);
+
+/* GRAM_ERROR_DATA if there are fewer groups than folds among the `count` rows of the rule. */
+gram_status gram_criterion_check_groups(gram_context *context, const char *function, const gram_criterion_rule *rule,
+                                        int64_t count);
+
+/* Sets the options that are NULL to defaults and fails, with `function` in front, for impossible values. */
 gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
                                    gram_tune_options *read);
 

@@ -3,37 +3,67 @@
 #include <math.h>
 #include <string.h>
 
-#include <gram/random.h>
-
+#include "base/lapack.h"
 #include "tune/ridge_criterion_work.h"
+#include "tune/row_folds.h"
 
-enum { RANDOM_STREAM = 0x666f6c64 /* "fold" */ };
+static gram_folds_rule folds_of(const gram_criterion_rule *rule)
+{
+    return (gram_folds_rule){
+        .folds = rule->folds, .groups = rule->groups, .rows = rule->rows, .ordered = rule->ordered};
+}
 
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
-             const int *ldb, int *info, size_t uplo_length);
+gram_status gram_criterion_check_groups(gram_context *context, const char *function, const gram_criterion_rule *rule,
+                                        int64_t count)
+{
+    gram_status status = GRAM_OK;
+    int64_t groups;
+    const gram_folds_rule rows = folds_of(rule);
+    if (rule->kind != GRAM_CRITERION_CV || !rule->groups) return GRAM_OK;
+    TRY(gram_folds_most(context, count, &rows, &groups));
+    FAIL_IF(groups < rule->folds, context, GRAM_ERROR_DATA, "%s: folds = %lld, but there are only %lld groups",
+            function, (long long)rule->folds, (long long)groups);
+done:
+    return status;
+}
 
-/* Row number i of a random order belongs to fold i mod folds. */
+/* As many folds as asked for, or as a small sample allows; one that has but a single group left is divided at random. */
+static gram_status deal(gram_context *context, gram_criterion_work *k)
+{
+    gram_status status = GRAM_OK;
+    gram_folds_rule rows = folds_of(&k->rule);
+    int64_t most;
+    TRY(gram_folds_most(context, k->n, &rows, &most));
+    if (rows.groups && most < 2) {
+        rows.groups = NULL;
+        most = k->n;
+    }
+    if (rows.folds > most) k->rule.folds = rows.folds = most;
+    TRY(gram_folds_deal(context, "tuning", k->n, &rows, k->fold_of));
+done:
+    return status;
+}
+
 gram_status gram_criterion_draw_folds(gram_context *context, gram_criterion_work *k)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = k->n, folds = k->rule.folds;
-    int64_t *order = NULL, filled = 0;
-    TRY(gram_take(context, "tuning: folds", n, sizeof *order, (void **)&order));
-    TRY(gram_take(context, "tuning: folds", 2 * n + folds + 1, sizeof *order, (void **)&k->fold_rows));
+    const int64_t n = k->n;
+    int64_t filled = 0;
+    const int64_t numbers = 2 * n + (k->rule.folds < n ? k->rule.folds : n) + 1;
+    TRY(gram_take(context, "tuning: folds", numbers, sizeof *k->fold_rows, (void **)&k->fold_rows));
     k->fold_of = k->fold_rows + n;
     k->fold_start = k->fold_of + n;
-    gram_random_permutation((gram_random){context->seed, RANDOM_STREAM}, 0, n, order);
-    for (int64_t i = 0; i < n; i++) k->fold_of[order[i]] = i % folds;
-    for (int64_t fold = 0; fold < folds; fold++) {
+    TRY(deal(context, k));
+    for (int64_t i = 0; i < n; i++)
+        if (k->fold_of[i] < 0) k->fold_rows[filled++] = i;
+    for (int64_t fold = 0; fold < k->rule.folds; fold++) {
         k->fold_start[fold] = filled;
         for (int64_t i = 0; i < n; i++)
             if (k->fold_of[i] == fold) k->fold_rows[filled++] = i;
+        if (filled - k->fold_start[fold] > k->largest_fold) k->largest_fold = filled - k->fold_start[fold];
     }
-    k->fold_start[folds] = n;
-    k->largest_fold = (n + folds - 1) / folds;
+    k->fold_start[k->rule.folds] = n;
 done:
-    gram_give(context, order);
     return status;
 }
 

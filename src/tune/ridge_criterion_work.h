@@ -13,8 +13,7 @@ struct gram_criterion_work {
     const gram_sample *sample;
     gram_criterion_rule rule;
     int64_t n, m, rank;
-    double *numbers; /* all of the following vectors */
-    int64_t number_count;
+    double *numbers;                           /* all of the following vectors */
     double *shift;                             /* n */
     double *rhs;                               /* n x (m + 1): A^-1 [y, 1] */
     double *a;                                 /* n x m */
@@ -45,11 +44,17 @@ gram_status gram_criterion_by_diagonal(gram_context *context, gram_criterion_wor
 gram_status gram_criterion_by_folds(gram_context *context, gram_criterion_work *work, gram_cholesky *factor,
                                     const gram_kernel *kernel, const gram_criterion_slopes *slopes, double *value);
 gram_status gram_criterion_draw_folds(gram_context *context, gram_criterion_work *work);
+/* Cross-validation forward in time (ridge_criterion_ordered.c): makes its own factors. */
+gram_status gram_criterion_in_order(gram_context *context, gram_criterion_work *work, const gram_kernel *kernel,
+                                    const gram_criterion_slopes *slopes, double *value);
 /* Likelihood (ridge_criterion_likelihood.c). */
 gram_status gram_criterion_by_likelihood(gram_context *context, gram_criterion_work *work, gram_cholesky *factor,
                                          const gram_kernel *kernel, const gram_criterion_slopes *slopes, double *value);
 
 /* ---- shared steps, in ridge_criterion.c ---- */
+
+/* a, c and c_sum of the first n rows from A^-1 [y, 1] in work->rhs, and unless NULL the constants b of the outputs. */
+void gram_criterion_split(gram_criterion_work *work, int64_t n, double *constant);
 
 /* Runs tasks of GRAM_CRITERION_ROWS rows; task number t has those from gram_criterion_first to gram_criterion_end. */
 gram_status gram_criterion_sweep(gram_context *context, gram_criterion_work *work, gram_task_fn run);

@@ -19,7 +19,7 @@
 #include "tune/gradient_search.h"
 #include "tune/ridge_criterion.h"
 
-/* Above so many rows a step is dear: then a search ends earlier, also when a step promises less than PROMISE. With few columns a
+/* Above this many rows a step is expensive: then a search ends earlier, also when a step promises less than PROMISE. With few columns a
  * cycle may be a hundred times shorter than the range, and hides behind a minimum that takes it for noise. */
 enum { MANY_ROWS = 1200, FEW_COLUMNS = 2 };
 
@@ -62,6 +62,9 @@ done:
 static gram_status prepare(gram_tuning *t, const gram_kernel *kernel, gram_kernel **resolved)
 {
     gram_status status = GRAM_OK;
+    gram_criterion_rule rule = ridge_of(t)->rule;
+    rule.rows = t->levels[t->last].rows;
+    TRY(gram_criterion_check_groups(t->context, t->method->name, &rule, t->levels[t->last].sample.n));
     TRY(gram_kernel_resolve(t->context, kernel, t->levels[t->last].sample.points, resolved));
     TRY(set_noise(t, *resolved));
 done:
@@ -73,7 +76,9 @@ done:
 static gram_status open_level(gram_tuning *t, int which, void **work)
 {
     gram_criterion_work *made = NULL;
-    const gram_status status = gram_criterion_create(t->context, &t->levels[which].sample, &ridge_of(t)->rule, &made);
+    gram_criterion_rule rule = ridge_of(t)->rule;
+    rule.rows = t->levels[which].rows;
+    const gram_status status = gram_criterion_create(t->context, &t->levels[which].sample, &rule, &made);
     *work = made;
     return status;
 }
@@ -183,7 +188,7 @@ static const gram_tuning_method METHOD = {.name = "krr_tune",
 static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
 {
     const gram_tune_options *o = &ridge->options;
-    ridge->rule = (gram_criterion_rule){o->criterion, o->intercept, o->folds, o->grid == 0};
+    ridge->rule = gram_criterion_rule_of(o);
     t->method = &METHOD;
     t->self = ridge;
     t->intercept = o->intercept;

@@ -6,6 +6,7 @@
 
 #include "base/sized_struct.h"
 #include "tune/ridge_criterion.h"
+#include "tune/row_folds.h"
 
 enum { MAX_GRID = 1000 };
 
@@ -39,12 +40,25 @@ gram_status gram_tune_options_read(gram_context *context, const char *function, 
     TRY(check_between(context, function, "restarts", read->restarts, 1, 1000));
     TRY(check_between(context, function, "evaluations", read->evaluations, 1, INT64_MAX));
     TRY(check_between(context, function, "grid", read->grid, 0, MAX_GRID));
+    FAIL_IF((read->groups || read->ordered) && read->criterion != GRAM_CRITERION_CV, context, GRAM_ERROR_ARGUMENT,
+            "%s: options: groups and ordered are of cross-validation by folds; use GRAM_CRITERION_CV", function);
+    TRY(gram_folds_check_options(context, function, read->groups, read->ordered));
     FAIL_IF(read->lambda_fixed && !(read->lambda >= 0 && isfinite(read->lambda)), context, GRAM_ERROR_ARGUMENT,
-            "%s: options: lambda = %s is to be kept, need a finite number >= 0", function,
+            "%s: options: lambda = %s is to be held fixed, need a finite number >= 0", function,
             gram_number_format(read->lambda, text));
     FAIL_IF(!read->lambda_fixed && !isnan(read->lambda) && !(read->lambda > 0 && isfinite(read->lambda)), context,
             GRAM_ERROR_ARGUMENT, "%s: options: lambda = %s, need a finite number above 0, or NaN", function,
             gram_number_format(read->lambda, text));
 done:
     return status;
+}
+
+gram_criterion_rule gram_criterion_rule_of(const gram_tune_options *o)
+{
+    return (gram_criterion_rule){.kind = o->criterion,
+                                 .intercept = o->intercept,
+                                 .folds = o->folds,
+                                 .gradients = o->grid == 0,
+                                 .groups = o->groups,
+                                 .ordered = o->ordered != 0};
 }

@@ -5,15 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "solve/minimise.h"
 #include "tune/gradient_search.h"
 
 static const double FIRST_STEP = 0.5, LONGEST_STEP = 2;
 static const double DIFFERENCE = 1e-4; /* of a variable, for the Hessian */
 static const double FLAT = 0.1;        /* curvature, of the objective of all rows, that is as good as none */
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 /* ---- candidates ---- */
 

@@ -5,35 +5,9 @@
 #include <gram/random.h>
 
 #include "tune/gradient_search.h"
+#include "tune/row_folds.h"
 
 enum { RANDOM_STREAM = 0x74756e65 /* "tune" */ };
-
-/* ---- rows in order, by a heap: the C library's sort may take memory that is not counted ---- */
-
-static void swap_rows(int64_t *a, int64_t *b)
-{
-    const int64_t kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-static void sift(int64_t *x, int64_t root, int64_t n)
-{
-    for (int64_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && x[child] < x[child + 1]) child++;
-        if (x[root] >= x[child]) return;
-        swap_rows(&x[root], &x[child]);
-    }
-}
-
-static void sort_rows(int64_t *x, int64_t n)
-{
-    for (int64_t i = n / 2 - 1; i >= 0; i--) sift(x, i, n);
-    for (int64_t i = n - 1; i > 0; i--) {
-        swap_rows(&x[0], &x[i]);
-        sift(x, 0, i);
-    }
-}
 
 /* ---- levels ---- */
 
@@ -50,13 +24,13 @@ static int plan_levels(const gram_tuning *t, int subsets, int64_t sizes[GRAM_TUN
     return levels;
 }
 
-/* The first so many rows of a random order, sorted. */
+/* The first rows of a random order, sorted. */
 static gram_status make_level(gram_tuning *t, const int64_t *order, int64_t size, gram_level *level)
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(t->context, "tuning: rows", size, sizeof *level->rows, (void **)&level->rows));
     for (int64_t j = 0; j < size; j++) level->rows[j] = t->rows[size < t->count ? order[j] : j];
-    if (size < t->count) sort_rows(level->rows, size);
+    if (size < t->count) TRY(gram_rows_sort(t->context, t->given.x->n, size, level->rows));
     TRY(gram_sample_make(t->context, &t->given, size, level->rows, &level->sample));
 done:
     if (status < 0) {
@@ -66,7 +40,7 @@ done:
     return status;
 }
 
-/* Every level has the first so many rows of one random order. */
+/* Every level has the first rows of one random order. */
 gram_status gram_tuning_make_levels(gram_tuning *t, int subsets)
 {
     gram_status status = GRAM_OK;

@@ -66,7 +66,7 @@ static gram_status fill_starts(gram_tuning *t, gram_candidate *c, starts *s)
 {
     gram_status status = GRAM_OK;
     const int lengths = has(&c->space, c->space.is_length);
-    *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : NOISES};
+    *s = (starts){.factors = 1, .noises = t->noise.fixed ? 1 : t->noise_starts ? t->noise_starts : NOISES};
     s->amplitudes = !lengths && has(&c->space, c->space.is_amplitude);
     if (lengths || s->amplitudes) s->factors = factors_of(t, c);
     for (int i = 0; i < s->factors * s->noises; i++) {
@@ -155,11 +155,12 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
 {
     gram_status status = GRAM_OK;
     starts s;
+    const int64_t restarts = c->hold && t->ard_restarts ? t->ard_restarts : t->restarts;
     gram_candidate_copy(c, c->point, origin);
     gram_candidate_copy(c, c->point, best->point);
     TRY(fill_starts(t, c, &s));
     if (from_point) TRY(try_start(t, c, limit, best));
-    for (int64_t k = from_point ? 1 : 0; k < t->restarts; k++) {
+    for (int64_t k = from_point ? 1 : 0; k < restarts; k++) {
         const int start = take_start(&s);
         if (start < 0) break;
         gram_candidate_copy(c, origin, c->point);

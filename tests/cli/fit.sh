@@ -1,4 +1,4 @@
-# gram fit: defaults on data that nobody prepared, options, JSON keys, and what is refused.
+# gram fit: defaults on raw data, options, JSON keys, and what is refused.
 . "$SOURCE/tests/cli/helper"
 
 # near FILE KEY VALUE TOLERANCE: the number of a key in a line of JSON
@@ -39,7 +39,7 @@ run fit houses.csv --quiet
 good
 prints 'not kept; -o FILE writes it'
 
-# the plan is told before the work, not with --quiet
+# the plan is printed before the work, not with --quiet
 run fit houses.csv --json
 [ "$code" = 0 ] || wrong 'should succeed'
 grep -q '^plan: 120 rows, 5 columns; exact' err || wrong 'should tell the plan'

@@ -117,7 +117,7 @@ cp exact.gram short.gram
 paste -d, exact.csv markov.csv | LC_ALL=C awk -F, 'NR > 1 { a = $1 - $3; b = $2 - $4; if (a * a + b * b > 1e-16) exit 1 }' ||
     wrong 'exact and markov should predict the same'
 run fit long.csv --method gp --solver markov --quiet
-bad 2 '--solver markov' 'rbf'
+bad 2 'solver markov' 'rbf'
 
 # above 1,000 rows on the line `auto` takes it: the same predictions as the dense way
 LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 1001; i++) printf "%g,%.6f\n", i / 100, sin(i / 20) + ((i * i * 7919) % 101) / 505 }' >longer.csv
@@ -226,7 +226,7 @@ bad 2 '--mean is an option of gp, not of krr'
 run fit train.csv --method gp --precision f32
 bad 2 '--precision f32 is of krr, not of gp' 'f64 or mixed'
 run fit train.csv --method gp --precision mixed --solver cg
-bad 2 '--precision mixed is of --solver exact, not cg'
+bad 2 'precision mixed is of solver exact, not cg'
 run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0 --precision mixed
 bad 2 'needs noise'
 run fit rows.csv --method gp --target v,y
@@ -237,6 +237,29 @@ run predict krr.gram new.csv --std
 bad 2 '--std is not for a model of the method krr'
 run predict krr.gram new.csv --terms
 bad 2 '--terms'
+
+# the factor is kept up to 1,000 rows, and beyond when asked for: predictions have the same bits with it and without
+grep -q 'factor.npy' gp.gram || wrong 'should keep a small factor'
+LC_ALL=C awk 'BEGIN { print "x,z,y"; for (i = 0; i < 1001; i++) printf "%g,%g,%.6f\n", i / 60, (i * 31) % 97 / 9, sin(i / 60) + ((i * 7919) % 101) / 101 }' >many.csv
+head -n 20 many.csv >few.csv
+for mean in constant flat linear zero; do
+    run fit many.csv --method gp --kernel '2*rbf(ell=1)' --noise 0.1 --mean $mean -o many.gram --quiet
+    good
+    run fit many.csv --method gp --kernel '2*rbf(ell=1)' --noise 0.1 --mean $mean -o kept.gram --keep-factor --quiet
+    good
+    if grep -q 'factor.npy' many.gram; then wrong 'should not keep a large factor'; fi
+    grep -q 'factor.npy' kept.gram || wrong 'should keep the factor'
+    run predict many.gram few.csv --std --quiet
+    good
+    cp out many.out
+    run predict kept.gram few.csv --std --quiet
+    good
+    cmp -s out many.out || wrong "should predict the same bits with the factor ($mean)"
+done
+run fit long.csv --method gp --solver markov --kernel 'matern(nu=1.5, ell=1)' --noise 0.1 --keep-factor
+bad 2 '--keep-factor is of the exact solver in f64'
+run fit train.csv --keep-factor
+bad 2 '--keep-factor is an option of gp, not of krr'
 
 # a model that lost what its variance needs
 run info gp.gram

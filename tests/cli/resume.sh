@@ -49,7 +49,7 @@ in_parts 2000 blobs.csv --kernel 'rbf(ell=0.5)' --svm one-class --nu 0.3 --featu
 in_parts 2000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --epsilon 0.2
 in_parts 5000 curve.csv --kernel 'rbf(ell=0.3)' --C 10 --svm nu --nu 0.4 --task regression
 
-# an unfinished model predicts, and tells what it is
+# an unfinished model predicts, and says what it is
 first='--kernel rbf(ell=0.5) --C 10 --ignore w'
 run fit blobs.csv $first --iterations 50 -o half.gram --quiet
 good
@@ -207,7 +207,7 @@ END
     break_model 'facts["fingerprint_targets"] = 7'
     bad 3 'broken.gram' 'fingerprints'
     break_model 'facts["svm"] = "round"'
-    bad 3 'broken.gram' 'no kind of machine'
+    bad 3 'broken.gram' 'not a kind of machine'
     break_model 'facts["C"] = -1.0'
     bad 3 'broken.gram' 'out of its range'
     break_model 'del facts["tolerance"]'

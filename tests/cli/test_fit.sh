@@ -32,7 +32,7 @@ run test fit points.csv --density gaussian --biased --json
 good
 grep -Eq '"statistic": ([0-9.e-]+), .*"v_statistic": \1,' out || wrong 'should report the V-statistic'
 
-# a shifted density is rejected, and --gate tells by the exit code
+# a shifted density is rejected, and --gate says so by the exit code
 run test fit points.csv --density 'gaussian(mean=[0.5,0])' --gate
 [ "$code" = 10 ] || wrong 'should exit with 10'
 prints 'rejected at level 0.05'

@@ -53,10 +53,10 @@ static void check_parameters(const gram_kernel *kernel)
 static void check_facts(const gram_kernel *kernel)
 {
     static const int64_t DIMENSIONS[] = {1, 2, 3, 5, 5000};
-    gram_facts facts;
+    gram_properties facts;
     for (size_t i = 0; i < sizeof DIMENSIONS / sizeof *DIMENSIONS; i++) {
         const gram_status fits = gram_kernel_check_dimension(context, kernel, DIMENSIONS[i]);
-        require(gram_kernel_facts(context, kernel, DIMENSIONS[i], &facts) == fits);
+        require(gram_kernel_properties(context, kernel, DIMENSIONS[i], &facts) == fits);
         if (fits == GRAM_OK) require(facts.rank >= -1 && facts.derivatives >= -1);
     }
 }

@@ -1,5 +1,5 @@
 /* The reader of model files. Mutations of the bytes are mostly stopped by a checksum, so each input is read twice: as it
- * is, and with the checksums of its entries made right, which takes the mutation behind them. */
+ * is, and with the checksums of its entries made right, so that mutations get past them. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

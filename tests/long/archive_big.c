@@ -1,4 +1,4 @@
-/* An archive with an entry of more than 4 GiB and another behind it: zip64 because it is needed. The bytes are untouched
+/* An archive with an entry of more than 4 GiB and another after it: zip64 because it is needed. The bytes are untouched
  * zero pages, so that it takes disk but no memory. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>

@@ -8,68 +8,36 @@
 
 #include "support.h"
 
-typedef gram_status (*coverage_predict)(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                        const double *y, const gram_gp_options *options, const gram_points *at,
-                                        double *mean, double *variance);
+typedef struct coverage_way {
+    const char *name;
+    gram_solver solver;
+} coverage_way;
 
-static gram_status coverage_exact(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                  const gram_gp_options *options, const gram_points *at, double *mean, double *variance)
+static const coverage_way coverage_ways[] = {{"exact", GRAM_SOLVER_EXACT},
+                                             {"markov", GRAM_SOLVER_MARKOV},
+                                             {"cg", GRAM_SOLVER_CG},
+                                             {"inducing", GRAM_SOLVER_INDUCING}};
+
+/* With as many inducing points as make the bound tight. */
+static gram_status coverage_predict(gram_context *context, gram_solver solver, gram_kernel *kernel,
+                                    const gram_points *x, const double *y, gram_gp_options options,
+                                    const gram_points *at, double *mean, double *variance)
 {
     gram_gp *gp = NULL;
-    gram_status status = gram_gp_fit(context, kernel, x, y, options, &gp);
+    gram_gp_cg_options cg;
+    gram_gp_inducing_options inducing;
+    gram_gp_cg_options_init(&cg, sizeof cg);
+    gram_gp_inducing_options_init(&inducing, sizeof inducing);
+    cg.probes = 0;
+    inducing.count = 40;
+    options.cg = &cg;
+    options.inducing = &inducing;
+    options.solver = solver;
+    gram_status status = gram_gp_fit(context, kernel, x, y, &options, &gp);
     if (status >= 0) status = gram_gp_predict(context, gp, at, NULL, 0, mean, variance);
     gram_gp_destroy(gp);
     return status;
 }
-
-static gram_status coverage_markov(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                   const gram_gp_options *options, const gram_points *at, double *mean,
-                                   double *variance)
-{
-    gram_markov *fit = NULL;
-    gram_status status = gram_markov_fit(context, kernel, x, y, options, &fit);
-    if (status >= 0) status = gram_markov_predict(context, fit, at, NULL, 0, mean, variance);
-    gram_markov_destroy(fit);
-    return status;
-}
-
-static gram_status coverage_cg(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                               const gram_gp_options *options, const gram_points *at, double *mean, double *variance)
-{
-    gram_gp_cg *gp = NULL;
-    gram_gp_cg_options cg;
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    cg.gp = options;
-    cg.probes = 0;
-    gram_status status = gram_gp_cg_fit(context, kernel, x, y, &cg, &gp);
-    if (status >= 0) status = gram_gp_cg_predict(context, gp, at, NULL, 0, mean, variance);
-    gram_gp_cg_destroy(gp);
-    return status;
-}
-
-/* So many inducing points that the bound is tight. */
-static gram_status coverage_inducing(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                     const gram_gp_options *options, const gram_points *at, double *mean,
-                                     double *variance)
-{
-    gram_gp_inducing *gp = NULL;
-    gram_gp_inducing_options inducing;
-    gram_gp_inducing_options_init(&inducing, sizeof inducing);
-    inducing.gp = options;
-    inducing.count = 40;
-    gram_status status = gram_gp_inducing_fit(context, kernel, x, y, &inducing, &gp);
-    if (status >= 0) status = gram_gp_inducing_predict(context, gp, at, NULL, 0, mean, variance);
-    gram_gp_inducing_destroy(gp);
-    return status;
-}
-
-typedef struct coverage_way {
-    const char *name;
-    coverage_predict predict;
-} coverage_way;
-
-static const coverage_way coverage_ways[] = {
-    {"exact", coverage_exact}, {"markov", coverage_markov}, {"cg", coverage_cg}, {"inducing", coverage_inducing}};
 
 /* The process and the noise at 50 points; the last of them is the new one. */
 static int coverage_of_one(const coverage_way *way, uint64_t seed)
@@ -83,13 +51,13 @@ static int coverage_of_one(const coverage_way *way, uint64_t seed)
     test_uniform(seed, N + 1, 0, 4, x);
     gram_points *all = test_points(context, N + 1, 1, x), *data = test_points(context, N, 1, x);
     gram_points *at = test_points(context, 1, 1, x + N);
-    OK(context, gram_gp_draw_prior(context, kernel, all, 1, f, 1, NULL));
+    OK(context, gram_gp_draw_prior(context, kernel, all, GRAM_SOLVER_EXACT, 1, f, 1, NULL));
     gram_random_normal((gram_random){.seed = seed, .stream = 77}, 0, N + 1, e);
     for (int i = 0; i < N; i++) y[i] = 5 + f[i] + sqrt(noise) * e[i];
     gram_gp_options_init(&options, sizeof options);
     options.noise = noise;
     options.flat = 1; /* the constant is not known either */
-    OK(context, way->predict(context, kernel, data, y, &options, at, &mean, &variance));
+    OK(context, coverage_predict(context, way->solver, kernel, data, y, options, at, &mean, &variance));
     const double miss = 5 + f[N] + sqrt(noise) * e[N] - mean;
     gram_points_destroy(all);
     gram_points_destroy(data);

@@ -2,7 +2,7 @@
  * called with a struct of an older, shorter version, of a newer, longer one, and without a size.
  *
  * The struct lies in a block of exactly the bytes that its size says, so that AddressSanitizer sees any access beyond;
- * without it a margin behind the block is looked at, which finds writes. The house test check_sizes demands a row here
+ * without it a margin after the block is checked, which finds writes. The house test check_sizes demands a row here
  * for each function and struct in the headers. */
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +23,36 @@ typedef struct world {
     int64_t labels[N], fold[N];
     gram_table *table;
     gram_preparation *preparation;
-    gram_gp_inducing *inducing;
+    gram_gp *gp; /* by inducing points */
+    gram_model *model;
     size_t reported; /* the size of the report that the last fit has */
 } world;
 
 static const char csv[] = "a,b\n1,2\n2,3\n4,1\n";
+
+/* Arrays to learn from: an older caller's hold as much of it as their size says. */
+static double array_x[2 * N], array_y[N];
+
+static void gram_arrays_start(void *made, size_t size)
+{
+    gram_arrays all = {.n = N, .d = 2, .targets = 1, .x = array_x, .y = array_y, .ldx = 2, .ldy = 1};
+    gram_arrays_init(made, size);
+    if (made && size > sizeof size)
+        memcpy((char *)made + sizeof size, (char *)&all + sizeof size,
+               (size < sizeof all ? size : sizeof all) - sizeof size);
+}
+
+static gram_status learn_arrays(gram_context *context, const void *arrays, gram_model **model)
+{
+    gram_learner *learner = NULL;
+    *model = NULL;
+    OK(context, gram_learner_create(context, &learner));
+    OK(context, gram_learner_set(context, learner, "lambda", "0.1"));
+    OK(context, gram_learner_set(context, learner, "kernel", "rbf(ell=1)"));
+    const gram_status status = gram_learn_arrays(context, learner, arrays, model);
+    gram_learner_destroy(learner);
+    return status;
+}
 
 static world make_world(void)
 {
@@ -47,13 +72,22 @@ static world make_world(void)
     }
     OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
     OK(w.context, gram_preparation_learn(w.context, w.table, NULL, &w.preparation));
-    OK(w.context, gram_gp_inducing_fit(w.context, w.kernel, w.x, w.y, NULL, &w.inducing));
+    gram_gp_options options;
+    gram_gp_options_init(&options, sizeof options);
+    options.solver = GRAM_SOLVER_INDUCING;
+    OK(w.context, gram_gp_fit(w.context, w.kernel, w.x, w.y, &options, &w.gp));
+    gram_arrays arrays;
+    memcpy(array_x, x, sizeof array_x);
+    memcpy(array_y, w.y, sizeof array_y);
+    gram_arrays_start(&arrays, sizeof arrays);
+    OK(w.context, learn_arrays(w.context, &arrays, &w.model));
     return w;
 }
 
 static void free_world(world *w)
 {
-    gram_gp_inducing_destroy(w->inducing);
+    gram_model_destroy(w->model);
+    gram_gp_destroy(w->gp);
     gram_preparation_release(w->preparation);
     gram_table_destroy(w->table);
     gram_points_destroy(w->other);
@@ -142,20 +176,6 @@ static gram_status gp_tune_report(world *w, void *given)
     return gp_tune(w, NULL, NULL, given);
 }
 
-static gram_status markov_likelihood(world *w, void *given)
-{
-    return gram_markov_likelihood(w->context, w->kernel, w->line, w->y, given, w->spare, w->spare + 1);
-}
-
-static gram_status markov_fit(world *w, void *given)
-{
-    gram_markov *fit = NULL;
-    const gram_status status = gram_markov_fit(w->context, w->kernel, w->line, w->y, given, &fit);
-    if (fit) w->reported = gram_markov_get_report(fit)->size;
-    gram_markov_destroy(fit);
-    return status;
-}
-
 static gram_status markov_tune(world *w, const gram_gp_options *options, const gram_gp_tune_options *tune,
                                gram_gp_tune_report *report)
 {
@@ -181,19 +201,34 @@ static gram_status markov_tune_report(world *w, void *given)
     return markov_tune(w, NULL, NULL, given);
 }
 
-static gram_status gp_cg_likelihood(world *w, void *given)
+/* With options of the solver, or of the other. */
+static gram_status gp_solve(world *w, const gram_gp_cg_options *cg, const gram_gp_inducing_options *inducing)
 {
-    gram_gp_cg_value value;
-    return gram_gp_cg_likelihood(w->context, w->kernel, w->x, w->y, given, &value, NULL, NULL);
+    gram_gp *fit = NULL;
+    gram_gp_options options;
+    gram_gp_options_init(&options, sizeof options);
+    options.solver = cg ? GRAM_SOLVER_CG : GRAM_SOLVER_INDUCING;
+    options.cg = cg;
+    options.inducing = inducing;
+    const gram_status status = gram_gp_fit(w->context, w->kernel, w->x, w->y, &options, &fit);
+    gram_gp_destroy(fit);
+    return status;
 }
 
-static gram_status gp_cg_fit(world *w, void *given)
+static gram_status gp_fit_cg(world *w, void *given)
 {
-    gram_gp_cg *fit = NULL;
-    const gram_status status = gram_gp_cg_fit(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_gp_cg_get_report(fit)->size;
-    gram_gp_cg_destroy(fit);
-    return status;
+    return gp_solve(w, given, NULL);
+}
+
+static gram_status gp_fit_inducing(world *w, void *given)
+{
+    return gp_solve(w, NULL, given);
+}
+
+static gram_status gp_plan(world *w, void *given)
+{
+    gram_plan plan;
+    return gram_gp_plan(w->context, w->kernel, N, 2, given, &plan);
 }
 
 static gram_status gp_path_create(world *w, void *given)
@@ -204,32 +239,33 @@ static gram_status gp_path_create(world *w, void *given)
     return status;
 }
 
-static gram_status gp_inducing_bound(world *w, void *given)
+static gram_status gp_describe(world *w, void *given)
 {
-    gram_gp_inducing_value value;
-    return gram_gp_inducing_bound(w->context, w->kernel, w->x, w->y, w->other, given, &value, NULL, NULL, 0);
+    return gram_gp_describe(w->gp, given);
 }
 
-static gram_status gp_inducing_fit(world *w, void *given)
+static gram_status gp_create(world *w, void *given)
 {
-    gram_gp_inducing *fit = NULL;
-    const gram_status status = gram_gp_inducing_fit(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_gp_inducing_get_report(fit)->size;
-    gram_gp_inducing_destroy(fit);
+    gram_gp *made = NULL;
+    (void)gram_gp_describe(w->gp, given);
+    const gram_status status = gram_gp_create(w->context, w->kernel, given, &made);
+    gram_gp_destroy(made);
     return status;
 }
 
-static gram_status gp_inducing_describe(world *w, void *given)
+static gram_status gp_read_parts(world *w, void *given)
 {
-    return gram_gp_inducing_describe(w->inducing, given);
-}
-
-static gram_status gp_inducing_create(world *w, void *given)
-{
-    gram_gp_inducing *made = NULL;
-    (void)gram_gp_inducing_describe(w->inducing, given);
-    const gram_status status = gram_gp_inducing_create(w->context, w->kernel, given, &made);
-    gram_gp_inducing_destroy(made);
+    gram_context *c = w->context;
+    gram_function *f = NULL;
+    gram_model *model = NULL;
+    OK(c, gram_function_create(c, w->kernel, w->x, 1, w->y, 1, NULL, &f));
+    OK(c, gram_model_create(c, "gp", "regression", NULL, f, &model));
+    OK(c, gram_model_set_text(c, model, "solver", "exact"));
+    OK(c, gram_model_set_number(c, model, "noise", 0.1));
+    OK(c, gram_model_set_array(c, model, "targets", N, 1, w->y, 1));
+    const gram_status status = gram_gp_read_parts(c, model, given);
+    gram_model_destroy(model);
+    gram_function_release(f);
     return status;
 }
 
@@ -325,6 +361,12 @@ static gram_status logistic_fit(world *w, void *given)
     return status;
 }
 
+static gram_status folds_make(world *w, void *given)
+{
+    int64_t fold[N];
+    return gram_folds_make(w->context, N, given, fold);
+}
+
 static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
@@ -350,12 +392,12 @@ static gram_status loss_value(world *w, void *given)
     return isnan(gram_loss_value(given, 0, -0.5)) ? GRAM_ERROR_ARGUMENT : GRAM_OK;
 }
 
-static gram_status loss_fit_create(world *w, void *given)
+static gram_status loss_fit(world *w, void *given)
 {
-    gram_loss_fit *fit = NULL;
-    const gram_status status = gram_loss_fit_create(w->context, w->kernel, w->x, w->y, given, &fit);
-    if (fit) w->reported = gram_loss_fit_report(fit)->size;
-    gram_loss_fit_destroy(fit);
+    gram_loss *fit = NULL;
+    const gram_status status = gram_loss_fit(w->context, w->kernel, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_loss_get_report(fit)->size;
+    gram_loss_destroy(fit);
     return status;
 }
 
@@ -557,6 +599,61 @@ static gram_status reader_open_memory(world *w, void *given)
     return status;
 }
 
+static gram_status learn_arrays_given(world *w, void *given)
+{
+    gram_model *model;
+    const gram_status status = learn_arrays(w->context, given, &model);
+    gram_model_destroy(model);
+    return status;
+}
+
+static gram_status predictor_create(world *w, void *given)
+{
+    gram_predictor *predictor = NULL;
+    const gram_status status = gram_predictor_create(w->context, w->model, given, &predictor);
+    gram_predictor_destroy(predictor);
+    return status;
+}
+
+static gram_status predict(world *w, void *given)
+{
+    return gram_predict(w->context, w->model, given, N, w->numbers, 2, w->spare, 1);
+}
+
+static gram_status method_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_method_describe(0, given);
+}
+
+static gram_status method_option(world *w, void *given)
+{
+    (void)w;
+    return gram_method_option(0, 0, given);
+}
+
+static gram_status laplace_model(world *w, void *given)
+{
+    gram_laplace *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_laplace_fit(w->context, w->kernel, w->x, w->classes, NULL, &fit));
+    const gram_status status = gram_laplace_model(w->context, fit, w->classes, given, NULL, NULL, &model);
+    gram_model_destroy(model);
+    gram_laplace_destroy(fit);
+    return status;
+}
+
+static gram_status loss_model(world *w, void *given)
+{
+    gram_loss *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_loss_fit(w->context, w->kernel, w->x, w->y, NULL, &fit));
+    const gram_status status = gram_loss_model(w->context, fit, given, NULL, &model);
+    gram_model_destroy(model);
+    gram_loss_destroy(fit);
+    return status;
+}
+
 /* A result that was never filled holds nothing; without a size nothing of it is looked at. */
 static gram_status mmd_result_clear(world *w, void *given)
 {
@@ -584,6 +681,7 @@ typedef void (*init_fn)(void *made, size_t size);
 
 INIT(gram_cg_options)
 INIT(gram_context_options)
+INIT(gram_folds_options)
 INIT(gram_gp_options)
 INIT(gram_gp_cg_options)
 INIT(gram_gp_inducing_options)
@@ -600,6 +698,7 @@ INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
+INIT(gram_predict_options)
 INIT(gram_preparation_options)
 INIT(gram_spectrum_options)
 INIT(gram_stein_test_options)
@@ -656,19 +755,18 @@ static const use uses[] = {
     READS(gram_gp_tune, gram_gp_tune_options, "gp_tune: tune", gp_tune_tune),
     FILLS(gram_gp_tune, gram_gp_tune_report, "gp_tune: report", gp_tune_report),
     READS(gram_gp_objective_value, gram_gp_options, "gp_objective_value: options", gp_objective_value),
-    READS(gram_markov_likelihood, gram_gp_options, "markov_likelihood: options", markov_likelihood),
-    READS(gram_markov_fit, gram_gp_options, "markov_fit: options", markov_fit),
     READS(gram_markov_tune, gram_gp_options, "markov_tune: options", markov_tune_options),
     READS(gram_markov_tune, gram_gp_tune_options, "markov_tune: tune", markov_tune_tune),
     FILLS(gram_markov_tune, gram_gp_tune_report, "markov_tune: report", markov_tune_report),
-    READS(gram_gp_cg_likelihood, gram_gp_cg_options, "gp_cg_likelihood: options", gp_cg_likelihood),
-    READS(gram_gp_cg_fit, gram_gp_cg_options, "gp_cg_fit: options", gp_cg_fit),
+    READS(gram_gp_fit, gram_gp_cg_options, "gp_fit: options.cg", gp_fit_cg),
+    READS(gram_gp_fit, gram_gp_inducing_options, "gp_fit: options.inducing", gp_fit_inducing),
+    READS(gram_gp_plan, gram_gp_options, "gp_plan: options", gp_plan),
     READS(gram_gp_path_create, gram_gp_path_options, "gp_path_create: options", gp_path_create),
-    READS(gram_gp_inducing_bound, gram_gp_inducing_options, "gp_inducing_bound: options", gp_inducing_bound),
-    READS(gram_gp_inducing_fit, gram_gp_inducing_options, "gp_inducing_fit: options", gp_inducing_fit),
-    FILLS(gram_gp_inducing_describe, gram_gp_inducing_parts, NULL, gp_inducing_describe),
-    {"gram_gp_inducing_create", "gram_gp_inducing_parts", "gp_inducing_create: parts", REPORT,
-     sizeof(gram_gp_inducing_parts), offsetof(gram_gp_inducing_parts, n), set_size, gp_inducing_create},
+    FILLS(gram_gp_describe, gram_gp_parts, NULL, gp_describe),
+    {"gram_gp_create", "gram_gp_parts", "gp_create: parts", REPORT, sizeof(gram_gp_parts),
+     offsetof(gram_gp_parts, mean_weights), set_size, gp_create},
+    FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
+    READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -678,6 +776,8 @@ static const use uses[] = {
     {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
      offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
     READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
+    READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
+    READS(gram_loss_model, gram_loss_options, "loss_model: options", loss_model),
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
@@ -685,7 +785,7 @@ static const use uses[] = {
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
     READS(gram_loss_value, gram_loss_options, NULL, loss_value),
-    READS(gram_loss_fit_create, gram_loss_options, "loss_fit_create: options", loss_fit_create),
+    READS(gram_loss_fit, gram_loss_options, "loss_fit: options", loss_fit),
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
     READS(gram_svm_fit, gram_svm_options, "svm_fit: options", svm_fit),
@@ -710,6 +810,12 @@ static const use uses[] = {
     READS(gram_table_read, gram_table_options, "table_read: options", table_read),
     READS(gram_table_read_memory, gram_table_options, "table_read: options", table_read_memory),
     READS(gram_reader_open, gram_table_options, "table_read: options", reader_open),
+    {"gram_learn_arrays", "gram_arrays", "learn_arrays: arrays", OPTIONS, sizeof(gram_arrays),
+     offsetof(gram_arrays, weights), gram_arrays_start, learn_arrays_given},
+    READS(gram_predictor_create, gram_predict_options, "predictor_create: options", predictor_create),
+    READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
+    FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
+    FILLS(gram_method_option, gram_option_facts, NULL, method_option),
     READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
 };
 
@@ -726,13 +832,10 @@ static const struct owned {
 #function, #type, sizeof(type), call                                                                           \
     }
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
-    OWNS(gram_gp_cg_get_report, gram_gp_cg_report, gp_cg_fit),
-    OWNS(gram_gp_inducing_get_report, gram_gp_inducing_report, gp_inducing_fit),
-    OWNS(gram_markov_get_report, gram_markov_report, markov_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
-    OWNS(gram_loss_fit_report, gram_loss_report, loss_fit_create),
+    OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
     OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
 };
@@ -743,15 +846,36 @@ static const struct owned {
 #type "_init", #type, NULL, OPTIONS, sizeof(type), 0, type##_start, NULL                                       \
     }
 static const use inits[] = {
-    STARTS(gram_cg_options),         STARTS(gram_context_options),       STARTS(gram_gp_options),
-    STARTS(gram_gp_cg_options),      STARTS(gram_gp_inducing_options),   STARTS(gram_gp_path_options),
-    STARTS(gram_gp_tune_options),    STARTS(gram_hsic_options),          STARTS(gram_hsic_result),
-    STARTS(gram_krr_options),        STARTS(gram_laplace_options),       STARTS(gram_laplace_tune_options),
-    STARTS(gram_logistic_options),   STARTS(gram_logistic_tune_options), STARTS(gram_loss_options),
-    STARTS(gram_loss_tune_options),  STARTS(gram_mmd_options),           STARTS(gram_mmd_result),
-    STARTS(gram_plan_request),       STARTS(gram_preparation_options),   STARTS(gram_spectrum_options),
-    STARTS(gram_stein_test_options), STARTS(gram_svm_options),           STARTS(gram_svm_tune_options),
-    STARTS(gram_table_options),      STARTS(gram_thin_options),          STARTS(gram_tune_options),
+    STARTS(gram_arrays),
+    STARTS(gram_predict_options),
+    STARTS(gram_cg_options),
+    STARTS(gram_context_options),
+    STARTS(gram_folds_options),
+    STARTS(gram_gp_options),
+    STARTS(gram_gp_cg_options),
+    STARTS(gram_gp_inducing_options),
+    STARTS(gram_gp_path_options),
+    STARTS(gram_gp_tune_options),
+    STARTS(gram_hsic_options),
+    STARTS(gram_hsic_result),
+    STARTS(gram_krr_options),
+    STARTS(gram_laplace_options),
+    STARTS(gram_laplace_tune_options),
+    STARTS(gram_logistic_options),
+    STARTS(gram_logistic_tune_options),
+    STARTS(gram_loss_options),
+    STARTS(gram_loss_tune_options),
+    STARTS(gram_mmd_options),
+    STARTS(gram_mmd_result),
+    STARTS(gram_plan_request),
+    STARTS(gram_preparation_options),
+    STARTS(gram_spectrum_options),
+    STARTS(gram_stein_test_options),
+    STARTS(gram_svm_options),
+    STARTS(gram_svm_tune_options),
+    STARTS(gram_table_options),
+    STARTS(gram_thin_options),
+    STARTS(gram_tune_options),
 };
 
 /* ---- blocks of exactly their size ---- */
@@ -889,11 +1013,12 @@ static void inner_options_have_a_size(void **state)
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);
     gp.size = 0;
-    gram_gp_cg_options cg;
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    cg.gp = &gp;
-    assert_int_equal(gp_cg_fit(&w, &cg), GRAM_ERROR_ARGUMENT);
-    assert_string_equal(gram_context_message(w.context), "gp_cg_fit: options.gp.size is 0; call gram_gp_options_init");
+    gram_gp_path_options path;
+    gram_gp_path_options_init(&path, sizeof path);
+    path.gp = &gp;
+    assert_int_equal(gp_path_create(&w, &path), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context),
+                        "gp_path_create: options.gp.size is 0; call gram_gp_options_init");
     gram_laplace_tune_options laplace;
     gram_laplace_tune_options_init(&laplace, sizeof laplace);
     laplace.laplace.size = 0;

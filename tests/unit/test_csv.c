@@ -434,7 +434,7 @@ static void test_cuts(void **state)
     free(text);
 }
 
-/* Faults deep in a large text: the first one is told, with its line. */
+/* Faults deep in a large text: the first one is reported, with its line. */
 static void test_deep_faults(void **state)
 {
     (void)state;

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "kernel/kernel.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 static const int64_t SIZES[] = {1, 2, 15, 16, 17, 95, 96, 97, 200};
 static const int64_t DIMENSIONS[] = {1, 3, 10, 70};
@@ -408,8 +406,8 @@ static double smallest_eigenvalue(int64_t n, double *k)
 
 static void check_semidefinite(const trial *t)
 {
-    gram_facts facts;
-    OK(t->context, gram_kernel_facts(t->context, t->kernel, t->d, &facts));
+    gram_properties facts;
+    OK(t->context, gram_kernel_properties(t->context, t->kernel, t->d, &facts));
     if (facts.positive_definite != GRAM_YES) return;
     double *k = matrix(t, NULL, t->n), largest = 0;
     for (int64_t i = 0; i < t->n; i++) largest = fmax(largest, k[i * t->n + i]);

@@ -217,8 +217,8 @@ static void check_all(const problem *p)
 /* Facts know which have derivatives, but of sigmoid, which has no Hilbert space, nothing. */
 static int should_have(gram_context *context, const gram_kernel *kernel, const char *text, int64_t d)
 {
-    gram_facts facts;
-    OK(context, gram_kernel_facts(context, kernel, d, &facts));
+    gram_properties facts;
+    OK(context, gram_kernel_properties(context, kernel, d, &facts));
     return facts.derivatives != 0 || strstr(text, "sigmoid") != NULL;
 }
 
@@ -349,10 +349,10 @@ static void positive(void **state)
     test_expressions_make(3, &list);
     problem_make(context, 8, 1, 3, &p);
     for (int e = 0; e < list.count + (int)(sizeof SMOOTH / sizeof *SMOOTH); e++) {
-        gram_facts facts;
+        gram_properties facts;
         p.text = e < list.count ? list.text[e] : SMOOTH[e - list.count];
         p.kernel = test_kernel(context, p.text);
-        OK(context, gram_kernel_facts(context, p.kernel, 3, &facts));
+        OK(context, gram_kernel_properties(context, p.kernel, 3, &facts));
         if (facts.positive_definite == GRAM_YES && facts.derivatives != 0) check_definite(&p);
         gram_kernel_release(p.kernel);
     }

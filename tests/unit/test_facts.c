@@ -228,7 +228,7 @@ static const expected TABLE[] = {
     {"warp([1,2;3,4], warp([1,2;2,4], rbf))", 2, "ynnn y?yy", INF, INF, NAN},
 };
 
-static void write_answers(const gram_facts *f, char text[10])
+static void write_answers(const gram_properties *f, char text[10])
 {
     static const char LETTER[] = {'n', 'y', '?'};
     (void)snprintf(text, 10, "%c%c%c%c %c%c%c%c", LETTER[f->positive_definite], LETTER[f->strictly],
@@ -239,9 +239,9 @@ static void write_answers(const gram_facts *f, char text[10])
 /* 0 if the facts are not those expected, and says so. */
 static int check(gram_context *context, const gram_kernel *kernel, const expected *e)
 {
-    gram_facts facts;
+    gram_properties facts;
     char answers[10];
-    assert_int_equal(gram_kernel_facts(context, kernel, e->d, &facts), GRAM_OK);
+    assert_int_equal(gram_kernel_properties(context, kernel, e->d, &facts), GRAM_OK);
     write_answers(&facts, answers);
     const int order = isnan(e->sobolev) ? isnan(facts.sobolev_order) : facts.sobolev_order == e->sobolev;
     if (strcmp(answers, e->answers) == 0 && facts.rank == e->rank && facts.derivatives == e->derivatives && order)
@@ -369,16 +369,16 @@ static void test_bad_use(void **state)
 {
     gram_context *context = NULL;
     gram_kernel *kernel = NULL;
-    gram_facts facts;
+    gram_properties facts;
     (void)state;
     assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
     assert_int_equal(gram_kernel_parse(context, "on(3, rbf)", &kernel), GRAM_OK);
-    assert_int_equal(gram_kernel_facts(context, kernel, 2, &facts), GRAM_ERROR_DIMENSION);
-    assert_int_equal(gram_kernel_facts(context, kernel, 0, &facts), GRAM_ERROR_ARGUMENT);
-    assert_true(gram_kernel_facts(context, kernel, INT64_MAX, &facts) < 0);
-    assert_int_equal(gram_kernel_facts(context, NULL, 2, &facts), GRAM_ERROR_ARGUMENT);
-    assert_int_equal(gram_kernel_facts(context, kernel, 3, NULL), GRAM_ERROR_ARGUMENT);
-    assert_int_equal(gram_kernel_facts(NULL, kernel, 3, &facts), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_kernel_properties(context, kernel, 2, &facts), GRAM_ERROR_DIMENSION);
+    assert_int_equal(gram_kernel_properties(context, kernel, 0, &facts), GRAM_ERROR_ARGUMENT);
+    assert_true(gram_kernel_properties(context, kernel, INT64_MAX, &facts) < 0);
+    assert_int_equal(gram_kernel_properties(context, NULL, 2, &facts), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_kernel_properties(context, kernel, 3, NULL), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_kernel_properties(NULL, kernel, 3, &facts), GRAM_ERROR_ARGUMENT);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
 }

@@ -189,7 +189,7 @@ static void single_centres(void **state)
     gram_context_destroy(context);
 }
 
-/* Nothing of the caller's has to stay, and the parts are told. */
+/* Nothing of the caller has to stay, and the parts are returned. */
 static void owns_everything(void **state)
 {
     (void)state;

@@ -519,7 +519,7 @@ static gram_status run_all(gram_context *context)
                 *ard = NULL;
     const int64_t column = 0;
     const double values[] = {2, 1, 3, 0.5, 2, 1, 1};
-    gram_facts facts;
+    gram_properties facts;
     gram_parameter parameter;
     TRY(gram_points_create_f64(context, FEW, 2, data, 2, &points));
     TRY(gram_kernel_parse(context, "2*rbf + on(1:2, matern(nu=1.5, ell=[1,2])^2)*on(2, laplace1) + rbf(S=[2,1;1,2])",
@@ -533,7 +533,7 @@ static gram_status run_all(gram_context *context)
     const double all[] = {values[0], values[1], values[2], values[3], values[4], values[5], values[6], parameter.value};
     TRY(gram_kernel_with_values(context, kernel, all, &changed));
     TRY(gram_kernel_with_ard(context, resolved, 2, &ard));
-    TRY(gram_kernel_facts(context, power, 2, &facts));
+    TRY(gram_kernel_properties(context, power, 2, &facts));
     gram_kernel_release(power);
     power = NULL;
     TRY(gram_kernel_on(context, 1, &column, product, &power));
@@ -579,7 +579,7 @@ static gram_status run_combinators(gram_context *context)
     gram_points *points = NULL;
     gram_kernel *kernel = NULL, *leaf = NULL, *fixed = NULL, *sum = NULL, *scaled = NULL, *centred = NULL,
                 *resolved = NULL;
-    gram_facts facts;
+    gram_properties facts;
     TRY(gram_points_create_f64(context, FEW, 2, data, 2, &points));
     TRY(gram_kernel_parse(context, "exp(rbf) + normalize(warp([1,2;3,4;5,6], on(2:3, warp([1,2], rbf))))", &kernel));
     made_externals++;
@@ -590,7 +590,7 @@ static gram_status run_combinators(gram_context *context)
     TRY(gram_kernel_scale(context, "f", some_factor, NULL, count_externals, sum, &scaled));
     TRY(gram_kernel_centre(context, points, scaled, &centred));
     TRY(gram_kernel_resolve(context, centred, points, &resolved));
-    TRY(gram_kernel_facts(context, resolved, 2, &facts));
+    TRY(gram_kernel_properties(context, resolved, 2, &facts));
 done:
     gram_points_destroy(points);
     gram_kernel_release(resolved);

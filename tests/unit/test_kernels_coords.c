@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 static const double PI = 3.14159265358979323846;
 
@@ -212,9 +210,9 @@ static void cosine_rank(void **state)
     (void)state;
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     for (int64_t d = 1; d <= 4; d++) {
-        gram_facts facts;
+        gram_properties facts;
         gram_kernel *kernel = test_kernel(context, "cosine(p=1.3)");
-        OK(context, gram_kernel_facts(context, kernel, d, &facts));
+        OK(context, gram_kernel_properties(context, kernel, d, &facts));
         gram_kernel_release(kernel);
         double *data = test_random(4, N * d, -2, 2), *k = matrix(context, "cosine(p=1.3)", N, d, data);
         double *values = eigenvalues(N, k);

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "kernel/kernel.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 static gram_context *context;
 
@@ -95,10 +93,10 @@ static double smallest_eigenvalue(int n, double *k)
     return smallest;
 }
 
-static int is_definite(const char *text, int64_t d, gram_facts *facts)
+static int is_definite(const char *text, int64_t d, gram_properties *facts)
 {
     gram_kernel *kernel = test_kernel(context, text);
-    OK(context, gram_kernel_facts(context, kernel, d, facts));
+    OK(context, gram_kernel_properties(context, kernel, d, facts));
     gram_kernel_release(kernel);
     return facts->positive_definite == GRAM_YES;
 }
@@ -116,7 +114,7 @@ static void check_grid(int64_t side, int64_t d)
         test_expressions list;
         test_expressions_make_lengths(d, LENGTHS[c], &list);
         for (int e = 0; e < list.count; e++) {
-            gram_facts facts;
+            gram_properties facts;
             if (!is_definite(list.text[e], d, &facts)) continue;
             double *k = matrix_on(list.text[e], n, d, data);
             const double smallest = smallest_eigenvalue((int)n, k);
@@ -207,7 +205,7 @@ static void bochner(void **state)
         test_expressions_make(D[c], &lists[1]);
         for (int e = 0; e < lists[0].count + lists[1].count; e++) {
             const char *text = e < lists[0].count ? lists[0].text[e] : lists[1].text[e - lists[0].count];
-            gram_facts facts;
+            gram_properties facts;
             if (!is_definite(text, D[c], &facts)) continue;
             if (facts.isotropic != GRAM_YES || facts.continuous != GRAM_YES) continue;
             check_transform(&t, text);

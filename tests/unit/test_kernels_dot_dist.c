@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "support.h"
-
-void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-            const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
 
 enum { N = 20, D = 3 };
 
@@ -128,8 +126,8 @@ static void monomial_features(void **state)
         for (int j = 0; j < N; j++)
             assert_true(fabs(k[i * N + j] - want[i * N + j]) <= 1e-14 * sqrt(want[i * N + i] * want[j * N + j]));
     gram_kernel *kernel = test_kernel(context, "monomial(m=5)");
-    gram_facts facts;
-    OK(context, gram_kernel_facts(context, kernel, 2, &facts));
+    gram_properties facts;
+    OK(context, gram_kernel_properties(context, kernel, 2, &facts));
     assert_int_equal(facts.rank, FEATURES);
     gram_kernel_release(kernel);
     free(want);
@@ -287,8 +285,8 @@ static void sigmoid_counter_examples(void **state)
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     for (size_t c = 0; c < sizeof TEXTS / sizeof *TEXTS; c++) {
         gram_kernel *kernel = test_kernel(context, TEXTS[c]);
-        gram_facts facts;
-        OK(context, gram_kernel_facts(context, kernel, 1, &facts));
+        gram_properties facts;
+        OK(context, gram_kernel_properties(context, kernel, 1, &facts));
         assert_int_equal(facts.positive_definite, GRAM_NO);
         gram_kernel_release(kernel);
         double *k = matrix_on(context, TEXTS[c], 2, 1, DATA), v[4], values[2];

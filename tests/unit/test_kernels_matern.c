@@ -345,8 +345,8 @@ static void test_expression(void **state)
     assert_true(fabs(matrix_entry(context, "matern(nu=0.7, ell=1e-170)", x)) == 0);
 
     gram_kernel *kernel = test_kernel(context, "matern(nu=1.75)");
-    gram_facts facts;
-    OK(context, gram_kernel_facts(context, kernel, 3, &facts));
+    gram_properties facts;
+    OK(context, gram_kernel_properties(context, kernel, 3, &facts));
     assert_int_equal(facts.derivatives, 1);
     assert_true(facts.sobolev_order == 1.75 + 1.5);
     gram_kernel_release(kernel);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gp_cases.h"
+#include "method/gp/cg/gp_cg.h"
 #include "oom.h"
 #include "samples.h"
 #include "support.h"
@@ -22,10 +23,10 @@ static void compare_posterior(gram_context *c, const gp_setting *s, const gp_dat
     gram_gp_cg *cg = NULL;
     double mean[NEW], variance[NEW], mean2[NEW], variance2[NEW];
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.cg = &o;
     o.rank = rank < t->n ? rank : t->n;
     OK(c, gram_gp_fit(c, kernel, x, t->y, &gp, &exact));
-    OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
+    OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg));
     OK(c, gram_gp_predict(c, exact, z, s->columns ? t->new_basis : NULL, 1, mean, variance));
     OK(c, gram_gp_cg_predict(c, cg, z, s->columns ? t->new_basis : NULL, 1, mean2, variance2));
     const gram_gp_cg_report *r = gram_gp_cg_get_report(cg);
@@ -81,11 +82,11 @@ static void unfinished(void **state)
     gram_gp_cg *cg = NULL;
     double mean[NEW], variance[NEW], variance2[NEW], more = 0;
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.cg = &o;
     o.rank = 3;
     o.most = 4;
     OK(c, gram_gp_fit(c, kernel, x, t->y, &gp, &exact));
-    assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
+    assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg), GRAM_NOT_CONVERGED);
     assert_true(gram_gp_cg_get_report(cg)->value.residual > 1e-4);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 4);
     OK(c, gram_gp_predict(c, exact, z, NULL, 0, mean, variance));
@@ -120,11 +121,11 @@ static void compare_likelihood(const gp_setting *s, const gp_data *t, int64_t ra
         gram_gp_cg_value value;
         double gradient[PARAMETERS], error[PARAMETERS];
         gram_gp_cg_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.cg = &o;
         o.rank = rank;
         count = gram_kernel_parameter_count(kernel) + 1;
         if (seed == 0) OK(c, gram_gp_likelihood(c, kernel, x, t->y, &gp, &exact, slope));
-        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, gradient, error));
+        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &gp, &value, gradient, error));
         const double miss = value.log_marginal_likelihood - exact;
         if (!(fabs(miss) <= 5 * value.standard_error + value.quadrature_error + 1e-6))
             FAIL_TEST("%s: %g, exact %g, error %g and %g", s->kernel, value.log_marginal_likelihood, exact,
@@ -173,10 +174,10 @@ static void full_rank(void **state)
         gram_gp_cg_value value;
         double exact;
         gram_gp_cg_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.cg = &o;
         o.rank = t->n;
         OK(c, gram_gp_likelihood(c, kernel, x, t->y, &gp, &exact, NULL));
-        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL));
+        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &gp, &value, NULL, NULL));
         assert_true(fabs(value.log_marginal_likelihood - exact) < 1e-7 * fabs(exact));
         assert_true(value.iterations <= 2 && value.trace_error < 1e-10);
         gram_points_destroy(x);
@@ -198,11 +199,11 @@ static void loose_solves(void **state)
     gram_gp_cg_options o;
     gram_gp_cg_value value[2];
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.cg = &o;
     o.rank = 10;
     for (int k = 0; k < 2; k++) {
         o.training_tolerance = k ? 1e-10 : 1e-3;
-        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value[k], NULL, NULL));
+        OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &gp, &value[k], NULL, NULL));
     }
     assert_true(value[0].residual > 1e-5 && value[1].residual <= 1e-10);
     assert_true(fabs(value[0].log_marginal_likelihood - value[1].log_marginal_likelihood) < 2e-2);
@@ -219,16 +220,16 @@ static void everything(gram_context *c, double *out)
     gp_make_data(60, 700, D, t);
     gram_kernel *kernel = test_kernel(c, GP_SETTINGS[3].kernel);
     gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
-    const gram_gp_options gp = gp_options_of(&GP_SETTINGS[3], t);
+    gram_gp_options gp = gp_options_of(&GP_SETTINGS[3], t);
     gram_gp_cg_value value;
     gram_gp_cg *cg = NULL;
     gram_gp_cg_options o;
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.cg = &o;
     o.rank = 70;
-    OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, out + 2 * NEW, out + 2 * NEW + 8));
+    OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &gp, &value, out + 2 * NEW, out + 2 * NEW + 8));
     out[2 * NEW + 16] = value.log_marginal_likelihood;
-    OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
+    OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg));
     OK(c, gram_gp_cg_predict(c, cg, z, t->new_basis, 1, out, out + NEW));
     gram_gp_cg_destroy(cg);
     gram_points_destroy(x);
@@ -283,9 +284,9 @@ static void single_precision(void **state)
         gram_gp_cg *cg = NULL;
         gram_gp_options gp = gp_options_of(&GP_SETTINGS[1], t);
         gram_gp_cg_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.cg = &o;
         o.rank = 60;
-        OK(c, gram_gp_cg_fit(c, kernel, k ? f32 : x, t->y, &o, &cg));
+        OK(c, gram_gp_cg_fit(c, kernel, k ? f32 : x, t->y, &gp, &cg));
         assert_true(gram_gp_cg_get_report(cg)->tolerance == (k ? 1e-5 : 1e-8));
         OK(c, gram_gp_cg_predict(c, cg, z, NULL, 0, k ? mean2 : mean, k ? variance2 : variance));
         gram_gp_cg_destroy(cg);
@@ -313,29 +314,29 @@ static void bad_arguments(void **state)
     gram_gp_cg_value value;
     gram_gp_options_init(&gp, sizeof gp);
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.cg = &o;
     gp.noise = 0;
-    REFUSED(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
+    REFUSED(c, gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
     gp.noise = 0.1;
     o.probes = 1;
-    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     o.probes = 0;
-    assert_int_equal(gram_gp_cg_likelihood(c, kernel, points, y, &o, &value, NULL, NULL), GRAM_ERROR_ARGUMENT);
-    OK(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg));
+    assert_int_equal(gram_gp_cg_likelihood(c, kernel, points, y, &gp, &value, NULL, NULL), GRAM_ERROR_ARGUMENT);
+    OK(c, gram_gp_cg_fit(c, kernel, points, y, &gp, &cg));
     assert_true(isnan(gram_gp_cg_get_report(cg)->value.log_marginal_likelihood));
     assert_int_equal(gram_gp_cg_predict(c, cg, wide, NULL, 0, mean, NULL), GRAM_ERROR_DIMENSION);
     OK(c, gram_gp_cg_predict(c, cg, points, NULL, 0, mean, NULL));
     gram_gp_cg_destroy(cg);
     o.probes = 4;
     o.rank = 5;
-    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     assert_null(cg);
     o.rank = 0;
     o.tolerance = 0;
-    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     o.tolerance = 1e-8;
     o.most = 0;
-    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &o, &cg), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_gp_cg_likelihood(c, kernel, points, y, NULL, &value, NULL, gradient), GRAM_ERROR_ARGUMENT);
     y[2] = NAN;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, NULL, &cg), GRAM_ERROR_DATA);
@@ -358,15 +359,15 @@ static gram_status play(gram_context *c)
     gram_gp_options_init(&gp, sizeof gp);
     gram_gp_cg_options_init(&o, sizeof o);
     gp.flat = 1;
-    o.gp = &gp;
+    gp.cg = &o;
     o.rank = 6;
     o.probes = 4;
     test_uniform(1, N, 0, 1, x);
     test_uniform(2, N, 0, 1, y);
     gram_status status = gram_kernel_parse(c, "rbf(ell=0.4)", &kernel);
     if (status >= 0) status = gram_points_create_f64(c, N, 1, x, 1, &points);
-    if (status >= 0) status = gram_gp_cg_likelihood(c, kernel, points, y, &o, &value, gradient, error);
-    if (status >= 0) status = gram_gp_cg_fit(c, kernel, points, y, &o, &cg);
+    if (status >= 0) status = gram_gp_cg_likelihood(c, kernel, points, y, &gp, &value, gradient, error);
+    if (status >= 0) status = gram_gp_cg_fit(c, kernel, points, y, &gp, &cg);
     if (status >= 0) status = gram_gp_cg_predict(c, cg, points, NULL, 0, mean, variance);
     gram_gp_cg_destroy(cg);
     gram_points_destroy(points);

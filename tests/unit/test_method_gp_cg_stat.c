@@ -25,7 +25,7 @@ static void begin(int set, const char *text, truth *t)
     t->context = sample_context(100 + (uint64_t)set, 1);
     t->kernel = test_kernel(t->context, text);
     gram_points *all = test_points(t->context, N + 1, 2, t->places);
-    OK(t->context, gram_gp_draw_prior(t->context, t->kernel, all, 1, t->y, 1, NULL));
+    OK(t->context, gram_gp_draw_prior(t->context, t->kernel, all, GRAM_SOLVER_EXACT, 1, t->y, 1, NULL));
     for (int i = 0; i <= N; i++) t->y[i] += 5 + 0.2 * e[i];
     gram_gp_options_init(&t->gp, sizeof t->gp);
     t->gp.flat = 1;
@@ -51,31 +51,35 @@ static int holds(const truth *t, double mean, double variance)
 
 static int cg_holds(const truth *t)
 {
+    gram_gp_options gp_options = t->gp;
     gram_gp_cg_options o;
-    gram_gp_cg *gp = NULL;
+    gram_gp *gp = NULL;
     double mean, variance;
     gram_gp_cg_options_init(&o, sizeof o);
-    o.gp = &t->gp;
+    gp_options.solver = GRAM_SOLVER_CG;
+    gp_options.cg = &o;
     o.rank = 20;
     o.probes = 0;
-    OK(t->context, gram_gp_cg_fit(t->context, t->kernel, t->x, t->y, &o, &gp));
-    OK(t->context, gram_gp_cg_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
-    gram_gp_cg_destroy(gp);
+    OK(t->context, gram_gp_fit(t->context, t->kernel, t->x, t->y, &gp_options, &gp));
+    OK(t->context, gram_gp_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
+    gram_gp_destroy(gp);
     return holds(t, mean, variance);
 }
 
 static int inducing_holds(const truth *t, int64_t count)
 {
+    gram_gp_options gp_options = t->gp;
     gram_gp_inducing_options o;
-    gram_gp_inducing *gp = NULL;
+    gram_gp *gp = NULL;
     double mean, variance;
     gram_gp_inducing_options_init(&o, sizeof o);
-    o.gp = &t->gp;
+    gp_options.solver = GRAM_SOLVER_INDUCING;
+    gp_options.inducing = &o;
     o.count = count;
-    OK(t->context, gram_gp_inducing_fit(t->context, t->kernel, t->x, t->y, &o, &gp));
-    assert_true(gram_gp_inducing_get_report(gp)->value.trace_share < 0.02); /* the bound is tight */
-    OK(t->context, gram_gp_inducing_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
-    gram_gp_inducing_destroy(gp);
+    OK(t->context, gram_gp_fit(t->context, t->kernel, t->x, t->y, &gp_options, &gp));
+    assert_true(gram_gp_get_report(gp)->trace_error < 0.02); /* the bound is tight */
+    OK(t->context, gram_gp_predict(t->context, gp, t->last, NULL, 0, &mean, &variance));
+    gram_gp_destroy(gp);
     return holds(t, mean, variance);
 }
 

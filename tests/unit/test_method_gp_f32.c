@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gp_cases.h"
+#include "method/gp/cg/gp_cg.h"
 #include "oom.h"
 #include "samples.h"
 #include "solve/cholesky/cholesky_wide.h"
@@ -12,13 +13,13 @@
 
 enum { D = 3, NEW = GP_NEW };
 
-static gram_gp_cg_options refined(const gram_gp_options *gp)
+/* The options of an f32 factor with its refinement. */
+static gram_gp_options refined(const gram_gp_options *gp, gram_gp_cg_options *cg)
 {
-    gram_gp_cg_options o;
-    gram_gp_cg_options_init(&o, sizeof o);
-    assert_int_equal(o.preconditioner, GRAM_GP_CG_LOW_RANK);
-    o.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    o.gp = gp;
+    gram_gp_options o = *gp;
+    gram_gp_cg_options_init(cg, sizeof *cg);
+    o.precision = GRAM_PRECISION_MIXED;
+    o.cg = cg;
     return o;
 }
 
@@ -75,7 +76,8 @@ static void compare_posterior(gram_context *c, const gp_setting *s, const gp_dat
     gram_kernel *kernel = test_kernel(c, s->kernel);
     gram_points *x = test_points(c, t->n, D, t->x), *z = test_points(c, NEW, D, t->z);
     const gram_gp_options gp = gp_options_of(s, t);
-    const gram_gp_cg_options o = refined(&gp);
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
     gram_gp *exact = NULL;
     gram_gp_cg *cg = NULL;
     double mean[NEW], variance[NEW], mean2[NEW], variance2[NEW];
@@ -135,7 +137,8 @@ static void compare_likelihood(const gp_setting *s, const gp_data *t, uint64_t s
     gram_kernel *kernel = test_kernel(c, s->kernel);
     gram_points *x = test_points(c, t->n, D, t->x);
     const gram_gp_options gp = gp_options_of(s, t);
-    gram_gp_cg_options o = refined(&gp);
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
     gram_gp_cg_value value;
     const int64_t count = gram_kernel_parameter_count(kernel) + 1;
     OK(c, gram_gp_likelihood(c, kernel, x, t->y, &gp, &exact, slope));
@@ -145,7 +148,7 @@ static void compare_likelihood(const gp_setting *s, const gp_data *t, uint64_t s
         FAIL_TEST("%s: %.12g, exact %.12g, error %g and %g", s->kernel, value.log_marginal_likelihood, exact,
                   value.standard_error, value.quadrature_error);
     assert_true(value.standard_error < 5e-6 * t->n && value.residual <= 1e-6);
-    o.training_tolerance = 1e-10;
+    cg_options.training_tolerance = 1e-10;
     OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, gradient, error));
     for (int p = 0; p < count; p++)
         if (!(fabs(gradient[p] - slope[p]) < 5e-5 * (1 + fabs(slope[p])) && error[p] < 5e-5 * (1 + fabs(slope[p]))))
@@ -179,8 +182,9 @@ static void correction_matters(void **state)
     gp_setting s = GP_SETTINGS[0];
     s.noise = 1e-2;
     const gram_gp_options gp = gp_options_of(&s, t);
-    gram_gp_cg_options o = refined(&gp);
-    o.probes = 1000;
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
+    cg_options.probes = 1000;
     gram_gp_cg_value value;
     gram_cholesky *factor = NULL, *narrow = NULL;
     double exact, *shift = test_numbers(GP_MOST);
@@ -215,24 +219,21 @@ static void too_ill_conditioned(void **state)
     gp_setting s = GP_SETTINGS[0];
     s.noise = 1e-13;
     const gram_gp_options gp = gp_options_of(&s, t);
-    gram_gp_cg_options o = refined(&gp);
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
     gram_gp_cg_value value;
     gram_gp_cg *cg = NULL;
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL);
     assert_null(cg);
-    assert_string_equal(gram_context_message(c),
-                        "gp_cg_fit: the matrix is too ill-conditioned for an f32 factor: raise "
-                        "the noise or use the exact f64 path");
+    assert_string_equal(gram_context_message(c), "gp_fit: the matrix is too ill-conditioned for an f32 factor: raise "
+                                                 "the noise or use the exact f64 path");
     REFUSED(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
-            "gp_cg_likelihood: the matrix is too ill-conditioned");
-    o.most = 3; /* the caller's own limit is not the matrix's fault */
+            "gp_likelihood: the matrix is too ill-conditioned");
+    cg_options.most = 3; /* the caller's own limit is not the matrix's fault */
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);
-    o.preconditioner = (gram_gp_cg_preconditioner)2;
-    REFUSED(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_ERROR_ARGUMENT, "preconditioner = 2 is none");
     gram_kernel *negative = test_kernel(c, "sigmoid(a=1, c=-3)");
-    o.preconditioner = GRAM_GP_CG_FACTOR_F32;
     REFUSED(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,
             "too ill-conditioned for an f32 factor");
     gram_kernel_release(negative);
@@ -250,7 +251,8 @@ static void everything(gram_context *c, double *out)
     const gram_gp_options gp = gp_options_of(&GP_SETTINGS[3], t);
     gram_gp_cg_value value;
     gram_gp_cg *cg = NULL;
-    const gram_gp_cg_options o = refined(&gp);
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
     OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, out + 2 * NEW, out + 2 * NEW + 8));
     out[2 * NEW + 16] = value.log_marginal_likelihood;
     OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
@@ -278,8 +280,9 @@ static gram_status play(gram_context *c)
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);
     gp.flat = 1;
-    gram_gp_cg_options o = refined(&gp);
-    o.probes = 4;
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
+    cg_options.probes = 4;
     test_uniform(1, N, 0, 1, x);
     test_uniform(2, N, 0, 1, y);
     gram_status status = gram_kernel_parse(c, "rbf(ell=0.4)", &kernel);
@@ -312,9 +315,11 @@ static void half_the_memory(void **state)
     gram_points *points = test_points(c, N, D, x);
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);
-    const gram_gp_cg_options o = refined(&gp);
+    gram_gp_cg_options cg_options;
+    const gram_gp_options o = refined(&gp, &cg_options);
     gram_gp *exact = NULL;
     gram_gp_cg *cg = NULL;
+    gp.solver = GRAM_SOLVER_EXACT;
     assert_int_equal(gram_gp_fit(c, kernel, points, y, &gp, &exact), GRAM_ERROR_BUDGET);
     OK(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg));
     assert_true(gram_gp_cg_get_report(cg)->value.iterations <= 5);

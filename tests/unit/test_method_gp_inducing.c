@@ -79,12 +79,12 @@ static void against_matrices(void **state)
         gram_gp_inducing *fit = NULL;
         double mean[NEW], covariance[NEW * NEW], mean2[NEW], variance2[NEW], exact;
         gram_gp_inducing_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.inducing = &o;
         o.positions = z;
         o.jitter = 1e-8;
         const double bound = slow_bound(c, s, &t, o.jitter, mean, covariance);
         OK(c, gram_gp_likelihood(c, kernel, x, t.rows.y, &gp, &exact, NULL));
-        OK(c, gram_gp_inducing_fit(c, kernel, x, t.rows.y, &o, &fit));
+        OK(c, gram_gp_inducing_fit(c, kernel, x, t.rows.y, &gp, &fit));
         const gram_gp_inducing_report *r = gram_gp_inducing_get_report(fit);
         if (fabs(r->value.bound - bound) > 1e-6 * fabs(bound))
             FAIL_TEST("%s: bound %.12g, slowly %.12g", s->kernel, r->value.bound, bound);
@@ -124,11 +124,11 @@ static void all_points(void **state)
             gram_gp *full = NULL;
             double mean[NEW], variance[NEW], mean2[NEW], variance2[NEW];
             gram_gp_inducing_options_init(&o, sizeof o);
-            o.gp = &gp;
+            gp.inducing = &o;
             o.positions = way ? NULL : x;
             o.count = N + 100; /* more than there are: all */
             OK(c, gram_gp_fit(c, kernel, x, t.rows.y, &gp, &full));
-            OK(c, gram_gp_inducing_fit(c, kernel, x, t.rows.y, &o, &fit));
+            OK(c, gram_gp_inducing_fit(c, kernel, x, t.rows.y, &gp, &fit));
             const double exact = gram_gp_get_report(full)->log_marginal_likelihood;
             const gram_gp_inducing_report *r = gram_gp_inducing_get_report(fit);
             assert_true(r->value.bound <= exact + 1e-6 * fabs(exact) && r->value.bound >= exact - 1e-5);
@@ -161,10 +161,10 @@ static double moved_bound(gram_context *c, const gp_setting *s, const data *t, i
     if (p == count) gp.noise += step;
     if (p > count) z[p - count - 1] += step;
     gram_gp_inducing_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.inducing = &o;
     o.jitter = 1e-6;
     gram_points *x = test_points(c, N, D, t->rows.x), *positions = test_points(c, M, D, z);
-    OK(c, gram_gp_inducing_bound(c, moved, x, t->rows.y, positions, &o, &value, NULL, NULL, 0));
+    OK(c, gram_gp_inducing_bound(c, moved, x, t->rows.y, positions, &gp, &value, NULL, NULL, 0));
     gram_points_destroy(x);
     gram_points_destroy(positions);
     gram_kernel_release(moved);
@@ -188,9 +188,9 @@ static void gradient(void **state)
         gram_gp_inducing_value value;
         double slopes[MOST + M * (D + 1)] = {0}, places[M * (D + 1)];
         gram_gp_inducing_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.inducing = &o;
         o.jitter = 1e-6;
-        OK(c, gram_gp_inducing_bound(c, kernel, x, t.rows.y, z, &o, &value, slopes, places, D + 1));
+        OK(c, gram_gp_inducing_bound(c, kernel, x, t.rows.y, z, &gp, &value, slopes, places, D + 1));
         for (int i = 0; i < M * D; i++) slopes[count + 1 + i] = places[i / D * (D + 1) + i % D];
         for (int p = 0; p < count + 1 + M * D; p++) {
             const double h = p == count ? 1e-4 : 1e-3;
@@ -223,10 +223,10 @@ static void several_blocks(void **state)
     gram_gp_options_init(&gp, sizeof gp);
     gp.noise = 0.7;
     gram_gp_inducing_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.inducing = &o;
     for (int i = 0; i < ROWS; i++) y[i] += x[i * D] - 2 * x[i * D + 1];
     OK(c, gram_gp_likelihood(c, kernel, points, y, &gp, &value, slopes));
-    OK(c, gram_gp_inducing_bound(c, kernel, points, y, z, &o, &bound, slopes2, NULL, 0));
+    OK(c, gram_gp_inducing_bound(c, kernel, points, y, z, &gp, &bound, slopes2, NULL, 0));
     assert_true(fabs(value - bound.bound) < 1e-6);
     for (int p = 0; p < 3; p++)
         if (fabs(slopes[p] - slopes2[p]) > 1e-5 * (1 + fabs(slopes[p])))
@@ -242,12 +242,12 @@ static void several_blocks(void **state)
 /* ---- choosing and learning ---- */
 
 static double fit_bound(gram_context *c, const char *text, int n, const double *x, const double *y,
-                        const gram_gp_inducing_options *o, gram_gp_inducing **out)
+                        const gram_gp_options *gp, gram_gp_inducing **out)
 {
     gram_kernel *kernel = test_kernel(c, text);
     gram_points *points = test_points(c, n, D, x);
     gram_gp_inducing *fit = NULL;
-    assert_true(gram_gp_inducing_fit(c, kernel, points, y, o, &fit) >= 0);
+    assert_true(gram_gp_inducing_fit(c, kernel, points, y, gp, &fit) >= 0);
     const double bound = gram_gp_inducing_get_report(fit)->value.bound;
     if (out)
         *out = fit;
@@ -271,32 +271,30 @@ static void learns(void **state)
     gram_gp_options_init(&gp, sizeof gp);
     gp.noise = 0.3;
     gram_gp_inducing_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.inducing = &o;
     o.count = 20;
     const char *text = "0.5*rbf(ell=[2,2])";
-    const double fixed = fit_bound(c, text, ROWS, x, y, &o, NULL);
+    const double fixed = fit_bound(c, text, ROWS, x, y, &gp, NULL);
     for (int choice = GRAM_INDUCING_GREEDY; choice <= GRAM_INDUCING_KMEANS; choice++) {
         o.choice = (gram_inducing_choice)choice;
-        assert_true(fabs(fixed - fit_bound(c, text, ROWS, x, y, &o, NULL)) < 5);
+        assert_true(fabs(fixed - fit_bound(c, text, ROWS, x, y, &gp, NULL)) < 5);
     }
     o.choice = GRAM_INDUCING_DRAWN;
     o.learn_parameters = o.learn_noise = 1;
     o.tolerance = 1e-6;
     o.evaluations = 400;
-    const double learnt = fit_bound(c, text, ROWS, x, y, &o, NULL);
+    const double learnt = fit_bound(c, text, ROWS, x, y, &gp, NULL);
     o.learn_positions = 1;
-    const double placed = fit_bound(c, text, ROWS, x, y, &o, &fit);
+    const double placed = fit_bound(c, text, ROWS, x, y, &gp, &fit);
     assert_true(learnt > fixed + 20 && placed > learnt);
     const gram_gp_inducing_report *r = gram_gp_inducing_get_report(fit);
     assert_true(r->converged && r->evaluations > 3 && fabs(r->noise - 0.04) < 0.012 && r->m == 20);
     /* no slope is left where it ended, and no numbers above the bound of the exact process at the same kernel */
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
     gram_gp_inducing_value value;
-    gram_gp_inducing_describe(fit, &parts);
-    gram_points *points = test_points(c, ROWS, D, x), *z = test_points(c, 20, D, parts.positions);
+    gram_points *points = test_points(c, ROWS, D, x), *z = test_points(c, 20, D, fit->model.positions);
     double exact;
     gp.noise = r->noise;
-    OK(c, gram_gp_inducing_bound(c, gram_gp_inducing_kernel(fit), points, y, z, &o, &value, slopes, places, D));
+    OK(c, gram_gp_inducing_bound(c, gram_gp_inducing_kernel(fit), points, y, z, &gp, &value, slopes, places, D));
     OK(c, gram_gp_likelihood(c, gram_gp_inducing_kernel(fit), points, y, &gp, &exact, NULL));
     assert_true(value.bound == placed && placed <= exact && exact - placed < 2);
     for (int p = 0; p < 3; p++) assert_true(fabs(slopes[p]) < 0.5); /* amplitude and lengths are of order 1 */
@@ -327,10 +325,10 @@ static void units(void **state)
         gram_gp_options_init(&gp, sizeof gp);
         gp.noise = 0.3 * unit * unit;
         gram_gp_inducing_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.inducing = &o;
         o.count = 15;
         o.learn_parameters = o.learn_noise = 1;
-        bound[k] = fit_bound(c, k ? "500000*rbf(ell=[2,2])" : "0.5*rbf(ell=[2,2])", ROWS, x, y, &o, &fit);
+        bound[k] = fit_bound(c, k ? "500000*rbf(ell=[2,2])" : "0.5*rbf(ell=[2,2])", ROWS, x, y, &gp, &fit);
         noise[k] = gram_gp_inducing_get_report(fit)->noise;
         steps[k] = gram_gp_inducing_get_report(fit)->evaluations;
         gram_gp_inducing_destroy(fit);
@@ -356,11 +354,14 @@ static void single_precision(void **state)
     double out[2][2 * NEW];
     OK(c, gram_points_create_f32(c, N, D, single, D, &f32));
     for (int k = 0; k < 2; k++) {
+        gram_gp_options gp;
         gram_gp_inducing_options o;
         gram_gp_inducing *fit = NULL;
+        gram_gp_options_init(&gp, sizeof gp);
         gram_gp_inducing_options_init(&o, sizeof o);
+        gp.inducing = &o;
         o.count = 20;
-        OK(c, gram_gp_inducing_fit(c, kernel, k ? f32 : x, t.rows.y, &o, &fit));
+        OK(c, gram_gp_inducing_fit(c, kernel, k ? f32 : x, t.rows.y, &gp, &fit));
         OK(c, gram_gp_inducing_predict(c, fit, z, NULL, 0, out[k], out[k] + NEW));
         gram_gp_inducing_destroy(fit);
     }
@@ -442,34 +443,35 @@ static void round_trip(void **state)
         gram_points *x = test_points(c, N, D, t.rows.x), *n = test_points(c, NEW, D, t.rows.z);
         gram_gp_options gp = gp_options_of(s, &t.rows);
         gram_gp_inducing_options o;
-        gram_gp_inducing *fit = NULL, *copy = NULL;
-        gram_gp_inducing_parts parts = {.size = sizeof parts};
+        gram_gp *fit = NULL, *copy = NULL;
+        gram_gp_parts parts = {.size = sizeof parts};
         double out[4][NEW];
         gram_gp_inducing_options_init(&o, sizeof o);
-        o.gp = &gp;
+        gp.inducing = &o;
+        gp.solver = GRAM_SOLVER_INDUCING;
         o.count = 12;
-        OK(c, gram_gp_inducing_fit(c, kernel, x, t.rows.y, &o, &fit));
-        gram_gp_inducing_describe(fit, &parts);
-        OK(c, gram_gp_inducing_create(c, kernel, &parts, &copy));
-        OK(c, gram_gp_inducing_predict(c, fit, n, s->columns ? t.rows.new_basis : NULL, 1, out[0], out[1]));
-        gram_gp_inducing_destroy(fit); /* nothing of it is borrowed */
-        OK(c, gram_gp_inducing_predict(c, copy, n, s->columns ? t.rows.new_basis : NULL, 1, out[2], out[3]));
+        OK(c, gram_gp_fit(c, kernel, x, t.rows.y, &gp, &fit));
+        gram_gp_describe(fit, &parts);
+        OK(c, gram_gp_create(c, kernel, &parts, &copy));
+        OK(c, gram_gp_predict(c, fit, n, s->columns ? t.rows.new_basis : NULL, 1, out[0], out[1]));
+        gram_gp_destroy(fit); /* nothing of it is borrowed */
+        OK(c, gram_gp_predict(c, copy, n, s->columns ? t.rows.new_basis : NULL, 1, out[2], out[3]));
         assert_memory_equal(out[0], out[2], 2 * sizeof out[0]);
-        assert_true(gram_gp_inducing_get_report(copy)->m == 12 && gram_gp_inducing_get_report(copy)->n == N);
-        gram_gp_inducing_describe(copy, &parts);
+        assert_true(gram_gp_get_report(copy)->rank == 12 && gram_gp_get_report(copy)->n == N);
+        gram_gp_describe(copy, &parts);
         double *bad = test_numbers(12 * 12);
         memcpy(bad, parts.inner, 144 * sizeof *bad);
         bad[13] = 0;
         parts.inner = bad;
         fit = NULL;
-        assert_int_equal(gram_gp_inducing_create(c, kernel, &parts, &fit), GRAM_ERROR_DATA);
+        assert_int_equal(gram_gp_create(c, kernel, &parts, &fit), GRAM_ERROR_DATA);
         bad[13] = NAN;
-        assert_int_equal(gram_gp_inducing_create(c, kernel, &parts, &fit), GRAM_ERROR_DATA);
+        assert_int_equal(gram_gp_create(c, kernel, &parts, &fit), GRAM_ERROR_DATA);
         parts.inner = NULL;
-        assert_int_equal(gram_gp_inducing_create(c, kernel, &parts, &fit), GRAM_ERROR_ARGUMENT);
+        assert_int_equal(gram_gp_create(c, kernel, &parts, &fit), GRAM_ERROR_ARGUMENT);
         assert_null(fit);
         free(bad);
-        gram_gp_inducing_destroy(copy);
+        gram_gp_destroy(copy);
         gram_points_destroy(x);
         gram_points_destroy(n);
         gram_kernel_release(kernel);
@@ -481,21 +483,24 @@ static void learnt_and_chosen(gram_context *c, double *out)
 {
     enum { ROWS = 2080 };
     double *x = test_random(5, ROWS * D, 0, 5), *y = test_random(6, ROWS, -1, 1), *z = test_random(7, NEW * D, 0, 5);
+    gram_gp_options gp;
     gram_gp_inducing_options o;
     gram_gp_inducing *fit = NULL;
+    gram_gp_options_init(&gp, sizeof gp);
     gram_gp_inducing_options_init(&o, sizeof o);
+    gp.inducing = &o;
     o.count = 200;
     o.choice = GRAM_INDUCING_KMEANS;
     o.learn_parameters = o.learn_positions = o.learn_noise = 1;
     o.evaluations = 2;
-    out[2 * NEW] = fit_bound(c, "rbf(ell=[0.5,0.7])", ROWS, x, y, &o, &fit);
+    out[2 * NEW] = fit_bound(c, "rbf(ell=[0.5,0.7])", ROWS, x, y, &gp, &fit);
     gram_points *n = test_points(c, NEW, D, z);
     OK(c, gram_gp_inducing_predict(c, fit, n, NULL, 0, out, out + NEW));
     gram_gp_inducing_destroy(fit);
     gram_points_destroy(n);
     o.choice = GRAM_INDUCING_GREEDY;
     o.learn_parameters = o.learn_positions = o.learn_noise = 0;
-    out[2 * NEW + 1] = fit_bound(c, "rbf(ell=[0.5,0.7])", ROWS, x, y, &o, NULL);
+    out[2 * NEW + 1] = fit_bound(c, "rbf(ell=[0.5,0.7])", ROWS, x, y, &gp, NULL);
     free(x), free(y), free(z);
 }
 
@@ -528,7 +533,7 @@ static void degenerate(void **state)
         gram_gp_inducing_options_init(&o, sizeof o);
         gp.mean = way == 3 ? GRAM_MEAN_LINEAR : GRAM_MEAN_CONSTANT;
         gp.noise = 0.05;
-        o.gp = &gp;
+        gp.inducing = &o;
         for (int learn = 0; learn < 2; learn++)
             for (int choice = 0; choice < 3; choice++) {
                 gram_gp *full = NULL;
@@ -539,7 +544,7 @@ static void degenerate(void **state)
                 o.learn_positions = o.learn_noise = o.learn_parameters = learn;
                 o.evaluations = 8;
                 OK(c, gram_gp_fit(c, kernel, x, t.rows.y, &gp, &full));
-                assert_true(gram_gp_inducing_fit(c, kernel, x, t.rows.y, &o, &fit) >= 0);
+                assert_true(gram_gp_inducing_fit(c, kernel, x, t.rows.y, &gp, &fit) >= 0);
                 OK(c, gram_gp_predict(c, full, z, NULL, 0, mean, variance));
                 OK(c, gram_gp_inducing_predict(c, fit, z, NULL, 0, mean2, variance2));
                 for (int i = 0; i < NEW; i++) {
@@ -569,35 +574,35 @@ static void bad_arguments(void **state)
     gram_gp_inducing_value value;
     gram_gp_options_init(&gp, sizeof gp);
     gram_gp_inducing_options_init(&o, sizeof o);
-    o.gp = &gp;
+    gp.inducing = &o;
     gp.noise = 0;
-    REFUSED(c, gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
+    REFUSED(c, gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_ARGUMENT, "noise of row 0 is 0");
     gp.noise = 0.1;
     o.positions = wide;
-    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_DIMENSION);
-    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, wide, &o, &value, NULL, NULL, 0),
+    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_DIMENSION);
+    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, wide, &gp, &value, NULL, NULL, 0),
                      GRAM_ERROR_DIMENSION);
-    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, NULL, &o, &value, NULL, NULL, 0),
+    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, NULL, &gp, &value, NULL, NULL, 0),
                      GRAM_ERROR_ARGUMENT);
-    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, points, &o, &value, NULL, mean, 0),
+    assert_int_equal(gram_gp_inducing_bound(c, kernel, points, y, points, &gp, &value, NULL, mean, 0),
                      GRAM_ERROR_ARGUMENT);
     o.positions = NULL;
     o.count = -1;
-    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_ARGUMENT);
     o.count = 2;
     o.jitter = -1;
-    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_ARGUMENT);
     o.jitter = 0;
     o.choice = (gram_inducing_choice)7;
-    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_ARGUMENT);
     o.choice = GRAM_INDUCING_GREEDY;
-    assert_int_equal(gram_gp_inducing_fit(c, NULL, points, y, &o, &fit), GRAM_ERROR_ARGUMENT);
-    OK(c, gram_gp_inducing_fit(c, kernel, points, y, &o, &fit));
+    assert_int_equal(gram_gp_inducing_fit(c, NULL, points, y, &gp, &fit), GRAM_ERROR_ARGUMENT);
+    OK(c, gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit));
     assert_int_equal(gram_gp_inducing_predict(c, fit, wide, NULL, 0, mean, NULL), GRAM_ERROR_DIMENSION);
     OK(c, gram_gp_inducing_predict(c, fit, points, NULL, 0, mean, NULL));
     gram_gp_inducing_destroy(fit);
     y[2] = NAN;
-    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &o, &fit), GRAM_ERROR_DATA);
+    assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_DATA);
     assert_null(fit);
     gram_points_destroy(points);
     gram_points_destroy(wide);
@@ -611,16 +616,17 @@ static gram_status play(gram_context *c)
     double x[ROWS], y[ROWS], mean[ROWS], variance[ROWS], slopes[2], places[ROWS];
     gram_kernel *kernel = NULL;
     gram_points *points = NULL;
-    gram_gp_inducing *fit = NULL, *copy = NULL;
+    gram_gp *fit = NULL, *copy = NULL;
     gram_gp_inducing_value value;
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
+    gram_gp_parts parts = {.size = sizeof parts};
     gram_gp_inducing_options o;
     gram_gp_options gp;
     gram_gp_options_init(&gp, sizeof gp);
     gram_gp_inducing_options_init(&o, sizeof o);
     gp.flat = 1;
     gp.noise = 0.3;
-    o.gp = &gp;
+    gp.inducing = &o;
+    gp.solver = GRAM_SOLVER_INDUCING;
     o.count = 5;
     o.learn_parameters = o.learn_noise = o.learn_positions = 1;
     o.evaluations = 2;
@@ -629,17 +635,17 @@ static gram_status play(gram_context *c)
     gram_status status = gram_kernel_parse(c, "rbf(ell=0.4)", &kernel);
     if (status >= 0) status = gram_points_create_f64(c, ROWS, 1, x, 1, &points);
     for (int choice = 0; choice < 3 && status >= 0; choice++) {
-        gram_gp_inducing_destroy(fit);
+        gram_gp_destroy(fit);
         fit = NULL;
         o.choice = (gram_inducing_choice)choice;
-        status = gram_gp_inducing_fit(c, kernel, points, y, &o, &fit);
+        status = gram_gp_fit(c, kernel, points, y, &gp, &fit);
     }
-    if (status >= 0) gram_gp_inducing_describe(fit, &parts);
-    if (status >= 0) status = gram_gp_inducing_create(c, kernel, &parts, &copy);
-    if (status >= 0) status = gram_gp_inducing_predict(c, copy, points, NULL, 0, mean, variance);
-    if (status >= 0) status = gram_gp_inducing_bound(c, kernel, points, y, points, &o, &value, slopes, places, 1);
-    gram_gp_inducing_destroy(fit);
-    gram_gp_inducing_destroy(copy);
+    if (status >= 0) gram_gp_describe(fit, &parts);
+    if (status >= 0) status = gram_gp_create(c, kernel, &parts, &copy);
+    if (status >= 0) status = gram_gp_predict(c, copy, points, NULL, 0, mean, variance);
+    if (status >= 0) status = gram_gp_inducing_bound(c, kernel, points, y, points, &gp, &value, slopes, places, 1);
+    gram_gp_destroy(fit);
+    gram_gp_destroy(copy);
     gram_points_destroy(points);
     gram_kernel_release(kernel);
     return status;

@@ -122,9 +122,18 @@ static void refusals(void **state)
     o.draws = 0;
     assert_int_equal(gram_gp_path_create(c, kernel, 1, points, x, &o, &path), GRAM_ERROR_ARGUMENT);
     o.draws = 2;
-    o.tolerance = 2;
+    o.solver = GRAM_SOLVER_MARKOV;
     assert_int_equal(gram_gp_path_create(c, kernel, 1, points, x, &o, &path), GRAM_ERROR_ARGUMENT);
-    o.tolerance = 1e-8;
+    gram_gp_options gp;
+    gram_gp_cg_options cg;
+    gram_gp_options_init(&gp, sizeof gp);
+    gram_gp_cg_options_init(&cg, sizeof cg);
+    cg.tolerance = 2;
+    gp.cg = &cg;
+    o.gp = &gp;
+    o.solver = GRAM_SOLVER_CG;
+    assert_int_equal(gram_gp_path_create(c, kernel, 1, points, x, &o, &path), GRAM_ERROR_ARGUMENT);
+    cg.tolerance = 1e-8;
     OK(c, gram_gp_path_create(c, kernel, 1, points, x, &o, &path));
     assert_int_equal(gram_gp_path_count(path), 2);
     assert_int_equal(gram_gp_path_evaluate(c, path, points, NULL, 0, out, 1), GRAM_ERROR_ARGUMENT);
@@ -156,7 +165,7 @@ static void make_data(data *t)
 }
 
 static gram_gp_path *make_path(gram_context *c, const data *t, gram_mean mean, int flat, double noise,
-                               gram_path_solver solver)
+                               gram_solver solver)
 {
     gram_kernel *kernel = test_kernel(c, "1.2*matern(nu=2.5, ell=[0.8,1,2])");
     gram_points *x = test_points(c, N, D, t->x);
@@ -190,13 +199,13 @@ static void one_function(void **state)
     for (int way = 0; way < 3; way++) {
         const gram_mean mean = way == 0 ? GRAM_MEAN_ZERO : way == 1 ? GRAM_MEAN_CONSTANT : GRAM_MEAN_LINEAR;
         gram_context *c = sample_context(5, 1);
-        gram_gp_path *exact = make_path(c, &t, mean, way > 0, 0.05, GRAM_PATH_AUTO);
-        gram_gp_path *cg = make_path(c, &t, mean, way > 0, 0.05, GRAM_PATH_CG);
+        gram_gp_path *exact = make_path(c, &t, mean, way > 0, 0.05, GRAM_SOLVER_AUTO);
+        gram_gp_path *cg = make_path(c, &t, mean, way > 0, 0.05, GRAM_SOLVER_CG);
         gram_points *z = test_points(c, NEW, D, t.z);
         double *out = test_numbers(NEW * DRAWS), *other = test_numbers(NEW * DRAWS), row[DRAWS], residual, spread = 0;
-        assert_int_equal(gram_gp_path_solver(exact, &residual), GRAM_PATH_EXACT);
+        assert_int_equal(gram_gp_path_solver(exact, &residual), GRAM_SOLVER_EXACT);
         assert_true(isnan(residual));
-        assert_int_equal(gram_gp_path_solver(cg, &residual), GRAM_PATH_CG);
+        assert_int_equal(gram_gp_path_solver(cg, &residual), GRAM_SOLVER_CG);
         assert_true(residual <= 1e-8);
         OK(c, gram_gp_path_evaluate(c, exact, z, t.new_basis, 1, out, DRAWS));
         OK(c, gram_gp_path_evaluate(c, cg, z, t.new_basis, 1, other, DRAWS));
@@ -227,7 +236,7 @@ static void interpolates(void **state)
     data t;
     make_data(&t);
     gram_context *c = sample_context(6, 2);
-    gram_gp_path *path = make_path(c, &t, GRAM_MEAN_CONSTANT, 0, 0, GRAM_PATH_EXACT);
+    gram_gp_path *path = make_path(c, &t, GRAM_MEAN_CONSTANT, 0, 0, GRAM_SOLVER_EXACT);
     gram_points *x = test_points(c, N, D, t.x);
     double *out = test_numbers(N * DRAWS);
     OK(c, gram_gp_path_evaluate(c, path, x, NULL, 0, out, DRAWS));
@@ -243,8 +252,8 @@ static void both_solvers(gram_context *c, double *out)
 {
     data t;
     make_data(&t);
-    for (int solver = GRAM_PATH_EXACT; solver <= GRAM_PATH_CG; solver++, out += NEW * DRAWS) {
-        gram_gp_path *path = make_path(c, &t, GRAM_MEAN_LINEAR, 1, 0.02, (gram_path_solver)solver);
+    for (int solver = GRAM_SOLVER_EXACT; solver <= GRAM_SOLVER_CG; solver++, out += NEW * DRAWS) {
+        gram_gp_path *path = make_path(c, &t, GRAM_MEAN_LINEAR, 1, 0.02, (gram_solver)solver);
         gram_points *z = test_points(c, NEW, D, t.z);
         OK(c, gram_gp_path_evaluate(c, path, z, t.new_basis, 1, out, DRAWS));
         gram_gp_path_destroy(path);
@@ -303,7 +312,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_points_create_f64(c, ROWS, 1, x, 1, &points);
     for (int solver = 0; solver < 3 && status >= 0; solver++) {
         gram_gp_path *path = NULL;
-        o.solver = (gram_path_solver)solver;
+        o.solver = (gram_solver)solver;
         status = gram_gp_path_create(c, kernel, 1, solver ? points : NULL, solver ? y : NULL, &o, &path);
         if (status >= 0) status = gram_gp_path_evaluate(c, path, points, NULL, 0, out, 2);
         gram_gp_path_destroy(path);

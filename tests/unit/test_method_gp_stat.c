@@ -59,7 +59,7 @@ static void squared_norm_of_draws(void **state)
     gram_kernel *kernel = test_kernel(c, "matern(nu=0.5, ell=1)");
     gram_points *points = test_points(c, N, 1, x);
     double *out = test_numbers(N * DRAWS), f[N], zero[N] = {0}, base;
-    OK(c, gram_gp_draw_prior(c, kernel, points, DRAWS, out, DRAWS, NULL));
+    OK(c, gram_gp_draw_prior(c, kernel, points, GRAM_SOLVER_EXACT, DRAWS, out, DRAWS, NULL));
     OK(c, gram_gp_likelihood(c, kernel, points, zero, &options, &base, NULL));
     for (int k = 0; k < DRAWS; k++) {
         for (int i = 0; i < N; i++) f[i] = out[i * DRAWS + k];

@@ -77,7 +77,7 @@ static void term_of_a_sum(void **state)
     gram_context_destroy(c);
 }
 
-/* A kernel that is no sum is its own term; the posterior of a constant is the conjugate update of a normal mean: with prior
+/* A kernel that is not a sum is its own term; the posterior of a constant is the conjugate update of a normal mean: with prior
  * variance c and n observations of variance s, precision 1/c + n/s and mean (sum y/s)/(1/c + n/s). */
 static void conjugate_update(void **state)
 {

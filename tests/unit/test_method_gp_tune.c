@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "method/gp/markov/gp_markov.h"
 #include "oom.h"
 #include "support.h"
 
@@ -130,7 +131,7 @@ static double objective_at(gram_context *c, const gram_kernel *kernel, const dou
     return value;
 }
 
-/* The values of the kernel, and behind them the noise. */
+/* The values of the kernel, and after them the noise. */
 static int64_t values_of(gram_context *c, const gram_kernel *kernel, double noise, double *values)
 {
     const int64_t count = gram_kernel_parameter_count(kernel);
@@ -553,7 +554,7 @@ static void diagnosis(void **state)
     for (int i = 0; i < ROWS; i++) y[i] += 10 * line[i]; /* an amplitude without end: a line of a kernel that is flat */
     r = tune(c, "const*rbf(ell=3000!)", ROWS, 1, line, y, &o, &how);
     sane(&r);
-    says(&r, "The amplitude const stands at its upper bound");
+    says(&r, "The amplitude const is at its upper bound");
     assert_int_equal(r.report.at_bound, 1);
     gram_kernel_release(r.kernel);
 

@@ -7,7 +7,6 @@
 
 #include "oom.h"
 #include "support.h"
-#include "tune/grid_search.h"
 
 enum { N = 60, D = 2 };
 
@@ -276,35 +275,6 @@ static void test_threads(void **state)
 
 /* ---- tuning ---- */
 
-/* Every class, and all rows, spread evenly over the folds. */
-static void test_deal(void **state)
-{
-    enum { FOLDS = 7 };
-    (void)state;
-    gram_context *c = test_context(1, GRAM_ISA_AUTO);
-    data t;
-    double label[N];
-    int64_t fold[N];
-    make_data(&t);
-    for (int i = 0; i < N; i++) label[i] = (double)t.several[i];
-    OK(c, gram_loss_deal(c, N, label, 3, FOLDS, fold));
-    for (int class = -1; class < 3; class ++) { /* -1: all rows */
-        int counts[FOLDS] = {0}, least = N, most = 0, total = 0;
-        for (int i = 0; i < N; i++) {
-            assert_in_range(fold[i], 0, FOLDS - 1);
-            if (class >= 0 && t.several[i] != class) continue;
-            counts[fold[i]]++;
-            total++;
-        }
-        for (int k = 0; k < FOLDS; k++) {
-            least = counts[k] < least ? counts[k] : least;
-            most = counts[k] > most ? counts[k] : most;
-        }
-        assert_true(total > 0 && most - least <= 1);
-    }
-    gram_context_destroy(c);
-}
-
 /* With as many folds as rows the held-out probabilities are those of refits without the row. */
 static void check_leave_one_out(gram_context *c, int classes, const int64_t *label, const data *t)
 {
@@ -505,7 +475,7 @@ int main(void)
         cmocka_unit_test(test_weights),      cmocka_unit_test(test_equal_rows),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_tune_leave_one_out),
         cmocka_unit_test(test_tune_default), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

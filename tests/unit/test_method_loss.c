@@ -34,23 +34,22 @@ static gram_loss_options options_of(gram_loss_kind kind, double lambda)
     return o;
 }
 
-static gram_loss_fit *fit(gram_context *c, const char *kernel, int64_t n, const double *x, const double *y,
-                          const gram_loss_options *o)
+static gram_loss *fit(gram_context *c, const char *kernel, int64_t n, const double *x, const double *y,
+                      const gram_loss_options *o)
 {
     gram_kernel *k = test_kernel(c, kernel);
     gram_points *p = test_points(c, n, 1, x);
-    gram_loss_fit *made = NULL;
-    OK(c, gram_loss_fit_create(c, k, p, y, o, &made));
+    gram_loss *made = NULL;
+    OK(c, gram_loss_fit(c, k, p, y, o, &made));
     gram_points_destroy(p);
     gram_kernel_release(k);
     return made;
 }
 
-static void values(gram_context *c, const gram_loss_fit *f, int64_t n, const double *x, double *out)
+static void values(gram_context *c, const gram_loss *f, int64_t n, const double *x, double *out)
 {
     gram_points *p = test_points(c, n, 1, x);
-    OK(c,
-       gram_function_evaluate(c, gram_loss_fit_function(f), p, out, gram_function_outputs(gram_loss_fit_function(f))));
+    OK(c, gram_function_evaluate(c, gram_loss_function(f), p, out, gram_function_outputs(gram_loss_function(f))));
     gram_points_destroy(p);
 }
 
@@ -74,12 +73,12 @@ static void test_reference(void **state)
         o.quantile_count = levels, o.quantiles = level;
         o.non_crossing = non_crossing;
         o.weights = w;
-        gram_loss_fit *f = fit(c, "rbf(ell=0.4)", n, x, y, &o);
-        const gram_loss_report *r = gram_loss_fit_report(f);
+        gram_loss *f = fit(c, "rbf(ell=0.4)", n, x, y, &o);
+        const gram_loss_report *r = gram_loss_get_report(f);
         if (!(fabs(r->objective - least) < 2e-7 * least))
             FAIL_TEST("block %d: objective %.12g, not %.12g", blocks, r->objective, least);
         assert_true(r->gap <= 1e-8 && r->iterations < 40);
-        gram_loss_fit_destroy(f);
+        gram_loss_destroy(f);
     }
     assert_int_equal(blocks, 8);
     fclose(file);
@@ -105,9 +104,9 @@ static double conjugate(const gram_loss_options *o, int64_t q, double z)
 
 static void check_certificate(gram_context *c, const data *t, const gram_loss_options *o, const char *kernel)
 {
-    gram_loss_fit *f = fit(c, kernel, N, t->x, t->y, o);
-    const gram_function *g = gram_loss_fit_function(f);
-    const gram_loss_report *r = gram_loss_fit_report(f);
+    gram_loss *f = fit(c, kernel, N, t->x, t->y, o);
+    const gram_function *g = gram_loss_function(f);
+    const gram_loss_report *r = gram_loss_get_report(f);
     const int64_t m = gram_function_outputs(g);
     const double *a = gram_function_coefficients(g), *b = gram_function_constant(g), scale = 2 * N * o->lambda;
     double at[N * LEVELS], primal = 0, dual = 0, loss = 0, total = 0, norm = 0;
@@ -135,7 +134,7 @@ static void check_certificate(gram_context *c, const data *t, const gram_loss_op
     assert_true(r->gap < 1e-8);
     assert_true(fabs(r->loss - loss / total) < 1e-9 * primal);
     assert_true(fabs(r->norm - sqrt(norm)) < 1e-6 * sqrt(norm));
-    gram_loss_fit_destroy(f);
+    gram_loss_destroy(f);
 }
 
 static void test_certificates(void **state)
@@ -178,10 +177,10 @@ static void test_ridge(void **state)
         o.weights = t.w;
         o.delta = 100;
         o.tolerance = 1e-13;
-        gram_loss_fit *f = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o);
+        gram_loss *f = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o);
         values(c, f, N, t.x, out);
         assert_true(test_distance(N, 1, out, 1, gram_krr_fitted(krr), 1) < 1e-5);
-        gram_loss_fit_destroy(f);
+        gram_loss_destroy(f);
     }
     gram_krr_destroy(krr);
     gram_kernel_release(k);
@@ -199,7 +198,7 @@ static void test_quantiles(void **state)
     make_data(&t);
     gram_loss_options o = options_of(GRAM_LOSS_QUANTILE, 1e-3);
     o.quantile_count = LEVELS, o.quantiles = LEVEL;
-    gram_loss_fit *f = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o);
+    gram_loss *f = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o);
     double out[N * LEVELS];
     values(c, f, N, t.x, out);
     for (int q = 0; q < LEVELS; q++) {
@@ -210,7 +209,7 @@ static void test_quantiles(void **state)
         }
         assert_true(below <= LEVEL[q] * N && above <= (1 - LEVEL[q]) * N);
     }
-    gram_loss_fit_destroy(f);
+    gram_loss_destroy(f);
     gram_context_destroy(c);
 }
 
@@ -232,9 +231,9 @@ static void test_interpolating(void **state)
             test_uniform(seed + 100, N, 0, 1, u);
             memcpy(x + N / 2, x, N / 2 * sizeof *x);
             for (int i = 0; i < N; i++) y[i] = sin(2 * x[i]) + u[i % (N / 2)];
-            gram_loss_fit *f = fit(c, "rbf(ell=0.1)", N, x, y, &o);
-            assert_true(gram_loss_fit_report(f)->gap <= o.tolerance);
-            gram_loss_fit_destroy(f);
+            gram_loss *f = fit(c, "rbf(ell=0.1)", N, x, y, &o);
+            assert_true(gram_loss_get_report(f)->gap <= o.tolerance);
+            gram_loss_destroy(f);
         }
     gram_context_destroy(c);
 }
@@ -249,27 +248,27 @@ static void test_non_crossing(void **state)
     make_data(&t);
     gram_loss_options o = options_of(GRAM_LOSS_QUANTILE, 1e-4);
     o.quantile_count = LEVELS, o.quantiles = near;
-    gram_loss_fit *alone = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
+    gram_loss *alone = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
     o.non_crossing = 1;
-    gram_loss_fit *together = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
-    assert_true(gram_loss_fit_report(alone)->crossing > 1e-3);
-    assert_true(gram_loss_fit_report(together)->crossing < 1e-7);
-    assert_true(gram_loss_fit_report(together)->objective > gram_loss_fit_report(alone)->objective * (1 + 1e-6));
+    gram_loss *together = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
+    assert_true(gram_loss_get_report(alone)->crossing > 1e-3);
+    assert_true(gram_loss_get_report(together)->crossing < 1e-7);
+    assert_true(gram_loss_get_report(together)->objective > gram_loss_get_report(alone)->objective * (1 + 1e-6));
     double out[FEW * LEVELS];
     values(c, together, FEW, t.x, out);
     for (int i = 0; i < FEW; i++)
         assert_true(out[i * LEVELS] < out[i * LEVELS + 1] + 1e-7 && out[i * LEVELS + 1] < out[i * LEVELS + 2] + 1e-7);
-    gram_loss_fit_destroy(alone);
-    gram_loss_fit_destroy(together);
+    gram_loss_destroy(alone);
+    gram_loss_destroy(together);
     o.quantiles = LEVEL;
     o.lambda = 0.1;
     together = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
     o.non_crossing = 0;
     alone = fit(c, "rbf(ell=0.4)", FEW, t.x, t.y, &o);
-    assert_true(gram_loss_fit_report(alone)->crossing == 0);
-    assert_true(fabs(gram_loss_fit_report(alone)->objective - gram_loss_fit_report(together)->objective) < 1e-7);
-    gram_loss_fit_destroy(alone);
-    gram_loss_fit_destroy(together);
+    assert_true(gram_loss_get_report(alone)->crossing == 0);
+    assert_true(fabs(gram_loss_get_report(alone)->objective - gram_loss_get_report(together)->objective) < 1e-7);
+    gram_loss_destroy(alone);
+    gram_loss_destroy(together);
     gram_context_destroy(c);
 }
 
@@ -281,17 +280,17 @@ static void test_degenerate(void **state)
     double x[7] = {1, 1, 1, 1, 1, 1, 1}, out[7];
     const double y[7] = {3, 1, 9, 2, 40, 5, 4}, same[7] = {5, 5, 5, 5, 5, 5, 5};
     gram_loss_options o = options_of(GRAM_LOSS_ABSOLUTE, 1e-3);
-    gram_loss_fit *f = fit(c, "rbf(ell=1)", 7, x, y, &o);
+    gram_loss *f = fit(c, "rbf(ell=1)", 7, x, y, &o);
     values(c, f, 7, x, out);
     assert_true(fabs(out[0] - 4) < 1e-6);
-    gram_loss_fit_destroy(f);
+    gram_loss_destroy(f);
     for (int i = 0; i < 7; i++) x[i] = i;
     for (int kind = 0; kind < 5; kind++) {
         o = options_of((gram_loss_kind)kind, 1e-3);
         f = fit(c, "rbf(ell=1)", 7, x, same, &o);
         values(c, f, 7, x, out);
         for (int i = 0; i < 7; i++) assert_true(fabs(out[i] - 5) < (kind == 4 ? 0.1 + 1e-6 : 1e-5));
-        gram_loss_fit_destroy(f);
+        gram_loss_destroy(f);
     }
     gram_context_destroy(c);
 }
@@ -302,10 +301,10 @@ static void values_of_many(gram_context *c, double *out)
     double *x = test_random(5, MANY, 0, 6), *e = test_random(6, MANY, -1, 1), y[MANY];
     for (int i = 0; i < MANY; i++) y[i] = sin(x[i]) + e[i];
     const gram_loss_options o = options_of(GRAM_LOSS_INSENSITIVE, 1e-4);
-    gram_loss_fit *f = fit(c, "rbf(ell=0.5)", MANY, x, y, &o);
+    gram_loss *f = fit(c, "rbf(ell=0.5)", MANY, x, y, &o);
     values(c, f, MANY, x, out);
-    assert_true(gram_loss_fit_report(f)->support < MANY && gram_loss_fit_report(f)->support > MANY / 2);
-    gram_loss_fit_destroy(f);
+    assert_true(gram_loss_get_report(f)->support < MANY && gram_loss_get_report(f)->support > MANY / 2);
+    gram_loss_destroy(f);
     free(x), free(e);
 }
 
@@ -340,18 +339,18 @@ static void test_tune(void **state)
     for (int i = 0; i < FEW; i++) { /* each row from a refit without it */
         double w[FEW], out[LEVELS];
         gram_loss_options fo = o.loss;
-        gram_loss_fit *f = NULL;
+        gram_loss *f = NULL;
         memcpy(w, t.w, sizeof w);
         w[i] = 0;
         fo.weights = w;
         fo.lambda = lambda * FEW / (FEW - 1);
-        OK(c, gram_loss_fit_create(c, tuned, p, t.y, &fo, &f));
+        OK(c, gram_loss_fit(c, tuned, p, t.y, &fo, &f));
         values(c, f, 1, t.x + i, out);
         if (!(test_distance(1, LEVELS, out, LEVELS, held + i * LEVELS, LEVELS) < 0.05))
             FAIL_TEST("row %d: held out %g, refitted %g", i, held[i * LEVELS], out[0]);
         for (int q = 0; q < LEVELS; q++) sum += t.w[i] * gram_loss_value(&o.loss, q, t.y[i] - held[i * LEVELS + q]);
         total += t.w[i];
-        gram_loss_fit_destroy(f);
+        gram_loss_destroy(f);
     }
     assert_true(fabs(r.value - sum / total) < 1e-12);
     gram_kernel_release(tuned);
@@ -363,11 +362,11 @@ static void test_tune(void **state)
         OK(c, gram_loss_tune(c, kernel, all, t.y, &o, &tuned, &lambda, &r, NULL, NULL, 0));
         gram_loss_options flat = o.loss;
         flat.lambda = 1e6;
-        gram_loss_fit *f = NULL;
-        OK(c, gram_loss_fit_create(c, tuned, all, t.y, &flat, &f));
-        if (!(r.value < 0.8 * gram_loss_fit_report(f)->loss))
-            FAIL_TEST("%s: %g, constant %g", gram_loss_name(o.loss.kind), r.value, gram_loss_fit_report(f)->loss);
-        gram_loss_fit_destroy(f);
+        gram_loss *f = NULL;
+        OK(c, gram_loss_fit(c, tuned, all, t.y, &flat, &f));
+        if (!(r.value < 0.8 * gram_loss_get_report(f)->loss))
+            FAIL_TEST("%s: %g, constant %g", gram_loss_name(o.loss.kind), r.value, gram_loss_get_report(f)->loss);
+        gram_loss_destroy(f);
         gram_kernel_release(tuned);
         gram_points_destroy(all);
     }
@@ -386,29 +385,29 @@ static void test_bad_input(void **state)
     make_data(&t);
     gram_kernel *k = test_kernel(c, "rbf(ell=1)"), *tuned = NULL;
     gram_points *p = test_points(c, N, 1, t.x);
-    gram_loss_fit *f = NULL;
+    gram_loss *f = NULL;
     gram_loss_options o = options_of((gram_loss_kind)7, 1);
     gram_loss_tune_options to;
     double lambda;
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "kind = 7");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "kind = 7");
     o = options_of(GRAM_LOSS_ABSOLUTE, -1);
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = -1");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "lambda = -1");
     o = options_of(GRAM_LOSS_HUBER, 1);
     o.delta = 0;
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "delta = 0");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "delta = 0");
     o = options_of(GRAM_LOSS_INSENSITIVE, 1);
     o.epsilon = INFINITY;
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "epsilon = inf");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "epsilon = inf");
     o = options_of(GRAM_LOSS_QUANTILE, 1);
     o.quantile_count = 2, o.quantiles = (const double[]){0.5, 0.4};
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "quantiles[1] = 0.4");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "quantiles[1] = 0.4");
     o.quantiles = (const double[]){0.5, 1};
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "quantiles[1] = 1");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_ERROR_ARGUMENT, "quantiles[1] = 1");
     t.y[5] = NAN;
-    REFUSED(c, gram_loss_fit_create(c, k, p, t.y, NULL, &f), GRAM_ERROR_DATA, "y[5]");
+    REFUSED(c, gram_loss_fit(c, k, p, t.y, NULL, &f), GRAM_ERROR_DATA, "y[5]");
     t.y[5] = 0;
-    REFUSED(c, gram_loss_fit_create(c, k, p, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "y is NULL");
-    REFUSED(c, gram_loss_fit_create(c, NULL, p, t.y, NULL, &f), GRAM_ERROR_ARGUMENT, "kernel is NULL");
+    REFUSED(c, gram_loss_fit(c, k, p, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "y is NULL");
+    REFUSED(c, gram_loss_fit(c, NULL, p, t.y, NULL, &f), GRAM_ERROR_ARGUMENT, "kernel is NULL");
     gram_loss_tune_options_init(&to, sizeof to);
     to.folds = N + 1;
     REFUSED(c, gram_loss_tune(c, k, p, t.y, &to, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
@@ -416,10 +415,10 @@ static void test_bad_input(void **state)
     assert_null(f);
     o = options_of(GRAM_LOSS_ABSOLUTE, 1e-3);
     o.iterations = 1;
-    assert_int_equal(gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_NOT_CONVERGED);
-    assert_true(gram_loss_fit_report(f)->gap > 1e-8 &&
-                gram_loss_fit_report(f)->objective >= gram_loss_fit_report(f)->dual);
-    gram_loss_fit_destroy(f);
+    assert_int_equal(gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_NOT_CONVERGED);
+    assert_true(gram_loss_get_report(f)->gap > 1e-8 &&
+                gram_loss_get_report(f)->objective >= gram_loss_get_report(f)->dual);
+    gram_loss_destroy(f);
     gram_kernel_release(k);
     gram_points_destroy(p);
     gram_context_destroy(c);
@@ -435,19 +434,19 @@ static void test_early(void **state)
     for (int i = 0; i < N; i++) t.y[i] += 30; /* far from 0: a constant that matters */
     gram_loss_options o = options_of(GRAM_LOSS_QUANTILE, 1e-3);
     o.quantile_count = 1, o.quantiles = LEVEL;
-    gram_loss_fit *best = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o), *f = NULL;
-    const double least = gram_loss_fit_report(best)->objective;
+    gram_loss *best = fit(c, "rbf(ell=0.5)", N, t.x, t.y, &o), *f = NULL;
+    const double least = gram_loss_get_report(best)->objective;
     gram_kernel *k = test_kernel(c, "rbf(ell=0.5)");
     gram_points *p = test_points(c, N, 1, t.x);
     for (o.iterations = 1; o.iterations < 6; o.iterations++) {
-        assert_int_equal(gram_loss_fit_create(c, k, p, t.y, &o, &f), GRAM_NOT_CONVERGED);
-        const gram_loss_report *r = gram_loss_fit_report(f);
+        assert_int_equal(gram_loss_fit(c, k, p, t.y, &o, &f), GRAM_NOT_CONVERGED);
+        const gram_loss_report *r = gram_loss_get_report(f);
         assert_true(r->iterations == o.iterations && r->objective >= least * (1 - 1e-8) &&
                     r->dual <= least * (1 + 1e-8));
         assert_true(fabs(r->gap - (r->objective - r->dual) / r->objective) < 1e-12);
-        gram_loss_fit_destroy(f);
+        gram_loss_destroy(f);
     }
-    gram_loss_fit_destroy(best);
+    gram_loss_destroy(best);
     gram_kernel_release(k);
     gram_points_destroy(p);
     gram_context_destroy(c);
@@ -470,14 +469,14 @@ static gram_status play(gram_context *c)
     gram_status status = gram_kernel_parse(c, "rbf(ell=0.5)", &k);
     if (status >= 0) status = gram_points_create_f64(c, 12, 1, t.x, 1, &p);
     for (int kind = 0; kind < 5 && status >= 0; kind += kind == 0 ? 3 : 1) {
-        gram_loss_fit *f = NULL;
+        gram_loss *f = NULL;
         gram_loss_options o = options_of((gram_loss_kind)kind, 1e-2);
         o.quantile_count = LEVELS, o.quantiles = LEVEL;
         o.non_crossing = 1;
         o.weights = t.w;
         o.tolerance = 1e-3;
-        status = gram_loss_fit_create(c, k, p, t.y, &o, &f);
-        gram_loss_fit_destroy(f);
+        status = gram_loss_fit(c, k, p, t.y, &o, &f);
+        gram_loss_destroy(f);
     }
     if (status >= 0) status = gram_loss_tune(c, k, p, t.y, &to, &tuned, &lambda, NULL, NULL, NULL, 0);
     gram_kernel_release(tuned);

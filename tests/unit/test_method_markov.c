@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gp_cases.h"
+#include "method/gp/markov/gp_markov.h"
 #include "support.h"
 
 enum { N = 60, NEW = 25, MOST = 24 };

@@ -1,4 +1,5 @@
 /* Every allocation of a regression on the line failing in turn, and budgets that are too small. */
+#include "method/gp/markov/gp_markov.h"
 #include "oom.h"
 
 enum { N = 600, M = 9 };

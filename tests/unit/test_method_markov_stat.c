@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "method/gp/markov/gp_markov.h"
 #include "samples.h"
 #include "support.h"
 

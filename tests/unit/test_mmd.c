@@ -382,7 +382,7 @@ static void student_tails(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const double got = gram_tail_student(known[i][0], known[i][1]);
-        const double allowed = known[i][0] < 1e6 ? 1e-12 : 1e-11; /* as tails.h says */
+        const double allowed = known[i][0] < 1e6 ? 1e-12 : 1e-11; /* as distribution_tails.h says */
         if (!(fabs(got - known[i][2]) <= allowed * known[i][2]))
             FAIL_TEST("P(t(%g) >= %g) = %.17g", known[i][0], known[i][1], got);
     }

@@ -11,7 +11,7 @@
 
 #include "model_sample.h"
 
-/* A model with an array of so many numbers. */
+/* A model with an array of this many numbers. */
 static gram_model *make_large(gram_context *context, uint64_t seed, int64_t numbers)
 {
     gram_model *model = NULL;

@@ -139,7 +139,7 @@ static void test_parse_length(void **state)
     }
 }
 
-/* 1 + 2^-53 lies halfway between two doubles; a digit far behind decides. */
+/* 1 + 2^-53 lies halfway between two doubles; a digit far to the right decides. */
 static void test_long_digits(void **state)
 {
     (void)state;

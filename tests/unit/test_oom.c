@@ -37,7 +37,7 @@ static gram_status play_kernels(play *p)
     gram_context *c = p->context;
     const int64_t columns[2] = {2, 0};
     const double values[1] = {0.5};
-    gram_facts facts;
+    gram_properties facts;
     gram_parameter parameter;
     size_t length;
     STEP(gram_kernel_parse(c,
@@ -56,7 +56,7 @@ static gram_status play_kernels(play *p)
     p->parts[7] = NULL;
     STEP(gram_kernel_with_ard(c, p->parts[3], D, &p->parts[7]));
     STEP(gram_kernel_check_dimension(c, p->kernel, D));
-    STEP(gram_kernel_facts(c, p->kernel, D, &facts));
+    STEP(gram_kernel_properties(c, p->kernel, D, &facts));
     STEP(gram_kernel_words(c, p->parts[5], D, GRAM_TOOL_GPYTORCH, NULL, 0, &length));
     STEP(gram_kernel_parameter_get(c, p->kernel, 0, &parameter));
 done:

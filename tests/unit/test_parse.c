@@ -1,4 +1,4 @@
-/* The kernel language: what is read, how it prints, and what each wrong text is told. */
+/* The kernel language: what is read, how it prints, and the message for each wrong text. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -256,7 +256,7 @@ static void test_errors_of_arguments(void **state)
         {"rbf(S=[1,2;3])", SYNTAX, "kernel: column 13: row 2 has 1 numbers, row 1 has 2"},
         {"rbf(S=[1;2])", SYNTAX, "kernel: column 7: a matrix of 2 x 1 numbers is not square"},
         {"rbf(S=[1!,0;0,2])", SYNTAX,
-         "kernel: column 9: the numbers of a matrix are kept together: put '!' behind the bracket"},
+         "kernel: column 9: the numbers of a matrix are held fixed together: put '!' after the bracket"},
         {"rbf([1,2)", SYNTAX, "kernel: column 9: expected ',', ';' or ']', found ')'"},
         {"rbf([])", SYNTAX, "kernel: column 6: expected a number, found ']'"},
     };

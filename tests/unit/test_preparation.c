@@ -253,7 +253,7 @@ static void test_missing(void **state)
     table = read_table(context, "a,y\n,1\nNA,2\n");
     options = options_of(NULL, NULL, NULL, NULL);
     options.missing = GRAM_MISSING_DROP;
-    refuse(context, table, &options, GRAM_ERROR_DATA, "data.csv: no row is left: each of them misses a value");
+    refuse(context, table, &options, GRAM_ERROR_DATA, "data.csv: no row is left: every row has a missing value");
     options.missing = GRAM_MISSING_MEAN;
     refuse(context, table, &options, GRAM_ERROR_DATA, "data.csv: column 'a': all values are missing");
     gram_table_destroy(table);

@@ -206,7 +206,7 @@ static void stalls(void **state)
     world_free(&w);
 }
 
-/* So ill-conditioned that an f32 factor is none: either it cannot be made, or the iteration says that it is no good. */
+/* So ill-conditioned that an f32 factor is useless: either it cannot be made, or the iteration says so. */
 static void ill_conditioned(void **state)
 {
     (void)state;

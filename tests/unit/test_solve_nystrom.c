@@ -61,7 +61,7 @@ static double *matrix_of(const world *w, const gram_nystrom *nystrom)
     return inverse;
 }
 
-/* M - D has the rank, K + D - M has no negative eigenvalue, and its trace is the error that is told. */
+/* M - D has the rank, K + D - M has no negative eigenvalue, and its trace is the error that is returned. */
 static void low_rank(void **state)
 {
     (void)state;
@@ -102,6 +102,25 @@ static void early_end(void **state)
     assert_int_equal(gram_nystrom_rank(nystrom), 3);
     assert_true(gram_nystrom_trace_error(nystrom) <= 1e-13);
     gram_nystrom_destroy(nystrom);
+    world_free(&w);
+}
+
+/* Nothing of K at all: M = diag(shift). */
+static void no_rank(void **state)
+{
+    (void)state;
+    enum { N = 30 };
+    world w;
+    world_make(N, 1, 1, "linear(c=0)", 0.1, &w);
+    memset(w.data, 0, N * D * sizeof *w.data);
+    gram_nystrom *nystrom = make(&w, 5);
+    double *v = test_numbers(N);
+    for (int i = 0; i < N; i++) v[i] = i;
+    assert_int_equal(gram_nystrom_rank(nystrom), 0);
+    OK(w.context, gram_nystrom_solve(w.context, nystrom, 1, v, 1));
+    for (int i = 0; i < N; i++) assert_true(fabs(v[i] - i / w.shift[i]) <= 1e-12 * i / w.shift[i]);
+    gram_nystrom_destroy(nystrom);
+    free(v);
     world_free(&w);
 }
 
@@ -205,8 +224,9 @@ static void bad_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_rank), cmocka_unit_test(early_end), cmocka_unit_test(good_pivots),
-        cmocka_unit_test(faster),   cmocka_unit_test(bits),      cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(low_rank),      cmocka_unit_test(early_end), cmocka_unit_test(no_rank),
+        cmocka_unit_test(good_pivots),   cmocka_unit_test(faster),    cmocka_unit_test(bits),
+        cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

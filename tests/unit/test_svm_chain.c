@@ -78,6 +78,8 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
     OK(context, gram_svm_data_make(context, "test", kernel, x, svm_sample_y(&s, kind), &machine, &data));
     float *k = matrix_f32(context, &s);
     double c[STRENGTHS];
+    int64_t *fold = malloc((size_t)n * sizeof *fold);
+    assert_non_null(fold);
     memcpy(c, C, sizeof c);
     gram_svm_chains chains = {.data = &data,
                               .loops = gram_smo_loops_choose(isa),
@@ -85,13 +87,14 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
                               .outputs = data.outputs,
                               .folds = FOLDS,
                               .strengths = kind == GRAM_SVM_NU ? 1 : STRENGTHS,
-                              .fold = malloc((size_t)n * sizeof *chains.fold),
+                              .fold = fold,
                               .c = c,
                               .k = &k,
                               .decisions = test_numbers(STRENGTHS * n * data.outputs),
                               .work = malloc((size_t)(FOLDS * data.outputs) * sizeof *chains.work),
                               .most = 10000 * n};
-    OK(context, gram_svm_make_folds(context, &data, FOLDS, chains.fold));
+    const gram_folds_rule rule = gram_svm_folds_rule(&data, FOLDS, NULL, NULL, 0);
+    OK(context, gram_folds_deal(context, "test", n, &rule, fold));
     gram_svm_chains_measure(&chains);
     chains.patience = 0; /* small samples end before it does */
     run_chains(context, &chains);
@@ -100,7 +103,7 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
     for (int64_t i = 0; i < FOLDS * data.outputs; i++) cores += chains.work[i].cores;
     print_message("%lld cores\n", (long long)cores);
     assert_true(cores >= 2); /* else nothing of them is tested */
-    free(chains.fold);
+    free(fold);
     free(chains.decisions);
     free(chains.work);
     free(k);

@@ -42,7 +42,8 @@ static void set(scene *e, gram_svm_kind kind, int64_t classes, int64_t n)
     gram_svm_data data;
     OK(e->context,
        gram_svm_data_make(e->context, "test", e->kernel, e->x, svm_sample_y(&e->s, kind), &e->machine, &data));
-    OK(e->context, gram_svm_make_folds(e->context, &data, FOLDS, e->fold));
+    const gram_folds_rule rule = gram_svm_folds_rule(&data, FOLDS, NULL, NULL, 0);
+    OK(e->context, gram_folds_deal(e->context, "test", e->s.n, &rule, e->fold));
     gram_svm_data_free(e->context, &data);
 }
 

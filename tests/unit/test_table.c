@@ -233,7 +233,7 @@ static const list_case list_cases[] = {
     {"b,,gamma", GRAM_ERROR_SYNTAX, "columns 'b,,gamma': an item is empty"},
     {"b:", GRAM_ERROR_SYNTAX, "columns 'b:': a range has two ends, as in 2:5"},
     {"3:2", GRAM_ERROR_SYNTAX, "columns '3:2': the range runs backwards"},
-    {"1:3,b", GRAM_ERROR_SYNTAX, "columns '1:3,b': 'b' is there twice"},
+    {"1:3,b", GRAM_ERROR_SYNTAX, "columns '1:3,b': 'b' is given twice"},
 };
 
 static void test_lists(void **state)

@@ -244,7 +244,7 @@ GRAM_INLINE int multiply(uint64_t whole, int64_t power, double *value)
     return 1;
 }
 
-/* Digits were left out: the number lies between whole and whole + 1, and is told if both are the same double. */
+/* Digits were left out: the number lies between whole and whole + 1, and is known if both are the same double. */
 static int convert_long(const scanned *number, double *value)
 {
     double above;

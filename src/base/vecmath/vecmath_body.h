@@ -72,7 +72,7 @@ GRAM_INLINE void split_f64(vector_f64 y, vector_f64 *t, vector_f64 *f)
     *f = y - (*t - ROUND_F64);
 }
 
-/* k has 9 bits after the shift, hence 512 in the place of 4096. */
+/* k has 9 bits after the shift, hence 512 instead of 4096. */
 GRAM_INLINE void split_f32(vector_f32 y, vector_f32 *t, vector_f32 *f)
 {
     y = min_f32(spread_f32(128), y);

@@ -192,7 +192,7 @@ static int add_curves(cli_session *session, cli_text *script, const cli_class_pi
     }
     if (probable)
         cli_text_add(script,
-                     "set xlabel 'probability'\nset ylabel 'how often it was so'\n"
+                     "set xlabel 'probability'\nset ylabel 'observed frequency'\n"
                      "plot $bins with linespoints pt 7 lw 2 lc rgb '#d95319', x with lines dt 2 lc rgb '#808080'\n");
     cli_text_add(script, "unset multiplot\n");
     return two + probable;

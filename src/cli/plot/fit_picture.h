@@ -5,7 +5,7 @@
 #include "cli/report/relevance_report.h"
 #include "cli/terminal/cli.h"
 
-/* At most so many points are drawn. */
+/* At most this many points are drawn. */
 enum { CLI_PICTURE_POINTS = 3000 };
 
 /* A seeded sample of rows, taken while they go by: every row is in it with the same probability. */

@@ -12,10 +12,10 @@ int cli_plot_check(const char *path);
  * pixels: aside, then renamed. Returns the exit code; without gnuplot the message says so. */
 int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script);
 
-/* The text as a string of gnuplot's in which nothing is special. */
+/* The text as a gnuplot string in which nothing is special. */
 void cli_plot_quote(cli_text *script, const char *text);
 
-/* A kernel, cut where it would be too long, and words behind it, as a string in a small font. */
+/* A kernel, cut where it would be too long, and words after it, as a string in a small font. */
 void cli_plot_heading(cli_text *script, const char *kernel, const char *words);
 
 /* "KERNEL on FILE" as the title, cut where it would not fit. */

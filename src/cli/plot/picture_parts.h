@@ -1,4 +1,4 @@
-/* Parts of pictures, written to a script of gnuplot's. */
+/* Parts of pictures, written to a gnuplot script. */
 #ifndef GRAM_CLI_PLOT_PICTURE_PARTS_H
 #define GRAM_CLI_PLOT_PICTURE_PARTS_H
 

@@ -117,7 +117,7 @@ static void add_place(cli_text *script, int64_t panel, int64_t terms)
     cli_text_add(script, "set origin 0,%.6f\nset size 1,%.6f\n", top - share, share);
 }
 
-/* The mean of term t, with its deviation behind it. */
+/* The mean of term t, with its deviation after it. */
 static const double *term_values(const gram_columns *columns, const double *values, int64_t t, int64_t terms)
 {
     return values + columns->stride - 2 * terms + 2 * t;

@@ -247,7 +247,7 @@ static void draw_columns(const cli_test_picture *p, cli_text *script)
                  "set key bottom right\nset style fill solid 0.85\n"
                  "set arrow from 5, graph 0 to 5, graph 1 nohead dt 2 lc '#555555'\n"
                  "plot $bars using ($2/2):1:($2/2):(0.35) with boxxyerror lc '%s' notitle, "
-                 "NaN with lines dt 2 lc '#555555' title 'hardly chance from here on'\n",
+                 "NaN with lines dt 2 lc '#555555' title 'unlikely to be chance from here on'\n",
                  shown - 1, FIRST_COLOUR);
 }
 

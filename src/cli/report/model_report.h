@@ -1,4 +1,4 @@
-/* What is known of a model, said alike by `fit`, which made it, and `info`, which read it. */
+/* What is known of a model, in the same words from `fit`, which made it, and `info`, which read it. */
 #ifndef GRAM_CLI_REPORT_MODEL_REPORT_H
 #define GRAM_CLI_REPORT_MODEL_REPORT_H
 

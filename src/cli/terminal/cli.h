@@ -8,7 +8,7 @@
 
 typedef enum cli_code {
     CLI_DONE = 0,
-    CLI_FAULT = 1,      /* of gram's own */
+    CLI_FAULT = 1,      /* internal error */
     CLI_WRONG_USE = 2,  /* unknown verb, option, kernel, parameter */
     CLI_BAD_DATA = 3,   /* unreadable, malformed, missing values, wrong columns */
     CLI_NUMERICAL = 4,  /* numerical failure */
@@ -60,7 +60,7 @@ typedef struct cli_common {
     uint64_t memory; /* 0: not given */
 } cli_common;
 
-/* Ctrl-C and its like stop the work of a session; writing to a closed pipe is an error like others. Called once. */
+/* Ctrl-C and the like stop the work of a session; writing to a closed pipe is an error like others. Called once. */
 void cli_catch_signals(void);
 
 /* ---- a session: the context, its budget, progress on a terminal, and Ctrl-C ---- */
@@ -112,7 +112,7 @@ int cli_aside_close(const char *path, cli_aside *aside, int code);
 int cli_output_check(const char *path);
 
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
- * that went away early is no failure. */
+ * that went away early is not a failure. */
 int cli_write(const cli_common *common, const cli_text *text);
 
 /* The same piece by piece, for results that are never held whole. */

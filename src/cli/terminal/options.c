@@ -14,8 +14,8 @@ enum { MAX_OPTIONS = 128, FIRST_LONG = 256 };
 static const cli_option common_options[] = {
     {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, "one JSON object instead of the table", 0, 0, NULL},
     {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
-    {"seed", 0, CLI_SEED, offsetof(cli_common, seed), "N", "of everything random (default 0)", 0, 0, NULL},
-    {"threads", 0, CLI_INTEGER, offsetof(cli_common, threads), "N", "how many to use (default: all)", 1, 1024, NULL},
+    {"seed", 0, CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)", 0, 0, NULL},
+    {"threads", 0, CLI_INTEGER, offsetof(cli_common, threads), "N", "threads to use (default: all)", 1, 1024, NULL},
     {"memory", 0, CLI_SIZE, offsetof(cli_common, memory), "SIZE", "a budget, e.g. 8G (default: 80 % of what is free)",
      0, 0, NULL},
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
@@ -126,7 +126,7 @@ static int keep_setting(cli_settings *settings, const char *name, const char *va
     return 1;
 }
 
-/* Puts the value in its place; 0 if the text is none. */
+/* Puts the value in its place; 0 if the text is not a valid value. */
 static int set_value(const cli_option *option, void *target, const char *text)
 {
     void *place = (char *)target + option->offset;
@@ -239,7 +239,7 @@ static void build_table(const cli_group *groups, size_t group_count, option_tabl
     *letters = '\0';
 }
 
-/* The index of what getopt_long returned, -1 if it is no option. */
+/* The index of what getopt_long returned, -1 if it is not an option. */
 static int find_option(const option_table *table, int found)
 {
     if (found >= FIRST_LONG) return found - FIRST_LONG;

@@ -93,7 +93,7 @@ enum { CLI_CONTINUE = -1 };
 int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
               char ***operands, int *operand_count);
 
-/* "8G", "512M", "1.5GiB", "100000"; 0 if it is none or out of range. */
+/* "8G", "512M", "1.5GiB", "100000"; 0 if it is not a size or out of range. */
 int cli_parse_size(const char *text, uint64_t *bytes);
 
 #endif

@@ -77,11 +77,11 @@ static const status_row status_rows[] = {
     {GRAM_ERROR_UNSUPPORTED, CLI_WRONG_USE, NULL},
     {GRAM_ERROR_DATA, CLI_BAD_DATA, NULL},
     {GRAM_ERROR_DIMENSION, CLI_BAD_DATA, "Choose columns with --features and --ignore, or change the kernel."},
-    {GRAM_ERROR_DOMAIN, CLI_BAD_DATA, "Move or leave out such points, or take another kernel."},
+    {GRAM_ERROR_DOMAIN, CLI_BAD_DATA, "Move or leave out such points, or use another kernel."},
     {GRAM_ERROR_NUMERICAL, CLI_NUMERICAL, NULL},
-    {GRAM_ERROR_MEMORY, CLI_OVER_LIMIT, "Take fewer rows or columns, or a machine with more memory."},
-    {GRAM_ERROR_BUDGET, CLI_OVER_LIMIT, "Take fewer rows or columns, or raise the budget with --memory SIZE."},
-    {GRAM_ERROR_OVERFLOW, CLI_OVER_LIMIT, "Take fewer rows or columns."},
+    {GRAM_ERROR_MEMORY, CLI_OVER_LIMIT, "Use fewer rows or columns, or a machine with more memory."},
+    {GRAM_ERROR_BUDGET, CLI_OVER_LIMIT, "Use fewer rows or columns, or raise the budget with --memory SIZE."},
+    {GRAM_ERROR_OVERFLOW, CLI_OVER_LIMIT, "Use fewer rows or columns."},
     {GRAM_ERROR_FILE, CLI_OVER_LIMIT, "Is there room on the disk, and may you write there?"},
     {GRAM_ERROR_CANCELLED, CLI_INTERRUPTED, NULL},
 };
@@ -89,7 +89,7 @@ static const status_row status_rows[] = {
 static const status_row *find_row(gram_status status)
 {
     static const status_row fault = {GRAM_ERROR_INTERNAL, CLI_FAULT,
-                                     "This is a fault of gram's own; please report it."};
+                                     "This is an internal error of gram; please report it."};
     for (size_t i = 0; i < sizeof status_rows / sizeof *status_rows; i++)
         if (status_rows[i].status == status) return &status_rows[i];
     return &fault;

@@ -27,7 +27,7 @@ static gram_option_facts option_at(int64_t method, int64_t index)
     return facts;
 }
 
-/* Of rows with one name the last one speaks, which is the plain one. */
+/* Of rows with one name the last, the plain one, is used. */
 static void add_owner(owners *all, const gram_method_facts *method, const gram_option_facts *option)
 {
     for (int64_t k = 0; k < all->count; k++)

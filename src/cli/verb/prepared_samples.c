@@ -10,7 +10,7 @@ static const cli_option sample_options[] = {
      NULL},
     {"ignore", 0, CLI_TEXT, offsetof(cli_rows_options, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
     {"missing", 0, CLI_CHOICE, offsetof(cli_rows_options, missing), "HOW",
-     "drop rows with missing values, or take the mean", 0, 0, cli_missings},
+     "drop rows with missing values, or use the mean", 0, 0, cli_missings},
     {"no-scale", 0, CLI_FLAG, offsetof(cli_rows_options, no_scale), NULL, "do not standardise the columns", 0, 0, NULL},
 };
 

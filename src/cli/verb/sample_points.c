@@ -18,7 +18,7 @@ static int bad_grid(const char *text)
                     "sample: --grid '%s' is not a:b:n with a < b and n >= 2", text);
 }
 
-/* A number with ':' behind it; returns what follows, or NULL. */
+/* A number with ':' after it; returns what follows, or NULL. */
 static const char *read_end(const char *text, double *value)
 {
     const size_t length = gram_number_parse(text, strlen(text), value);
@@ -128,8 +128,8 @@ int cli_sample_points_make(cli_session *session, const gram_model *model, sample
     if (code != CLI_DONE) return code;
     for (int a = 0; a < points->axis_count; a++) count *= (double)points->axes[a].count;
     if (count > MOST_POINTS)
-        return cli_fail(CLI_WRONG_USE, "Take a coarser one.", "sample: a grid of %.3g points, %d are the most", count,
-                        MOST_POINTS);
+        return cli_fail(CLI_WRONG_USE, "Use a coarser one.",
+                        "sample: a grid of %.3g points is more than the limit of %d", count, MOST_POINTS);
     points->n = (int64_t)count;
     points->d = points->shown_columns = points->axis_count;
     code = make_room(points);

@@ -17,7 +17,7 @@ static const cli_choice preconditions[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
-/* Not given is told from med by its number. */
+/* "Not given" differs from med by its number. */
 enum { NOT_GIVEN = -7 };
 
 static const cli_option scored_options[] = {
@@ -59,7 +59,7 @@ int cli_scored_check(const char *verb, const cli_scored_options *options, int ne
     char help[96];
     (void)snprintf(help, sizeof help, "`gram %s --help` has examples.", verb);
     if (options->scores && options->density)
-        return cli_fail(CLI_WRONG_USE, help, "%s: --scores and --density are two ways to say the same", verb);
+        return cli_fail(CLI_WRONG_USE, help, "%s: --scores and --density are two ways to say the same thing", verb);
     if (needed && !options->scores && !options->density)
         return cli_fail(CLI_WRONG_USE, help, "%s: needs the density: --scores S or --density NAME", verb);
     if (options->kernel && options->precondition.value != NOT_GIVEN)
@@ -262,8 +262,8 @@ static int choose_kernel(cli_session *session, const cli_scored_options *options
         if (status == GRAM_ERROR_NUMERICAL)
             return cli_session_fail(session, status, 1, "Use --precondition med, or leave a column out.");
         if (status ==
-            GRAM_ERROR_ARGUMENT) /* distances beyond what a parameter may be: no fault of the user's options */
-            return cli_fail(CLI_NUMERICAL, "Take other units, or say a --kernel.",
+            GRAM_ERROR_ARGUMENT) /* distances beyond what a parameter may be: not the fault of the options given */
+            return cli_fail(CLI_NUMERICAL, "Use other units, or give a --kernel.",
                             "%s: no kernel for these distances: %s", s->file, gram_context_message(session->context));
     } else {
         gram_kernel *open = NULL;

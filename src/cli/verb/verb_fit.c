@@ -46,16 +46,20 @@ static const cli_option own_options[] = {
      NULL},
     {"kernel", 0, CLI_SETTING, PLACE(settings), "E", NULL, 0, 0, NULL},
     {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
-     "go on with a fit that was stopped, on the same DATA; all but how far and how long is the model's", 0, 0, NULL},
+     "resume a fit that was stopped, on the same DATA; only its limits may be changed", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
 };
 
 static const cli_option data_options[] = {
     {"target", 0, CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)", 0, 0, NULL},
-    {"features", 0, CLI_SETTING, PLACE(settings), "LIST",
-     "the columns to learn from, e.g. x1,x3:x5,7 (default: the others)", 0, 0, NULL},
+    {"features", 0, CLI_SETTING, PLACE(settings), "LIST", "the feature columns, e.g. x1,x3:x5,7 (default: the others)",
+     0, 0, NULL},
     {"ignore", 0, CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out", 0, 0, NULL},
     {"weights", 0, CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows", 0, 0, NULL},
+    {"groups", 0, CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together", 0,
+     0, NULL},
+    {"ordered", 0, CLI_YES, PLACE(settings), NULL, "rows are in order of time: folds of --tune cv go forward in it", 0,
+     0, NULL},
     {"missing", 0, CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean", 0, 0, NULL},
     {"no-scale", 0, CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
     {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
@@ -192,7 +196,7 @@ static int draw(cli_session *session, const fit_state *fit, const cli_model_repo
     cli_sample sample = {0};
     cli_picture picture = {fit->model, fit->file, NULL, &sample, &report->relevance};
     if (!f) return cli_no_memory();
-    const gram_status status = gram_learner_fitted(session->context, fit->learner, f, &picture.predicted);
+    const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {

@@ -17,7 +17,7 @@ static const cli_usage usage = {
     "info",
     "M.gram",
     "Describes a model: method, target, features and how they are scaled, the kernel, also in the words of other\n"
-    "tools, and what was found out when it was fitted.\n",
+    "tools, and what the fit found.\n",
     "  gram info model.gram\n"
     "  gram info model.gram --json\n",
     1,

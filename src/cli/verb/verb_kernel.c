@@ -40,7 +40,7 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Tells what is known of a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
     "standard\n"
     "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
     "described\n"
@@ -54,7 +54,7 @@ static const cli_usage usage = {
     NULL,
 };
 
-/* At most so many rows are looked at for the range of the entries off the diagonal. */
+/* At most this many rows are looked at for the range of the entries off the diagonal. */
 enum { MAX_SAMPLE = 512 };
 
 typedef struct range {
@@ -70,7 +70,7 @@ typedef struct kernel_report {
     gram_kernel *kernel, *resolved_kernel;
     gram_table *table;
     gram_points *points;
-    gram_facts facts;
+    gram_properties facts;
     int64_t n, d;
     range diagonal, rest;
     int64_t sampled;         /* rows that `rest` was taken from */
@@ -195,7 +195,8 @@ static int rest_range(cli_session *session, kernel_report *report)
 
 static int find_facts(cli_session *session, kernel_report *report)
 {
-    const gram_status status = gram_kernel_facts(session->context, final_kernel(report), report->d, &report->facts);
+    const gram_status status =
+        gram_kernel_properties(session->context, final_kernel(report), report->d, &report->facts);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -227,7 +228,7 @@ static void json_order(cli_json *json, const char *key, double value)
         cli_json_number(json, key, value);
 }
 
-static void json_properties(cli_json *json, const gram_facts *facts)
+static void json_properties(cli_json *json, const gram_properties *facts)
 {
     cli_json_open(json, "properties", '{');
     cli_json_answer(json, "positive_definite", facts->positive_definite);
@@ -338,7 +339,7 @@ static void add_order(cli_text *text, const char *label, double value)
 
 static void add_properties(cli_session *session, cli_text *text, const kernel_report *report)
 {
-    const gram_facts *facts = &report->facts;
+    const gram_properties *facts = &report->facts;
     char heading[64];
     (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
     cli_add_heading(session, text, heading);
@@ -488,7 +489,7 @@ static int check_use(const kernel_options *own, const cli_data *data, int with_d
     if (own->gram && strcmp(own->gram, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "kernel: --gram cannot write to standard output");
     if (own->plot && own->spectrum.count == 0)
-        return cli_fail(CLI_WRONG_USE, "Say how many eigenvalues to draw, as in --spectrum 20.",
+        return cli_fail(CLI_WRONG_USE, "Give the number of eigenvalues to draw, as in --spectrum 20.",
                         "kernel: --plot needs --spectrum K");
     return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
 }

@@ -26,7 +26,7 @@ typedef struct predict_options {
     gram_predict_options wish;
 } predict_options;
 
-/* "not given" must be told from the first choice. */
+/* "not given" must differ from the first choice. */
 enum { AS_FITTED = -2 };
 
 #define PLACE(field) offsetof(predict_options, field)
@@ -36,13 +36,13 @@ static const cli_option own_options[] = {
      0, NULL},
     {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
      "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
-    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "the two above of f itself, without noise (gp)", 0, 0, NULL},
+    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "std and interval of f itself, without noise (gp)", 0, 0, NULL},
     {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL,
      "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)", 0, 0, NULL},
     {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
      0, NULL},
     {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
-     "drop rows with missing values, or take the mean (default: as fitted)", 0, 0, cli_missings},
+     "drop rows with missing values, or use the mean (default: as fitted)", 0, 0, cli_missings},
     {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
     {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)",
      0, 0, NULL},
@@ -56,7 +56,8 @@ static const cli_usage usage = {
     "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an "
     "empty field. Columns are "
     "found\n"
-    "by name; those that the model does not know are ignored. Where DATA has the target, scores are told: beside the\n"
+    "by name; those that the model does not know are ignored. Where DATA has the target, scores are printed: beside "
+    "the\n"
     "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
     "scores\n"
     "are one JSON object on standard output, and predictions are written only to -o.\n",
@@ -285,7 +286,7 @@ static int draw(cli_session *session, predict_state *state)
     if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
     if (!state->scores.scored || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
-                        "%s: --plot needs the target, which is not there", state->file);
+                        "%s: --plot needs the target, which is missing", state->file);
     int code = cli_model_report_find(session, state->model, state->model_file, &report);
     const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
     if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);

@@ -40,7 +40,8 @@ static const cli_usage usage = {
     "sample",
     "E|M.gram --grid a:b:n",
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
-    "`gram fit --method gp` wrote, jointly at all points, and prints them as CSV: the point, then one column for each "
+    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the point, "
+    "then one column for each "
     "draw.\n"
     "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
     "with "
@@ -63,7 +64,9 @@ typedef struct sample_state {
     gram_model *model; /* NULL: a prior */
     gram_kernel *kernel;
     char *kernel_text;
-    cli_posterior posterior;
+    gram_gp_parts parts; /* of a model, with the rest: */
+    gram_gp *gp;
+    double offset; /* what was subtracted from the target before the fit */
     sample_points points;
     double *values; /* n x draws */
     double *mean, *std;
@@ -80,22 +83,33 @@ static int is_model(const char *operand)
     return access(operand, R_OK) == 0;
 }
 
+static int open_posterior(cli_session *session, const char *path, sample_state *state)
+{
+    const gram_fact offset = gram_model_find(state->model, "offset");
+    state->parts.size = sizeof state->parts;
+    state->offset = offset.name && offset.kind == GRAM_FACT_NUMBER ? offset.number : 0;
+    gram_status status = gram_gp_read_parts(session->context, state->model, &state->parts);
+    if (status == GRAM_ERROR_DATA)
+        return cli_fail(CLI_BAD_DATA, "Fit it again.", "%s: %s", path, gram_context_message(session->context));
+    if (status >= 0 && state->parts.solver == GRAM_SOLVER_INDUCING)
+        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
+                        "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
+    if (status >= 0) status = gram_gp_create(session->context, state->kernel, &state->parts, &state->gp);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
 static int open_model(cli_session *session, const char *path, sample_state *state)
 {
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
     if (!gram_model_has_intervals(state->model))
-        return cli_fail(CLI_WRONG_USE, "`gram fit --method gp` makes models that can be drawn from.",
+        return cli_fail(CLI_WRONG_USE, "Models of methods that predict intervals can be drawn from.",
                         "sample: %s is a model of the method %s", path, gram_model_method(state->model));
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", path);
     state->kernel = gram_kernel_retain(gram_function_kernel(gram_model_function(state->model)));
-    code = cli_posterior_open(session, state->model, path, 1, &state->posterior);
-    if (code == CLI_DONE && state->posterior.inducing)
-        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
-                        "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
-    return code;
+    return open_posterior(session, path, state);
 }
 
 static int make_points(cli_session *session, sample_state *state)
@@ -139,25 +153,33 @@ static int open_all(cli_session *session, const char *operand, sample_state *sta
 
 /* ---- draws ---- */
 
-/* Joint draws of so many points take a factor of their covariance; beyond, draws are made as functions. */
+/* Up to this many points, joint draws take a factor of their covariance; beyond, draws are made as functions. */
 static int is_many(const sample_state *state)
 {
     enum { MOST_JOINTLY = 5000 };
     return state->points.n > MOST_JOINTLY;
 }
 
-/* From the prior if x is NULL. */
-static gram_status draw_paths(cli_session *session, sample_state *state, const gram_points *x, const double *y,
-                              const gram_gp_options *gp)
+/* From the posterior of a model, or from the prior. */
+static gram_status draw_paths(cli_session *session, sample_state *state)
 {
     gram_context *context = session->context;
+    const gram_gp_parts *parts = &state->parts;
+    gram_gp_options gp;
     gram_gp_path_options options;
     gram_gp_path *path = NULL;
+    gram_gp_options_init(&gp, sizeof gp);
+    gp.mean = parts->mean;
+    gp.flat = parts->flat;
+    gp.noise = parts->noise;
+    gp.row_noise = parts->row_noise;
+    gp.weights = parts->weights;
     gram_gp_path_options_init(&options, sizeof options);
-    options.gp = gp;
+    options.gp = &gp;
     options.draws = state->own->draws;
     state->method = "path";
-    gram_status status = gram_gp_path_create(context, state->kernel, state->points.d, x, y, &options, &path);
+    gram_status status =
+        gram_gp_path_create(context, state->kernel, state->points.d, parts->centres, parts->y, &options, &path);
     if (status >= 0)
         status = gram_gp_path_evaluate(context, path, state->points.points, NULL, 0, state->values, options.draws);
     gram_gp_path_destroy(path);
@@ -169,41 +191,34 @@ static gram_status draw_prior(cli_session *session, sample_state *state)
     gram_context *context = session->context;
     const sample_points *at = &state->points;
     const int64_t draws = state->own->draws;
-    if (at->d == 1 && gram_markov_supports(context, state->kernel, NULL)) {
-        state->method = "markov";
-        return gram_markov_draw_prior(context, state->kernel, at->points, draws, state->values, draws);
-    }
-    if (is_many(state)) return draw_paths(session, state, NULL, NULL, NULL);
-    return gram_gp_draw_prior(context, state->kernel, at->points, draws, state->values, draws, &state->jitter);
+    const int markov = at->d == 1 && gram_markov_supports(context, state->kernel, NULL);
+    if (markov) state->method = "markov";
+    if (!markov && is_many(state)) return draw_paths(session, state);
+    return gram_gp_draw_prior(context, state->kernel, at->points, markov ? GRAM_SOLVER_MARKOV : GRAM_SOLVER_EXACT,
+                              draws, state->values, draws, &state->jitter);
 }
 
 static gram_status draw_posterior(cli_session *session, sample_state *state)
 {
-    gram_context *context = session->context;
-    const cli_posterior *posterior = &state->posterior;
     const int64_t draws = state->own->draws;
-    gram_points *at = state->points.points;
-    gram_gp_options options;
-    if (posterior->markov) {
-        state->method = "markov";
-        return gram_markov_draw(context, posterior->markov, at, NULL, 0, draws, state->values, draws);
-    }
-    if (posterior->exact && !is_many(state))
-        return gram_gp_draw(context, posterior->exact, at, NULL, 0, draws, state->values, draws, &state->jitter);
-    cli_posterior_options(posterior, &options);
-    return draw_paths(session, state, gram_function_centres(gram_model_function(state->model)),
-                      gram_model_array(state->model, "targets", NULL, NULL), &options);
+    const gram_gp_parts *parts = &state->parts;
+    const int markov = parts->solver == GRAM_SOLVER_MARKOV;
+    const int exact = parts->solver == GRAM_SOLVER_EXACT && parts->precision == GRAM_PRECISION_F64;
+    if (markov) state->method = "markov";
+    if (!markov && (!exact || is_many(state))) return draw_paths(session, state);
+    return gram_gp_draw(session->context, state->gp, state->points.points, NULL, 0, draws, state->values, draws,
+                        &state->jitter);
 }
 
 static void add_offset_and_noise(cli_session *session, sample_state *state)
 {
     const int64_t count = state->points.n * state->own->draws;
-    const double deviation = sqrt(state->posterior.noise);
+    const double deviation = sqrt(state->parts.noise);
     const gram_random random = {session->common->seed, 0x6F627376 /* "obsv" */};
     double noise = 0;
     for (int64_t i = 0; i < count; i++) {
         if (state->own->observed) gram_random_normal(random, (uint64_t)i, 1, &noise);
-        state->values[i] += state->posterior.offset + noise * deviation;
+        state->values[i] += state->offset + noise * deviation;
     }
 }
 
@@ -211,11 +226,13 @@ static void add_offset_and_noise(cli_session *session, sample_state *state)
 static gram_status find_moments(cli_session *session, sample_state *state)
 {
     const sample_points *at = &state->points;
-    const cli_places places = {.points = at->points, .n = at->n, .d = at->d, .x = at->x};
-    const gram_status status = state->model
-                                   ? cli_posterior_predict(session, &state->posterior, &places, state->mean, state->std)
-                                   : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
-    for (int64_t i = 0; i < at->n && status >= 0; i++) state->std[i] = sqrt(state->std[i]);
+    const gram_status status =
+        state->model ? gram_gp_predict(session->context, state->gp, at->points, NULL, 0, state->mean, state->std)
+                     : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
+    for (int64_t i = 0; i < at->n && status >= 0; i++) {
+        state->mean[i] += state->offset;
+        state->std[i] = sqrt(state->std[i]);
+    }
     return status;
 }
 
@@ -232,7 +249,7 @@ static int draw(cli_session *session, sample_state *state)
     if (status >= 0 && state->own->plot) status = find_moments(session, state);
     if (status == GRAM_ERROR_BUDGET)
         return cli_session_fail(session, status, 0,
-                                "Take fewer points, a kernel with a finite state on the line, or more --memory.");
+                                "Use fewer points, a kernel with a finite state on the line, or more --memory.");
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -340,7 +357,7 @@ static int run(cli_session *session, const char *operand, sample_state *state)
     if (code == CLI_DONE) say_jitter(session, state);
     if (code == CLI_DONE && state->own->plot) {
         const sample_picture picture = {&state->points, state->own->draws, state->values,      state->mean,
-                                        state->std,     state->model,      state->kernel_text, state->posterior.offset};
+                                        state->std,     state->model,      state->kernel_text, state->offset};
         code = cli_sample_plot(session, state->own->plot, &picture);
     }
     return code == CLI_DONE && session->common->json ? write_json(session, state) : code;
@@ -367,7 +384,7 @@ static void free_state(sample_state *state)
     free(state->std);
     free(state->kernel_text);
     cli_sample_points_free(&state->points);
-    cli_posterior_close(&state->posterior);
+    gram_gp_destroy(state->gp);
     gram_kernel_release(state->kernel);
     gram_model_destroy(state->model);
 }

@@ -3,7 +3,7 @@
 #ifndef GRAM_CLI_VERB_VERB_SAMPLE_H
 #define GRAM_CLI_VERB_VERB_SAMPLE_H
 
-#include "cli/verb/sample_posterior.h"
+#include "cli/terminal/cli.h"
 
 enum { SAMPLE_MOST_AXES = 8 };
 

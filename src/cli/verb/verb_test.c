@@ -96,8 +96,8 @@ void cli_test_print(cli_text *text, const cli_test_outcome *outcome)
                  cli_short_number(outcome->level, level));
     const double least = 1 / (1 + (double)outcome->draws);
     if (outcome->draws > 0 && least > outcome->level) /* the user should know that no data would have been rejected */
-        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, take more --permutations",
-                     outcome->draws, cli_short_number(least, number));
+        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, use more --permutations", outcome->draws,
+                     cli_short_number(least, number));
     cli_text_add(text, "\n");
 }
 
@@ -162,7 +162,7 @@ static int print_tests(void)
         cli_text_pad(&text, 17);
         cli_text_add(&text, "%s\n", tests[i].summary);
     }
-    cli_text_add(&text, "\n`gram test TEST --help` tells what a test does and its options.\n");
+    cli_text_add(&text, "\n`gram test TEST --help` describes a test and its options.\n");
     const int code = cli_write(&standard_output, &text);
     cli_text_free(&text);
     return code;

@@ -31,7 +31,8 @@ static const cli_usage usage = {
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
     "the\n"
-    "rows: no constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; --biased: V).\n"
+    "rows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; "
+    "--biased: V).\n"
     "Methods: wild (default) takes the rows for independent; chain takes them for a Markov chain, in order: the signs\n"
     "of the bootstrap then change with probability --flip from row to row. Columns are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
@@ -169,9 +170,9 @@ static int find_flip(fit_report *r)
     const int code = cli_test_method(usage.verb, r->test, names, 2, &chain);
     if (code != CLI_DONE) return code;
     if (r->flip > 0 && !chain)
-        return cli_fail(CLI_WRONG_USE, "Say --method chain.", "test fit: --flip is for --method chain");
+        return cli_fail(CLI_WRONG_USE, "Use --method chain.", "test fit: --flip is for --method chain");
     if (r->flip > 0.5)
-        return cli_fail(CLI_WRONG_USE, "0.5 is independent signs; a chain takes less.",
+        return cli_fail(CLI_WRONG_USE, "0.5 means independent signs; a chain needs less.",
                         "test fit: --flip is above 0.5");
     if (!chain)
         r->flip = 0.5;

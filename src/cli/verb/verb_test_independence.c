@@ -22,7 +22,7 @@ static const cli_option own_table[] = {
     {"mutual", 0, CLI_TEXT, offsetof(own_options, mutual), "LIST",
      "instead: are all these columns (3 to 16) mutually independent? (dHSIC)", 0, 0, NULL},
     {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "for all groups (default: rbf; open numbers by the median heuristic)", 0, 0, NULL},
+     "for all groups (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
     {"kernel-x", 0, CLI_TEXT, offsetof(own_options, kernel_x), "E", "for the first group only", 0, 0, NULL},
     {"kernel-y", 0, CLI_TEXT, offsetof(own_options, kernel_y), "E", "for the second group only", 0, 0, NULL},
 };
@@ -73,7 +73,8 @@ static int check_use(const own_options *own)
 {
     const char *help = "Usage: gram test independence DATA --x LIST --y LIST [OPTIONS]";
     if (own->mutual && (own->x || own->y || own->kernel_x || own->kernel_y))
-        return cli_fail(CLI_WRONG_USE, help, "test independence: --mutual goes without --x, --y and their kernels");
+        return cli_fail(CLI_WRONG_USE, help,
+                        "test independence: --mutual cannot be combined with --x, --y and their kernels");
     if (!own->mutual && (!own->x || !own->y))
         return cli_fail(CLI_WRONG_USE, help, "test independence: --%s is missing", own->x ? "y" : "x");
     return CLI_DONE;
@@ -159,7 +160,7 @@ static int prepare(cli_session *session, report *r)
     const int code = list.failed ? cli_no_memory() : cli_rows_prepare(session, r->data, list.data, &r->rows);
     cli_text_free(&list);
     if (code != CLI_DONE || r->rows.n >= 4) return code;
-    return cli_fail(CLI_BAD_DATA, "The test needs four rows at least, and more to show anything.",
+    return cli_fail(CLI_BAD_DATA, "The test needs at least four rows, and more to show anything.",
                     "%s has %" PRId64 " row%s%s", r->rows.file, r->rows.n, cli_plural(r->rows.n),
                     cli_rows_dropped(&r->rows) ? " without missing values" : "");
 }

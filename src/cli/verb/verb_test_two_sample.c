@@ -20,7 +20,7 @@ typedef struct own_options {
 
 static const cli_option own_table[] = {
     {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "the kernel (default: rbf; open numbers by the median heuristic)", 0, 0, NULL},
+     "the kernel (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
     {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
      "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0, NULL},
     {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
@@ -109,10 +109,10 @@ static int check(void *report_)
     if (code != CLI_DONE) return code;
     if (r->options->method) r->how.method = METHODS[place].id;
     if (r->own->block && r->how.method != GRAM_MMD_TEST_BLOCK)
-        return cli_fail(CLI_WRONG_USE, "Say --method block, or leave it out.",
+        return cli_fail(CLI_WRONG_USE, "Use --method block, or leave it out.",
                         "test two-sample: --block is for --method block");
     if (r->own->lag && !r->own->dependent && r->how.method != GRAM_MMD_TEST_WILD)
-        return cli_fail(CLI_WRONG_USE, "Say --dependent, or leave it out.",
+        return cli_fail(CLI_WRONG_USE, "Use --dependent, or leave it out.",
                         "test two-sample: --lag is for --dependent");
     if (!r->own->dependent) return CLI_DONE;
     if (r->options->method && r->how.method != GRAM_MMD_TEST_WILD)
@@ -126,7 +126,7 @@ static int check_rows(const report *r, const cli_rows *sample)
 {
     const char *kept = cli_rows_dropped(sample) ? " without missing values" : "";
     if (sample->n < 2)
-        return cli_fail(CLI_BAD_DATA, "A sample needs two rows at least, and more to show anything.",
+        return cli_fail(CLI_BAD_DATA, "A sample needs at least two rows, and more to show anything.",
                         "%s has a single row%s", sample->file, kept);
     if (sample->n >= 4) return CLI_DONE;
     if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
@@ -162,7 +162,7 @@ static int fail(cli_session *session, const report *r, gram_status status)
         if (code != CLI_DONE) return code;
     }
     if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
-    if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` tells what each method needs.";
+    if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` says what each method needs.";
     return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
 }
 

@@ -47,11 +47,11 @@ static const cli_usage usage = {
     "(the\n"
     "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: "
     "Stein\n"
-    "thinning, which also drops the way in of a chain. Without, they stand for the sample.\n"
+    "thinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
     "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
     "twice\n"
-    "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled along).\n",
+    "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
     "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
     "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
     "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n",
@@ -258,7 +258,7 @@ static int check_use(const thin_options *own, const cli_scored_options *scored)
         return cli_fail(CLI_WRONG_USE, "Use greedy, or leave the scores out.",
                         "thin: --method herding is for samples without scores");
     if (!scored->scores && !scored->density && scored->precondition.value >= 0)
-        return cli_fail(CLI_WRONG_USE, "Without scores say the kernel with --kernel.",
+        return cli_fail(CLI_WRONG_USE, "Without scores, give the kernel with --kernel.",
                         "thin: --precondition is for Stein thinning");
     if (own->plot) return cli_plot_check(own->plot);
     return cli_scored_check("thin", scored, 0);

@@ -48,7 +48,7 @@ gram_status gram_csv_fill(gram_csv *csv, int64_t most);
 /* Starts again with the first row of the data, after gram_csv_open. */
 gram_status gram_csv_again(gram_csv *csv, int64_t lines, int64_t consumed);
 
-/* Tells what is wrong with the record on that line. */
+/* Reports what is wrong with the record on that line. */
 gram_status gram_csv_report(const gram_csv *csv, int64_t line, const gram_csv_fault *fault);
 
 int64_t gram_csv_count_lines(const char *text, size_t length);

@@ -78,7 +78,7 @@ static const char *domain_refuse(const double *par, double coordinate)
     return coordinate < 0 ? "is negative" : NULL;
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;

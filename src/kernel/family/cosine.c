@@ -56,7 +56,7 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
     }
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     facts->positive_definite = GRAM_YES;

@@ -53,7 +53,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
 
 /* Characteristic where the mean embedding exists: on bounded sets, and of distributions with E exp(|X|^2/(2 s^2)) finite.
  * There it is a Laplace transform, which is finite everywhere and hence tells distributions apart. */
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;

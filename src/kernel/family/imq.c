@@ -58,7 +58,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
     v->affine(n, 2 * shape->par[C], 0, out, out);
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     gram_facts_smooth_stationary(facts);

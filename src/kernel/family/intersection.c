@@ -36,7 +36,7 @@ static const char *domain_refuse(const double *par, double coordinate)
 }
 
 /* In one dimension it is min(), Brownian motion's. Else it sees the marginals only. */
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     facts->positive_definite = GRAM_YES;

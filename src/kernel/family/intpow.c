@@ -32,7 +32,7 @@ static const char *domain_refuse(const double *par, double coordinate)
     return coordinate >= 0 && coordinate == floor(coordinate) ? NULL : "is not one of 0, 1, 2, ...";
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;

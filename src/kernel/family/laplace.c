@@ -44,7 +44,7 @@ static const char *rough(const double *par)
     return "its slope jumps where points meet";
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     gram_facts_smooth_stationary(facts);

@@ -36,7 +36,7 @@ static const char *rough(const double *par)
     return "its slopes jump where coordinates are equal";
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     gram_facts_smooth_stationary(facts);

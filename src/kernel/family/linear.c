@@ -42,7 +42,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
     v->fill(n, 1, out);
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_polynomial(facts, par[C] > 0 ? d + 1 : d, par[C] > 0);
 }

@@ -34,7 +34,7 @@ static double domain_lower(const double *par)
     return par[O];
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     facts->positive_definite = GRAM_YES;

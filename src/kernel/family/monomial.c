@@ -50,7 +50,7 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     if (shape->par[M] > 1) v->multiply_poly(n, (int)shape->par[M] - 2, coefficients, s, out);
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_polynomial(facts, gram_monomial_count(d, par[M]), 1);
 }

@@ -104,7 +104,7 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
     (spec == P ? period_slope : length_slope)(v, shape, block, out);
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
     facts->positive_definite = GRAM_YES;

@@ -58,7 +58,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
 }
 
 /* the monomials of degree at most m, or of degree m: one variable less */
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_polynomial(facts, gram_monomial_count(par[C] > 0 ? d : d - 1, par[M]), par[C] > 0);
 }

@@ -83,7 +83,7 @@ static const char *rough(const double *par)
     return par[P] < 2 ? "it needs p = 2" : NULL;
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_smooth_stationary(facts);
     facts->derivatives = par[P] < 2 ? 0 : GRAM_INFINITE;

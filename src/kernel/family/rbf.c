@@ -37,7 +37,7 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     v->affine(n, 0.25, 0, k, out);
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     gram_facts_smooth_stationary(facts);

@@ -70,7 +70,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
     for (int i = 0; i < n; i++) out[i] = k[i] > 0 ? -k[i] * decay(c * s[i]) : 0;
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     gram_facts_smooth_stationary(facts);

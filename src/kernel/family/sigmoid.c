@@ -57,7 +57,7 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
 }
 
 /* tanh(c) */
-static void constant_facts(double c, gram_facts *facts)
+static void constant_facts(double c, gram_properties *facts)
 {
     facts->positive_definite = c >= 0 ? GRAM_YES : GRAM_NO;
     facts->strictly = GRAM_NO;
@@ -73,7 +73,7 @@ static void constant_facts(double c, gram_facts *facts)
 
 /* Without positive definiteness there is no H of which to say anything. A diagonal that is negative everywhere is left
  * unknown: what is composed from a no takes it for a zero somewhere. */
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)d;
     if (par[A] == 0) {

@@ -165,7 +165,7 @@ static double domain_lower(const double *par)
 
 /* With null = 0 every function is 0 where a coordinate is. With null = 1 characteristic on bounded sets: elsewhere k has
  * no bound, and not every distribution has a mean. */
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     const gram_answer whole = par[NULL_SPACE] == 1 ? GRAM_YES : GRAM_NO;
     facts->positive_definite = GRAM_YES;

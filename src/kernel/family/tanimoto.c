@@ -119,7 +119,7 @@ static const char *rough(const double *par)
     return "there is none where a point is 0";
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;

@@ -155,7 +155,7 @@ static const char *rough(const double *par)
     return par[K] < 1 ? "it needs k >= 1" : NULL;
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_smooth_stationary(facts);
     facts->derivatives = (int)par[K];

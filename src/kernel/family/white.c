@@ -10,7 +10,7 @@ static const char *rough(const double *par)
     return "it is not continuous";
 }
 
-static void facts(const double *par, int64_t d, gram_facts *facts)
+static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;

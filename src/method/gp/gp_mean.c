@@ -20,8 +20,7 @@ gram_status gram_gp_system_begin(gram_context *context, const char *name, const 
     gram_status status = GRAM_OK;
     gram_gp_options *o = &s->options;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(o, sizeof *o);
-    TRY(gram_sized_read(context, name, "options.gp", "gram_gp_options", options, o, sizeof *o));
+    TRY(gram_gp_options_read(context, name, options, o));
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;
     s->d = x->d;
@@ -29,6 +28,20 @@ gram_status gram_gp_system_begin(gram_context *context, const char *name, const 
     s->q = (o->mean != GRAM_MEAN_ZERO) + (o->mean == GRAM_MEAN_LINEAR ? s->d : 0) + o->columns;
 done:
     return status;
+}
+
+void gram_gp_system_restore(const gram_gp_parts *p, gram_gp_system *s)
+{
+    gram_gp_options *o = &s->options;
+    memset(s, 0, sizeof *s);
+    gram_gp_options_init(o, sizeof *o);
+    o->mean = p->mean;
+    o->flat = p->flat;
+    o->noise = p->noise;
+    o->columns = p->columns;
+    s->n = p->n;
+    s->d = p->centres->d;
+    s->q = (p->mean != GRAM_MEAN_ZERO) + (p->mean == GRAM_MEAN_LINEAR ? s->d : 0) + p->columns;
 }
 
 static void factor_small(gram_gp_system *s, double dependent)

@@ -9,6 +9,9 @@ gram_status gram_gp_system_begin(gram_context *context, const char *name, const 
                                  const gram_points *x, const double *y, const gram_gp_options *options,
                                  gram_gp_system *system);
 
+/* The same from parts, which have been checked; n is that of the parts. */
+void gram_gp_system_restore(const gram_gp_parts *parts, gram_gp_system *system);
+
 /* From G = [T, y]'A^-1 [T, y] ((q + 1) x (q + 1), lower triangle): small, rank, log_small, beta and quadratic. A column of T
  * whose pivot is below `dependent` of its own size depends on others: its coefficient is 0, and its diagonal entry of `small`
  * so large that gram_gp_small_solve makes 0 of anything. */

@@ -15,11 +15,11 @@ static const gram_choice TUNINGS[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
                                       {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
                                       {"none", GRAM_TUNING_NONE, NULL, 0, 0},
                                       {NULL, 0, NULL, 0, 0}};
-static const gram_choice SOLVERS[] = {{"auto", GP_AUTO, NULL, 0, 0},
-                                      {"exact", GP_EXACT, NULL, 0, 0},
-                                      {"markov", GP_MARKOV, NULL, 0, 0},
-                                      {"cg", GP_CG, NULL, 0, 0},
-                                      {"inducing", GP_INDUCING, "M", 1, 1 << 20},
+static const gram_choice SOLVERS[] = {{"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
+                                      {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+                                      {"markov", GRAM_SOLVER_MARKOV, NULL, 0, 0},
+                                      {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
+                                      {"inducing", GRAM_SOLVER_INDUCING, "M", 1, 1 << 20},
                                       {NULL, 0, NULL, 0, 0}};
 static const gram_choice MEANS[] = {{"zero", GP_MEAN_ZERO, NULL, 0, 0},
                                     {"constant", GP_MEAN_CONSTANT, NULL, 0, 0},
@@ -72,6 +72,11 @@ static const gram_option OPTIONS[] = {
      .otherwise = "auto",
      .choices = PRECISIONS},
     GRAM_TOLERANCE_OPTION(gp_settings),
+    {.name = "keep-factor",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(keep_factor),
+     .help = "the model keeps its factor, n^2/2 numbers, above 1,000 rows too: --std is quicker",
+     .help_no = "it keeps none, however small"},
     {.name = "row-noise",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(row_noise),
@@ -114,6 +119,24 @@ done:
     return status;
 }
 
+/* What was tuned on a sample of the rows is where the search of inducing points starts. */
+static void find_solver(gram_learning *learning)
+{
+    const gp_settings *own = learning->settings;
+    const int tunes = learning->tuning != GRAM_TUNING_NONE;
+    gp_state *state = learning->own;
+    gram_gp_cg_options_init(&state->cg, sizeof state->cg);
+    gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
+    state->options.solver = (gram_solver)own->solver.value;
+    state->options.precision = (gram_precision)own->precision.value;
+    state->options.cg = &state->cg;
+    state->options.inducing = &state->inducing;
+    if (!isnan(own->tolerance)) state->cg.tolerance = own->tolerance;
+    state->inducing.count = own->solver.number;
+    state->inducing.learn_parameters = state->inducing.learn_positions = tunes;
+    state->inducing.learn_noise = tunes && !state->noise_given;
+}
+
 static void find_options(gram_learning *learning)
 {
     const gp_settings *own = learning->settings;
@@ -131,6 +154,7 @@ static void find_options(gram_learning *learning)
         options->weights = learning->data->weights;
     options->noise = gram_learning_noise(learning, &own->ridge);
     state->noise_given = !isnan(options->noise);
+    find_solver(learning);
 }
 
 /* Rows of weight 0 say nothing. They could be dropped here, but a row that the user wants left out is better left out by
@@ -147,6 +171,45 @@ static gram_status check_weights(gram_learning *learning)
     return GRAM_OK;
 }
 
+/* What would do instead of what was refused. */
+static const char *plan_advice(gram_status status, const gp_state *state)
+{
+    if (status == GRAM_ERROR_BUDGET)
+        return state->plan.precision == GRAM_PRECISION_MIXED
+                   ? "--solver cg and inducing:M take less memory."
+                   : "--precision mixed, --solver cg and inducing:M take less memory.";
+    if (status == GRAM_ERROR_UNSUPPORTED)
+        return "Use one column (--features) and matern(nu=1.5), min, cosine or sums and products of them; or --solver "
+               "exact.";
+    return state->options.noise <= 0 ? "Give --noise S above 0, or use --solver exact." : "Leave one out.";
+}
+
+static gram_status plan_solver(gram_learning *learning)
+{
+    char words[64], advice[GRAM_MESSAGE_SIZE];
+    const gp_settings *own = learning->settings;
+    gp_state *state = learning->own;
+    gram_plan *plan = &state->plan;
+    const gram_status status =
+        gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &state->options, plan);
+    if (status < 0) {
+        gram_write_dashes(plan_advice(status, state), learning->dashes, advice, sizeof advice);
+        return gram_advise(learning->context, status, advice);
+    }
+    if (own->keep_factor > 0 && !gram_gp_has_factor(plan->solver, plan->precision))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact --precision f64.",
+                                  "--keep-factor is of the exact solver in f64, this is %s, %s",
+                                  gram_solver_name(plan->solver), gram_precision_name(plan->precision));
+    if (plan->solver == GRAM_SOLVER_INDUCING)
+        (void)snprintf(words, sizeof words, "inducing, %" PRId64 " points", plan->landmarks);
+    else
+        (void)snprintf(words, sizeof words, "%s, %s", gram_solver_name(plan->solver),
+                       gram_precision_name(plan->precision));
+    gram_learning_plan(learning, words, plan->bytes, plan->seconds, plan->reason);
+    state->options.plan = plan;
+    return GRAM_OK;
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -157,12 +220,12 @@ static gram_status plan(gram_learning *learning)
     TRY(check_weights(learning));
     TRY(prepare_target(learning));
     find_options(learning);
-    TRY(gram_gp_plan_solver(learning));
+    TRY(plan_solver(learning));
 done:
     return status;
 }
 
-/* ---- the numbers that nobody gave: by the marginal likelihood, or defaults ---- */
+/* ---- the numbers that were not given: by the marginal likelihood, or defaults ---- */
 
 /* A kernel without any amplitude means that of a standardised target: the variance goes in front, and stays. */
 static gram_status add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, gram_kernel **out)
@@ -190,7 +253,7 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     options.ard = gram_learning_ard(learning);
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
-    return (state->solver == GP_MARKOV ? gram_markov_tune : gram_gp_tune)(
+    return (state->plan.solver == GRAM_SOLVER_MARKOV ? gram_markov_tune : gram_gp_tune)(
         learning->context, start, learning->points, state->y, &state->options, &options, &learning->kernel,
         &state->options.noise, &state->tuned);
 }
@@ -218,71 +281,18 @@ done:
 
 /* ---- the fit ---- */
 
-static gram_status solve_cg(gram_learning *learning)
-{
-    const gp_settings *own = learning->settings;
-    gp_state *state = learning->own;
-    gram_gp_cg_options options;
-    gram_gp_cg_options_init(&options, sizeof options);
-    options.gp = &state->options;
-    if (state->mixed) options.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    if (!isnan(own->tolerance)) options.tolerance = own->tolerance;
-    return gram_gp_cg_fit(learning->context, learning->kernel, learning->points, state->y, &options, &state->cg);
-}
-
-/* What was tuned on a sample of the rows is where the bound's own search starts, within about two minutes of work. */
-static gram_status solve_inducing(gram_learning *learning)
-{
-    enum { MOST_EVALUATIONS = 100, LEAST_EVALUATIONS = 5 };
-    const double OPERATIONS = 5e12;
-    const gp_settings *own = learning->settings;
-    gp_state *state = learning->own;
-    gram_gp_inducing_options options;
-    gram_gp_inducing_options_init(&options, sizeof options);
-    options.gp = &state->options;
-    options.count = own->solver.number;
-    if (learning->tuning != GRAM_TUNING_NONE) {
-        const double m = options.count > 0 ? (double)options.count : 16 * sqrt((double)learning->n);
-        const double affordable = OPERATIONS / (6 * (double)learning->n * m * m);
-        options.learn_parameters = options.learn_positions = 1;
-        options.learn_noise = !state->noise_given;
-        options.evaluations = (int64_t)fmin(MOST_EVALUATIONS, fmax(LEAST_EVALUATIONS, affordable));
-    }
-    const gram_status status = gram_gp_inducing_fit(learning->context, learning->kernel, learning->points, state->y,
-                                                    &options, &state->inducing);
-    if (status < 0) return status;
-    gram_kernel_release(learning->kernel);
-    learning->kernel = gram_kernel_retain(gram_gp_inducing_kernel(state->inducing));
-    state->options.noise = gram_gp_inducing_get_report(state->inducing)->noise;
-    return GRAM_OK; /* a search that was cut short has its best result */
-}
-
-/* A factor in f32 that nobody asked for and the matrix does not allow gives way to conjugate gradients without one. */
-static gram_status solve_mixed(gram_learning *learning)
-{
-    const gp_settings *own = learning->settings;
-    gp_state *state = learning->own;
-    const gram_status status = solve_cg(learning);
-    if (status != GRAM_ERROR_NUMERICAL || own->precision.value == GRAM_PRECISION_MIXED) return status;
-    state->mixed = 0;
-    state->solver = GP_CG;
-    return solve_cg(learning);
-}
-
 static gram_status solve(gram_learning *learning)
 {
     gp_state *state = learning->own;
-    switch (state->solver) {
-    case GP_MARKOV:
-        return gram_markov_fit(learning->context, learning->kernel, learning->points, state->y, &state->options,
-                               &state->markov);
-    case GP_CG: return solve_cg(learning);
-    case GP_INDUCING: return solve_inducing(learning);
-    default:
-        if (state->mixed) return solve_mixed(learning);
-        return gram_gp_fit(learning->context, learning->kernel, learning->points, state->y, &state->options,
-                           &state->exact);
-    }
+    const gram_status status =
+        gram_gp_fit(learning->context, learning->kernel, learning->points, state->y, &state->options, &state->gp);
+    if (status < 0) return status;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    gram_kernel_release(learning->kernel);
+    learning->kernel = gram_kernel_retain(gram_function_kernel(gram_gp_function(state->gp)));
+    state->options.noise = report->noise;
+    return report->solver == GRAM_SOLVER_INDUCING ? GRAM_OK
+                                                  : status; /* a search that was cut short has its best result */
 }
 
 static gram_status fit(gram_learning *learning)
@@ -290,21 +300,17 @@ static gram_status fit(gram_learning *learning)
     gram_status status = choose(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
-    const gram_gp_cg_report *report = gram_gp_cg_get_report(((gp_state *)learning->own)->cg);
+    const gram_gp_report *report = gram_gp_get_report(((gp_state *)learning->own)->gp);
     return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
                               "Raise --noise, ask for less with --tolerance T, or use --solver inducing:M.",
                               "no convergence: after %" PRId64 " iterations the relative residual is %.6g",
-                              report->value.iterations, report->value.residual);
+                              report->iterations, report->residual);
 }
 
 static void forget(gram_learning *learning)
 {
     gp_state *state = learning->own;
-    if (!state) return;
-    gram_gp_destroy(state->exact);
-    gram_markov_destroy(state->markov);
-    gram_gp_cg_destroy(state->cg);
-    gram_gp_inducing_destroy(state->inducing);
+    if (state) gram_gp_destroy(state->gp);
 }
 
 /* Where nothing was left out, the model's own values: they are computed for this call only. */
@@ -313,16 +319,12 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
     const gp_state *state = learning->own;
     const int64_t n = learning->data->n;
     gram_status status = GRAM_OK;
-    const double *left_out = state->exact    ? gram_gp_loo_mean(state->exact)
-                             : state->markov ? gram_markov_loo_mean(state->markov)
-                                             : NULL;
+    const double *left_out = gram_gp_loo_mean(state->gp);
     *what = left_out ? "leave-one-out prediction" : "fitted value";
     if (left_out)
         for (int64_t i = 0; i < n; i++) f[i] = left_out[i];
-    else if (state->inducing)
-        status = gram_gp_inducing_predict(learning->context, state->inducing, learning->points, NULL, 0, f, NULL);
     else
-        status = gram_gp_cg_predict(learning->context, state->cg, learning->points, NULL, 0, f, NULL);
+        status = gram_gp_predict(learning->context, state->gp, learning->points, NULL, 0, f, NULL);
     for (int64_t i = 0; i < n && status >= 0; i++) f[i] += state->offset;
     return status;
 }

@@ -6,11 +6,9 @@
 #include "method/gp/gp_model.h"
 #include <gram/text.h>
 
-const char *gram_gp_mean_word(gp_mean mean)
-{
-    static const char *const names[] = {"zero", "constant", "linear", "flat"};
-    return names[mean];
-}
+enum { SMALL = 1000 }; /* rows: factors up to that are kept unless it is asked not to */
+
+static const char *const MEANS[] = {"zero", "constant", "linear", "flat"};
 
 static const gram_keep_place EXACT[] = {
     {"residual", offsetof(gram_gp_report, residual)},
@@ -27,121 +25,103 @@ static const gram_keep_place EXACT[] = {
 };
 
 static const gram_keep_place MARKOV[] = {
-    {"train_rmse", offsetof(gram_markov_report, train_rmse)},
-    {"train_r2", offsetof(gram_markov_report, train_r2)},
-    {"loo_rmse", offsetof(gram_markov_report, loo_rmse)},
-    {"loo_r2", offsetof(gram_markov_report, loo_r2)},
-    {"loo_log_density", offsetof(gram_markov_report, loo_log_density)},
-    {"loo_coverage", offsetof(gram_markov_report, loo_coverage)},
-    {"log_marginal_likelihood", offsetof(gram_markov_report, log_marginal_likelihood)},
+    {"train_rmse", offsetof(gram_gp_report, train_rmse)},
+    {"train_r2", offsetof(gram_gp_report, train_r2)},
+    {"loo_rmse", offsetof(gram_gp_report, loo_rmse)},
+    {"loo_r2", offsetof(gram_gp_report, loo_r2)},
+    {"loo_log_density", offsetof(gram_gp_report, loo_log_density)},
+    {"loo_coverage", offsetof(gram_gp_report, loo_coverage)},
+    {"log_marginal_likelihood", offsetof(gram_gp_report, log_marginal_likelihood)},
 };
 
 /* Of conjugate gradients with either preconditioner. */
 static const gram_keep_place CG[] = {
-    {"residual", offsetof(gram_gp_cg_report, value.residual)},
-    {"train_rmse", offsetof(gram_gp_cg_report, train_rmse)},
-    {"log_marginal_likelihood", offsetof(gram_gp_cg_report, value.log_marginal_likelihood)},
-    {"likelihood_error", offsetof(gram_gp_cg_report, value.standard_error)},
-    {"quadrature_error", offsetof(gram_gp_cg_report, value.quadrature_error)},
+    {"residual", offsetof(gram_gp_report, residual)},
+    {"train_rmse", offsetof(gram_gp_report, train_rmse)},
+    {"log_marginal_likelihood", offsetof(gram_gp_report, log_marginal_likelihood)},
+    {"likelihood_error", offsetof(gram_gp_report, likelihood_error)},
+    {"quadrature_error", offsetof(gram_gp_report, quadrature_error)},
 };
 
 static const gram_keep_place INDUCING[] = {
-    {"bound", offsetof(gram_gp_inducing_report, value.bound)},
-    {"trace_error", offsetof(gram_gp_inducing_report, value.trace_share)},
-    {"jitter", offsetof(gram_gp_inducing_report, value.jitter)},
+    {"bound", offsetof(gram_gp_report, bound)},
+    {"trace_error", offsetof(gram_gp_report, trace_error)},
+    {"jitter", offsetof(gram_gp_report, jitter)},
 };
 
-/* ---- the function ---- */
-
-/* a = (y - m - f)/noise, since y - m = (K + noise) a. Without noise there is nothing to divide by: the coefficients are 0,
- * and predictions, which the filter makes, do not ask for them. */
-static gram_status markov_function(gram_learning *learning, gram_function **function)
-{
-    gram_status status = GRAM_OK;
-    const gp_state *state = learning->own;
-    const double *fitted = gram_markov_fitted(state->markov);
-    const int64_t n = learning->data->n;
-    double constant = state->offset, *a = NULL;
-    TRY(gram_learning_take(learning, n, sizeof *a, &a));
-    if (state->mean != GP_MEAN_ZERO) constant += gram_markov_mean_coefficients(state->markov)[0];
-    for (int64_t i = 0; i < n; i++) {
-        double noise = state->options.noise;
-        if (state->options.weights) noise /= state->options.weights[i];
-        if (state->options.row_noise) noise += state->options.row_noise[i];
-        a[i] = noise > 0 ? (state->y[i] - fitted[i]) / noise : 0;
-    }
-    TRY(gram_function_create(learning->context, learning->kernel, learning->points, 1, a, 1, &constant, function));
-done:
-    return status;
-}
-
-static gram_status inducing_function(const gram_learning *learning, gram_function **function)
+/* With the offset. */
+static gram_status make_function(const gram_learning *learning, gram_function **function)
 {
     const gp_state *state = learning->own;
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
-    gram_points *positions = NULL;
-    gram_gp_inducing_describe(state->inducing, &parts);
-    const double constant = state->offset + (state->mean == GP_MEAN_ZERO ? 0 : parts.beta[0]);
-    gram_status status =
-        gram_points_create_f64(learning->context, parts.m, parts.d, parts.positions, parts.d, &positions);
-    if (status >= 0)
-        status = gram_function_create(learning->context, learning->kernel, positions, 1, parts.coefficients, 1,
-                                      &constant, function);
-    gram_points_destroy(positions);
-    return status;
-}
-
-/* Of the exact solver and of conjugate gradients: the constant of theirs, and the offset. */
-static gram_status dense_function(const gram_learning *learning, gram_function **function)
-{
-    const gp_state *state = learning->own;
-    const gram_function *f = state->exact ? gram_gp_function(state->exact) : gram_gp_cg_function(state->cg);
+    const gram_function *f = gram_gp_function(state->gp);
     const double constant = gram_function_constant(f)[0] + state->offset;
     return gram_function_create(learning->context, learning->kernel, gram_function_centres(f), 1,
                                 gram_function_coefficients(f), 1, &constant, function);
 }
 
-static gram_status make_function(gram_learning *learning, gram_function **function)
-{
-    const gp_state *state = learning->own;
-    if (state->solver == GP_MARKOV) return markov_function(learning, function);
-    if (state->solver == GP_INDUCING) return inducing_function(learning, function);
-    return dense_function(learning, function);
-}
-
 /* ---- facts and arrays ---- */
 
-/* What its variances are made from: there are no rows to do it from again. */
-static void set_inducing_arrays(gram_keeper *keeper, const gram_learning *learning)
+static int64_t mean_count(const gp_state *state)
 {
-    const gp_state *state = learning->own;
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
-    gram_gp_inducing_describe(state->inducing, &parts);
-    const int64_t q = state->mean == GP_MEAN_ZERO ? 0 : state->mean == GP_MEAN_LINEAR ? 1 + parts.d : 1;
-    if (q > 0) gram_keep_array(keeper, "beta", 1, q, parts.beta);
-    if (state->mean == GP_MEAN_LINEAR) gram_keep_array(keeper, "slopes", 1, parts.d, parts.beta + 1);
-    gram_keep_array(keeper, "inducing_factor", parts.m, parts.m, parts.factor);
-    gram_keep_array(keeper, "inducing_inner", parts.m, parts.m, parts.inner);
-    if (parts.mean_weights) gram_keep_array(keeper, "mean_weights", parts.m, q, parts.mean_weights);
-    if (parts.mean_factor) gram_keep_array(keeper, "mean_factor", q, q, parts.mean_factor);
+    const int64_t d = gram_gp_get_report(state->gp)->d;
+    return state->mean == GP_MEAN_ZERO ? 0 : state->mean == GP_MEAN_LINEAR ? 1 + d : 1;
 }
 
-static void set_arrays(gram_keeper *keeper, const gram_learning *learning)
+/* What the variance of a flat mean is made from. */
+static void set_mean_parts(gram_keeper *keeper, const gp_state *state, const gram_gp_parts *parts)
+{
+    const int64_t m = gram_points_count(parts->centres), q = mean_count(state);
+    if (parts->mean_weights) gram_keep_array(keeper, "mean_weights", m, q, parts->mean_weights);
+    if (parts->mean_factor) gram_keep_array(keeper, "mean_factor", q, q, parts->mean_factor);
+}
+
+/* A small factor is kept, or one that was asked for, so that predictions need not make it again: n (n + 1)/2 numbers. */
+static void set_factor(gram_keeper *keeper, gram_learning *learning)
+{
+    const gp_settings *own = learning->settings;
+    const gp_state *state = learning->own;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    const int64_t count = report->n * (report->n + 1) / 2;
+    double *factor = NULL;
+    gram_gp_parts parts = {.size = sizeof parts};
+    if (keeper->status < 0 || !gram_gp_has_factor(report->solver, report->precision)) return;
+    if (own->keep_factor == 0 || (own->keep_factor < 0 && report->n > SMALL)) return;
+    keeper->status = gram_learning_take(learning, count, sizeof *factor, &factor);
+    if (keeper->status >= 0) keeper->status = gram_gp_factor(keeper->context, state->gp, factor);
+    gram_gp_describe(state->gp, &parts);
+    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(state), parts.beta);
+    gram_keep_array(keeper, "factor", count, 1, factor);
+    set_mean_parts(keeper, state, &parts);
+}
+
+/* Of inducing points: there are no rows to make it from again. */
+static void set_inducing(gram_keeper *keeper, const gp_state *state)
+{
+    gram_gp_parts parts = {.size = sizeof parts};
+    gram_gp_describe(state->gp, &parts);
+    const int64_t m = gram_points_count(parts.centres);
+    const double *slopes = gram_gp_slopes(state->gp);
+    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(state), parts.beta);
+    if (slopes) gram_keep_array(keeper, "slopes", 1, gram_points_dimension(parts.centres), slopes);
+    gram_keep_array(keeper, "inducing_factor", m, m, parts.factor);
+    gram_keep_array(keeper, "inducing_inner", m, m, parts.inner);
+    set_mean_parts(keeper, state, &parts);
+}
+
+static void set_arrays(gram_keeper *keeper, gram_learning *learning)
 {
     const gp_state *state = learning->own;
     const int64_t n = learning->data->n;
-    const double *slopes = NULL;
-    if (state->solver == GP_INDUCING) {
-        set_inducing_arrays(keeper, learning);
+    const double *slopes = gram_gp_slopes(state->gp);
+    if (gram_gp_get_report(state->gp)->solver == GRAM_SOLVER_INDUCING) {
+        set_inducing(keeper, state);
         return;
     }
-    if (state->exact) slopes = gram_gp_slopes(state->exact);
-    if (state->cg) slopes = gram_gp_cg_slopes(state->cg);
-    if (state->markov && state->mean == GP_MEAN_LINEAR) slopes = gram_markov_mean_coefficients(state->markov) + 1;
     if (slopes) gram_keep_array(keeper, "slopes", 1, learning->data->d, slopes);
     gram_keep_array(keeper, "targets", n, 1, state->y);
     if (state->options.row_noise) gram_keep_array(keeper, "row_noise", n, 1, state->options.row_noise);
     if (state->options.weights) gram_keep_array(keeper, "weights", n, 1, state->options.weights);
+    set_factor(keeper, learning);
 }
 
 static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
@@ -156,46 +136,36 @@ static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
     if (state->tuned.diagnosis[0]) gram_keep_text(keeper, "diagnosis", state->tuned.diagnosis);
 }
 
-static void set_cg_report(gram_keeper *keeper, const gp_state *state)
+static void set_report(gram_keeper *keeper, const gram_gp_report *report)
 {
-    const gram_gp_cg_report *report = gram_gp_cg_get_report(state->cg);
-    gram_keep_numbers(keeper, report, CG, sizeof CG / sizeof *CG);
-    if (!state->mixed) gram_keep_number(keeper, "trace_error", report->value.trace_error);
-    gram_keep_integer(keeper, "iterations", report->value.iterations);
-}
-
-static void set_report(gram_keeper *keeper, const gp_state *state)
-{
-    switch (state->solver) {
-    case GP_MARKOV:
-        gram_keep_numbers(keeper, gram_markov_get_report(state->markov), MARKOV, sizeof MARKOV / sizeof *MARKOV);
-        break;
-    case GP_CG: set_cg_report(keeper, state); break;
-    case GP_INDUCING:
-        gram_keep_numbers(keeper, gram_gp_inducing_get_report(state->inducing), INDUCING,
-                          sizeof INDUCING / sizeof *INDUCING);
-        gram_keep_integer(keeper, "rank", gram_gp_inducing_get_report(state->inducing)->m);
-        break;
-    default:
-        if (state->mixed)
-            set_cg_report(keeper, state);
-        else
-            gram_keep_numbers(keeper, gram_gp_get_report(state->exact), EXACT, sizeof EXACT / sizeof *EXACT);
+    const int mixed = report->precision == GRAM_PRECISION_MIXED;
+    if (report->solver == GRAM_SOLVER_CG || mixed) {
+        gram_keep_numbers(keeper, report, CG, sizeof CG / sizeof *CG);
+        if (!mixed) gram_keep_number(keeper, "trace_error", report->trace_error);
+        gram_keep_integer(keeper, "iterations", report->iterations);
+    } else if (report->solver == GRAM_SOLVER_MARKOV) {
+        gram_keep_numbers(keeper, report, MARKOV, sizeof MARKOV / sizeof *MARKOV);
+    } else if (report->solver == GRAM_SOLVER_INDUCING) {
+        gram_keep_numbers(keeper, report, INDUCING, sizeof INDUCING / sizeof *INDUCING);
+        gram_keep_integer(keeper, "rank", report->rank);
+    } else {
+        gram_keep_numbers(keeper, report, EXACT, sizeof EXACT / sizeof *EXACT);
     }
 }
 
-static void keep_facts(gram_keeper *keeper, const gram_learning *learning)
+static void keep_facts(gram_keeper *keeper, gram_learning *learning)
 {
     const gp_state *state = learning->own;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
     gram_keep_number(keeper, "lambda", state->options.noise / (double)learning->n);
     gram_keep_number(keeper, "noise", state->options.noise);
     gram_keep_number(keeper, "target_scale", state->scale);
     gram_keep_number(keeper, "offset", state->offset);
-    gram_keep_text(keeper, "mean", gram_gp_mean_word(state->mean));
+    gram_keep_text(keeper, "mean", MEANS[state->mean]);
     gram_keep_integer(keeper, "intercept", state->mean != GP_MEAN_ZERO);
-    gram_keep_text(keeper, "solver", gram_gp_solver_word(state->solver));
-    gram_keep_text(keeper, "precision", state->mixed ? "mixed" : "f64");
-    set_report(keeper, state);
+    gram_keep_text(keeper, "solver", gram_solver_name(report->solver));
+    gram_keep_text(keeper, "precision", gram_precision_name(report->precision));
+    set_report(keeper, report);
     set_tuning(keeper, learning);
     set_arrays(keeper, learning);
 }
@@ -244,7 +214,7 @@ static gram_status keep_weights(gram_keeper *keeper, gram_learning *learning)
     (void)snprintf(text, sizeof text, "%s*linear(c=0)", gram_number_format(amplitude, number));
     TRY(gram_kernel_parse(context, text, &term));
     TRY(gram_points_create_f64(context, d, d, unit, d, &points));
-    TRY(gram_gp_predict_term(context, state->exact, term, points, mean, deviation));
+    TRY(gram_gp_predict_term(context, state->gp, term, points, mean, deviation));
     for (int64_t j = 0; j < d; j++) deviation[j] = sqrt(deviation[j]);
     gram_keep_array(keeper, "weight_mean", 1, d, mean);
     gram_keep_array(keeper, "weight_std", 1, d, deviation);
@@ -257,13 +227,13 @@ done:
 gram_status gram_gp_row_keep(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const gp_state *state = learning->own;
+    const gram_gp_report *report = gram_gp_get_report(((const gp_state *)learning->own)->gp);
     gram_function *function = NULL;
     TRY(make_function(learning, &function));
     gram_keeper keeper = gram_keep_begin(learning, function);
     keep_facts(&keeper, learning);
     TRY(keeper.status);
-    if (state->exact) TRY(keep_weights(&keeper, learning));
+    if (gram_gp_has_factor(report->solver, report->precision)) TRY(keep_weights(&keeper, learning));
     status = keeper.status;
 done:
     gram_function_release(function);

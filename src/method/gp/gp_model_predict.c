@@ -1,35 +1,82 @@
-/* Predictions of Gaussian processes from their models: mean, deviation, interval, terms. What variances need is made anew from
- * the points and targets that the model keeps. */
+/* Predictions of Gaussian processes from their models: mean, deviation, interval, terms. What variances need is made from the
+ * factor that the model keeps, or anew from its points and targets. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_model.h"
 
 typedef struct gp_posterior {
     double noise;
     double offset;        /* what was subtracted from the target before the fit */
     const double *slopes; /* of a linear mean, or NULL */
-    gram_gp *exact;       /* one of these, unless only means are asked for */
-    gram_markov *markov;
-    gram_gp_cg *cg;
-    gram_gp_inducing *inducing;
+    gram_gp *gp;          /* NULL if only means are asked for */
 } gp_posterior;
 
 /* ---- restoring ---- */
 
-/* The options of the fit, from what the model keeps. */
-static void find_options(const gram_model *model, gram_gp_options *options)
+static gram_solver solver_of(const gram_model *model)
 {
-    const char *mean = gram_kept_text(model, "mean");
-    gram_gp_options_init(options, sizeof *options);
-    options->mean = GRAM_MEAN_CONSTANT;
-    if (mean && strcmp(mean, "zero") == 0) options->mean = GRAM_MEAN_ZERO;
-    if (mean && strcmp(mean, "linear") == 0) options->mean = GRAM_MEAN_LINEAR;
-    options->flat = mean && strcmp(mean, "flat") == 0;
-    options->noise = gram_kept_number(model, "noise", NAN);
-    options->row_noise = gram_model_array(model, "row_noise", NULL, NULL);
-    options->weights = gram_model_array(model, "weights", NULL, NULL);
+    const char *name = gram_kept_text(model, "solver");
+    for (int i = GRAM_SOLVER_EXACT; i <= GRAM_SOLVER_INDUCING && name; i++)
+        if (strcmp(gram_solver_name((gram_solver)i), name) == 0) return (gram_solver)i;
+    return GRAM_SOLVER_AUTO;
+}
+
+/* Numbers and the data, as far as the model has them. */
+static void find_numbers(const gram_model *model, gram_gp_parts *parts)
+{
+    const char *mean = gram_kept_text(model, "mean"), *precision = gram_kept_text(model, "precision");
+    parts->solver = solver_of(model);
+    parts->precision = precision && strcmp(precision, "mixed") == 0 ? GRAM_PRECISION_MIXED : GRAM_PRECISION_F64;
+    parts->mean = GRAM_MEAN_CONSTANT;
+    if (mean && strcmp(mean, "zero") == 0) parts->mean = GRAM_MEAN_ZERO;
+    if (mean && strcmp(mean, "linear") == 0) parts->mean = GRAM_MEAN_LINEAR;
+    parts->flat = mean && strcmp(mean, "flat") == 0;
+    parts->noise = gram_kept_number(model, "noise", NAN);
+    parts->row_noise = gram_model_array(model, "row_noise", NULL, NULL);
+    parts->weights = gram_model_array(model, "weights", NULL, NULL);
+}
+
+/* The parts of the posterior; what is missing, or NULL. */
+static const char *find_parts(const gram_model *model, gram_gp_parts *parts)
+{
+    const gram_function *function = gram_model_function(model);
+    find_numbers(model, parts);
+    parts->centres = gram_function_centres(function);
+    parts->coefficients = gram_function_coefficients(function);
+    const int64_t m = gram_points_count(parts->centres), d = gram_points_dimension(parts->centres);
+    const int64_t q = parts->mean == GRAM_MEAN_ZERO ? 0 : parts->mean == GRAM_MEAN_LINEAR ? 1 + d : 1;
+    const int inducing = parts->solver == GRAM_SOLVER_INDUCING;
+    parts->n = inducing ? (int64_t)gram_kept_number(model, "n", 0) : m;
+    parts->y = gram_kept_array(model, "targets", m, 1);
+    parts->beta = gram_kept_array(model, "beta", 1, q);
+    parts->factor = inducing ? gram_kept_array(model, "inducing_factor", m, m)
+                             : gram_kept_array(model, "factor", m * (m + 1) / 2, 1);
+    parts->inner = gram_kept_array(model, "inducing_inner", m, m);
+    parts->mean_weights = gram_kept_array(model, "mean_weights", m, q);
+    parts->mean_factor = gram_kept_array(model, "mean_factor", q, q);
+    if (parts->solver == GRAM_SOLVER_AUTO) return "a solver";
+    if (!(parts->noise >= 0)) return "a noise";
+    if (inducing && (!parts->factor || !parts->inner || (q > 0 && !parts->beta)))
+        return "the factors of its inducing points";
+    return inducing || parts->y ? NULL : "the targets that it was fitted to";
+}
+
+gram_status gram_gp_read_parts(gram_context *context, const gram_model *model, gram_gp_parts *parts)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !parts) return GRAM_ERROR_ARGUMENT;
+    gram_gp_parts p = {0};
+    TRY(gram_sized_check(context, "gp_read_parts", "parts", "gram_gp_parts", parts, sizeof p));
+    FAIL_IF(!model || !gram_model_function(model), context, GRAM_ERROR_ARGUMENT,
+            "gp_read_parts: model is NULL or has no function");
+    const char *missing = find_parts(model, &p);
+    FAIL_IF(missing, context, GRAM_ERROR_DATA, "a Gaussian process without %s", missing);
+    gram_sized_write(parts, &p, sizeof p);
+done:
+    return status;
 }
 
 static gram_status damaged(gram_context *context, const gram_predictor *predictor, const char *what)
@@ -39,61 +86,13 @@ static gram_status damaged(gram_context *context, const gram_predictor *predicto
     return gram_predictor_damaged(context, predictor, words);
 }
 
-static gram_status condition(gram_context *context, const gram_model *model, const double *y,
-                             const gram_gp_options *options, gp_posterior *posterior)
+static gram_status open_gp(gram_context *context, gram_predictor *predictor)
 {
-    const gram_function *function = gram_model_function(model);
-    const gram_points *x = gram_function_centres(function);
-    gram_kernel *kernel = gram_function_kernel(function);
-    const char *solver = gram_kept_text(model, "solver"), *precision = gram_kept_text(model, "precision");
-    const int mixed = precision && strcmp(precision, "mixed") == 0;
-    gram_gp_cg_options cg;
-    if (strcmp(solver, "markov") == 0) return gram_markov_fit(context, kernel, x, y, options, &posterior->markov);
-    if (strcmp(solver, "exact") == 0 && !mixed) return gram_gp_fit(context, kernel, x, y, options, &posterior->exact);
-    gram_gp_cg_options_init(&cg, sizeof cg);
-    cg.gp = options;
-    cg.probes = 0;
-    if (mixed) cg.preconditioner = GRAM_GP_CG_FACTOR_F32;
-    return gram_gp_cg_fit(context, kernel, x, y, &cg, &posterior->cg);
-}
-
-static gram_status open_dense(gram_context *context, gram_predictor *predictor)
-{
-    const gram_model *model = predictor->model;
-    const int64_t n = gram_points_count(gram_function_centres(gram_model_function(model)));
-    const double *y = gram_kept_array(model, "targets", n, 1);
-    gram_gp_options options;
-    find_options(model, &options);
-    if (!y) return damaged(context, predictor, "the targets that it was fitted to");
-    if (!(options.noise >= 0)) return damaged(context, predictor, "a noise");
-    return condition(context, model, y, &options, predictor->own);
-}
-
-static gram_status open_inducing(gram_context *context, gram_predictor *predictor)
-{
-    const gram_model *model = predictor->model;
-    const gram_function *function = gram_model_function(model);
+    gram_gp_parts parts = {.size = sizeof parts};
     gp_posterior *posterior = predictor->own;
-    gram_gp_options options;
-    gram_gp_inducing_parts parts = {.size = sizeof parts};
-    find_options(model, &options);
-    parts.m = gram_points_count(gram_function_centres(function));
-    parts.d = gram_points_dimension(gram_function_centres(function));
-    parts.n = (int64_t)gram_kept_number(model, "n", 0);
-    parts.mean = options.mean;
-    parts.flat = options.flat;
-    parts.noise = options.noise;
-    parts.positions = gram_function_centres_f64(function);
-    parts.coefficients = gram_function_coefficients(function);
-    const int64_t q = options.mean == GRAM_MEAN_ZERO ? 0 : options.mean == GRAM_MEAN_LINEAR ? 1 + parts.d : 1;
-    parts.beta = q > 0 ? gram_kept_array(model, "beta", 1, q) : NULL;
-    parts.factor = gram_kept_array(model, "inducing_factor", parts.m, parts.m);
-    parts.inner = gram_kept_array(model, "inducing_inner", parts.m, parts.m);
-    parts.mean_weights = q > 0 ? gram_kept_array(model, "mean_weights", parts.m, q) : NULL;
-    parts.mean_factor = q > 0 ? gram_kept_array(model, "mean_factor", q, q) : NULL;
-    if (!parts.positions || !parts.factor || !parts.inner || (q > 0 && !parts.beta) || !(parts.noise >= 0))
-        return damaged(context, predictor, "the factors of its inducing points");
-    return gram_gp_inducing_create(context, gram_function_kernel(function), &parts, &posterior->inducing);
+    const char *missing = find_parts(predictor->model, &parts);
+    if (missing) return damaged(context, predictor, missing);
+    return gram_gp_create(context, gram_function_kernel(gram_model_function(predictor->model)), &parts, &posterior->gp);
 }
 
 /* `whole` 0: only means will be asked for. */
@@ -111,17 +110,13 @@ static gram_status open_posterior(gram_context *context, gram_predictor *predict
     if (!solver) return damaged(context, predictor, "a solver");
     /* sums over a million centres would take long, and the filter gives the mean as well */
     if (!whole && strcmp(solver, "markov") != 0) return GRAM_OK;
-    return strcmp(solver, "inducing") == 0 ? open_inducing(context, predictor) : open_dense(context, predictor);
+    return open_gp(context, predictor);
 }
 
 void gram_gp_row_close(gram_predictor *predictor)
 {
     gp_posterior *posterior = predictor->own;
-    if (!posterior) return;
-    gram_gp_destroy(posterior->exact);
-    gram_markov_destroy(posterior->markov);
-    gram_gp_cg_destroy(posterior->cg);
-    gram_gp_inducing_destroy(posterior->inducing);
+    if (posterior) gram_gp_destroy(posterior->gp);
 }
 
 /* ---- columns ---- */
@@ -170,7 +165,8 @@ gram_status gram_gp_row_open(gram_context *context, gram_predictor *predictor)
     predictor->own = posterior;
     TRY(add_columns(context, predictor));
     TRY(open_posterior(context, predictor, wish->std || wish->interval > 0 || wish->terms));
-    if (wish->terms && !posterior->exact)
+    const gram_gp_report *report = posterior->gp ? gram_gp_get_report(posterior->gp) : NULL;
+    if (wish->terms && !gram_gp_has_factor(report->solver, report->precision))
         return gram_predictor_fail(
             context, predictor, GRAM_ERROR_ARGUMENT, "Fit it with --solver exact --precision f64.",
             "--terms is for exact solvers in f64, this is %s, %s", gram_kept_text(predictor->model, "solver"),
@@ -198,18 +194,8 @@ static gram_status predict(gram_context *context, const gram_predictor *predicto
                            double *mean, double *variance)
 {
     const gp_posterior *posterior = predictor->own;
-    const gram_points *points = places->points;
-    gram_status status;
-    if (posterior->exact)
-        status = gram_gp_predict(context, posterior->exact, points, NULL, 0, mean, variance);
-    else if (posterior->markov)
-        status = gram_markov_predict(context, posterior->markov, points, NULL, 0, mean, variance);
-    else if (posterior->cg)
-        status = gram_gp_cg_predict(context, posterior->cg, points, NULL, 0, mean, variance);
-    else if (posterior->inducing)
-        status = gram_gp_inducing_predict(context, posterior->inducing, points, NULL, 0, mean, variance);
-    else
-        return predict_mean(context, predictor, places, mean);
+    if (!posterior->gp) return predict_mean(context, predictor, places, mean);
+    const gram_status status = gram_gp_predict(context, posterior->gp, places->points, NULL, 0, mean, variance);
     for (int64_t i = 0; i < places->n && status >= 0; i++) mean[i] += posterior->offset;
     return status;
 }
@@ -250,8 +236,7 @@ static gram_status put_terms(gram_context *context, const gram_predictor *predic
     double *mean = work, *variance = work + places->n;
     for (int64_t t = 0; t < term_count(predictor); t++) {
         double *column = values + predictor->columns.term + 2 * t;
-        TRY(gram_gp_predict_term(context, posterior->exact, gram_kernel_term(kernel, t), places->points, mean,
-                                 variance));
+        TRY(gram_gp_predict_term(context, posterior->gp, gram_kernel_term(kernel, t), places->points, mean, variance));
         for (int64_t i = 0; i < places->n; i++) {
             column[i * ldv] = mean[i];
             column[i * ldv + 1] = sqrt(variance[i]);

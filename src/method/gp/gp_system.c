@@ -28,6 +28,21 @@ void gram_gp_options_init(gram_gp_options *options, size_t size)
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
+gram_status gram_gp_options_read(gram_context *context, const char *name, const gram_gp_options *options,
+                                 gram_gp_options *out)
+{
+    gram_gp_options_init(out, sizeof *out);
+    return gram_sized_read(context, name, "options", "gram_gp_options", options, out, sizeof *out);
+}
+
+void gram_gp_options_forget(gram_gp_options *options)
+{
+    options->basis = options->row_noise = options->weights = NULL;
+    options->plan = NULL;
+    options->cg = NULL;
+    options->inducing = NULL;
+}
+
 /* ---- arguments ---- */
 
 static gram_status check_rows(gram_context *context, const char *name, int64_t n, const double *y,
@@ -62,8 +77,8 @@ gram_status gram_gp_check(gram_context *context, const char *name, const gram_ke
     FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "%s: y is NULL", name);
     FAIL_IF(!(o->noise >= 0 && isfinite(o->noise)), context, GRAM_ERROR_ARGUMENT, "%s: noise = %s, need a number >= 0",
             name, gram_number_format(o->noise, shown));
-    FAIL_IF((int)o->mean < 0 || o->mean > GRAM_MEAN_LINEAR, context, GRAM_ERROR_ARGUMENT, "%s: mean = %d is none", name,
-            (int)o->mean);
+    FAIL_IF((int)o->mean < 0 || o->mean > GRAM_MEAN_LINEAR, context, GRAM_ERROR_ARGUMENT,
+            "%s: mean = %d is not a valid mean", name, (int)o->mean);
     FAIL_IF(o->columns < 0 || (o->columns > 0 && (!o->basis || o->ld < o->columns)), context, GRAM_ERROR_ARGUMENT,
             "%s: %lld columns of the mean need a basis with ld at least that", name, (long long)o->columns);
     TRY(check_rows(context, name, x->n, y, o));
@@ -206,8 +221,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     gram_status status = GRAM_OK;
     gram_gp_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(&s->options, sizeof s->options);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
+    TRY(gram_gp_options_read(context, name, options, &s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     s->n = x->n;

@@ -25,6 +25,12 @@ typedef struct gram_gp_system {
     double log_determinant, log_small; /* of A and of T'A^-1 T */
 } gram_gp_system;
 
+/* Options of that size, the defaults where it ends; NULL: the defaults. */
+gram_status gram_gp_options_read(gram_context *context, const char *name, const gram_gp_options *options,
+                                 gram_gp_options *out);
+/* Forgets what belongs to the caller. */
+void gram_gp_options_forget(gram_gp_options *options);
+
 /* Checks the arguments of a regression (`name` for messages). */
 gram_status gram_gp_check(gram_context *context, const char *name, const gram_kernel *kernel, const gram_points *x,
                           const double *y, const gram_gp_options *options);

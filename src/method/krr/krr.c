@@ -1,4 +1,4 @@
-/* Kernel ridge regression: plans, solves, and tells how good the result is.
+/* Kernel ridge regression: plans, solves, and reports how good the result is.
  *
  * The report is made from the solution alone, by one product K [a, 1] in f64: fitted values, the residual of the system, the
  * norm a'K a, and a lower bound of |A| for the backward error. So it is the same account for every way of solving. */

@@ -9,12 +9,10 @@
 
 #include <gram/cholesky.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
-
-void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const int *lda, double *b, const int *ldb,
-            int *info, size_t uplo_length);
 
 typedef struct folds {
     const gram_problem *problem;

@@ -12,12 +12,11 @@
 
 #include <gram/random.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/krr/krr_solution.h"
 #include "points/points.h"
 #include "solve/solver_plan.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 enum {
     BLOCK = 256, /* rows of features, and columns of their products, that one task makes */

@@ -161,6 +161,8 @@ static gram_status tune(gram_learning *learning)
     options.intercept = own->intercept;
     options.ard = gram_learning_ard(learning);
     options.grid = own->grid;
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
     return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,
@@ -346,16 +348,8 @@ gram_status gram_krr_model(gram_context *context, const gram_krr *krr, gram_prep
                            gram_model **model)
 {
     const gram_krr_report *report = gram_krr_get_report(krr);
-    gram_function *function = gram_krr_function(krr);
-    gram_keeper keeper = {context, NULL, GRAM_OK};
-    keeper.status = gram_model_create(context, gram_method_krr.name, gram_task_name(GRAM_TASK_REGRESSION), preparation,
-                                      function, &keeper.model);
-    gram_keep_integer(&keeper, "n", report->n);
-    gram_keep_integer(&keeper, "d", report->d);
+    gram_keeper keeper =
+        gram_keep_fit(context, &gram_method_krr, GRAM_TASK_REGRESSION, preparation, gram_krr_function(krr), report->n);
     keep_report(&keeper, report, report->intercept);
-    *model = keeper.model;
-    if (keeper.status >= 0) return GRAM_OK;
-    gram_model_destroy(keeper.model);
-    *model = NULL;
-    return keeper.status;
+    return gram_keep_end(&keeper, model);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order_statistics.h"
+#include "base/sized_struct.h"
 #include "method/method.h"
 #include <gram/laplace.h>
 
@@ -258,10 +259,8 @@ done:
     return status;
 }
 
-static void keep_report(gram_keeper *keeper, const gram_learning *learning)
+static void keep_report(gram_keeper *keeper, const gram_laplace_report *report)
 {
-    const laplace_state *state = learning->own;
-    const gram_laplace_report *report = gram_laplace_get_report(state->laplace);
     gram_keep_text(keeper, "likelihood", gram_likelihood_name(report->likelihood));
     gram_keep_text(keeper, "solver", "laplace");
     gram_keep_integer(keeper, "iterations", report->iterations);
@@ -269,6 +268,11 @@ static void keep_report(gram_keeper *keeper, const gram_learning *learning)
     gram_keep_number(keeper, "jitter", report->jitter);
     gram_keep_number(keeper, "norm", report->norm);
     gram_keep_number(keeper, "log_marginal_likelihood", report->log_evidence);
+}
+
+static void keep_tuning(gram_keeper *keeper, const gram_learning *learning)
+{
+    const laplace_state *state = learning->own;
     gram_keep_tuning(keeper, learning, NULL);
     if (learning->tuning == GRAM_TUNING_NONE) return;
     gram_keep_integer(keeper, "tuned_rows", state->tuned.rows);
@@ -276,12 +280,24 @@ static void keep_report(gram_keeper *keeper, const gram_learning *learning)
     gram_keep_integer(keeper, "at_bound", state->tuned.at_bound);
 }
 
+/* What finding the mode again needs, beside the classes. */
+static void keep_observations(gram_keeper *keeper, const gram_laplace_options *options, int64_t n, const double *y)
+{
+    if (options->likelihood == GRAM_LIKELIHOOD_STUDENT) {
+        gram_keep_number(keeper, "student", options->nu);
+        gram_keep_number(keeper, "scale", options->scale);
+    }
+    if (!options->correction) gram_keep_integer(keeper, "correction", 0);
+    gram_keep_array(keeper, "targets", n, 1, y);
+}
+
 static gram_status keep(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const laplace_state *state = learning->own;
     gram_keeper keeper = gram_keep_begin(learning, gram_laplace_function(state->laplace));
-    keep_report(&keeper, learning);
+    keep_report(&keeper, gram_laplace_get_report(state->laplace));
+    keep_tuning(&keeper, learning);
     TRY(keeper.status);
     if (learning->labels) {
         TRY(keep_training(&keeper, learning));
@@ -290,11 +306,7 @@ static gram_status keep(gram_learning *learning)
         TRY(keep_training_error(&keeper, learning));
         gram_keep_number(&keeper, "offset", state->offset);
     }
-    if (state->options.likelihood == GRAM_LIKELIHOOD_STUDENT) {
-        gram_keep_number(&keeper, "student", state->options.nu);
-        gram_keep_number(&keeper, "scale", state->options.scale);
-    }
-    gram_keep_array(&keeper, "targets", learning->data->n, 1, state->y);
+    keep_observations(&keeper, &state->options, learning->data->n, state->y);
     status = keeper.status;
 done:
     return status;
@@ -327,10 +339,13 @@ static gram_status open_classes(gram_context *context, gram_predictor *predictor
 {
     gram_laplace_options options;
     const gram_status status = gram_predictor_classes(context, predictor);
+    const char *name = gram_kept_text(predictor->model, "likelihood");
     if (status < 0) return status;
     gram_laplace_options_init(&options, sizeof options);
     options.classes = predictor->classes.count;
-    options.likelihood = options.classes == 2 ? GRAM_LIKELIHOOD_LOGISTIC : GRAM_LIKELIHOOD_SOFTMAX;
+    options.likelihood = options.classes == 2 && !(name && strcmp(name, "softmax") == 0) ? GRAM_LIKELIHOOD_LOGISTIC
+                                                                                         : GRAM_LIKELIHOOD_SOFTMAX;
+    options.correction = gram_kept_number(predictor->model, "correction", 1) != 0;
     return refit(context, predictor, &options);
 }
 
@@ -341,14 +356,16 @@ static gram_status open_values(gram_context *context, gram_predictor *predictor)
     const char *name = gram_kept_text(predictor->model, "likelihood");
     const gram_predict_options *wish = &predictor->wish;
     gram_laplace_options options;
+    if (!name) return gram_predictor_damaged(context, predictor, "damaged: the name of its likelihood is not text");
     TRY(gram_predictor_means(context, predictor));
     if (wish->interval > 0 || wish->terms || wish->prob)
-        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "--std is there.",
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Use --std.",
                                    "--interval, --terms and --prob are not for the likelihood %s", name);
     gram_laplace_options_init(&options, sizeof options);
     options.likelihood = strcmp(name, "poisson") == 0 ? GRAM_LIKELIHOOD_POISSON : GRAM_LIKELIHOOD_STUDENT;
     options.nu = gram_kept_number(predictor->model, "student", options.nu);
     options.scale = gram_kept_number(predictor->model, "scale", options.scale);
+    options.correction = gram_kept_number(predictor->model, "correction", 1) != 0;
     TRY(refit(context, predictor, &options));
     if (!wish->std) return GRAM_OK;
     predictor->columns.std = predictor->columns.count;
@@ -414,7 +431,8 @@ static void report_laplace(gram_report *report)
     gram_report_solver(report);
     if (!isnan(gram_report_number(report, "scale"))) {
         gram_report_row(report, "likelihood");
-        gram_report_add(report, "%s", gram_report_text(report, "likelihood"));
+        if (gram_report_text(report, "likelihood"))
+            gram_report_add(report, "%s", gram_report_text(report, "likelihood"));
         gram_report_part(report, "degrees of freedom", "student", GRAM_FINE);
         gram_report_part(report, "scale", "scale", GRAM_FINE);
     }
@@ -471,3 +489,36 @@ const gram_method gram_method_gp_student = {
     .open = open_values,
     .evaluate = evaluate_values,
 };
+
+static const gram_method *row_of(gram_likelihood likelihood)
+{
+    return likelihood == GRAM_LIKELIHOOD_POISSON   ? &gram_method_gp_counts
+           : likelihood == GRAM_LIKELIHOOD_STUDENT ? &gram_method_gp_student
+                                                   : &gram_method_gp_classes;
+}
+
+gram_status gram_laplace_model(gram_context *context, const gram_laplace *laplace, const double *y,
+                               const gram_laplace_options *options, gram_preparation *preparation, const double *values,
+                               gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    const gram_laplace_report *report = gram_laplace_get_report(laplace);
+    const gram_method *row = row_of(report->likelihood);
+    const int classes = gram_method_has_task(row, GRAM_TASK_CLASSIFICATION);
+    gram_laplace_options known;
+    *model = NULL;
+    gram_laplace_options_init(&known, sizeof known);
+    TRY(gram_sized_read(context, "laplace_model", "options", "gram_laplace_options", options, &known, sizeof known));
+    FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "laplace_model: y is NULL");
+    FAIL_IF(known.likelihood != report->likelihood, context, GRAM_ERROR_ARGUMENT,
+            "laplace_model: the options are not those of the fit, whose likelihood is %s",
+            gram_likelihood_name(report->likelihood));
+    gram_keeper keeper = gram_keep_fit(context, row, classes ? GRAM_TASK_CLASSIFICATION : GRAM_TASK_REGRESSION,
+                                       preparation, gram_laplace_function(laplace), report->n);
+    keep_report(&keeper, report);
+    if (classes) gram_keep_class_values(&keeper, report->outputs == 1 ? 2 : report->outputs, values);
+    keep_observations(&keeper, &known, report->n, y);
+    status = gram_keep_end(&keeper, model);
+done:
+    return status;
+}

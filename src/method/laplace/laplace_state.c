@@ -29,7 +29,7 @@ gram_status gram_laplace_options_read(gram_context *context, const char *name, c
     gram_laplace_options_init(known, sizeof *known);
     TRY(gram_sized_read(context, name, argument, "gram_laplace_options", options, known, sizeof *known));
     FAIL_IF(known->likelihood != GRAM_LIKELIHOOD_SOFTMAX && !gram_likelihood_find(known->likelihood), context,
-            GRAM_ERROR_ARGUMENT, "%s: likelihood = %d is none", name, (int)known->likelihood);
+            GRAM_ERROR_ARGUMENT, "%s: likelihood = %d is not a valid likelihood", name, (int)known->likelihood);
     FAIL_IF(known->classes < 0 || known->classes > MOST_CLASSES || known->classes == 1, context, GRAM_ERROR_ARGUMENT,
             "%s: classes = %lld, need 2 to %d, or 0", name, (long long)known->classes, (int)MOST_CLASSES);
     TRY(check_positive(context, name, "nu", known->nu));

@@ -68,6 +68,7 @@ static void report(const gram_problem *p, const gram_logistic_solution *s, gram_
     r->gradient = s->gradient / n;
     r->iterations = s->iterations;
     r->jitter = s->jitter;
+    r->intercept = s->intercept;
     report_rows(p, s, r);
 }
 

@@ -113,6 +113,8 @@ static gram_status tune(gram_learning *learning)
     gram_logistic_tune_options_init(&options, sizeof options);
     options.ard = gram_learning_ard(learning);
     options.folds = gram_learning_folds(learning);
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     options.weights = learning->weights;
     options.intercept = own->intercept;
     if (!isnan(given)) {
@@ -183,24 +185,27 @@ static const gram_keep_place NUMBERS[] = {
     {"jitter", offsetof(gram_logistic_report, jitter)},
 };
 
+static void keep_report(gram_keeper *keeper, const gram_logistic_report *report, double lambda)
+{
+    gram_keep_number(keeper, "lambda", lambda);
+    gram_keep_number(keeper, "C", 1 / (2 * (double)report->n * lambda));
+    gram_keep_integer(keeper, "intercept", report->intercept);
+    gram_keep_integer(keeper, "iterations", report->iterations);
+    gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+}
+
 static gram_status keep(gram_learning *learning)
 {
-    const logistic_settings *own = learning->settings;
     const logistic_state *state = learning->own;
-    const gram_logistic_report *report = gram_logistic_get_report(state->logistic);
     gram_keeper keeper = gram_keep_begin(learning, gram_logistic_function(state->logistic));
-    gram_keep_number(&keeper, "lambda", state->lambda);
-    gram_keep_number(&keeper, "C", 1 / (2 * (double)report->n * state->lambda));
-    gram_keep_integer(&keeper, "intercept", own->intercept);
-    gram_keep_integer(&keeper, "iterations", report->iterations);
-    gram_keep_numbers(&keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    keep_report(&keeper, gram_logistic_get_report(state->logistic), state->lambda);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
         gram_keep_integer(&keeper, "tuned_fits", state->tuned.fits);
         gram_keep_number(&keeper, "cv_accuracy", state->cv_accuracy);
         gram_keep_number(&keeper, "cv_log_loss", state->tuned.value);
-        gram_keep_integer(&keeper, "at_bound", state->tuned.at_edge);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
     }
     gram_keep_classes(&keeper, &learning->classes);
     return keeper.status;
@@ -259,3 +264,14 @@ const gram_method gram_method_logistic = {
     .evaluate = evaluate,
     .report = report_logistic,
 };
+
+gram_status gram_logistic_model(gram_context *context, const gram_logistic *logistic, gram_preparation *preparation,
+                                const double *values, gram_model **model)
+{
+    const gram_logistic_report *report = gram_logistic_get_report(logistic);
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_logistic, GRAM_TASK_CLASSIFICATION, preparation,
+                                       gram_logistic_function(logistic), report->n);
+    keep_report(&keeper, report, report->lambda);
+    gram_keep_class_values(&keeper, report->classes, values);
+    return gram_keep_end(&keeper, model);
+}

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-struct gram_loss_fit {
+struct gram_loss {
     gram_memory *memory;
     gram_function *function;
     gram_loss_report report;
@@ -55,7 +55,7 @@ static void report(const gram_problem *p, const gram_loss_solution *s, gram_loss
                             .jitter = s->jitter};
 }
 
-static gram_status solve(gram_context *context, const gram_problem *p, const gram_loss_options *o, gram_loss_fit *made,
+static gram_status solve(gram_context *context, const gram_problem *p, const gram_loss_options *o, gram_loss *made,
                          int *converged)
 {
     gram_status status = GRAM_OK;
@@ -79,19 +79,19 @@ done:
     return status;
 }
 
-gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                 const gram_loss_options *options, gram_loss_fit **fit)
+gram_status gram_loss_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                          const gram_loss_options *options, gram_loss **fit)
 {
     gram_status status = GRAM_OK;
     gram_loss_options known;
     gram_problem problem = {0};
-    gram_loss_fit *made = NULL;
+    gram_loss *made = NULL;
     int converged = 0;
     if (!context || !fit) return GRAM_ERROR_ARGUMENT;
     *fit = NULL;
-    TRY(gram_loss_options_read(context, "loss_fit_create", "options", options, &known));
-    TRY(gram_problem_make(context, "loss_fit_create", kernel, x, 1, y, 1, known.weights, &problem));
-    TRY(gram_take(context, "loss_fit_create", 1, sizeof *made, (void **)&made));
+    TRY(gram_loss_options_read(context, "loss_fit", "options", options, &known));
+    TRY(gram_problem_make(context, "loss_fit", kernel, x, 1, y, 1, known.weights, &problem));
+    TRY(gram_take(context, "loss_fit", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
     TRY(solve(context, &problem, &known, made, &converged));
@@ -99,12 +99,12 @@ gram_status gram_loss_fit_create(gram_context *context, gram_kernel *kernel, con
     made = NULL;
     if (!converged) status = GRAM_NOT_CONVERGED;
 done:
-    gram_loss_fit_destroy(made);
+    gram_loss_destroy(made);
     gram_problem_free(context, &problem);
     return status;
 }
 
-void gram_loss_fit_destroy(gram_loss_fit *fit)
+void gram_loss_destroy(gram_loss *fit)
 {
     if (!fit) return;
     gram_memory *memory = fit->memory;
@@ -113,12 +113,12 @@ void gram_loss_fit_destroy(gram_loss_fit *fit)
     gram_memory_release(memory);
 }
 
-gram_function *gram_loss_fit_function(const gram_loss_fit *fit)
+gram_function *gram_loss_function(const gram_loss *fit)
 {
     return fit->function;
 }
 
-const gram_loss_report *gram_loss_fit_report(const gram_loss_fit *fit)
+const gram_loss_report *gram_loss_get_report(const gram_loss *fit)
 {
     return &fit->report;
 }

@@ -1,8 +1,10 @@
 /* Regression with absolute, Huber, quantile and epsilon-insensitive losses as a method of the learner: krr with another loss. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/order_statistics.h"
+#include "base/sized_struct.h"
 #include "method/method.h"
 #include <gram/loss.h>
 #include <gram/text.h>
@@ -23,7 +25,7 @@ typedef struct loss_state {
     double levels[MOST_LEVELS];
     int lambda_is_default;
     gram_grid_report tuned;
-    gram_loss_fit *fit;
+    gram_loss *fit;
 } loss_state;
 
 static const gram_choice TUNINGS[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
@@ -215,6 +217,8 @@ static gram_status tune(gram_learning *learning)
     options.ard = gram_learning_ard(learning);
     options.loss = state->options;
     options.folds = gram_learning_folds(learning);
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     if (!isnan(given)) {
         options.lambda_count = 1;
         options.lambdas = &given;
@@ -241,10 +245,10 @@ static gram_status fit(gram_learning *learning)
     loss_state *state = learning->own;
     gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0)
-        status = gram_loss_fit_create(learning->context, learning->kernel, learning->points, learning->data->y,
-                                      &state->options, &state->fit);
+        status = gram_loss_fit(learning->context, learning->kernel, learning->points, learning->data->y,
+                               &state->options, &state->fit);
     if (status != GRAM_NOT_CONVERGED) return status;
-    const double gap = gram_loss_fit_report(state->fit)->gap;
+    const double gap = gram_loss_get_report(state->fit)->gap;
     if (gram_learning_is_near(own->tolerance, gap)) return GRAM_OK;
     return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
                               "no convergence: the relative duality gap is %.2g", gap);
@@ -253,38 +257,41 @@ static gram_status fit(gram_learning *learning)
 static void forget(gram_learning *learning)
 {
     loss_state *state = learning->own;
-    if (state) gram_loss_fit_destroy(state->fit);
+    if (state) gram_loss_destroy(state->fit);
 }
 
 /* ---- the model ---- */
 
+static void keep_report(gram_keeper *keeper, const gram_loss_report *report, const gram_loss_options *options)
+{
+    gram_keep_text(keeper, "loss", gram_loss_name(options->kind));
+    gram_keep_number(keeper, "lambda", report->lambda);
+    gram_keep_integer(keeper, "intercept", options->intercept);
+    if (options->kind == GRAM_LOSS_HUBER) gram_keep_number(keeper, "delta", options->delta);
+    if (options->kind == GRAM_LOSS_INSENSITIVE) gram_keep_number(keeper, "epsilon", options->epsilon);
+    gram_keep_number(keeper, "train_loss", report->loss);
+    gram_keep_number(keeper, "objective", report->objective);
+    gram_keep_number(keeper, "gap", report->gap);
+    gram_keep_integer(keeper, "n_support", report->support);
+    gram_keep_integer(keeper, "iterations", report->iterations);
+    gram_keep_number(keeper, "norm", report->norm);
+    gram_keep_number(keeper, "jitter", report->jitter);
+    if (report->outputs > 1) gram_keep_number(keeper, "crossing", report->crossing);
+}
+
 static gram_status keep(gram_learning *learning)
 {
     const loss_state *state = learning->own;
-    const gram_loss_report *report = gram_loss_fit_report(state->fit);
-    const gram_loss_kind kind = state->options.kind;
-    gram_keeper keeper = gram_keep_begin(learning, gram_loss_fit_function(state->fit));
-    gram_keep_text(&keeper, "loss", gram_loss_name(kind));
-    gram_keep_number(&keeper, "lambda", report->lambda);
-    gram_keep_integer(&keeper, "intercept", state->options.intercept);
-    if (kind == GRAM_LOSS_HUBER) gram_keep_number(&keeper, "delta", state->options.delta);
-    if (kind == GRAM_LOSS_INSENSITIVE) gram_keep_number(&keeper, "epsilon", state->options.epsilon);
-    gram_keep_number(&keeper, "train_loss", report->loss);
-    gram_keep_number(&keeper, "objective", report->objective);
-    gram_keep_number(&keeper, "gap", report->gap);
-    gram_keep_integer(&keeper, "n_support", report->support);
-    gram_keep_integer(&keeper, "iterations", report->iterations);
-    gram_keep_number(&keeper, "norm", report->norm);
-    gram_keep_number(&keeper, "jitter", report->jitter);
-    if (report->outputs > 1) gram_keep_number(&keeper, "crossing", report->crossing);
+    gram_keeper keeper = gram_keep_begin(learning, gram_loss_function(state->fit));
+    keep_report(&keeper, gram_loss_get_report(state->fit), &state->options);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
         gram_keep_integer(&keeper, "tuned_fits", state->tuned.fits);
         gram_keep_number(&keeper, "cv_loss", state->tuned.value);
-        gram_keep_integer(&keeper, "at_bound", state->tuned.at_edge);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
     }
-    if (kind == GRAM_LOSS_QUANTILE)
+    if (state->options.kind == GRAM_LOSS_QUANTILE)
         gram_keep_array(&keeper, "quantiles", 1, state->options.quantile_count, state->levels);
     return keeper.status;
 }
@@ -293,7 +300,7 @@ static gram_status keep(gram_learning *learning)
 static gram_status fitted(gram_learning *learning, double *f, const char **what)
 {
     gram_status status = GRAM_OK;
-    const gram_function *function = gram_loss_fit_function(((const loss_state *)learning->own)->fit);
+    const gram_function *function = gram_loss_function(((const loss_state *)learning->own)->fit);
     const int64_t outputs = gram_function_outputs(function), n = learning->data->n;
     double *values = NULL;
     TRY(gram_learning_take(learning, n * outputs, sizeof *values, &values));
@@ -361,3 +368,25 @@ const gram_method gram_method_loss = {
     .open = open_loss,
     .report = report_loss,
 };
+
+gram_status gram_loss_model(gram_context *context, const gram_loss *fit, const gram_loss_options *options,
+                            gram_preparation *preparation, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    const gram_loss_report *report = gram_loss_get_report(fit);
+    const double median = 0.5;
+    gram_loss_options known;
+    *model = NULL;
+    gram_loss_options_init(&known, sizeof known);
+    TRY(gram_sized_read(context, "loss_model", "options", "gram_loss_options", options, &known, sizeof known));
+    const int quantiles = known.kind == GRAM_LOSS_QUANTILE, several = quantiles && known.quantile_count > 0;
+    FAIL_IF(report->outputs != (several ? known.quantile_count : 1), context, GRAM_ERROR_ARGUMENT,
+            "loss_model: the options are not those of the fit, which has %" PRId64 " outputs", report->outputs);
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_loss, GRAM_TASK_REGRESSION, preparation,
+                                       gram_loss_function(fit), report->n);
+    keep_report(&keeper, report, &known);
+    if (quantiles) gram_keep_array(&keeper, "quantiles", 1, report->outputs, several ? known.quantiles : &median);
+    status = gram_keep_end(&keeper, model);
+done:
+    return status;
+}

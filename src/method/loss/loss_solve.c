@@ -81,8 +81,8 @@ gram_status gram_loss_options_read(gram_context *context, const char *name, cons
     char text[GRAM_NUMBER_SIZE];
     gram_loss_options_init(known, sizeof *known);
     TRY(gram_sized_read(context, name, argument, "gram_loss_options", options, known, sizeof *known));
-    FAIL_IF((int)known->kind < 0 || (int)known->kind >= KINDS, context, GRAM_ERROR_ARGUMENT, "%s: kind = %d is no loss",
-            name, (int)known->kind);
+    FAIL_IF((int)known->kind < 0 || (int)known->kind >= KINDS, context, GRAM_ERROR_ARGUMENT,
+            "%s: kind = %d is not a valid loss", name, (int)known->kind);
     FAIL_IF(!(known->lambda > 0 && isfinite(known->lambda)), context, GRAM_ERROR_ARGUMENT,
             "%s: lambda = %s, need a finite number above 0", name, gram_number_format(known->lambda, text));
     FAIL_IF(!(known->delta > 0 && isfinite(known->delta)), context, GRAM_ERROR_ARGUMENT,

@@ -202,7 +202,7 @@ static gram_status find_header(reader *r)
             const int first = line.line == 1;
             TRY(bad_word(r, line.line, word, first ? "this is not a model of LIBSVM" : "not a key of LIBSVM's models"));
         }
-        if (r->header[k].text) TRY(bad_word(r, line.line, word, "the key is there twice"));
+        if (r->header[k].text) TRY(bad_word(r, line.line, word, "the key is given twice"));
         r->header[k] = line;
     }
     r->body = r->at;
@@ -261,7 +261,7 @@ static gram_status read_machine(reader *r)
     TRY(only_integer(r, TOTAL_SV, 0, INT32_MAX, &r->n));
     const int classifier = strcmp(r->machine->task, "classification") == 0;
     FAIL_IF(classifier && (r->classes < 2 || r->classes > GRAM_LIBSVM_MOST_CLASSES), r->context, GRAM_ERROR_DATA,
-            "%s:%" PRId64 ": a classifier of %" PRId64 " class%s; 2 to %d can be told apart", r->name,
+            "%s:%" PRId64 ": a classifier of %" PRId64 " class%s; 2 to %d are possible", r->name,
             r->header[NR_CLASS].line, r->classes, r->classes == 1 ? "" : "es", (int)GRAM_LIBSVM_MOST_CLASSES);
     if (!classifier && r->classes != 2) TRY(bad_line(r, r->header[NR_CLASS].line, "nr_class of this machine is 2"));
     r->outputs = classifier ? r->classes * (r->classes - 1) / 2 : 1;
@@ -331,7 +331,7 @@ static gram_status read_labels(reader *r)
         r->labels[i] = (double)label;
         r->places[i] = 0;
         for (int64_t j = 0; j < i; j++) {
-            if (r->labels[j] == r->labels[i]) TRY(bad_word(r, w.line, word, "the label is there twice"));
+            if (r->labels[j] == r->labels[i]) TRY(bad_word(r, w.line, word, "the label is given twice"));
             r->places[r->labels[j] < r->labels[i] ? i : j]++;
         }
     }

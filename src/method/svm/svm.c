@@ -186,6 +186,8 @@ static void report(const gram_svm_data *data, double seconds, gram_svm_report *r
         r->converged &= pair->converged;
     }
     r->seconds = seconds;
+    r->C = kind == GRAM_SVM_NU || kind == GRAM_SVM_ONE_CLASS ? NAN : data->options.C;
+    r->nu = kind == GRAM_SVM_C || kind == GRAM_SVM_EPSILON_REGRESSION ? NAN : data->options.nu;
 }
 
 static gram_status make_sigmoids(gram_context *context, const gram_svm_data *data, gram_svm *svm)

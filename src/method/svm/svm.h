@@ -7,6 +7,7 @@
 
 #include "points/points.h"
 #include "solve/smo/smo_fit.h"
+#include "tune/row_folds.h"
 
 /* What all problems of a fit share. Regression and one class are one class here, with one output. */
 typedef struct gram_svm_data {
@@ -57,7 +58,7 @@ int64_t gram_svm_problem_row(const gram_svm_problem *problem, int64_t i);
 /* How many rows an output's problem has. */
 int64_t gram_svm_problem_size(const gram_svm_data *data, int64_t output);
 
-/* Bytes that a problem of so many rows takes, and its making in them, with a feasible start. */
+/* Bytes that a problem of this many rows takes; makes it in them, with a feasible start. */
 size_t gram_svm_problem_bytes(const gram_svm_data *data, int64_t rows);
 void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memory, gram_svm_problem *problem);
 
@@ -87,11 +88,12 @@ gram_status gram_svm_options_read(gram_context *context, const char *who, const 
 gram_status gram_svm_fit_sigmoids(gram_context *context, const gram_svm_data *data, const double *decisions,
                                   double *sigmoids);
 
-/* Decision values at each row of machines that were fitted without its fold. */
+/* Decision values at each row of machines that were fitted without its fold; NaN for rows that no fold leaves out. */
 gram_status gram_svm_out_of_fold(gram_context *context, const gram_svm_data *data, int64_t folds, double *decisions);
 
-/* fold[i] = 0 .. folds - 1 by the context's seed, the rows of each class spread evenly; rows of weight 0 come last. */
-gram_status gram_svm_make_folds(gram_context *context, const gram_svm_data *data, int64_t folds, int64_t *fold);
+/* Rows of each class spread evenly, rows of weight 0 last; row i is rows[i] of those that have groups (NULL: i). */
+gram_folds_rule gram_svm_folds_rule(const gram_svm_data *data, int64_t folds, const int64_t *groups,
+                                    const int64_t *rows, int ordered);
 
 /* Checks what was given and fills in everything but what comes out; free takes zeroed ones. `who` starts the messages. */
 gram_status gram_svm_data_make(gram_context *context, const char *who, gram_kernel *kernel, const gram_points *x,

@@ -63,6 +63,11 @@ static void copy_compact(chain *job, const float *whole, float *out)
     job->matrix = (dense){out, points};
 }
 
+static int is_training(const chain *job, int64_t row)
+{
+    return gram_fold_trains(job->t->fold[row], job->fold, job->t->ordered);
+}
+
 /* Only rows of other folds keep their variables; the order, and so the group, is kept. Returns how many rows there are. */
 static int64_t drop_fold(chain *job)
 {
@@ -72,11 +77,11 @@ static int64_t drop_fold(chain *job)
     int64_t kept = 0, count = 0;
     s->group = 0;
     for (int64_t i = 0; i < rows; i++)
-        if (job->t->fold[gram_svm_problem_row(p, i)] != job->fold) job->row_of[kept++] = gram_svm_problem_row(p, i);
+        if (is_training(job, gram_svm_problem_row(p, i))) job->row_of[kept++] = gram_svm_problem_row(p, i);
     int64_t next = 0;
     for (int64_t i = 0; i < all; i++) {
         if (i % rows == 0) next = 0;
-        if (job->t->fold[gram_svm_problem_row(p, i % rows)] == job->fold) continue;
+        if (!is_training(job, gram_svm_problem_row(p, i % rows))) continue;
         p->c[count] = p->c[i];
         p->lower[count] = p->lower[i];
         p->upper[count] = p->upper[i];
@@ -158,7 +163,7 @@ static void *carve(char **place, int64_t count, size_t size)
     return start;
 }
 
-/* Bytes for so many variables; they are divided unless `core` is NULL. */
+/* Bytes for this many variables; they are divided unless `core` is NULL. */
 static size_t divide_core(int64_t count, char *start, core *out)
 {
     char *place = start;
@@ -323,6 +328,17 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
+static int64_t largest_fold(const gram_svm_chains *t)
+{
+    int64_t largest = 0;
+    for (int64_t k = 0; k < t->folds; k++) {
+        int64_t held = 0;
+        for (int64_t i = 0; i < t->n; i++) held += t->fold[i] == k;
+        if (held > largest) largest = held;
+    }
+    return largest;
+}
+
 void gram_svm_chains_measure(gram_svm_chains *t)
 {
     const gram_svm_data *data = t->data;
@@ -331,7 +347,7 @@ void gram_svm_chains_measure(gram_svm_chains *t)
     for (int64_t o = 0; o < t->outputs; o++)
         if (gram_svm_problem_size(data, o) > rows) rows = gram_svm_problem_size(data, o);
     const int64_t variables = gram_svm_is_regression(data->options.kind) ? 2 * rows : rows;
-    const int64_t held = t->n / t->folds + 1;
+    const int64_t held = largest_fold(t);
     t->problem_bytes = gram_svm_problem_bytes(data, rows);
     t->f_bytes = whole((size_t)t->n * sizeof(double));
     t->smo_bytes = gram_smo_scratch(variables, WIDTH);

@@ -4,6 +4,7 @@
 
 #include "base/sweep.h"
 #include "method/svm/svm.h"
+#include "tune/grid_search.h"
 
 /* What a chain did. */
 typedef struct gram_svm_chain_work {
@@ -16,8 +17,9 @@ typedef struct gram_svm_chains {
     const gram_svm_data *data; /* of the rows that are tuned on */
     const gram_smo_loops *loops;
     int64_t n, outputs, folds, strengths;
-    int64_t *fold;             /* n */
-    double *c;                 /* strengths, rising */
+    const int64_t *fold;       /* n, as gram_folds_make has it */
+    int ordered;               /* and how it is to be read */
+    const double *c;           /* strengths, rising */
     float **k;                 /* the widths' matrices, n x n */
     double *decisions;         /* widths x strengths x n x outputs: those of the fit without the row's fold */
     gram_svm_chain_work *work; /* of each chain */
@@ -28,7 +30,7 @@ typedef struct gram_svm_chains {
     int64_t patience; /* rounds of a fit before it may shrink to one */
 } gram_svm_chains;
 
-/* Fills in what scratch takes, and patience; data, n, outputs, folds are set. */
+/* Fills in what scratch takes, and patience; data, n, outputs, folds and fold are set. */
 void gram_svm_chains_measure(gram_svm_chains *chains);
 
 /* A task of a sweep: chain number task, the outputs of a fold one after another, then the folds, then the widths. */

@@ -35,7 +35,7 @@ static gram_status check_options(gram_context *context, const char *who, const g
     const int has_c = o->kind == GRAM_SVM_C || gram_svm_is_regression(o->kind);
     const int has_nu = o->kind == GRAM_SVM_NU || o->kind == GRAM_SVM_ONE_CLASS || o->kind == GRAM_SVM_NU_REGRESSION;
     if ((int)o->kind < 0 || o->kind > GRAM_SVM_NU_REGRESSION)
-        return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: kind = %d is none", who, (int)o->kind);
+        return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: kind = %d is not a valid kind", who, (int)o->kind);
     if (has_c && !(o->C > 0 && o->C <= 1e100)) return fail_number(context, who, "C", o->C, "above 0 and at most 1e100");
     if (has_nu && !(o->nu > 0 && o->nu <= 1)) return fail_number(context, who, "nu", o->nu, "in (0, 1]");
     if (o->kind == GRAM_SVM_EPSILON_REGRESSION && !(o->epsilon >= 0 && o->epsilon <= 1e100))
@@ -52,7 +52,7 @@ static gram_status check_options(gram_context *context, const char *who, const g
                          (long long)o->probability_folds);
     if ((o->probability_folds || o->out_of_fold) && !gram_svm_is_classification(o->kind))
         return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: probabilities are for classification only", who);
-    return GRAM_OK;
+    return gram_folds_check_options(context, who, o->groups, o->ordered);
 }
 
 static gram_status check_numbers(gram_context *context, const char *who, const char *name, int64_t count,

@@ -70,7 +70,7 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(seconds),
      .argument = "S",
-     .help = "stop the machine's fit, after tuning, about then; --resume goes on",
+     .help = "stop the fit after about this time, tuning not included; --resume continues it",
      .above = 1,
      .flags = GRAM_OPTION_RESUMES},
     {.name = "iterations",
@@ -127,7 +127,7 @@ static int64_t output_count(const gram_learning *learning)
     return learning->task == GRAM_TASK_CLASSIFICATION ? pair_count(learning->classes.count) : 1;
 }
 
-/* Without a budget of the user's: far more than a fit takes that will ever end, a minute or two. */
+/* Without a budget given: far more than any fit takes that ends at all, a minute or two. */
 static int64_t most_steps(int64_t n)
 {
     return n > 100000 ? 1000 * n : 100000000;
@@ -153,6 +153,8 @@ static void find_options(gram_learning *learning)
     options->seconds = isnan(own->seconds) ? 0 : own->seconds;
     options->iterations = is_limited(own) ? own->iterations : most_steps(learning->n);
     options->weights = learning->weights ? learning->weights : learning->data->weights;
+    options->groups = learning->groups;
+    options->ordered = learning->ordered;
 }
 
 static gram_status plan(gram_learning *learning)
@@ -195,6 +197,8 @@ static gram_status tune(gram_learning *learning)
     options.folds = gram_learning_folds(learning);
     options.ard = gram_learning_ard(learning);
     if (!state->c_is_default) options.strengths = 1;
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
     state->tuned.size = sizeof state->tuned;
     TRY(gram_learning_take(learning, learning->data->n * output_count(learning), sizeof *state->out_of_fold,
                            &state->out_of_fold));
@@ -331,26 +335,30 @@ static void keep_tuning(gram_keeper *keeper, const gram_learning *learning)
     else
         gram_keep_number(keeper, "cv_rmse", sqrt(state->tuned.score));
     gram_keep_number(keeper, "cv_standard_error", state->tuned.standard_error);
-    gram_keep_integer(keeper, "at_bound", state->tuned.at_edge);
+    gram_keep_integer(keeper, "at_bound", state->tuned.at_bound);
 }
 
-static void keep_machine(gram_keeper *keeper, const gram_learning *learning)
+static gram_task task_of(gram_svm_kind kind)
+{
+    return kind == GRAM_SVM_ONE_CLASS                                              ? GRAM_TASK_ONE_CLASS
+           : kind == GRAM_SVM_EPSILON_REGRESSION || kind == GRAM_SVM_NU_REGRESSION ? GRAM_TASK_REGRESSION
+                                                                                   : GRAM_TASK_CLASSIFICATION;
+}
+
+/* `iterations`: of all calls so far. */
+static void keep_machine(gram_keeper *keeper, const gram_svm_report *report, int64_t iterations)
 {
     static const char *const names[] = {"c", "nu", "one-class", "epsilon", "nu"};
-    const svm_state *state = learning->own;
-    const gram_svm_report *report = gram_svm_get_report(state->svm);
-    const gram_svm_kind kind = state->options.kind;
-    gram_keep_text(keeper, "svm", names[kind]);
-    if (kind == GRAM_SVM_C || learning->task == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "C", state->options.C);
-    if (kind != GRAM_SVM_C && kind != GRAM_SVM_EPSILON_REGRESSION) gram_keep_number(keeper, "nu", state->options.nu);
-    if (learning->task == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "epsilon", report->epsilon);
+    gram_keep_text(keeper, "svm", names[report->kind]);
+    if (!isnan(report->C)) gram_keep_number(keeper, "C", report->C);
+    if (!isnan(report->nu)) gram_keep_number(keeper, "nu", report->nu);
+    if (task_of(report->kind) == GRAM_TASK_REGRESSION) gram_keep_number(keeper, "epsilon", report->epsilon);
     gram_keep_integer(keeper, "n_support", report->n_support);
     gram_keep_integer(keeper, "n_bounded", report->n_bounded);
     gram_keep_number(keeper, "objective", report->objective);
     gram_keep_number(keeper, "gap", report->gap);
     gram_keep_number(keeper, "violation", report->violation);
-    gram_keep_integer(keeper, "iterations", state->iterations);
-    gram_keep_integer(keeper, "converged", report->converged != 0);
+    gram_keep_integer(keeper, "iterations", iterations);
 }
 
 static gram_status keep(gram_learning *learning)
@@ -358,7 +366,8 @@ static gram_status keep(gram_learning *learning)
     const svm_state *state = learning->own;
     const gram_svm_report *report = gram_svm_get_report(state->svm);
     gram_keeper keeper = gram_keep_begin(learning, gram_svm_function(state->svm));
-    keep_machine(&keeper, learning);
+    keep_machine(&keeper, report, state->iterations);
+    gram_keep_integer(&keeper, "converged", report->converged != 0);
     keep_tuning(&keeper, learning);
     if (keeper.status >= 0) {
         const gram_status status = keep_training(&keeper, learning);
@@ -368,13 +377,6 @@ static gram_status keep(gram_learning *learning)
     if (sigmoids_of(state)) gram_keep_array(&keeper, "sigmoids", report->outputs, 2, sigmoids_of(state));
     if (!report->converged) gram_svm_resume_keep(&keeper, learning, folds_of(learning));
     return keeper.status;
-}
-
-static gram_status fitted(gram_learning *learning, double *f, const char **what)
-{
-    const svm_state *state = learning->own;
-    *what = "fitted value";
-    return gram_function_evaluate(learning->context, gram_svm_function(state->svm), learning->points, f, 1);
 }
 
 /* ---- predictions ---- */
@@ -407,7 +409,7 @@ static gram_status open_one_class(gram_context *context, gram_predictor *predict
                               "a classifier"));
     if (predictor->wish.prob)
         return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT,
-                                   "It tells inside (1) from outside (-1), and how far by the score.",
+                                   "It predicts inside (1) or outside (-1); the score says how far.",
                                    "--prob is not for a model of one class");
     TRY(gram_predictor_column(context, predictor, "label", ""));
     TRY(gram_predictor_column(context, predictor, "score", ""));
@@ -560,10 +562,22 @@ const gram_method gram_method_svm = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
-    .fitted = fitted,
     .forget = forget,
     .resume = gram_svm_resume,
     .open = open_svm,
     .evaluate = evaluate,
     .report = report_svm,
 };
+
+/* Whether it converged is not kept: what a later call would go on with is not there. */
+gram_status gram_svm_model(gram_context *context, const gram_svm *svm, gram_preparation *preparation,
+                           const double *values, gram_model **model)
+{
+    const gram_svm_report *report = gram_svm_get_report(svm);
+    const gram_task task = task_of(report->kind);
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_svm, task, preparation, gram_svm_function(svm), report->n);
+    keep_machine(&keeper, report, report->iterations);
+    if (task == GRAM_TASK_CLASSIFICATION) gram_keep_class_values(&keeper, report->classes, values);
+    if (gram_svm_sigmoids(svm)) gram_keep_array(&keeper, "sigmoids", report->outputs, 2, gram_svm_sigmoids(svm));
+    return gram_keep_end(&keeper, model);
+}

@@ -30,7 +30,7 @@ typedef struct svm_state {
 gram_status gram_svm_resume(gram_learning *learning);
 /* Where the machine starts, n x outputs, and its sigmoids. */
 gram_status gram_svm_resume_start(gram_learning *learning, int64_t outputs);
-/* What the model tells of its tuning, for the new one. */
+/* What the model says of its tuning, for the new one. */
 void gram_svm_resume_keep_tuning(gram_keeper *keeper, const gram_learning *learning);
 /* What an unfinished machine keeps so that a later call goes on. `folds`: of probabilities that are still to be made, or 0. */
 void gram_svm_resume_keep(gram_keeper *keeper, const gram_learning *learning, int64_t folds);

@@ -42,7 +42,7 @@ gram_status gram_svm_resume(gram_learning *learning)
     const gram_model *model = learning->before;
     svm_settings *own = learning->settings;
     const size_t k = find_kind(model);
-    if (k == sizeof KINDS / sizeof *KINDS) return damaged(learning, "no kind of machine");
+    if (k == sizeof KINDS / sizeof *KINDS) return damaged(learning, "not a kind of machine");
     own->svm.value = KINDS[k].machine;
     own->tuned.tune.value = GRAM_TUNING_NONE;
     own->prob = gram_kept_number(model, "probability_folds", 0) > 0;

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <gram/random.h>
-
 #include "method/svm/svm.h"
 
 enum { STEPS = 100, FOLD_STREAM = 0x53564d };
@@ -106,24 +104,17 @@ done:
 
 /* ---- folds ---- */
 
-/* A random order, then the k-th row of each class goes to fold k mod folds, where the next class goes on. */
-gram_status gram_svm_make_folds(gram_context *context, const gram_svm_data *data, int64_t folds, int64_t *fold)
+gram_folds_rule gram_svm_folds_rule(const gram_svm_data *data, int64_t folds, const int64_t *groups,
+                                    const int64_t *rows, int ordered)
 {
-    gram_status status = GRAM_OK;
-    int64_t *order = NULL, next = 0;
-    const gram_random random = {context->seed, FOLD_STREAM};
-    TRY(gram_take(context, "folds", data->n, sizeof *order, (void **)&order));
-    gram_random_permutation(random, 0, data->n, order);
-    for (int zero = 0; zero < 2; zero++)
-        for (int64_t c = 0; c < data->classes; c++)
-            for (int64_t i = 0; i < data->n; i++) {
-                const int64_t row = order[i];
-                if (gram_svm_is_classification(data->options.kind) && (int64_t)data->y[row] != c) continue;
-                if ((data->c_of[row] == 0) == zero) fold[row] = next++ % folds;
-            }
-done:
-    gram_give(context, order);
-    return status;
+    return (gram_folds_rule){.folds = folds,
+                             .label = gram_svm_is_classification(data->options.kind) ? data->y : NULL,
+                             .classes = data->classes,
+                             .weights = data->c_of,
+                             .groups = groups,
+                             .rows = rows,
+                             .ordered = ordered,
+                             .stream = FOLD_STREAM};
 }
 
 /* The rows of other folds, all their numbers in f64; and the rows of this one. */
@@ -162,6 +153,7 @@ static void divide(const gram_svm_data *data, const int64_t *fold, int64_t which
     const int64_t d = data->x->d;
     p->n = p->held = 0;
     for (int64_t i = 0; i < data->n; i++) {
+        if (fold[i] != which && !gram_fold_trains(fold[i], which, data->options.ordered)) continue;
         double *to = fold[i] == which ? p->held_x + p->held * d : p->x + p->n * d;
         for (int64_t l = 0; l < d; l++) to[l] = gram_points_at(data->x, i, l);
         if (fold[i] == which) {
@@ -206,7 +198,10 @@ gram_status gram_svm_out_of_fold(gram_context *context, const gram_svm_data *dat
     FAIL_IF(data->indexed, context, GRAM_ERROR_UNSUPPORTED,
             "svm_fit: probabilities by folds need a kernel of the points' coordinates");
     TRY(gram_take(context, "folds", data->n, sizeof *fold, (void **)&fold));
-    TRY(gram_svm_make_folds(context, data, folds, fold));
+    const gram_folds_rule rule = gram_svm_folds_rule(data, folds, data->options.groups, NULL, data->options.ordered);
+    TRY(gram_folds_deal(context, "svm_fit", data->n, &rule, fold));
+    TRY(gram_folds_check_classes(context, "svm_fit", data->n, &rule, fold));
+    for (int64_t i = 0; i < data->n * data->outputs; i++) decisions[i] = NAN;
     TRY(take_part(context, data, &p));
     for (int64_t k = 0; k < folds; k++) {
         divide(data, fold, k, &p);

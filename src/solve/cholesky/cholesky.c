@@ -43,7 +43,7 @@ size_t gram_cholesky_bytes(int64_t n, gram_storage storage)
     return (size_t)gram_tiled_numbers(&tiles) * real_size(storage);
 }
 
-static gram_status take_factor(gram_context *context, int64_t n, gram_storage storage, gram_cholesky **out)
+gram_status gram_cholesky_take(gram_context *context, int64_t n, gram_storage storage, gram_cholesky **out)
 {
     gram_status status = GRAM_OK;
     gram_cholesky *factor = NULL;
@@ -178,13 +178,13 @@ gram_status gram_cholesky_create(gram_context *context, const gram_kernel *kerne
     if (!context || !factor) return GRAM_ERROR_ARGUMENT;
     *factor = NULL;
     FAIL_IF(storage != GRAM_STORAGE_F64 && storage != GRAM_STORAGE_F32, context, GRAM_ERROR_ARGUMENT,
-            "cholesky_create: storage = %d is none", (int)storage);
+            "cholesky_create: storage = %d is not a valid storage", (int)storage);
     const gram_engine_request request = {.kernel = kernel, .x = x, .always_double = 1};
     TRY(gram_engine_create(context, &request, &engine));
     FAIL_IF(engine->n > MOST_POINTS, context, GRAM_ERROR_OVERFLOW, "cholesky_create: n = %lld is too large",
             (long long)engine->n);
     TRY(check_shift(context, engine->n, shift));
-    TRY(take_factor(context, engine->n, storage, &made));
+    TRY(gram_cholesky_take(context, engine->n, storage, &made));
     TRY(factor_all(context, engine, shift, jitter, made));
     *factor = made;
     made = NULL;

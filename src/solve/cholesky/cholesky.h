@@ -23,6 +23,15 @@ struct gram_cholesky {
  * and how many follow each other there in *count. The factor has been inverted. */
 const double *gram_cholesky_inverse_row(const gram_cholesky *inverse, int64_t i, int64_t first, int64_t *count);
 
+/* Room for a factor; the numbers are not set. */
+gram_status gram_cholesky_take(gram_context *context, int64_t n, gram_storage storage, gram_cholesky **factor);
+
+/* (cholesky_pack.c) The rows of L one after the other, n (n + 1)/2 numbers, of an f64 factor; and a factor from them. Numbers that
+ * are not finite and a diagonal that is not positive are GRAM_ERROR_DATA; `name` is for messages. */
+void gram_cholesky_pack(const gram_cholesky *factor, double *out);
+gram_status gram_cholesky_unpack(gram_context *context, const char *name, int64_t n, const double *packed,
+                                 gram_cholesky **factor);
+
 /* Flags of the tiles of the lower triangle, numbered row by row. */
 static inline int64_t gram_cholesky_flag(int64_t i, int64_t j)
 {

@@ -4,10 +4,8 @@
  * climbs |B x|_1 over the corners of the unit ball with two products by B in each of at most five steps. The result
  * is a lower bound, seldom below a third of the norm. A itself was overwritten by its factor, so its norm is
  * estimated the same way: O(n^2) altogether. */
+#include "base/lapack.h"
 #include "solve/cholesky/cholesky.h"
-
-/* LAPACK; kase says what is wanted next: 0 nothing, 1 B x, 2 B' x. */
-void dlacn2_(const int *n, double *v, double *x, int *isgn, double *est, int *kase, int *isave);
 
 typedef struct estimation {
     const gram_cholesky *factor;
@@ -24,7 +22,7 @@ done:
     return status;
 }
 
-/* The same with an f32 factor, in the place of the f64 arrays. */
+/* The same with an f32 factor, instead of the f64 arrays. */
 static gram_status multiply_f32(gram_context *context, const estimation *e)
 {
     gram_status status = GRAM_OK;

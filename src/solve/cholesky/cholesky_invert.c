@@ -13,12 +13,8 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "solve/cholesky/cholesky.h"
-
-/* LAPACK, as in cholesky_tiles.c: lower triangles of rows are upper ones of columns. */
-void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info, size_t uplo_length,
-             size_t diag_length);
-void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 typedef struct inversion {
     gram_cholesky *factor;

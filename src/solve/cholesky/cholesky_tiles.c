@@ -25,12 +25,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "solve/cholesky/cholesky.h"
 #include "tile/fill.h"
-
-/* LAPACK, whose header does not come with every OpenBLAS. The last argument is the length of the text. */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
-void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t uplo_length);
 
 /* Right-hand sides of a task. Fewer make BLAS slower, more leave too few tasks. */
 enum { COLUMNS_AT_ONCE = 192 };

@@ -40,7 +40,7 @@ typedef struct gram_likelihood_type {
     const char *needs;
 } gram_likelihood_type;
 
-/* NULL for a kind that has no row: softmax, and what is no kind. */
+/* NULL for a kind that has no row: softmax, and anything that is not a kind. */
 const gram_likelihood_type *gram_likelihood_find(gram_likelihood kind);
 
 /* For n observations; everything is multiplied by weights[i] unless they are NULL. */

@@ -3,11 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "solve/likelihood/likelihood.h"
-
-/* LAPACK, on small matrices, one thread. */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 /* V+ is at least so much over the largest k(x, x): what is below does not differ from 0 to working precision, and its
  * inverse stays a number. */

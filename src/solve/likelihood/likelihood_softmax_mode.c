@@ -8,11 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "solve/likelihood/likelihood_softmax.h"
-
-void dposv_(const char *uplo, const int *n, const int *nrhs, double *a, const int *lda, double *b, const int *ldb,
-            int *info, size_t uplo_length);
 
 enum { MOST_HALVINGS = 40, STALLED = 3, ARRAYS = 8 };
 static const double SUFFICIENT = 1e-4, ROUNDING = 64 * DBL_EPSILON, NEARLY = 1e-6;

@@ -17,7 +17,7 @@ enum {
     LOOKS = 64      /* rounds between looks at whether only rounding is left */
 };
 
-/* How far a working set is solved: to this part of the violation, or so many steps for each of its variables. */
+/* How far a working set is solved: to this part of the violation, or this many steps for each of its variables. */
 static const double INNER = 0.1;
 enum { MOST = 100 };
 

@@ -29,7 +29,7 @@ typedef struct gram_smo {
     /* the problem */
     int64_t n;            /* of K */
     int64_t count;        /* variables */
-    int64_t group;        /* the first so many are group 0 */
+    int64_t group;        /* the first this many are group 0 */
     const int64_t *point; /* of a variable, NULL: its number */
     const double *c, *lower, *upper;
     const double *diagonal; /* of K */
@@ -40,7 +40,7 @@ typedef struct gram_smo {
     double tolerance; /* of the violation, > 0 */
     int64_t most;     /* steps */
     double deadline;  /* of gram_smo_clock; 0: none */
-    int64_t enough;   /* at most so many active variables; 0: never for that reason */
+    int64_t enough;   /* at most this many active variables; 0: never for that reason */
     int64_t patience; /* rounds before that is looked at */
     double margin;    /* of active variables */
     /* what was done */
@@ -67,10 +67,10 @@ typedef struct gram_smo {
 /* Seconds of a clock that never goes back. */
 double gram_smo_clock(void);
 
-/* Tells progress and asks for cancel, at most 20 times a second: *last is when it was done. Only in the context's own thread. */
+/* Reports progress and asks for cancel, at most 20 times a second: *last is when it was done. Only in the context's own thread. */
 gram_status gram_smo_call_back(gram_context *context, double share, double *last);
 
-/* Bytes of scratch for so many variables, and their division: sets width, loops and everything below. A width of 0 means the
+/* Bytes of scratch for this many variables, and their division: sets width, loops and everything below. A width of 0 means the
  * default. */
 size_t gram_smo_scratch(int64_t count, int64_t width);
 void gram_smo_prepare(gram_smo *smo, const gram_smo_loops *loops, int64_t width, void *scratch);

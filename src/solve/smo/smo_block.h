@@ -6,7 +6,7 @@
 
 /* Minimise b'Kb/2 - c'b over lower <= b <= upper; v = c - K b is the state.
  *
- * The variables are two segments, the first of count[0] entries, the second of count[1] right behind it in the arrays, and K
+ * The variables are two segments, the first of count[0] entries, the second of count[1] right after it in the arrays, and K
  * is four matrices, one for each pair of segments. Counts are multiples of GRAM_SMO_LANES; what fills up has lower = upper =
  * b = 0 and a diagonal above 0. The sum of b is kept over each segment, or over both together if they are `joined`. */
 typedef struct gram_smo_block_f64 {

@@ -111,7 +111,7 @@ typedef struct level {
     gram_smo smo;
     const gram_points *x;
     gram_points *own;    /* those of this level, NULL: the parent's */
-    double *numbers_f64; /* behind them */
+    double *numbers_f64; /* after them */
     float *numbers_f32;
     int64_t d;
     int64_t *members; /* variables of the parent */
@@ -349,11 +349,11 @@ done:
 static gram_status choose_precision(gram_context *context, gram_kernel *kernel, const gram_points *x, solving *how)
 {
     gram_status status = GRAM_OK;
-    gram_facts facts;
+    gram_properties facts;
     double largest = 0, worst = 0;
     how->narrow = 0;
     if (!x->f64 || !how->subsets) return GRAM_OK;
-    TRY(gram_kernel_facts(context, kernel, x->d, &facts));
+    TRY(gram_kernel_properties(context, kernel, x->d, &facts));
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < x->d; k++) largest = fmax(largest, fabs(x->f64[i * x->stride + k]));
     if (facts.stationary != GRAM_YES || !(largest < 1e30)) return GRAM_OK;

@@ -188,7 +188,7 @@ static gram_status check(gram_context *context, int variables, const gram_points
     FAIL_IF(points[0]->n < LEAST_ROWS, context, GRAM_ERROR_DIMENSION, "hsic_test: %lld rows, need %d or more",
             (long long)points[0]->n, (int)LEAST_ROWS);
     FAIL_IF(o->method < GRAM_HSIC_AUTO || o->method > GRAM_HSIC_GAMMA, context, GRAM_ERROR_ARGUMENT,
-            "hsic_test: method = %d is none", (int)o->method);
+            "hsic_test: method = %d is not a valid method", (int)o->method);
     FAIL_IF(o->method == GRAM_HSIC_GAMMA && variables > 2, context, GRAM_ERROR_ARGUMENT,
             "hsic_test: the gamma approximation is for two variables, not %d", variables);
     FAIL_IF(!(o->level > 0 && o->level < 1), context, GRAM_ERROR_ARGUMENT, "hsic_test: level = %s, need 0 to 1",

@@ -11,7 +11,7 @@
 #include <gram/random.h>
 
 #include "points/points.h"
-#include "solve/low_rank_factor.h"
+#include "solve/pivoted_cholesky.h"
 #include "test/independence/hsic.h"
 
 enum { RANDOM_STREAM = 0x68736963 /* "hsic" */, CHUNK = 256 };
@@ -29,7 +29,7 @@ void gram_shuffle(const gram_shuffles *shuffles, int variable, int64_t draw, int
 
 typedef struct by_factors {
     gram_shuffles shuffles;
-    const gram_factor *a, *b;
+    const gram_pivoted *a, *b;
     double *values;
 } by_factors;
 
@@ -45,9 +45,9 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
     for (int64_t first = 0; first < n; first += CHUNK) {
         const int64_t count = n - first < CHUNK ? n - first : CHUNK;
         for (int64_t i = 0; i < count; i++)
-            memcpy(rows + i * s, f->b->a + order[first + i] * f->b->room, (size_t)s * sizeof *rows);
+            memcpy(rows + i * s, f->b->f + order[first + i] * f->b->room, (size_t)s * sizeof *rows);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)r, (int)s, (int)count, 1,
-                    f->a->a + first * f->a->room, (int)f->a->room, rows, (int)s, 1, product, (int)s);
+                    f->a->f + first * f->a->room, (int)f->a->room, rows, (int)s, 1, product, (int)s);
     }
     double sum = 0;
     for (int64_t i = 0; i < r * s; i++) sum += product[i] * product[i];
@@ -55,7 +55,7 @@ static gram_status factors_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
-static gram_status shuffle_factors(gram_context *context, const gram_factor *a, const gram_factor *b, int64_t count,
+static gram_status shuffle_factors(gram_context *context, const gram_pivoted *a, const gram_pivoted *b, int64_t count,
                                    double *values)
 {
     by_factors f = {{gram_context_seed(context), a->n}, a, b, values};
@@ -137,31 +137,53 @@ done:
     return status;
 }
 
+/* Each column less its mean: A A' becomes H A A' H. */
+static void centre(gram_pivoted *factor)
+{
+    for (int64_t k = 0; k < factor->rank; k++) {
+        double mean = 0;
+        for (int64_t i = 0; i < factor->n; i++) mean += factor->f[i * factor->room + k];
+        mean /= (double)factor->n;
+        for (int64_t i = 0; i < factor->n; i++) factor->f[i * factor->room + k] -= mean;
+    }
+}
+
+/* A centred factor of one variable to rounding, if one of few columns is enough; *found says whether it is. Each shuffle takes
+ * time by both ranks, so that the best pivots, column by column, are worth their price. */
+static gram_status find_factor(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                               gram_pivoted *factor, int *found)
+{
+    const int64_t room = (int64_t)sqrt(8 * (double)points->n); /* r s multiplications against n/2 gathers of 16 times
+                                                                  their price */
+    const gram_pivoted_options options = {
+        .rule = &gram_pivot_largest, .room = room < points->n ? room : points->n, .block = 1, .tolerance = 1e-13};
+    const gram_status status = gram_pivoted_make(context, kernel, points, &options, factor);
+    *found = status == GRAM_OK && factor->rank > 0 && factor->missed <= options.tolerance * factor->trace;
+    if (*found) centre(factor);
+    return status == GRAM_ERROR_NUMERICAL ? GRAM_OK : status; /* a negative diagonal has no factor */
+}
+
 gram_status gram_hsic_shuffled(gram_context *context, const gram_kernel *kernel_x, const gram_points *x,
                                const gram_kernel *kernel_y, const gram_points *y, int64_t count, double *values,
                                int64_t *rank)
 {
     gram_status status = GRAM_OK;
-    gram_factor a = {0}, b = {0};
-    const double tolerance = 1e-13;
-    const int64_t room =
-        (int64_t)sqrt(8 * (double)x->n); /* r s multiplications against n/2 gathers of 16 times their price */
+    gram_pivoted a = {0}, b = {0};
+    int found = 0;
     rank[0] = rank[1] = 0;
-    TRY(gram_factor_create(context, kernel_x, x, room, tolerance, &a));
-    if (a.rank > 0) TRY(gram_factor_create(context, kernel_y, y, room, tolerance, &b));
-    if (a.rank == 0 || b.rank == 0) {
-        gram_factor_destroy(context, &a);
-        gram_factor_destroy(context, &b);
-        TRY(shuffle_matrices(context, kernel_x, x, kernel_y, y, count, values));
+    TRY(find_factor(context, kernel_x, x, &a, &found));
+    if (found) TRY(find_factor(context, kernel_y, y, &b, &found));
+    if (found) {
+        rank[0] = a.rank;
+        rank[1] = b.rank;
+        TRY(shuffle_factors(context, &a, &b, count, values));
         goto done;
     }
-    rank[0] = a.rank;
-    rank[1] = b.rank;
-    gram_factor_centre(&a);
-    gram_factor_centre(&b);
-    TRY(shuffle_factors(context, &a, &b, count, values));
+    gram_pivoted_free(context->memory, &a);
+    gram_pivoted_free(context->memory, &b);
+    TRY(shuffle_matrices(context, kernel_x, x, kernel_y, y, count, values));
 done:
-    gram_factor_destroy(context, &a);
-    gram_factor_destroy(context, &b);
+    gram_pivoted_free(context->memory, &a);
+    gram_pivoted_free(context->memory, &b);
     return status;
 }

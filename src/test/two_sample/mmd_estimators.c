@@ -97,9 +97,9 @@ static gram_status check(gram_context *context, const gram_points *x, const gram
     gram_status status = GRAM_OK;
     const int64_t least = estimator == GRAM_MMD_BIASED ? 1 : 2;
     FAIL_IF(estimator < GRAM_MMD_UNBIASED || estimator > GRAM_MMD_BLOCK, context, GRAM_ERROR_ARGUMENT,
-            "mmd_squared: estimator = %d is none", (int)estimator);
+            "mmd_squared: estimator = %d is not a valid estimator", (int)estimator);
     FAIL_IF(x->n < least || y->n < least, context, GRAM_ERROR_DIMENSION,
-            "mmd_squared: x has %lld rows and y %lld, need %lld at least", (long long)x->n, (long long)y->n,
+            "mmd_squared: x has %lld rows and y %lld, need at least %lld", (long long)x->n, (long long)y->n,
             (long long)least);
     FAIL_IF(estimator >= GRAM_MMD_PAIRED && x->n != y->n, context, GRAM_ERROR_DIMENSION,
             "mmd_squared: x has %lld rows and y %lld, this estimator needs as many of each", (long long)x->n,

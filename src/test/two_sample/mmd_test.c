@@ -35,7 +35,7 @@ static gram_status check_options(gram_context *context, const gram_mmd_options *
     gram_status status = GRAM_OK;
     char number[GRAM_NUMBER_SIZE];
     FAIL_IF(o->method < GRAM_MMD_TEST_AUTO || o->method > GRAM_MMD_TEST_WILD, context, GRAM_ERROR_ARGUMENT,
-            "mmd_test: method = %d is none", (int)o->method);
+            "mmd_test: method = %d is not a valid method", (int)o->method);
     FAIL_IF(!(o->level > 0 && o->level < 1), context, GRAM_ERROR_ARGUMENT, "mmd_test: level = %s, need 0 to 1",
             gram_number_format(o->level, number));
     FAIL_IF(o->permutations < 1 || o->permutations > MOST_PERMUTATIONS, context, GRAM_ERROR_ARGUMENT,
@@ -64,11 +64,10 @@ static gram_status test_blocks(gram_context *context, gram_mmd_task *task, const
     const int64_t n = x->n < y->n ? x->n : y->n, d = x->d;
     int64_t block = result->used == GRAM_MMD_TEST_LINEAR ? 2 : task->options->block;
     if (block == 0) block = (int64_t)fmax(2, floor(sqrt((double)n)));
-    FAIL_IF(
-        n / block < 2, context, GRAM_ERROR_ARGUMENT,
-        "mmd_test: %lld pairs of rows make fewer than two blocks of %lld, whose spread is not known: take a smaller "
-        "block",
-        (long long)n, (long long)block);
+    FAIL_IF(n / block < 2, context, GRAM_ERROR_ARGUMENT,
+            "mmd_test: %lld pairs of rows make fewer than two blocks of %lld, whose spread is not known: use a smaller "
+            "block",
+            (long long)n, (long long)block);
     /* both were copied to the pool: rows of the longer one beyond n have no partner */
     TRY(gram_points_create_f64(context, n, d, task->pool.data, d, &first));
     TRY(gram_points_create_f64(context, n, d, task->pool.data + x->n * d, d, &second));

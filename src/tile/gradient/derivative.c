@@ -25,7 +25,7 @@ static gram_status check_kernel(gram_context *context, const gram_engine *engine
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *node = &engine->nodes[i];
         FAIL_IF(node->node == GRAM_NODE_SCALE, context, GRAM_ERROR_UNSUPPORTED,
-                "matrix_derivatives: scale has no second derivative by the inputs: of its function %s none is known",
+                "matrix_derivatives: scale has no second derivative by the inputs: none is known for its function %s",
                 node->terms->external->name);
         if (node->node != GRAM_NODE_LEAF) continue;
         const char *reason = refuse_leaf(node);

@@ -29,7 +29,7 @@ typedef struct gram_deriving {
     int64_t d;
     int64_t second_rows;   /* d * d or 1 */
     int64_t widest_coords; /* columns of a form of coordinates */
-    size_t engine_scratch; /* a thread's own memory lies behind it */
+    size_t engine_scratch; /* a thread's own memory lies after it */
     gram_arena arena;      /* of the plans */
     gram_jet_plan *plans;  /* one for each node */
 } gram_deriving;
@@ -49,7 +49,7 @@ typedef struct gram_jet_work {
  * the caller releases the arena. x and y are the engine's points. */
 gram_status gram_deriving_plan(gram_context *context, gram_deriving *job, const gram_points *x, const gram_points *y);
 
-/* Lays a thread's memory out behind the engine's scratch at `base` and returns the size of both. */
+/* Lays a thread's memory out after the engine's scratch at `base` and returns the size of both. */
 size_t gram_jet_layout(const gram_deriving *job, char *base, gram_jet_work *work);
 
 /* Forms and profiles of the strip where work->strip is. */

@@ -14,7 +14,7 @@ typedef struct gram_gradient {
     int64_t widest_coords; /* of a form of coordinates, by the inputs only */
     double *out;           /* inputs: n x d, ld; parameters: one row for each task */
     int64_t ld;
-    size_t engine_scratch;  /* the tape lies behind it */
+    size_t engine_scratch;  /* the tape lies after it */
     const double *diagonal; /* instead of weights: of the pairs of a point with itself */
     double *row_sums;       /* for each node with terms: what its rows' numbers are worth, n padded */
     double *column_sums;    /* the same of its columns, for each task; parameters only */
@@ -41,7 +41,7 @@ typedef struct gram_tape {
 gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
                                      const gram_gradient *how, double *out, int64_t ld);
 
-/* Lays a thread's tape out behind the engine's scratch at `base` and returns the size of both. */
+/* Lays a thread's tape out after the engine's scratch at `base` and returns the size of both. */
 size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t);
 
 /* Adds what the strip (i, row; j) contributes to the tape's sums; `both` adds the weights of the mirrored pairs. */

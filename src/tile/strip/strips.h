@@ -74,7 +74,7 @@ typedef struct gram_strips_subset {
     double (*quantise)(const double *k, double scale, int32_t *out);
     /* The sums of all subsets of each four columns; 64-byte aligned. */
     void (*tabulate)(const int32_t *k, int32_t *tables);
-    /* sums[p] += sum of k_ij over i in rows_p and j in columns_p; subset p of each is GRAM_SUBSET_BYTES behind the one
+    /* sums[p] += sum of k_ij over i in rows_p and j in columns_p; subset p of each is GRAM_SUBSET_BYTES after the one
      * before, rows starts at the byte of the strip's first row */
     void (*add)(const int32_t *tables, int64_t count, const uint8_t *rows, const uint8_t *columns, int64_t *sums);
 } gram_strips_subset;

@@ -15,14 +15,6 @@
 
 enum { CHUNK = 64 };
 
-struct gram_gp_cg {
-    gram_memory *memory;
-    gram_kernel *kernel;
-    gram_function *function;
-    gram_gp_cg_system system; /* its operator is over the function's centres; y is not kept */
-    gram_gp_cg_report report;
-};
-
 /* ---- conditioning ---- */
 
 /* The operator anew, over points that are ours. */
@@ -37,8 +29,8 @@ static gram_status adopt_points(gram_context *context, gram_gp_cg *gp)
     s->x = gram_points_retain(gram_function_centres(gp->function));
     TRY(gram_operator_create_free(context, gp->kernel, s->x, &k));
     TRY(gram_operator_create_shifted_by(context, k, s->base.shift, &s->op));
-    s->base.y = s->base.options.basis = s->base.options.row_noise = s->base.options.weights = NULL; /* the caller's */
-    s->options.gp = NULL;
+    s->base.y = NULL; /* the caller's */
+    gram_gp_options_forget(&s->base.options);
 done:
     gram_operator_release(k);
     return status;
@@ -57,17 +49,17 @@ static void report(gram_gp_cg *gp)
 }
 
 gram_status gram_gp_cg_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                           const gram_gp_cg_options *options, gram_gp_cg **gp)
+                           const gram_gp_options *options, gram_gp_cg **gp)
 {
     gram_status status = GRAM_OK;
     gram_gp_cg *made = NULL;
     if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
-    TRY(gram_take(context, "gp_cg_fit", 1, sizeof *made, (void **)&made));
+    TRY(gram_take(context, "gp_fit", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
     gram_gp_cg_system *s = &made->system;
-    TRY(gram_gp_cg_system_make(context, "gp_cg_fit", kernel, x, y, options, s));
+    TRY(gram_gp_cg_system_make(context, "gp_fit", kernel, x, y, options, s));
     made->kernel = gram_kernel_retain(kernel);
     TRY(gram_gp_cg_system_solve(context, s, 0));
     TRY(gram_function_create(context, kernel, x, 1, s->base.a, 1,
@@ -132,7 +124,7 @@ static int64_t chunk_numbers(const gram_gp_system *s, const chunk *c, int solves
 static gram_status take_chunk(gram_context *context, const gram_gp_system *s, int solves, chunk *c)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "gp_cg_predict: a chunk of points", chunk_numbers(s, c, solves), sizeof(double),
+    TRY(gram_take(context, "gp_predict: a chunk of points", chunk_numbers(s, c, solves), sizeof(double),
                   (void **)&c->k));
     c->v = c->k + (solves ? s->n * c->room : 0);
     c->residual = c->v + (solves ? s->n * c->room : 0);
@@ -187,7 +179,7 @@ static gram_status chunk_variance(gram_context *context, const gram_gp_cg *gp, c
     TRY(gram_matrix(context, gp->kernel, s->x, part, c->k, part->n));
     TRY(gram_matrix_diagonal(context, gp->kernel, part, c->diagonal));
     TRY(gram_lanczos_run(context, &run));
-    TRY(gram_gp_preconditioner_judge(context, "gp_cg_predict", &s->m, &s->options, status, run.iterations));
+    TRY(gram_gp_preconditioner_judge(context, "gp_predict", &s->m, &s->options, status, run.iterations));
     if (status == GRAM_NOT_CONVERGED) *not_converged = 1;
     combine_variance(&s->base, c, part->n, variance);
     if (s->base.options.flat && s->base.q > 0) add_flat(&s->base, c, part->n, variance);
@@ -211,7 +203,7 @@ gram_status gram_gp_cg_predict(gram_context *context, const gram_gp_cg *gp, cons
     int not_converged = 0;
     if (!context || !gp || !mean) return GRAM_ERROR_ARGUMENT;
     const gram_gp_system *s = &gp->system.base;
-    TRY(gram_gp_system_check_points(context, "gp_cg_predict", s, points, basis, ldb));
+    TRY(gram_gp_system_check_points(context, "gp_predict", s, points, basis, ldb));
     TRY(gram_function_evaluate(context, gp->function, points, mean, 1));
     c.room = points->n < CHUNK ? points->n : CHUNK;
     TRY(take_chunk(context, s, variance != NULL, &c));

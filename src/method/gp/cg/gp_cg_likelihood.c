@@ -68,7 +68,7 @@ static gram_status contract_groups(gram_context *context, const contraction *c, 
     gram_status status = GRAM_OK;
     const int64_t probes = c->system->probes, count = c->parameters + 1, groups = probes < GROUPS ? probes : GROUPS;
     double *parts = NULL;
-    TRY(gram_take(context, "gp_cg_likelihood: groups", groups * count, sizeof(double), (void **)&parts));
+    TRY(gram_take(context, "gp_likelihood: groups", groups * count, sizeof(double), (void **)&parts));
     for (int64_t g = 0; g < groups; g++) {
         const int64_t first = g * probes / groups, end = (g + 1) * probes / groups;
         double *part = parts + g * count;
@@ -97,8 +97,8 @@ static gram_status add_trace(gram_context *context, const contraction *c, double
     const int64_t n = s->base.n, most = n < UNIT_COLUMNS ? n : UNIT_COLUMNS, size = 2 * n * most;
     contraction units = {.kernel = c->kernel, .system = s, .parameters = c->parameters};
     double *part = NULL;
-    TRY(gram_take(context, "gp_cg_likelihood: trace", c->parameters + 1, sizeof(double), (void **)&part));
-    TRY(gram_take(context, "gp_cg_likelihood: trace", size, sizeof(double), (void **)&units.left));
+    TRY(gram_take(context, "gp_likelihood: trace", c->parameters + 1, sizeof(double), (void **)&part));
+    TRY(gram_take(context, "gp_likelihood: trace", size, sizeof(double), (void **)&units.left));
     units.right = units.left + size / 2;
     for (int64_t first = 0; first < n; first += most) {
         units.rank = n - first < most ? n - first : most;
@@ -125,7 +125,7 @@ static gram_status differentiate(gram_context *context, gram_kernel *kernel, con
     c.fixed = 1 + (s->base.options.flat ? s->base.q : 0);
     c.rank = c.fixed + s->probes;
     const int64_t size = 2 * s->base.n * c.rank;
-    TRY(gram_take(context, "gp_cg_likelihood: weights", size, sizeof(double), (void **)&c.left));
+    TRY(gram_take(context, "gp_likelihood: weights", size, sizeof(double), (void **)&c.left));
     c.right = c.left + size / 2;
     fill(&c);
     TRY(contract(context, &c, 0, error ? c.fixed : c.rank, gradient));
@@ -137,16 +137,15 @@ done:
 }
 
 gram_status gram_gp_cg_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                  const gram_gp_cg_options *options, gram_gp_cg_value *value, double *gradient,
+                                  const gram_gp_options *options, gram_gp_cg_value *value, double *gradient,
                                   double *gradient_error)
 {
     gram_status status = GRAM_OK;
     gram_gp_cg_system system = {0};
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(gradient_error && !gradient, context, GRAM_ERROR_ARGUMENT,
-            "gp_cg_likelihood: standard errors of no gradient");
-    TRY(gram_gp_cg_system_make(context, "gp_cg_likelihood", kernel, x, y, options, &system));
-    FAIL_IF(system.probes == 0, context, GRAM_ERROR_ARGUMENT, "gp_cg_likelihood: probes = 0, need 2 or more");
+    FAIL_IF(gradient_error && !gradient, context, GRAM_ERROR_ARGUMENT, "gp_likelihood: standard errors of no gradient");
+    TRY(gram_gp_cg_system_make(context, "gp_likelihood", kernel, x, y, options, &system));
+    FAIL_IF(system.probes == 0, context, GRAM_ERROR_ARGUMENT, "gp_likelihood: probes = 0, need 2 or more");
     system.tolerance = system.options.training_tolerance;
     TRY(gram_gp_cg_system_solve(context, &system, gradient != NULL));
     *value = system.value;

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+#include <gram/text.h>
+
 #include "solve/cholesky/cholesky_wide.h"
-#include "solve/pivoted_cholesky.h"
+#include "solve/nystrom_preconditioner.h"
 
 enum { MOST_WITH_FACTOR = 50 };
 
@@ -13,22 +15,22 @@ enum { MOST_WITH_FACTOR = 50 };
 
 static double low_rank_log_determinant(const void *data)
 {
-    return gram_low_rank_log_determinant(data);
+    return gram_nystrom_log_determinant(data);
 }
 
 static gram_status low_rank_draw(gram_context *context, const void *data, gram_random random, int64_t columns,
                                  double *v, int64_t ldv)
 {
-    return gram_low_rank_draw(context, data, random, columns, v, ldv);
+    return gram_nystrom_draw(context, data, random, columns, v, ldv);
 }
 
 static void low_rank_destroy(void *data)
 {
-    gram_low_rank_destroy(data);
+    gram_nystrom_destroy(data);
 }
 
-static const gram_gp_preconditioner_kind LOW_RANK = {gram_low_rank_solve, low_rank_log_determinant, low_rank_draw,
-                                                     low_rank_destroy, 0};
+static const gram_gp_preconditioner_kind LOW_RANK = {gram_cg_precondition_nystrom, low_rank_log_determinant,
+                                                     low_rank_draw, low_rank_destroy, 0};
 
 /* A rank that costs about as much as a few iterations, and no more than a third of the memory that is left. */
 static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked)
@@ -36,22 +38,28 @@ static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked
     const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
     int64_t rank = asked > 0 ? asked : 64 + (int64_t)(8 * sqrt((double)n));
     rank = rank < n ? rank : n;
-    while (asked == 0 && budget > 0 && rank > 1 && gram_low_rank_bytes(n, rank) > (budget - used) / 3) rank -= rank / 2;
+    while (asked == 0 && budget > 0 && rank > 1 && gram_nystrom_bytes(n, rank) > (budget - used) / 3) rank -= rank / 2;
     return rank;
 }
 
-static gram_status make_low_rank(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                                 const double *shift, const gram_gp_cg_options *options, gram_gp_preconditioner *m)
+static gram_status make_low_rank(gram_context *context, const char *name, const gram_kernel *kernel,
+                                 const gram_points *x, const double *shift, const gram_gp_cg_options *options,
+                                 gram_gp_preconditioner *m)
 {
     gram_status status = GRAM_OK;
-    gram_low_rank *low_rank = NULL;
+    char shown[GRAM_NUMBER_SIZE];
+    gram_nystrom *low_rank = NULL;
     const int64_t rank = choose_rank(context, gram_points_count(x), options->rank);
-    TRY(gram_low_rank_create(context, kernel, x, shift, rank, &low_rank));
+    for (int64_t i = 0; i < gram_points_count(x); i++)
+        FAIL_IF(!(shift[i] > 0) || isinf(shift[i]), context, GRAM_ERROR_ARGUMENT,
+                "%s: the noise of row %lld is %s, need a positive number", name, (long long)i,
+                gram_number_format(shift[i], shown));
+    TRY(gram_nystrom_create(context, kernel, x, shift, rank, &low_rank));
     *m = (gram_gp_preconditioner){.kind = &LOW_RANK,
                                   .data = low_rank,
-                                  .rank = gram_low_rank_rank(low_rank),
+                                  .rank = gram_nystrom_rank(low_rank),
                                   .most = options->most,
-                                  .trace_error = gram_low_rank_trace_error(low_rank)};
+                                  .trace_error = gram_nystrom_trace_error(low_rank)};
 done:
     return status;
 }
@@ -104,11 +112,11 @@ static gram_status make_factor(gram_context *context, const char *name, const gr
 /* ---- both ---- */
 
 gram_status gram_gp_preconditioner_make(gram_context *context, const char *name, const gram_kernel *kernel,
-                                        const gram_points *x, const double *shift, const gram_gp_cg_options *options,
-                                        gram_gp_preconditioner *m)
+                                        const gram_points *x, const double *shift, int mixed,
+                                        const gram_gp_cg_options *options, gram_gp_preconditioner *m)
 {
-    return options->preconditioner == GRAM_GP_CG_FACTOR_F32 ? make_factor(context, name, kernel, x, shift, options, m)
-                                                            : make_low_rank(context, kernel, x, shift, options, m);
+    return mixed ? make_factor(context, name, kernel, x, shift, options, m)
+                 : make_low_rank(context, name, kernel, x, shift, options, m);
 }
 
 void gram_gp_preconditioner_free(gram_gp_preconditioner *m)

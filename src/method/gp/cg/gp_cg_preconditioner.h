@@ -3,7 +3,7 @@
 #define GRAM_METHOD_GP_CG_GP_CG_PRECONDITIONER_H
 
 #include <gram/cg.h>
-#include <gram/gp_cg.h>
+#include <gram/gp.h>
 #include <gram/random.h>
 
 #include "base/context.h"
@@ -26,14 +26,14 @@ typedef struct gram_gp_preconditioner {
     double trace_error;
 } gram_gp_preconditioner;
 
-/* By options->preconditioner, rank and most; `name` for messages. */
+/* A factor in f32 if `mixed`, else a low rank; by options->rank and most; `name` for messages. */
 gram_status gram_gp_preconditioner_make(gram_context *context, const char *name, const gram_kernel *kernel,
-                                        const gram_points *x, const double *shift, const gram_gp_cg_options *options,
-                                        gram_gp_preconditioner *m);
+                                        const gram_points *x, const double *shift, int mixed,
+                                        const gram_gp_cg_options *options, gram_gp_preconditioner *m);
 /* Takes one that was not made, if zeroed. */
 void gram_gp_preconditioner_free(gram_gp_preconditioner *m);
 
-/* What a run that ended with `status` after so many iterations means. When M is A to rounding and the iterations that the options
+/* What a run that ended with `status` after these iterations means. When M is A to rounding and the iterations that the options
  * allow were not used up, not converging is the matrix's fault: GRAM_ERROR_NUMERICAL with a message. */
 gram_status gram_gp_preconditioner_judge(gram_context *context, const char *name, const gram_gp_preconditioner *m,
                                          const gram_gp_cg_options *options, gram_status status, int64_t iterations);

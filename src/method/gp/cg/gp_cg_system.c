@@ -26,6 +26,13 @@ void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size)
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
+gram_status gram_gp_cg_options_read(gram_context *context, const char *name, const gram_gp_cg_options *options,
+                                    gram_gp_cg_options *out)
+{
+    gram_gp_cg_options_init(out, sizeof *out);
+    return gram_sized_read(context, name, "options.cg", "gram_gp_cg_options", options, out, sizeof *out);
+}
+
 static gram_status check(gram_context *context, const char *name, int64_t n, const gram_gp_cg_options *o)
 {
     gram_status status = GRAM_OK;
@@ -39,8 +46,6 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
-    FAIL_IF((int)o->preconditioner < 0 || o->preconditioner > GRAM_GP_CG_FACTOR_F32, context, GRAM_ERROR_ARGUMENT,
-            "%s: preconditioner = %d is none", name, (int)o->preconditioner);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "%s: most = %lld, need 1 or more", name, (long long)o->most);
 done:
     return status;
@@ -71,17 +76,16 @@ done:
 }
 
 gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                   const double *y, const gram_gp_cg_options *options, gram_gp_cg_system *s)
+                                   const double *y, const gram_gp_options *options, gram_gp_cg_system *s)
 {
     gram_status status = GRAM_OK;
     gram_gp_cg_options *o = &s->options;
     double *point = NULL;
     memset(s, 0, sizeof *s);
     s->name = name;
-    gram_gp_cg_options_init(o, sizeof *o);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_cg_options", options, o, sizeof *o));
-    TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
+    TRY(gram_gp_system_begin(context, name, kernel, x, y, options, &s->base));
     gram_gp_system *base = &s->base;
+    TRY(gram_gp_cg_options_read(context, name, base->options.cg, o));
     TRY(check(context, name, base->n, o));
     if (x->f32) o->tolerance = fmax(o->tolerance, SINGLE), o->training_tolerance = fmax(o->training_tolerance, SINGLE);
     s->tolerance = o->tolerance;
@@ -91,7 +95,8 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_take(context, "a point", base->d, sizeof(double), (void **)&point));
     gram_gp_system_rows(base, x, 0, base->n, base->options.basis, base->options.ld, point, base->t);
     TRY(gram_gp_points_part(context, x, 0, x->n, &s->x));
-    TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift, o, &s->m));
+    TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift,
+                                    base->options.precision == GRAM_PRECISION_MIXED, o, &s->m));
     TRY(make_operator(context, kernel, s));
 done:
     gram_give(context, point);

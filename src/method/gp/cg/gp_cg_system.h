@@ -2,8 +2,7 @@
 #ifndef GRAM_METHOD_GP_CG_GP_CG_SYSTEM_H
 #define GRAM_METHOD_GP_CG_GP_CG_SYSTEM_H
 
-#include <gram/gp_cg.h>
-
+#include "method/gp/cg/gp_cg.h"
 #include "method/gp/cg/gp_cg_preconditioner.h"
 #include "method/gp/gp_mean.h"
 #include "solve/lanczos.h"
@@ -27,9 +26,17 @@ typedef struct gram_gp_cg_system {
 /* Checks the arguments and makes operator and preconditioner, nothing solved; `tolerance` is the options' of this use. Free
  * it after a failure, too. */
 gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                   const double *y, const gram_gp_cg_options *options, gram_gp_cg_system *system);
+                                   const double *y, const gram_gp_options *options, gram_gp_cg_system *system);
 /* Solves for y, the mean and the probes: all of base and of value; `weighted` and `solved` if they are kept. */
 gram_status gram_gp_cg_system_solve(gram_context *context, gram_gp_cg_system *system, int keep_probes);
 void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *system);
+
+struct gram_gp_cg {
+    gram_memory *memory;
+    gram_kernel *kernel;
+    gram_function *function;
+    gram_gp_cg_system system; /* its operator is over the function's centres; y is not kept */
+    gram_gp_cg_report report;
+};
 
 #endif

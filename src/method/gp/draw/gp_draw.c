@@ -4,11 +4,11 @@
 
 #include <gram/random.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/gp/exact/gp_exact.h"
+#include "method/gp/markov/gp_markov.h"
 #include "points/points.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 static const double LEAST_JITTER = 1e-15, MOST_JITTER = 1e-4; /* of the mean variance */
 
@@ -58,20 +58,20 @@ done:
     return status;
 }
 
-gram_status gram_gp_draw(gram_context *context, const gram_gp *gp, const gram_points *points, const double *basis,
-                         int64_t ldb, int64_t count, double *out, int64_t ldo, double *jitter)
+gram_status gram_gp_exact_draw(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                               const double *basis, int64_t ldb, int64_t count, double *out, int64_t ldo,
+                               double *jitter)
 {
     gram_status status = GRAM_OK;
     double *covariance = NULL, *mean = NULL;
-    if (!context || !gp || !out) return GRAM_ERROR_ARGUMENT;
-    TRY(gram_gp_check_points(context, "gp_draw", gp, points, basis, ldb));
+    TRY(gram_gp_system_check_points(context, "gp_draw", &gp->system, points, basis, ldb));
     const int64_t m = points->n;
     FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw: count = %lld with ldo = %lld",
             (long long)count, (long long)ldo);
     TRY(gram_take(context, "gp_draw: covariance", m * m, sizeof(double), (void **)&covariance));
     TRY(gram_take(context, "gp_draw: mean", m, sizeof(double), (void **)&mean));
-    TRY(gram_gp_predict(context, gp, points, basis, ldb, mean, NULL));
-    TRY(gram_gp_covariance(context, gp, points, basis, ldb, covariance, m));
+    TRY(gram_gp_exact_predict(context, gp, points, basis, ldb, mean, NULL));
+    TRY(gram_gp_exact_covariance(context, gp, points, basis, ldb, covariance, m));
     TRY(draw(context, mean, m, covariance, count, out, ldo, jitter));
 done:
     if (points) {
@@ -81,19 +81,35 @@ done:
     return status;
 }
 
-gram_status gram_gp_draw_prior(gram_context *context, gram_kernel *kernel, const gram_points *points, int64_t count,
-                               double *out, int64_t ldo, double *jitter)
+static gram_status draw_prior_jointly(gram_context *context, gram_kernel *kernel, const gram_points *points,
+                                      int64_t count, double *out, int64_t ldo, double *jitter)
 {
     gram_status status = GRAM_OK;
     double *covariance = NULL;
-    if (!context || !kernel || !points || !out) return GRAM_ERROR_ARGUMENT;
     const int64_t m = points->n;
-    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw_prior: count = %lld with ldo = %lld",
-            (long long)count, (long long)ldo);
     TRY(gram_take(context, "gp_draw_prior: covariance", m * m, sizeof(double), (void **)&covariance));
     TRY(gram_matrix(context, kernel, points, NULL, covariance, m));
     TRY(draw(context, NULL, m, covariance, count, out, ldo, jitter));
 done:
     gram_give(context, covariance);
+    return status;
+}
+
+gram_status gram_gp_draw_prior(gram_context *context, gram_kernel *kernel, const gram_points *points,
+                               gram_solver solver, int64_t count, double *out, int64_t ldo, double *jitter)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !kernel || !points || !out) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw_prior: count = %lld with ldo = %lld",
+            (long long)count, (long long)ldo);
+    FAIL_IF(solver != GRAM_SOLVER_AUTO && solver != GRAM_SOLVER_EXACT && solver != GRAM_SOLVER_MARKOV, context,
+            GRAM_ERROR_UNSUPPORTED, "gp_draw_prior: solver %s does not draw: use exact or markov",
+            gram_solver_name(solver));
+    if (solver == GRAM_SOLVER_AUTO)
+        solver = points->d == 1 && gram_markov_supports(context, kernel, NULL) ? GRAM_SOLVER_MARKOV : GRAM_SOLVER_EXACT;
+    if (solver == GRAM_SOLVER_EXACT) return draw_prior_jointly(context, kernel, points, count, out, ldo, jitter);
+    TRY(gram_markov_draw_prior(context, kernel, points, count, out, ldo));
+    if (jitter) *jitter = 0;
+done:
     return status;
 }

@@ -35,13 +35,13 @@ struct gram_gp_path {
     double *cosines, *sines; /* draws x frequencies */
     double *beta;            /* draws x q */
     gram_function *update;   /* of `draws` outputs; NULL for the prior */
-    gram_path_solver solver;
+    gram_solver solver;
     double residual;
 };
 
 void gram_gp_path_options_init(gram_gp_path_options *options, size_t size)
 {
-    const gram_gp_path_options defaults = {.draws = 1, .frequencies = 1024, .tolerance = 1e-8};
+    const gram_gp_path_options defaults = {.draws = 1, .frequencies = 1024};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -66,7 +66,7 @@ int64_t gram_gp_path_count(const gram_gp_path *path)
     return path->draws;
 }
 
-gram_path_solver gram_gp_path_solver(const gram_gp_path *path, double *residual)
+gram_solver gram_gp_path_solver(const gram_gp_path *path, double *residual)
 {
     if (residual) *residual = path->residual;
     return path->solver;
@@ -157,7 +157,8 @@ typedef struct update {
     gram_gp_path *path;
     const gram_points *x;
     const double *y;
-    gram_gp_cg_options options;
+    gram_gp_options gp;
+    gram_gp_cg_options cg;
     int64_t columns; /* q of the mean, y, the draws */
     double *b, *v;   /* n x columns: right-hand sides and solutions */
     int not_converged;
@@ -242,7 +243,7 @@ static gram_status solve_by_cg(gram_context *context, update *u)
     const int64_t columns = u->columns < SOLVE_COLUMNS ? u->columns : SOLVE_COLUMNS;
     const int64_t size = 3 * u->path->base.n * columns;
     double *work = NULL;
-    TRY(gram_gp_cg_system_make(context, "gp_path_create", u->path->kernel, u->x, u->y, &u->options, &system));
+    TRY(gram_gp_cg_system_make(context, "gp_path_create", u->path->kernel, u->x, u->y, &u->gp, &system));
     TRY(gram_take(context, "gp_path_create: right-hand sides", size, sizeof(double), (void **)&work));
     u->path->residual = 0;
     for (int64_t first = 0; first < u->columns; first += SOLVE_COLUMNS)
@@ -290,13 +291,13 @@ done:
     return status;
 }
 
-static gram_path_solver choose_solver(const gram_context *context, int64_t n, gram_path_solver asked)
+static gram_solver choose_solver(const gram_context *context, int64_t n, gram_solver asked)
 {
     const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
-    if (asked != GRAM_PATH_AUTO) return asked;
-    if (n > MOST_EXACT) return GRAM_PATH_CG;
+    if (asked != GRAM_SOLVER_AUTO) return asked;
+    if (n > MOST_EXACT) return GRAM_SOLVER_CG;
     const size_t factor = gram_cholesky_bytes(n, GRAM_STORAGE_F64);
-    return budget > 0 && factor > (budget - used) / 2 ? GRAM_PATH_CG : GRAM_PATH_EXACT;
+    return budget > 0 && factor > (budget - used) / 2 ? GRAM_SOLVER_CG : GRAM_SOLVER_EXACT;
 }
 
 static gram_status condition(gram_context *context, gram_gp_path *p, const gram_points *x, const double *y,
@@ -305,15 +306,16 @@ static gram_status condition(gram_context *context, gram_gp_path *p, const gram_
     gram_status status = GRAM_OK;
     update u = {.path = p, .x = x, .y = y, .columns = p->base.q + 1 + p->draws};
     const int64_t size = p->base.n * u.columns;
-    gram_gp_cg_options_init(&u.options, sizeof u.options);
-    u.options.gp = o->gp;
-    u.options.tolerance = o->tolerance;
-    u.options.probes = 0;
+    u.gp = *o->gp;
+    TRY(gram_gp_cg_options_read(context, "gp_path_create", u.gp.cg, &u.cg));
+    u.cg.probes = 0;
+    u.gp.cg = &u.cg;
+    u.gp.precision = GRAM_PRECISION_F64;
     TRY(gram_take(context, "gp_path_create: right-hand sides", 2 * size, sizeof(double), (void **)&u.b));
     u.v = u.b + size;
     TRY(fill_right(context, &u));
     p->solver = choose_solver(context, p->base.n, o->solver);
-    if (p->solver == GRAM_PATH_CG)
+    if (p->solver == GRAM_SOLVER_CG)
         TRY(solve_by_cg(context, &u));
     else
         TRY(solve_exactly(context, &u));
@@ -339,10 +341,8 @@ static gram_status check(gram_context *context, const gram_gp_path_options *o, i
             "gp_path_create: draws = %lld, need 1 to 1048576", (long long)o->draws);
     FAIL_IF(o->frequencies < 1 || o->frequencies > 1 << 20, context, GRAM_ERROR_ARGUMENT,
             "gp_path_create: frequencies = %lld, need 1 to 1048576", (long long)o->frequencies);
-    FAIL_IF((int)o->solver < 0 || o->solver > GRAM_PATH_CG, context, GRAM_ERROR_ARGUMENT,
-            "gp_path_create: solver = %d is none", (int)o->solver);
-    FAIL_IF(!(o->tolerance > 0 && o->tolerance < 1), context, GRAM_ERROR_ARGUMENT,
-            "gp_path_create: tolerance = %g, need a number between 0 and 1", o->tolerance);
+    FAIL_IF((int)o->solver < 0 || o->solver > GRAM_SOLVER_CG, context, GRAM_ERROR_ARGUMENT,
+            "gp_path_create: solver %s is not exact or cg", gram_solver_name(o->solver));
 done:
     return status;
 }
@@ -383,12 +383,16 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
     gram_status status = GRAM_OK;
     gram_gp_path *made = NULL;
     gram_gp_path_options o;
+    gram_gp_options gp;
     double height;
     int not_converged = 0;
     if (!context || !path) return GRAM_ERROR_ARGUMENT;
     *path = NULL;
     gram_gp_path_options_init(&o, sizeof o);
     TRY(gram_sized_read(context, "gp_path_create", "options", "gram_gp_path_options", options, &o, sizeof o));
+    gram_gp_options_init(&gp, sizeof gp);
+    TRY(gram_sized_read(context, "gp_path_create", "options.gp", "gram_gp_options", o.gp, &gp, sizeof gp));
+    o.gp = &gp;
     TRY(make(context, kernel, &made));
     TRY(check(context, &o, d, x, y));
     TRY(gram_kernel_check_set(context, kernel));
@@ -404,7 +408,8 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
         for (int64_t l = 0; l < d; l++) made->centre[l] += gram_points_at(x, i, l) / (double)x->n;
     TRY(make_waves(context, made));
     if (x) TRY(condition(context, made, x, y, &o, &not_converged));
-    made->base.y = made->base.options.basis = made->base.options.row_noise = made->base.options.weights = NULL;
+    made->base.y = NULL; /* the caller's */
+    gram_gp_options_forget(&made->base.options);
     if (not_converged) status = GRAM_NOT_CONVERGED;
     *path = made;
     made = NULL;

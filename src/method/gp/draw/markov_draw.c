@@ -59,7 +59,7 @@ static gram_status simulate(gram_context *context, const gram_markov_model *mode
     double *start = NULL, x[CHUNK][GRAM_MARKOV_STATES] = {{0}}, z[GRAM_MARKOV_STATES];
     const int s = model->states;
     TRY(gram_markov_stepper_make(context, model, 0, &stepper));
-    TRY(gram_take(context, "markov_draw: first state", model->blocks, sizeof(double), (void **)&start));
+    TRY(gram_take(context, "gp_draw: first state", model->blocks, sizeof(double), (void **)&start));
     gram_markov_stepper_start(&stepper, g->t[0], start, NULL);
     for (int64_t i = 0; i < g->count; i++) {
         const double gap = i > 0 ? g->t[i] - g->t[i - 1] : 0;
@@ -98,12 +98,12 @@ gram_status gram_markov_draw_prior(gram_context *context, gram_kernel *kernel, c
     gram_markov_merge g = {0};
     double *f = NULL;
     if (!context || !kernel || !points || !out) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "markov_draw_prior: count = %lld with ldo = %lld",
+    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw_prior: count = %lld with ldo = %lld",
             (long long)count, (long long)ldo);
-    TRY(gram_markov_model_make(context, "markov_draw_prior", kernel, 0, &model));
-    TRY(gram_markov_check_points(context, "markov_draw_prior", "points", &model, points));
+    TRY(gram_markov_model_make(context, "gp_draw_prior", kernel, 0, &model));
+    TRY(gram_markov_check_points(context, "gp_draw_prior", "points", &model, points));
     TRY(gram_markov_merge_make(context, NULL, points, &g));
-    TRY(gram_take(context, "markov_draw_prior: values", g.count * CHUNK, sizeof(double), (void **)&f));
+    TRY(gram_take(context, "gp_draw_prior: values", g.count * CHUNK, sizeof(double), (void **)&f));
     for (int64_t first = 0; first < count; first += CHUNK) {
         const int draws = count - first < CHUNK ? (int)(count - first) : CHUNK;
         TRY(simulate(context, &model, &g, first, draws, f));
@@ -131,7 +131,7 @@ typedef struct work {
     double *row;
 } work;
 
-/* y - y+ at the data's places, 0 at the others; behind them the mean's columns. */
+/* y - y+ at the data's places, 0 at the others; after them the mean's columns. */
 static void fill(const gram_context *context, work *w, int64_t first, int draws)
 {
     const gram_markov_system *s = &w->fit->system;
@@ -180,7 +180,7 @@ static gram_status draw_chunk(gram_context *context, work *w, int64_t first, int
     fill(context, w, first, draws);
     const gram_markov_events events = {
         .count = w->g.count, .columns = draws + w->q, .t = w->g.t, .noise = w->g.noise, .data = w->data};
-    TRY(gram_markov_pass_make(context, "markov_draw", model, 0, &events, &pass));
+    TRY(gram_markov_pass_make(context, "gp_draw", model, 0, &events, &pass));
     TRY(gram_markov_forward(context, &pass));
     TRY(gram_markov_backward(context, &pass, &(gram_markov_results){.mean = w->smoothed}));
     deliver(context, w, first, draws, pass.products, basis, ldb, out, ldo);
@@ -195,16 +195,16 @@ gram_status gram_markov_draw(gram_context *context, const gram_markov *fit, cons
     gram_status status = GRAM_OK;
     work w = {.fit = fit};
     if (!context || !fit || !out) return GRAM_ERROR_ARGUMENT;
-    TRY(gram_markov_check_new(context, "markov_draw", fit, points, basis, ldb));
-    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "markov_draw: count = %lld with ldo = %lld",
+    TRY(gram_markov_check_new(context, "gp_draw", fit, points, basis, ldb));
+    FAIL_IF(count < 1 || ldo < count, context, GRAM_ERROR_ARGUMENT, "gp_draw: count = %lld with ldo = %lld",
             (long long)count, (long long)ldo);
     w.q = fit->system.options.flat ? fit->system.q : 0;
     TRY(gram_markov_merge_make(context, fit, points, &w.g));
     w.numbers = w.g.count * (CHUNK + w.q);
-    TRY(gram_take(context, "markov_draw: values", w.numbers, sizeof(double), (void **)&w.f));
-    TRY(gram_take(context, "markov_draw: data", w.numbers, sizeof(double), (void **)&w.data));
-    TRY(gram_take(context, "markov_draw: means", w.numbers, sizeof(double), (void **)&w.smoothed));
-    TRY(gram_take(context, "markov_draw: a row", fit->system.q + 1, sizeof(double), (void **)&w.row));
+    TRY(gram_take(context, "gp_draw: values", w.numbers, sizeof(double), (void **)&w.f));
+    TRY(gram_take(context, "gp_draw: data", w.numbers, sizeof(double), (void **)&w.data));
+    TRY(gram_take(context, "gp_draw: means", w.numbers, sizeof(double), (void **)&w.smoothed));
+    TRY(gram_take(context, "gp_draw: a row", fit->system.q + 1, sizeof(double), (void **)&w.row));
     for (int64_t first = 0; first < count; first += CHUNK)
         TRY(draw_chunk(context, &w, first, count - first < CHUNK ? (int)(count - first) : CHUNK, basis, ldb, out, ldo));
 done:

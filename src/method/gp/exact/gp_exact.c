@@ -8,6 +8,7 @@
 #include "base/sweep.h"
 #include "method/gp/exact/gp_exact.h"
 #include "points/points.h"
+#include "solve/cholesky/cholesky.h"
 
 enum { CHUNK = 512, MOST_FOR_LOO = 5000 };
 
@@ -34,7 +35,7 @@ done:
     return status;
 }
 
-static gram_status leave_one_out(gram_context *context, const double *y, gram_gp *gp)
+static gram_status leave_one_out(gram_context *context, const double *y, gram_gp_exact *gp, gram_gp_report *r)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
@@ -58,21 +59,20 @@ static gram_status leave_one_out(gram_context *context, const double *y, gram_gp
         inside += miss * miss * p <= 1.959963984540054 * 1.959963984540054;
         variation += (y[i] - mean) * (y[i] - mean);
     }
-    gp->report.loo_rmse = sqrt(sum / (double)s->n);
-    gp->report.loo_r2 = variation > 0 ? 1 - sum / variation : NAN;
-    gp->report.loo_log_density = density / (double)s->n;
-    gp->report.loo_coverage = inside / (double)s->n;
+    r->loo_rmse = sqrt(sum / (double)s->n);
+    r->loo_r2 = variation > 0 ? 1 - sum / variation : NAN;
+    r->loo_log_density = density / (double)s->n;
+    r->loo_coverage = inside / (double)s->n;
 done:
     gram_give(context, row);
     return status;
 }
 
 /* Fitted values and the residual of the system, from one product K [a, 1]. */
-static gram_status report_residual(gram_context *context, const double *y, gram_gp *gp)
+static gram_status report_residual(gram_context *context, const double *y, const gram_gp_exact *gp, gram_gp_report *r)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
-    gram_gp_report *r = &gp->report;
     const int64_t n = s->n;
     double *v = NULL, *out = NULL, residual = 0, right = 0, sizes = 0, rows = 0, miss = 0, mean = 0, variation = 0;
     TRY(gram_take(context, "gp_fit: residual", 2 * n, sizeof(double), (void **)&v));
@@ -106,53 +106,100 @@ done:
     return status;
 }
 
-static gram_status make(gram_context *context, gram_kernel *kernel, gram_gp **gp)
+gram_status gram_gp_exact_assess(gram_context *context, const double *y, gram_gp_exact *gp, gram_gp_report *r)
 {
     gram_status status = GRAM_OK;
-    gram_gp *made = NULL;
-    TRY(gram_take(context, "gp_fit", 1, sizeof *made, (void **)&made));
-    memset(made, 0, sizeof *made);
-    made->memory = gram_memory_retain(context->memory);
-    made->kernel = gram_kernel_retain(kernel);
-    gram_gp_report *r = &made->report;
-    r->size = sizeof *r;
-    r->loo_rmse = r->loo_r2 = r->loo_log_density = r->loo_coverage = NAN;
-    *gp = made;
-done:
-    return status;
-}
-
-gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                        const gram_gp_options *options, gram_gp **gp)
-{
-    gram_status status = GRAM_OK;
-    gram_gp *made = NULL;
-    if (!context || !gp) return GRAM_ERROR_ARGUMENT;
-    *gp = NULL;
-    FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "gp_fit: kernel is NULL");
-    TRY(make(context, kernel, &made));
-    gram_gp_system *s = &made->system;
-    TRY(gram_gp_system_make(context, "gp_fit", kernel, x, y, options, s));
-    TRY(gram_function_create(context, kernel, x, 1, s->a, 1, s->options.mean != GRAM_MEAN_ZERO ? s->beta : NULL,
-                             &made->function));
-    gram_gp_report *r = &made->report;
-    r->n = s->n;
-    r->d = s->d;
-    r->noise = s->options.noise;
+    const gram_gp_system *s = &gp->system;
     r->jitter = s->jitter;
     r->log_marginal_likelihood = gram_gp_log_likelihood(s);
     TRY(gram_cholesky_condition(context, s->factor, &r->condition));
-    TRY(report_residual(context, y, made));
-    if (s->n <= MOST_FOR_LOO) TRY(leave_one_out(context, y, made));
-    s->y = s->options.basis = s->options.row_noise = s->options.weights = NULL; /* the caller's */
-    *gp = made;
-    made = NULL;
+    TRY(report_residual(context, y, gp, r));
+    if (s->n <= MOST_FOR_LOO) TRY(leave_one_out(context, y, gp, r));
 done:
-    gram_gp_destroy(made);
     return status;
 }
 
-void gram_gp_destroy(gram_gp *gp)
+/* ---- making and ending ---- */
+
+static gram_status make(gram_context *context, const char *name, gram_kernel *kernel, gram_gp_exact **gp)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_exact *made = NULL;
+    TRY(gram_take(context, name, 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    made->kernel = gram_kernel_retain(kernel);
+    *gp = made;
+done:
+    return status;
+}
+
+/* sum_i a_i k(x_i, .) with the mean's constant. */
+static gram_status make_function(gram_context *context, const gram_points *x, gram_gp_exact *gp)
+{
+    const gram_gp_system *s = &gp->system;
+    return gram_function_create(context, gp->kernel, x, 1, s->a, 1, s->options.mean != GRAM_MEAN_ZERO ? s->beta : NULL,
+                                &gp->function);
+}
+
+gram_status gram_gp_exact_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                              const gram_gp_options *options, gram_gp_exact **gp)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_exact *made = NULL;
+    *gp = NULL;
+    TRY(make(context, "gp_fit", kernel, &made));
+    TRY(gram_gp_system_make(context, "gp_fit", kernel, x, y, options, &made->system));
+    TRY(make_function(context, x, made));
+    made->system.y = NULL; /* the caller's */
+    gram_gp_options_forget(&made->system.options);
+    *gp = made;
+    made = NULL;
+done:
+    gram_gp_exact_destroy(made);
+    return status;
+}
+
+/* count numbers, all finite but for diagonals of a q x q array, which may be infinite: a column that depends on others. */
+static gram_status copy_part(gram_context *context, const char *name, int64_t count, int64_t infinite,
+                             const double *from, double **to)
+{
+    gram_status status = GRAM_OK;
+    if (count == 0) return GRAM_OK;
+    FAIL_IF(!from, context, GRAM_ERROR_ARGUMENT, "gp_create: %s is NULL", name);
+    TRY(gram_take(context, "gp_create", count, sizeof(double), (void **)to));
+    for (int64_t i = 0; i < count; i++) {
+        const int may = infinite > 0 && i % (infinite + 1) == 0 && from[i] > 0;
+        FAIL_IF(!isfinite(from[i]) && !(may && !isnan(from[i])), context, GRAM_ERROR_DATA,
+                "gp_create: %s[%lld] is not finite", name, (long long)i);
+        (*to)[i] = from[i];
+    }
+done:
+    return status;
+}
+
+gram_status gram_gp_exact_create(gram_context *context, gram_kernel *kernel, const gram_gp_parts *p, gram_gp_exact **gp)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_exact *made = NULL;
+    *gp = NULL;
+    TRY(make(context, "gp_create", kernel, &made));
+    gram_gp_system *s = &made->system;
+    gram_gp_system_restore(p, s);
+    TRY(copy_part(context, "coefficients", s->n, 0, p->coefficients, &s->a));
+    TRY(copy_part(context, "beta", s->q, 0, p->beta, &s->beta));
+    if (p->flat) TRY(copy_part(context, "mean_weights", s->n * s->q, 0, p->mean_weights, &s->h));
+    if (p->flat) TRY(copy_part(context, "mean_factor", s->q * s->q, s->q, p->mean_factor, &s->small));
+    TRY(gram_cholesky_unpack(context, "gp_create: factor", s->n, p->factor, &s->factor));
+    TRY(make_function(context, p->centres, made));
+    *gp = made;
+    made = NULL;
+done:
+    gram_gp_exact_destroy(made);
+    return status;
+}
+
+void gram_gp_exact_destroy(gram_gp_exact *gp)
 {
     if (!gp) return;
     gram_memory *memory = gp->memory;
@@ -170,35 +217,4 @@ void gram_gp_destroy(gram_gp *gp)
     gram_memory_give(memory, s->a);
     gram_memory_give(memory, gp);
     gram_memory_release(memory);
-}
-
-const gram_gp_report *gram_gp_get_report(const gram_gp *gp)
-{
-    return &gp->report;
-}
-
-gram_function *gram_gp_function(const gram_gp *gp)
-{
-    return gp->function;
-}
-
-const double *gram_gp_slopes(const gram_gp *gp)
-{
-    return gp->system.options.mean == GRAM_MEAN_LINEAR ? gp->system.beta + 1 : NULL;
-}
-
-const double *gram_gp_column_coefficients(const gram_gp *gp)
-{
-    const gram_gp_system *s = &gp->system;
-    return s->options.columns > 0 ? s->beta + s->q - s->options.columns : NULL;
-}
-
-const double *gram_gp_loo_mean(const gram_gp *gp)
-{
-    return gp->loo_mean;
-}
-
-const double *gram_gp_loo_variance(const gram_gp *gp)
-{
-    return gp->loo_variance;
 }

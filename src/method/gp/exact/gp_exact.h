@@ -1,20 +1,40 @@
-/* A conditioned Gaussian process from inside: what gp_exact.c makes and gp_exact_predict.c and gp_draw.c use. */
+/* The exact solver in f64: a Cholesky factor, and what is made from it. */
 #ifndef GRAM_METHOD_GP_EXACT_GP_EXACT_H
 #define GRAM_METHOD_GP_EXACT_GP_EXACT_H
 
-#include "method/gp/gp_system.h"
+#include "method/gp/gp_mean.h"
 
-struct gram_gp {
+typedef struct gram_gp_exact {
     gram_memory *memory;
     gram_function *function;
     gram_kernel *kernel;
     gram_gp_system system; /* y is not kept */
-    gram_gp_report report;
     double *loo_mean, *loo_variance;
-};
+} gram_gp_exact;
 
-/* Are these points for that fit? `name` is for messages. */
-gram_status gram_gp_check_points(gram_context *context, const char *name, const gram_gp *gp, const gram_points *points,
-                                 const double *basis, int64_t ldb);
+/* Conditions on the data; keeps the factor. */
+gram_status gram_gp_exact_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
+                              const gram_gp_options *options, gram_gp_exact **gp);
+/* From parts that have a factor, coefficients and beta: nothing is factored. */
+gram_status gram_gp_exact_create(gram_context *context, gram_kernel *kernel, const gram_gp_parts *parts,
+                                 gram_gp_exact **gp);
+/* Takes NULL. */
+void gram_gp_exact_destroy(gram_gp_exact *gp);
+
+/* The likelihood, the residual and, up to 5,000 rows, leave-one-out means and variances. */
+gram_status gram_gp_exact_assess(gram_context *context, const double *y, gram_gp_exact *gp, gram_gp_report *report);
+
+/* (gp_exact_predict.c) As gram_gp_predict, gram_gp_predict_term and gram_gp_covariance. */
+gram_status gram_gp_exact_predict(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                                  const double *basis, int64_t ldb, double *mean, double *variance);
+gram_status gram_gp_exact_predict_term(gram_context *context, const gram_gp_exact *gp, gram_kernel *term,
+                                       const gram_points *points, double *mean, double *variance);
+gram_status gram_gp_exact_covariance(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                                     const double *basis, int64_t ldb, double *covariance, int64_t ld);
+
+/* (gp_draw.c) As gram_gp_draw. */
+gram_status gram_gp_exact_draw(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                               const double *basis, int64_t ldb, int64_t count, double *out, int64_t ldo,
+                               double *jitter);
 
 #endif

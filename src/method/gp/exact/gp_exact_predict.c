@@ -16,38 +16,6 @@
 
 enum { CHUNK = 512 };
 
-gram_status gram_gp_check_points(gram_context *context, const char *name, const gram_gp *gp, const gram_points *points,
-                                 const double *basis, int64_t ldb)
-{
-    gram_status status = GRAM_OK;
-    const int64_t columns = gp->system.options.columns;
-    FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "%s: points is NULL", name);
-    FAIL_IF(points->d != gp->system.d, context, GRAM_ERROR_DIMENSION, "%s: points of %lld columns, the fit had %lld",
-            name, (long long)points->d, (long long)gp->system.d);
-    FAIL_IF(columns > 0 && (!basis || ldb < columns), context, GRAM_ERROR_ARGUMENT,
-            "%s: the fit had %lld columns of the mean; basis must have them", name, (long long)columns);
-done:
-    return status;
-}
-
-/* rows [first, first + count) of the points, as points of their own */
-static gram_status part_of(gram_context *context, const gram_points *x, int64_t first, int64_t count, gram_points **out)
-{
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->stride, x->stride, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->stride, x->stride, out);
-}
-
-/* The mean's columns at `count` points from `first` on: count x q. */
-static void mean_rows(const gram_gp *gp, const gram_points *points, int64_t first, int64_t count, const double *basis,
-                      int64_t ldb, double *point, double *out)
-{
-    const gram_gp_system *s = &gp->system;
-    for (int64_t i = 0; i < count && s->q > 0; i++) {
-        for (int64_t l = 0; l < s->d; l++) point[l] = gram_points_at(points, first + i, l);
-        gram_gp_mean_row(s, point, basis ? basis + (first + i) * ldb : NULL, out + i * s->q);
-    }
-}
-
 /* What one chunk of points needs. */
 typedef struct chunk {
     int64_t room;     /* points at most */
@@ -57,7 +25,7 @@ typedef struct chunk {
     double *diagonal; /* count */
 } chunk;
 
-static gram_status take_chunk(gram_context *context, const gram_gp *gp, int64_t room, chunk *c)
+static gram_status take_chunk(gram_context *context, const gram_gp_exact *gp, int64_t room, chunk *c)
 {
     gram_status status = GRAM_OK;
     c->room = room;
@@ -78,8 +46,8 @@ static void give_chunk(gram_context *context, chunk *c)
 }
 
 /* k becomes L^-1 K(X, part) and rows, with a flat prior, L_small^-1 (t - H'k). */
-static gram_status whiten(gram_context *context, const gram_gp *gp, const gram_kernel *kernel, const gram_points *part,
-                          chunk *c)
+static gram_status whiten(gram_context *context, const gram_gp_exact *gp, const gram_kernel *kernel,
+                          const gram_points *part, chunk *c)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
@@ -97,7 +65,7 @@ done:
     return status;
 }
 
-static gram_status chunk_variance(gram_context *context, const gram_gp *gp, const gram_kernel *kernel,
+static gram_status chunk_variance(gram_context *context, const gram_gp_exact *gp, const gram_kernel *kernel,
                                   const gram_points *part, chunk *c, double *variance)
 {
     gram_status status = GRAM_OK;
@@ -118,30 +86,29 @@ done:
 }
 
 /* The mean's part beyond the constant, which the function has. */
-static void add_mean(const gram_gp *gp, const double *rows, int64_t count, double *mean)
+static void add_mean(const gram_gp_exact *gp, const double *rows, int64_t count, double *mean)
 {
     const gram_gp_system *s = &gp->system;
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = s->options.mean != GRAM_MEAN_ZERO; j < s->q; j++) mean[i] += rows[i * s->q + j] * s->beta[j];
 }
 
-gram_status gram_gp_predict(gram_context *context, const gram_gp *gp, const gram_points *points, const double *basis,
-                            int64_t ldb, double *mean, double *variance)
+gram_status gram_gp_exact_predict(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                                  const double *basis, int64_t ldb, double *mean, double *variance)
 {
     gram_status status = GRAM_OK;
     chunk c = {0};
     gram_points *part = NULL;
-    if (!context || !gp || !mean) return GRAM_ERROR_ARGUMENT;
-    TRY(gram_gp_check_points(context, "gp_predict", gp, points, basis, ldb));
+    TRY(gram_gp_system_check_points(context, "gp_predict", &gp->system, points, basis, ldb));
     TRY(gram_function_evaluate(context, gp->function, points, mean, 1));
     if (!variance && gp->system.q <= 1 && gp->system.options.columns == 0) goto done;
     TRY(take_chunk(context, gp, points->n < CHUNK ? points->n : CHUNK, &c));
     for (int64_t first = 0; first < points->n; first += CHUNK) {
         const int64_t count = points->n - first < CHUNK ? points->n - first : CHUNK;
-        mean_rows(gp, points, first, count, basis, ldb, c.point, c.rows);
+        gram_gp_system_rows(&gp->system, points, first, count, basis, ldb, c.point, c.rows);
         add_mean(gp, c.rows, count, mean + first);
         if (!variance) continue;
-        TRY(part_of(context, points, first, count, &part));
+        TRY(gram_gp_points_part(context, points, first, count, &part));
         TRY(chunk_variance(context, gp, gp->kernel, part, &c, variance + first));
         gram_points_destroy(part);
         part = NULL;
@@ -153,8 +120,8 @@ done:
 }
 
 /* sum_i a_i k_1(x_i, .) */
-static gram_status term_mean(gram_context *context, const gram_gp *gp, gram_kernel *term, const gram_points *points,
-                             double *mean)
+static gram_status term_mean(gram_context *context, const gram_gp_exact *gp, gram_kernel *term,
+                             const gram_points *points, double *mean)
 {
     gram_status status = GRAM_OK;
     gram_function *function = NULL;
@@ -165,13 +132,12 @@ done:
     return status;
 }
 
-gram_status gram_gp_predict_term(gram_context *context, const gram_gp *gp, gram_kernel *term, const gram_points *points,
-                                 double *mean, double *variance)
+gram_status gram_gp_exact_predict_term(gram_context *context, const gram_gp_exact *gp, gram_kernel *term,
+                                       const gram_points *points, double *mean, double *variance)
 {
     gram_status status = GRAM_OK;
     chunk c = {0};
     gram_points *part = NULL;
-    if (!context || !gp || !term || !mean) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!points || points->d != gp->system.d, context, GRAM_ERROR_DIMENSION,
             "gp_predict_term: points of %lld columns, the fit had %lld", points ? (long long)points->d : 0,
             (long long)gp->system.d);
@@ -181,7 +147,7 @@ gram_status gram_gp_predict_term(gram_context *context, const gram_gp *gp, gram_
     for (int64_t first = 0; first < points->n; first += CHUNK) {
         const int64_t count = points->n - first < CHUNK ? points->n - first : CHUNK;
         for (int64_t i = 0; i < count * gp->system.q; i++) c.rows[i] = 0;
-        TRY(part_of(context, points, first, count, &part));
+        TRY(gram_gp_points_part(context, points, first, count, &part));
         TRY(chunk_variance(context, gp, term, part, &c, variance + first));
         gram_points_destroy(part);
         part = NULL;
@@ -192,19 +158,18 @@ done:
     return status;
 }
 
-gram_status gram_gp_covariance(gram_context *context, const gram_gp *gp, const gram_points *points, const double *basis,
-                               int64_t ldb, double *covariance, int64_t ld)
+gram_status gram_gp_exact_covariance(gram_context *context, const gram_gp_exact *gp, const gram_points *points,
+                                     const double *basis, int64_t ldb, double *covariance, int64_t ld)
 {
     gram_status status = GRAM_OK;
     chunk c = {0};
-    if (!context || !gp || !covariance) return GRAM_ERROR_ARGUMENT;
-    TRY(gram_gp_check_points(context, "gp_covariance", gp, points, basis, ldb));
+    TRY(gram_gp_system_check_points(context, "gp_covariance", &gp->system, points, basis, ldb));
     const gram_gp_system *s = &gp->system;
     const int64_t m = points->n;
     FAIL_IF(ld < m, context, GRAM_ERROR_ARGUMENT, "gp_covariance: ld = %lld is less than the %lld points",
             (long long)ld, (long long)m);
     TRY(take_chunk(context, gp, m, &c));
-    mean_rows(gp, points, 0, m, basis, ldb, c.point, c.rows);
+    gram_gp_system_rows(&gp->system, points, 0, m, basis, ldb, c.point, c.rows);
     TRY(whiten(context, gp, gp->kernel, points, &c));
     TRY(gram_matrix(context, gp->kernel, points, NULL, covariance, ld));
     gram_blas_enter();
@@ -219,20 +184,5 @@ gram_status gram_gp_covariance(gram_context *context, const gram_gp *gp, const g
     }
 done:
     give_chunk(context, &c);
-    return status;
-}
-
-gram_status gram_gp_gradient(gram_context *context, const gram_gp *gp, const gram_points *points, double *out,
-                             int64_t ldo)
-{
-    gram_status status = GRAM_OK;
-    if (!context || !gp || !out) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(gp->system.options.columns > 0, context, GRAM_ERROR_UNSUPPORTED,
-            "gp_gradient: the derivative of given columns of the mean is not known");
-    TRY(gram_function_gradient(context, gp->function, 0, points, out, ldo));
-    const double *slopes = gram_gp_slopes(gp);
-    for (int64_t i = 0; i < points->n && slopes; i++)
-        for (int64_t l = 0; l < points->d; l++) out[i * ldo + l] += slopes[l];
-done:
     return status;
 }

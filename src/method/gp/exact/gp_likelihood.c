@@ -136,7 +136,7 @@ static gram_status leave(gram_context *context, const leaving *job, const gram_c
         double p = whole;
         for (int64_t k = 0; k < s->q; k++) p -= job->g[i * s->q + k] * job->g[i * s->q + k];
         FAIL_IF(!(p > LEFT * whole), context, GRAM_ERROR_NUMERICAL,
-                "gp: without row %lld nothing tells the mean there, or the variance was lost to rounding",
+                "gp: without row %lld nothing determines the mean there, or the variance was lost to rounding",
                 (long long)i);
         job->p[i] = p;
         job->u[i] = a / p;
@@ -249,13 +249,6 @@ done:
     return status;
 }
 
-gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                               const gram_gp_options *options, double *value, double *gradient)
-{
-    if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    return gram_gp_evaluate(context, "gp_likelihood", GRAM_GP_OBJECTIVE_ML, kernel, x, y, options, value, gradient);
-}
-
 gram_status gram_gp_objective_value(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                     const gram_gp_options *options, gram_gp_objective objective, double *value,
                                     double *gradient)
@@ -263,7 +256,7 @@ gram_status gram_gp_objective_value(gram_context *context, gram_kernel *kernel, 
     gram_status status = GRAM_OK;
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(objective != GRAM_GP_OBJECTIVE_ML && objective != GRAM_GP_OBJECTIVE_LOO, context, GRAM_ERROR_ARGUMENT,
-            "gp_objective_value: objective = %d is none", (int)objective);
+            "gp_objective_value: objective = %d is not a valid objective", (int)objective);
     TRY(gram_gp_evaluate(context, "gp_objective_value", objective, kernel, x, y, options, value, gradient));
 done:
     return status;

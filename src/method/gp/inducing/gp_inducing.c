@@ -10,8 +10,15 @@
 
 void gram_gp_inducing_options_init(gram_gp_inducing_options *options, size_t size)
 {
-    const gram_gp_inducing_options defaults = {.evaluations = 100, .tolerance = 1e-3, .jitter = 1e-10};
+    const gram_gp_inducing_options defaults = {.tolerance = 1e-3, .jitter = 1e-10};
     gram_sized_init(options, size, &defaults, sizeof defaults);
+}
+
+gram_status gram_gp_inducing_options_read(gram_context *context, const char *name,
+                                          const gram_gp_inducing_options *options, gram_gp_inducing_options *out)
+{
+    gram_gp_inducing_options_init(out, sizeof *out);
+    return gram_sized_read(context, name, "options.inducing", "gram_gp_inducing_options", options, out, sizeof *out);
 }
 
 /* ---- beginning ---- */
@@ -24,8 +31,8 @@ static gram_status check(gram_context *context, const char *name, const gram_ind
     const int64_t n = s->base.n;
     FAIL_IF(o->count < 0, context, GRAM_ERROR_ARGUMENT, "%s: count = %lld, need 0 or more", name, (long long)o->count);
     FAIL_IF((int)o->choice < 0 || o->choice > GRAM_INDUCING_KMEANS, context, GRAM_ERROR_ARGUMENT,
-            "%s: choice = %d is none", name, (int)o->choice);
-    FAIL_IF(o->evaluations < 1, context, GRAM_ERROR_ARGUMENT, "%s: evaluations = %lld, need 1 or more", name,
+            "%s: choice = %d is not a valid choice", name, (int)o->choice);
+    FAIL_IF(o->evaluations < 0, context, GRAM_ERROR_ARGUMENT, "%s: evaluations = %lld, need 0 or more", name,
             (long long)o->evaluations);
     FAIL_IF(!(o->tolerance >= 0) || !(o->jitter >= 0 && o->jitter < 1e-4), context, GRAM_ERROR_ARGUMENT,
             "%s: tolerance or jitter = %s is out of range", name,
@@ -38,14 +45,12 @@ done:
 }
 
 static gram_status begin(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                         const double *y, const gram_gp_inducing_options *options, gram_gp_inducing_options *o,
-                         gram_inducing *s)
+                         const double *y, const gram_gp_options *options, gram_gp_inducing_options *o, gram_inducing *s)
 {
     gram_status status = GRAM_OK;
     memset(s, 0, sizeof *s);
-    gram_gp_inducing_options_init(o, sizeof *o);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_inducing_options", options, o, sizeof *o));
-    TRY(gram_gp_system_begin(context, name, kernel, x, y, o->gp, &s->base));
+    TRY(gram_gp_system_begin(context, name, kernel, x, y, options, &s->base));
+    TRY(gram_gp_inducing_options_read(context, name, s->base.options.inducing, o));
     TRY(check(context, name, s, o));
     s->kernel = kernel;
     s->x = x;
@@ -66,9 +71,8 @@ done:
 }
 
 gram_status gram_gp_inducing_bound(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                   const gram_points *z, const gram_gp_inducing_options *options,
-                                   gram_gp_inducing_value *value, double *gradient, double *position_gradient,
-                                   int64_t ld)
+                                   const gram_points *z, const gram_gp_options *options, gram_gp_inducing_value *value,
+                                   double *gradient, double *position_gradient, int64_t ld)
 {
     gram_status status = GRAM_OK;
     gram_inducing s = {0};
@@ -76,17 +80,17 @@ gram_status gram_gp_inducing_bound(gram_context *context, gram_kernel *kernel, c
     double *positions = NULL, *slopes = NULL;
     int64_t parameters = 0;
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    TRY(begin(context, "gp_inducing_bound", kernel, x, y, options, &o, &s));
-    FAIL_IF(!z, context, GRAM_ERROR_ARGUMENT, "gp_inducing_bound: z is NULL");
+    TRY(begin(context, "gp_likelihood", kernel, x, y, options, &o, &s));
+    FAIL_IF(!z, context, GRAM_ERROR_ARGUMENT, "gp_likelihood: z is NULL");
     FAIL_IF(position_gradient && ld < s.base.d, context, GRAM_ERROR_ARGUMENT,
-            "gp_inducing_bound: ld = %lld, need %lld or more", (long long)ld, (long long)s.base.d);
-    TRY(copy_positions(context, "gp_inducing_bound", z, &s));
+            "gp_likelihood: ld = %lld, need %lld or more", (long long)ld, (long long)s.base.d);
+    TRY(copy_positions(context, "gp_likelihood", z, &s));
     TRY(gram_inducing_evaluate(context, o.jitter, &s));
     *value = s.value;
     if (!gradient && !position_gradient) goto done;
     parameters = gram_kernel_parameter_count(kernel) + 1;
-    TRY(gram_take(context, "gp_inducing_bound", parameters, sizeof(double), (void **)&slopes));
-    TRY(gram_take(context, "gp_inducing_bound", s.m * s.base.d, sizeof(double), (void **)&positions));
+    TRY(gram_take(context, "gp_likelihood", parameters, sizeof(double), (void **)&slopes));
+    TRY(gram_take(context, "gp_likelihood", s.m * s.base.d, sizeof(double), (void **)&positions));
     TRY(gram_inducing_differentiate(context, &s, slopes, position_gradient ? positions : NULL));
     if (gradient) memcpy(gradient, slopes, (size_t)parameters * sizeof(double));
     for (int64_t i = 0; i < s.m * s.base.d && position_gradient; i++)
@@ -122,8 +126,8 @@ static gram_status set_positions(gram_context *context, const gram_gp_inducing_o
     const int64_t count = wanted < n ? wanted : n;
     double *chosen = NULL;
     int64_t made = 0;
-    if (o->positions) return copy_positions(context, "gp_inducing_fit", o->positions, s);
-    TRY(gram_take(context, "gp_inducing_fit: positions", count * d, sizeof(double), (void **)&chosen));
+    if (o->positions) return copy_positions(context, "gp_fit", o->positions, s);
+    TRY(gram_take(context, "gp_fit: positions", count * d, sizeof(double), (void **)&chosen));
     TRY(gram_inducing_choose(context, s->kernel, s->x, o->choice, count, chosen, &made));
     TRY(gram_inducing_take(context, made, s));
     memcpy(s->positions, chosen, (size_t)(made * d) * sizeof *chosen);
@@ -132,18 +136,29 @@ done:
     return status;
 }
 
+/* Of the bound with its gradient: about two minutes of work. */
+static int64_t affordable_evaluations(int64_t n, const gram_gp_inducing_options *o)
+{
+    enum { LEAST = 5, MOST = 100 };
+    const double OPERATIONS = 5e12;
+    const double m = o->positions ? (double)o->positions->n : o->count > 0 ? (double)o->count : 16 * sqrt((double)n);
+    const double count = OPERATIONS / (6 * (double)n * m * m);
+    return (int64_t)fmin(MOST, fmax(LEAST, count));
+}
+
 gram_status gram_gp_inducing_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                 const gram_gp_inducing_options *options, gram_gp_inducing **gp)
+                                 const gram_gp_options *options, gram_gp_inducing **gp)
 {
     gram_status status = GRAM_OK;
     gram_gp_inducing *made = NULL;
     gram_gp_inducing_options o;
     if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
-    TRY(make(context, "gp_inducing_fit", kernel, &made));
+    TRY(make(context, "gp_fit", kernel, &made));
     gram_inducing *s = &made->model;
-    TRY(begin(context, "gp_inducing_fit", kernel, x, y, options, &o, s));
+    TRY(begin(context, "gp_fit", kernel, x, y, options, &o, s));
     TRY(set_positions(context, &o, s));
+    if (o.evaluations == 0) o.evaluations = affordable_evaluations(s->base.n, &o);
     if (o.learn_parameters || o.learn_noise || o.learn_positions) TRY(gram_inducing_learn(context, &o, made));
     TRY(gram_inducing_evaluate(context, o.jitter, s));
     gram_gp_inducing_report *r = &made->report;
@@ -153,7 +168,8 @@ gram_status gram_gp_inducing_fit(gram_context *context, gram_kernel *kernel, con
     r->noise = s->base.options.noise;
     r->value = s->value;
     s->x = NULL; /* the caller's, as are these */
-    s->base.y = s->base.options.basis = s->base.options.row_noise = s->base.options.weights = NULL;
+    s->base.y = NULL;
+    gram_gp_options_forget(&s->base.options);
     if (!r->converged) status = GRAM_NOT_CONVERGED;
     *gp = made;
     made = NULL;
@@ -184,37 +200,25 @@ gram_kernel *gram_gp_inducing_kernel(const gram_gp_inducing *gp)
 
 /* ---- parts ---- */
 
-gram_status gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_inducing_parts *parts)
+void gram_gp_inducing_describe(const gram_gp_inducing *gp, gram_gp_parts *parts)
 {
     const gram_inducing *s = &gp->model;
     const int flat = s->base.options.flat && s->base.q > 0;
-    const gram_gp_inducing_parts made = {.m = s->m,
-                                         .d = s->base.d,
-                                         .columns = s->base.options.columns,
-                                         .mean = s->base.options.mean,
-                                         .flat = s->base.options.flat,
-                                         .noise = s->base.options.noise,
-                                         .positions = s->positions,
-                                         .coefficients = s->coefficients,
-                                         .beta = s->base.q > 0 ? s->base.beta : NULL,
-                                         .factor = s->factor,
-                                         .inner = s->inner,
-                                         .mean_weights = flat ? s->mean_weights : NULL,
-                                         .mean_factor = flat ? s->base.small : NULL,
-                                         .n = gp->report.n,
-                                         .value = gp->report.value};
-    gram_sized_write(parts, &made, sizeof made);
-    return gram_sized_check(NULL, "gp_inducing_describe", "parts", "gram_gp_inducing_parts", parts, sizeof made);
+    parts->centres = s->z;
+    parts->coefficients = s->coefficients;
+    parts->factor = s->factor;
+    parts->inner = s->inner;
+    parts->mean_weights = flat ? s->mean_weights : NULL;
+    parts->mean_factor = flat ? s->base.small : NULL;
 }
 
 /* count numbers, all finite. */
 static gram_status copy_part(gram_context *context, const char *name, int64_t count, const double *from, double *to)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(count > 0 && !from, context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: %s is NULL", name);
+    FAIL_IF(count > 0 && !from, context, GRAM_ERROR_ARGUMENT, "gp_create: %s is NULL", name);
     for (int64_t i = 0; i < count; i++) {
-        FAIL_IF(!isfinite(from[i]), context, GRAM_ERROR_DATA, "gp_inducing_create: %s[%lld] is not finite", name,
-                (long long)i);
+        FAIL_IF(!isfinite(from[i]), context, GRAM_ERROR_DATA, "gp_create: %s[%lld] is not finite", name, (long long)i);
         to[i] = from[i];
     }
 done:
@@ -225,69 +229,50 @@ done:
 static gram_status copy_factor(gram_context *context, const char *name, int64_t m, const double *from, double *to)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(m > 0 && !from, context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: %s is NULL", name);
+    FAIL_IF(m > 0 && !from, context, GRAM_ERROR_ARGUMENT, "gp_create: %s is NULL", name);
     for (int64_t i = 0; i < m; i++) {
         TRY(copy_part(context, name, i + 1, from + i * m, to + i * m));
         for (int64_t j = i + 1; j < m; j++) to[i * m + j] = 0;
-        FAIL_IF(!(to[i * m + i] > 0), context, GRAM_ERROR_DATA, "gp_inducing_create: %s has a diagonal entry <= 0",
-                name);
+        FAIL_IF(!(to[i * m + i] > 0), context, GRAM_ERROR_DATA, "gp_create: %s has a diagonal entry <= 0", name);
     }
 done:
     return status;
 }
 
-static gram_status copy_parts(gram_context *context, const gram_gp_inducing_parts *p, gram_inducing *s)
+static gram_status copy_parts(gram_context *context, const gram_gp_parts *p, gram_inducing *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = p->m, q = s->base.q;
+    const int64_t m = p->centres->n, q = s->base.q, d = s->base.d;
     const int flat = p->flat && q > 0;
     TRY(gram_inducing_take(context, m, s));
     memset(s->numbers, 0, (size_t)s->size * sizeof(double));
-    TRY(copy_part(context, "positions", m * p->d, p->positions, s->positions));
+    for (int64_t i = 0; i < m * d; i++) s->positions[i] = gram_points_at(p->centres, i / d, i % d);
     TRY(copy_part(context, "coefficients", m, p->coefficients, s->coefficients));
     TRY(copy_part(context, "beta", q, p->beta, s->base.beta));
     TRY(copy_factor(context, "factor", m, p->factor, s->factor));
     TRY(copy_factor(context, "inner", m, p->inner, s->inner));
     if (flat) TRY(copy_part(context, "mean_weights", m * q, p->mean_weights, s->mean_weights));
     if (flat) TRY(copy_factor(context, "mean_factor", q, p->mean_factor, s->base.small));
-    TRY(gram_points_create_f64(context, m, p->d, s->positions, p->d, &s->z));
+    TRY(gram_points_create_f64(context, m, d, s->positions, d, &s->z));
 done:
     return status;
 }
 
-gram_status gram_gp_inducing_create(gram_context *context, gram_kernel *kernel, const gram_gp_inducing_parts *parts,
+gram_status gram_gp_inducing_create(gram_context *context, gram_kernel *kernel, const gram_gp_parts *parts,
                                     gram_gp_inducing **gp)
 {
     gram_status status = GRAM_OK;
     gram_gp_inducing *made = NULL;
-    if (!context || !gp) return GRAM_ERROR_ARGUMENT;
     *gp = NULL;
-    FAIL_IF(!parts, context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: parts is NULL");
-    gram_gp_inducing_parts known = {.size = sizeof known};
-    const gram_gp_inducing_parts *p = &known;
-    TRY(gram_sized_check(context, "gp_inducing_create", "parts", "gram_gp_inducing_parts", parts, sizeof known));
-    TRY(gram_sized_read(context, "gp_inducing_create", "parts", "gram_gp_inducing_parts", parts, &known, sizeof known));
-    FAIL_IF(p->m < 1 || p->d < 1 || p->columns < 0 || (int)p->mean < 0 || p->mean > GRAM_MEAN_LINEAR ||
-                !(p->noise > 0) || isinf(p->noise),
-            context, GRAM_ERROR_ARGUMENT, "gp_inducing_create: m, d, columns, mean or noise is out of range");
-    TRY(make(context, "gp_inducing_create", kernel, &made));
-    TRY(gram_kernel_check_dimension(context, kernel, p->d));
-    gram_gp_system *base = &made->model.base;
-    gram_gp_options_init(&base->options, sizeof base->options);
-    base->options.mean = p->mean;
-    base->options.flat = p->flat;
-    base->options.noise = p->noise;
-    base->options.columns = p->columns;
-    base->n = p->n;
-    base->d = p->d;
-    base->q = (p->mean != GRAM_MEAN_ZERO) + (p->mean == GRAM_MEAN_LINEAR ? p->d : 0) + p->columns;
+    TRY(make(context, "gp_create", kernel, &made));
+    gram_gp_system_restore(parts, &made->model.base);
     made->model.kernel = made->kernel;
-    TRY(copy_parts(context, p, &made->model));
-    made->report.n = p->n;
-    made->report.d = p->d;
-    made->report.m = p->m;
-    made->report.noise = p->noise;
-    made->report.value = p->value;
+    TRY(copy_parts(context, parts, &made->model));
+    made->report.n = parts->n;
+    made->report.d = parts->centres->d;
+    made->report.m = parts->centres->n;
+    made->report.noise = parts->noise;
+    made->report.value = (gram_gp_inducing_value){NAN, NAN, NAN, NAN, NAN};
     *gp = made;
     made = NULL;
 done:

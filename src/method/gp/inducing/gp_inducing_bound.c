@@ -24,11 +24,10 @@
 #include <gram/matrix.h>
 #include <gram/text.h>
 
+#include "base/lapack.h"
 #include "base/sweep.h"
 #include "method/gp/inducing/gp_inducing.h"
 #include "points/points.h"
-
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
 
 enum {
     CHUNK = 2048, /* rows of a block */
@@ -497,8 +496,8 @@ static gram_status pass_back(stream *t, const small_weights *small, double *part
 {
     gram_status status = GRAM_OK;
     const gram_inducing *s = t->s;
-    gram_facts facts;
-    TRY(gram_kernel_facts(t->context, s->kernel, s->base.d, &facts));
+    gram_properties facts;
+    TRY(gram_kernel_properties(t->context, s->kernel, s->base.d, &facts));
     TRY(contract_positions(t->context, small, gradient, positions));
     for (int64_t first = 0; first < s->base.n; first += t->room) {
         TRY(read_rows(t, first, weigh_task));

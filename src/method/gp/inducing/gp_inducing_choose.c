@@ -1,6 +1,6 @@
 /* Where inducing points go at first.
  *
- * By pivots of a partial Cholesky factor of K over a sample of the rows (pivoted.h): the largest variance that is left, to a
+ * By pivots of a partial Cholesky factor of K over a sample of the rows (solve/pivoted_cholesky.h): the largest variance that is left, to a
  * factor of 2, or drawn with the probability of it. K-means: Lloyd's iteration over such a sample, columns divided by their
  * deviations, begun from drawn rows; an empty cluster keeps its centre. */
 #include <cblas.h>
@@ -33,12 +33,13 @@ done:
 }
 
 static gram_status choose_pivots(gram_context *context, const gram_kernel *kernel, const gram_points *sample,
-                                 gram_pivot rule, int64_t count, double *out, int64_t *made)
+                                 const gram_pivot_rule *rule, int64_t count, double *out, int64_t *made)
 {
     gram_status status = GRAM_OK;
     gram_pivoted pivoted = {0};
+    const gram_pivoted_options options = {.rule = rule, .room = count};
     const int64_t d = sample->d;
-    TRY(gram_pivoted_make(context, kernel, sample, rule, count, &pivoted));
+    TRY(gram_pivoted_make(context, kernel, sample, &options, &pivoted));
     *made = pivoted.rank;
     for (int64_t i = 0; i < pivoted.rank; i++)
         memcpy(out + i * d, sample->f64 + pivoted.pivot[i] * d, (size_t)d * sizeof *out);
@@ -162,7 +163,7 @@ gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kerne
         TRY(choose_means(context, sample, count, out));
     else
         TRY(choose_pivots(context, kernel, sample,
-                          choice == GRAM_INDUCING_GREEDY ? GRAM_PIVOT_LARGEST : GRAM_PIVOT_DRAWN, count, out, made));
+                          choice == GRAM_INDUCING_GREEDY ? &gram_pivot_largest : &gram_pivot_drawn, count, out, made));
 done:
     gram_points_destroy(sample);
     gram_give(context, data);

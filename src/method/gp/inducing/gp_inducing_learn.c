@@ -121,7 +121,7 @@ static gram_status take_learning(learning *l)
     keep_variables(l);
     l->moving = l->options->learn_positions ? s->m * d : 0;
     l->variables = l->space.count + l->moving;
-    TRY(gram_take(l->context, "gp_inducing_fit: search", learning_numbers(l), sizeof(double), (void **)&l->numbers));
+    TRY(gram_take(l->context, "gp_fit: search", learning_numbers(l), sizeof(double), (void **)&l->numbers));
     l->x = l->numbers;
     l->lower = l->x + l->variables;
     l->upper = l->lower + l->variables;
@@ -159,7 +159,7 @@ gram_status gram_inducing_learn(gram_context *context, const gram_gp_inducing_op
     if (l.variables == 0) goto done;
     TRY(gram_minimise_limited(context, &problem, l.x, &found));
     FAIL_IF(!isfinite(found.value), context, GRAM_ERROR_NUMERICAL,
-            "gp_inducing_fit: the bound has no value at the numbers that the search starts from");
+            "gp_fit: the bound has no value at the numbers that the search starts from");
     gp->report.evaluations = found.evaluations;
     gp->report.converged = found.converged;
     TRY(set_model(&l, l.x));

@@ -83,10 +83,10 @@ gram_status gram_gp_inducing_predict(gram_context *context, const gram_gp_induci
     int64_t size = 0;
     if (!context || !gp || !mean) return GRAM_ERROR_ARGUMENT;
     const gram_inducing *s = &gp->model;
-    TRY(gram_gp_system_check_points(context, "gp_inducing_predict", &s->base, points, basis, ldb));
+    TRY(gram_gp_system_check_points(context, "gp_predict", &s->base, points, basis, ldb));
     const int64_t room = points->n < CHUNK ? points->n : CHUNK;
     size = room * (s->m + s->base.q + 1) + s->base.d;
-    TRY(gram_take(context, "gp_inducing_predict", size, sizeof(double), (void **)&numbers));
+    TRY(gram_take(context, "gp_predict", size, sizeof(double), (void **)&numbers));
     prediction p = {.s = s, .k = numbers, .columns = numbers + room * s->m};
     p.diagonal = p.columns + room * s->base.q;
     for (int64_t first = 0; first < points->n; first += room) {

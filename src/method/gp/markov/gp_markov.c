@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "method/gp/gp_system.h"
 #include "method/gp/markov/gp_markov.h"
 #include "points/points.h"
 
@@ -51,15 +52,15 @@ gram_status gram_markov_likelihood(gram_context *context, gram_kernel *kernel, c
     gram_markov_pass pass = {0};
     double *matrix = NULL;
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
-    TRY(gram_markov_system_make(context, "markov_likelihood", kernel, x, y, options, &s));
+    TRY(gram_markov_system_make(context, "gp_likelihood", kernel, x, y, options, &s));
     const gram_markov_events events = events_of(&s);
-    TRY(gram_markov_pass_make(context, "markov_likelihood", &s.model, gradient != NULL, &events, &pass));
+    TRY(gram_markov_pass_make(context, "gp_likelihood", &s.model, gradient != NULL, &events, &pass));
     TRY(gram_markov_forward(context, &pass));
     gram_markov_system_settle(&s, &pass);
     *value = gram_markov_log_likelihood(&s);
     if (!gradient) goto done;
     const int c = s.q + 1, used = s.options.flat ? c : 1;
-    TRY(gram_take(context, "markov_likelihood: columns", c * used, sizeof(double), (void **)&matrix));
+    TRY(gram_take(context, "gp_likelihood: columns", c * used, sizeof(double), (void **)&matrix));
     for (int i = 0; i < c; i++)
         for (int j = 0; j < used; j++) matrix[i * used + j] = s.matrix[i * c + j];
     TRY(gram_markov_recombine(context, &pass, used, matrix));
@@ -115,9 +116,9 @@ static gram_status condition(gram_context *context, gram_markov *fit, const doub
     double *weights = NULL, *precision = NULL;
     const int64_t c = s->q + 1;
     const gram_markov_events events = events_of(s);
-    TRY(gram_take(context, "markov_fit: weights", s->n * c, sizeof(double), (void **)&weights));
-    TRY(gram_take(context, "markov_fit: weights", s->n, sizeof(double), (void **)&precision));
-    TRY(gram_markov_pass_make(context, "markov_fit", &s->model, 0, &events, &pass));
+    TRY(gram_take(context, "gp_fit: weights", s->n * c, sizeof(double), (void **)&weights));
+    TRY(gram_take(context, "gp_fit: weights", s->n, sizeof(double), (void **)&precision));
+    TRY(gram_markov_pass_make(context, "gp_fit", &s->model, 0, &events, &pass));
     TRY(gram_markov_forward(context, &pass));
     gram_markov_system_settle(s, &pass);
     TRY(gram_markov_recombine(context, &pass, (int)c, s->matrix));
@@ -143,7 +144,7 @@ static void set_coefficients(gram_markov *fit)
 static gram_status make(gram_context *context, gram_markov **fit)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "markov_fit", 1, sizeof **fit, (void **)fit));
+    TRY(gram_take(context, "gp_fit", 1, sizeof **fit, (void **)fit));
     memset(*fit, 0, sizeof **fit);
     (*fit)->memory = gram_memory_retain(context->memory);
 done:
@@ -159,11 +160,11 @@ gram_status gram_markov_fit(gram_context *context, gram_kernel *kernel, const gr
     *fit = NULL;
     TRY(make(context, &made));
     gram_markov_system *s = &made->system;
-    TRY(gram_markov_system_make(context, "markov_fit", kernel, x, y, options, s));
-    TRY(gram_take(context, "markov_fit: mean", s->q, sizeof(double), (void **)&made->coefficients));
-    TRY(gram_take(context, "markov_fit: fitted values", s->n, sizeof(double), (void **)&made->fitted));
-    TRY(gram_take(context, "markov_fit: leave-one-out", s->n, sizeof(double), (void **)&made->loo_mean));
-    TRY(gram_take(context, "markov_fit: leave-one-out", s->n, sizeof(double), (void **)&made->loo_variance));
+    TRY(gram_markov_system_make(context, "gp_fit", kernel, x, y, options, s));
+    TRY(gram_take(context, "gp_fit: mean", s->q, sizeof(double), (void **)&made->coefficients));
+    TRY(gram_take(context, "gp_fit: fitted values", s->n, sizeof(double), (void **)&made->fitted));
+    TRY(gram_take(context, "gp_fit: leave-one-out", s->n, sizeof(double), (void **)&made->loo_mean));
+    TRY(gram_take(context, "gp_fit: leave-one-out", s->n, sizeof(double), (void **)&made->loo_variance));
     TRY(condition(context, made, y));
     set_coefficients(made);
     made->report.size = sizeof made->report;
@@ -171,7 +172,7 @@ gram_status gram_markov_fit(gram_context *context, gram_kernel *kernel, const gr
     made->report.states = s->model.states;
     made->report.noise = s->options.noise;
     made->report.log_marginal_likelihood = gram_markov_log_likelihood(s);
-    s->options.basis = s->options.row_noise = s->options.weights = NULL; /* the caller's */
+    gram_gp_options_forget(&s->options);
     *fit = made;
     made = NULL;
 done:
@@ -301,17 +302,17 @@ gram_status gram_markov_predict(gram_context *context, const gram_markov *fit, c
     if (!context || !fit || !mean) return GRAM_ERROR_ARGUMENT;
     const gram_markov_system *s = &fit->system;
     const int c = s->options.flat && variance ? s->q + 1 : 1;
-    TRY(gram_markov_check_new(context, "markov_predict", fit, points, basis, ldb));
+    TRY(gram_markov_check_new(context, "gp_predict", fit, points, basis, ldb));
     TRY(gram_markov_merge_make(context, fit, points, &g));
-    TRY(gram_take(context, "markov_predict: data", g.count * c, sizeof(double), (void **)&data));
-    TRY(gram_take(context, "markov_predict: means", g.count * c, sizeof(double), (void **)&smoothed));
-    TRY(gram_take(context, "markov_predict: variances", g.count, sizeof(double), (void **)&spread));
-    TRY(gram_take(context, "markov_predict: a row", s->q + 1, sizeof(double), (void **)&row));
+    TRY(gram_take(context, "gp_predict: data", g.count * c, sizeof(double), (void **)&data));
+    TRY(gram_take(context, "gp_predict: means", g.count * c, sizeof(double), (void **)&smoothed));
+    TRY(gram_take(context, "gp_predict: variances", g.count, sizeof(double), (void **)&spread));
+    TRY(gram_take(context, "gp_predict: a row", s->q + 1, sizeof(double), (void **)&row));
     memset(data, 0, (size_t)(g.count * c) * sizeof(double));
     for (int64_t i = 0; i < g.n; i++)
         for (int k = 0; k < c; k++) data[g.place[i] * c + k] = s->data[i * (s->q + 1) + k];
     const gram_markov_events events = {.count = g.count, .columns = c, .t = g.t, .noise = g.noise, .data = data};
-    TRY(gram_markov_pass_make(context, "markov_predict", &s->model, 0, &events, &pass));
+    TRY(gram_markov_pass_make(context, "gp_predict", &s->model, 0, &events, &pass));
     TRY(gram_markov_forward(context, &pass));
     TRY(gram_markov_backward(context, &pass,
                              &(gram_markov_results){.mean = smoothed, .variance = variance ? spread : NULL}));

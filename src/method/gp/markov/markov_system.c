@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <gram/text.h>
-
 #include "base/sized_struct.h"
 #include "method/gp/gp_system.h"
 #include "points/points.h"
@@ -17,78 +15,6 @@
 static const double DEPENDENT = 1e-12; /* of a pivot, relative to the column's own size: as in gp_system.c */
 
 enum { MOST_COLUMNS = 1000 };
-
-/* ---- sorting ---- */
-
-typedef struct place {
-    double t;
-    int64_t row;
-} place;
-
-static int is_sorted(const gram_points *x)
-{
-    for (int64_t i = 1; i < x->n; i++)
-        if (gram_points_at(x, i, 0) < gram_points_at(x, i - 1, 0)) return 0;
-    return 1;
-}
-
-/* Merges runs of `width` from a to b. */
-static void merge_runs(int64_t n, int64_t width, const place *a, place *b)
-{
-    for (int64_t left = 0; left < n; left += 2 * width) {
-        const int64_t middle = left + width < n ? left + width : n, right = middle + width < n ? middle + width : n;
-        int64_t i = left, j = middle;
-        for (int64_t k = left; k < right; k++) {
-            const int first = j == right || (i < middle && a[i].t <= a[j].t);
-            b[k] = first ? a[i] : a[j];
-            i += first;
-            j += !first;
-        }
-    }
-}
-
-gram_status gram_markov_sort(gram_context *context, const gram_points *x, int64_t *order, double *sorted)
-{
-    gram_status status = GRAM_OK;
-    place *a = NULL, *b = NULL;
-    const int64_t n = x->n;
-    if (is_sorted(x)) {
-        for (int64_t i = 0; i < n; i++) order[i] = i, sorted[i] = gram_points_at(x, i, 0);
-        goto done;
-    }
-    TRY(gram_take(context, "markov: sorting", n, sizeof *a, (void **)&a));
-    TRY(gram_take(context, "markov: sorting", n, sizeof *b, (void **)&b));
-    for (int64_t i = 0; i < n; i++) a[i] = (place){gram_points_at(x, i, 0), i};
-    for (int64_t width = 1; width < n; width *= 2) {
-        place *const swapped = a;
-        merge_runs(n, width, a, b);
-        a = b;
-        b = swapped;
-    }
-    for (int64_t i = 0; i < n; i++) order[i] = a[i].row, sorted[i] = a[i].t;
-done:
-    gram_give(context, a);
-    gram_give(context, b);
-    return status;
-}
-
-/* ---- arguments ---- */
-
-gram_status gram_markov_check_points(gram_context *context, const char *name, const char *argument,
-                                     const gram_markov_model *model, const gram_points *points)
-{
-    gram_status status = GRAM_OK;
-    char shown[GRAM_NUMBER_SIZE];
-    FAIL_IF(points->d != 1, context, GRAM_ERROR_DIMENSION, "%s: %s has %lld columns, need one", name, argument,
-            (long long)points->d);
-    for (int64_t i = 0; i < points->n && model->lower_name; i++)
-        if (gram_points_at(points, i, 0) < model->lower)
-            TRY(gram_fail_place(context, GRAM_ERROR_DOMAIN, i, 0, "%s: %s[%lld][0] = %s is below the kernel's origin",
-                                model->lower_name, argument, (long long)i,
-                                gram_number_format(gram_points_at(points, i, 0), shown)));
-done:
-    return status;
-}
 
 /* ---- the small matrices of the mean ---- */
 
@@ -255,8 +181,7 @@ gram_status gram_markov_system_make(gram_context *context, const char *name, gra
     gram_status status = GRAM_OK;
     gram_markov_system *s = system;
     memset(s, 0, sizeof *s);
-    gram_gp_options_init(&s->options, sizeof s->options);
-    TRY(gram_sized_read(context, name, "options", "gram_gp_options", options, &s->options, sizeof s->options));
+    TRY(gram_gp_options_read(context, name, options, &s->options));
     const gram_gp_options *o = &s->options;
     TRY(gram_gp_check(context, name, kernel, x, y, o));
     TRY(gram_markov_model_make(context, name, kernel, 0, &s->model));

@@ -5,6 +5,7 @@
 #include <gram/gp.h>
 
 #include "solve/markov/markov_filter.h"
+#include "solve/markov/markov_order.h"
 
 typedef struct gram_markov_system {
     gram_gp_options options; /* basis and row_noise are the caller's: valid during the call only */
@@ -40,12 +41,5 @@ double gram_markov_log_likelihood(const gram_markov_system *system);
 void gram_markov_mean_row(const gram_markov_system *system, double t, const double *basis, double *row);
 /* v = small^-1 v, 0 where a column was left out */
 void gram_markov_small_solve(const gram_markov_system *system, double *v);
-
-/* order: 0 .. n-1 such that x[order] ascends, equal ones in order; sorted: x in that order. */
-gram_status gram_markov_sort(gram_context *context, const gram_points *x, int64_t *order, double *sorted);
-
-/* GRAM_ERROR_DIMENSION unless points have one column, GRAM_ERROR_DOMAIN for one below the kernel's origin. */
-gram_status gram_markov_check_points(gram_context *context, const char *name, const char *argument,
-                                     const gram_markov_model *model, const gram_points *points);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/sized_struct.h"
 #include "kernel/kernel.h"
 #include "method/gp/gp_system.h"
+#include "method/gp/markov/gp_markov.h"
 #include "method/gp/tune/gp_tune.h"
 
 static const double TOLERANCE = 5e-4, COARSE_TOLERANCE = 2e-2; /* of the log likelihood, on the last level and before */
@@ -198,7 +199,7 @@ static gram_status set_scale(gram_context *context, const char *name, gram_kerne
     const double deviation = ldexp(sqrt(variance), exponent);
     if (variance == 0 || (deviation > LEAST_DEVIATION && deviation < MOST_DEVIATION)) goto done;
     FAIL_IF(fabs((double)exponent) > MOST_EXPONENT, context, GRAM_ERROR_DATA,
-            "%s: y has a standard deviation of %s, whose square is no number; divide y by a constant", name,
+            "%s: y has a standard deviation of %s, whose square is not a finite number; divide y by a constant", name,
             gram_number_format(deviation, text));
     g->scale = ldexp(1, exponent);
     g->unit = variance;

@@ -49,7 +49,7 @@ gram_status gram_gp_tuning_finish(gram_tuning *t, gram_candidate *c);
 
 /* ---- gp_tune_options.c ---- */
 
-/* Defaults for NULL; fails, with `function` in front, for values that cannot be. */
+/* Defaults for NULL; fails, with `function` in front, for impossible values. */
 gram_status gram_gp_tune_options_read(gram_context *context, const char *function, const gram_gp_tune_options *options,
                                       const gram_kernel *kernel, gram_gp_tune_options *read);
 

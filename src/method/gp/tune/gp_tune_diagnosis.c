@@ -50,21 +50,20 @@ static void say_bound(const gram_tuning *t, const gram_space *space, int64_t i, 
     gram_number_format(space->is_log[i] ? exp(end) : end, bound);
     if (index == space->parameters && side < 0) return; /* said below */
     if (index == space->parameters)
-        say(t, "%s stands at its upper bound %s: the kernel explains nothing of the target.", name, bound);
+        say(t, "%s is at its upper bound %s: the kernel explains nothing of the target.", name, bound);
     else if (strncmp(name, "const", 5) == 0)
         say(t,
-            side < 0
-                ? "The amplitude %s stands at its lower bound %s: this part of the kernel explains nothing."
-                : "The amplitude %s stands at its upper bound %s: the target looks like a trend; a linear mean or a "
-                  "longer bound may fit better.",
+            side < 0 ? "The amplitude %s is at its lower bound %s: this part of the kernel explains nothing."
+                     : "The amplitude %s is at its upper bound %s: the target looks like a trend; a linear mean or a "
+                       "longer bound may fit better.",
             name, bound);
     else if (space->is_length[index] && side > 0)
-        say(t, "%s stands at its upper bound %s: the target does not depend on these columns, or only linearly.", name,
+        say(t, "%s is at its upper bound %s: the target does not depend on these columns, or only linearly.", name,
             bound);
     else if (space->is_length[index])
-        say(t, "%s stands at its lower bound %s: neighbouring rows look unrelated.", name, bound);
+        say(t, "%s is at its lower bound %s: neighbouring rows look unrelated.", name, bound);
     else
-        say(t, side < 0 ? "%s stands at its lower bound %s." : "%s stands at its upper bound %s.", name, bound);
+        say(t, side < 0 ? "%s is at its lower bound %s." : "%s is at its upper bound %s.", name, bound);
 }
 
 static gram_status say_bounds(gram_tuning *t, const gram_candidate *c)

@@ -150,7 +150,7 @@ static double power_at(int64_t n, const double *t, const double *rest, double fr
     return (yc * yc * ss - 2 * yc * ys * cs + ys * ys * cc) / determinant;
 }
 
-/* The period of the highest peak; NaN if there is nothing to see. `all` points are behind the sample. */
+/* The period of the highest peak; NaN if there is nothing to see. `all` points come after the sample. */
 static double strongest_period(int64_t n, double *t, const double *y, double *rest, int64_t all)
 {
     const double pi = 3.14159265358979323846;

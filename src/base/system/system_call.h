@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 
-/* Tells the caller how far long work is; GRAM_ERROR_CANCELLED when the caller wants it stopped. */
+/* Reports the progress of long work; GRAM_ERROR_CANCELLED when the caller wants it stopped. */
 gram_status gram_pulse(gram_context *context, const char *what, double share);
 
 enum { GRAM_SYSTEM_REASON_SIZE = 96 };

@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "base/system_call.h"
+#include "base/system/system_call.h"
 
 #include <stdio.h>
 #include <string.h>
