@@ -15,12 +15,6 @@ static const char *const STRONG[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad",
 static const char *const PALE[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
 enum { COLOURS = sizeof STRONG / sizeof *STRONG };
 
-static void add_number(cli_text *script, double value, const char *after)
-{
-    char number[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "%s%s", gram_number_format(value, number), after);
-}
-
 static const gram_column *features_of(const cli_class_picture *picture)
 {
     return gram_preparation_describe(gram_model_preparation(picture->model))->features;
@@ -76,8 +70,8 @@ static void add_frame(cli_text *script, const cli_class_picture *picture, const 
 {
     cli_text_add(script, "$frame << END_OF_FRAME\n");
     for (int64_t i = 0; i < SIDE * SIDE; i++) {
-        add_number(script, own_value(picture, 0, r->x[2 * i]), " ");
-        add_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
+        cli_picture_number(script, own_value(picture, 0, r->x[2 * i]), " ");
+        cli_picture_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
         cli_text_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->stride]) % COLOURS);
     }
     cli_text_add(script, "END_OF_FRAME\n");
@@ -90,8 +84,8 @@ static void add_points(cli_text *script, const cli_class_picture *picture, int64
     cli_text_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
     for (int64_t i = 0; i < picture->n; i += step) {
         if (picture->labels && (int64_t)picture->labels[i] != class) continue;
-        add_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
-        add_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
+        cli_picture_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
+        cli_picture_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
     }
     cli_text_add(script, "END_OF_CLASS\n");
 }
@@ -105,8 +99,8 @@ static int64_t add_support(cli_text *script, const cli_class_picture *picture)
     if (!gram_model_find(picture->model, "n_support").name || !x || count > MOST_SUPPORT) return 0;
     cli_text_add(script, "$support << END_OF_SUPPORT\n");
     for (int64_t i = 0; i < count; i++) {
-        add_number(script, own_value(picture, 0, x[2 * i]), " ");
-        add_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
+        cli_picture_number(script, own_value(picture, 0, x[2 * i]), " ");
+        cli_picture_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
     }
     cli_text_add(script, "END_OF_SUPPORT\n");
     return count;
@@ -123,11 +117,10 @@ static void add_regions(cli_text *script, const cli_class_picture *picture, cons
     cli_picture_label(script, "y", "", features_of(picture)[1].name);
     cli_text_add(script, "set palette defined (");
     for (int c = 0; c < COLOURS; c++) cli_text_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
-    cli_text_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\nset xrange [", COLOURS - 1);
-    add_number(script, own_value(picture, 0, r->low[0]), ":");
-    add_number(script, own_value(picture, 0, r->high[0]), "]\nset yrange [");
-    add_number(script, own_value(picture, 1, r->low[1]), ":");
-    add_number(script, own_value(picture, 1, r->high[1]), "]\nplot $frame with image notitle");
+    cli_text_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
+    cli_picture_range(script, "x", own_value(picture, 0, r->low[0]), own_value(picture, 0, r->high[0]));
+    cli_picture_range(script, "y", own_value(picture, 1, r->low[1]), own_value(picture, 1, r->high[1]));
+    cli_text_add(script, "plot $frame with image notitle");
     for (int64_t c = 0; c < classes; c++) {
         cli_text_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
                      cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);

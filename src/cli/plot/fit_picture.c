@@ -53,43 +53,10 @@ void cli_sample_add(cli_sample *sample, double x, double y, double f)
     sample->f[place] = f;
 }
 
-/* ---- what the panels share ---- */
-
-void cli_picture_pairs(cli_text *script, const char *name, int64_t count, const double *a, const double *b)
-{
-    char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "$%s << END_OF_PAIRS\n", name);
-    for (int64_t i = 0; i < count; i++)
-        cli_text_add(script, "%s %s\n", gram_number_format(a[i], x), gram_number_format(b[i], y));
-    cli_text_add(script, "END_OF_PAIRS\n");
-}
-
 static void add_range(double value, double *least, double *most)
 {
     if (!(value >= *least)) *least = value;
     if (!(value <= *most)) *most = value;
-}
-
-void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name)
-{
-    cli_text label = {0};
-    cli_text_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
-    cli_text_add(script, "set %slabel ", axis);
-    cli_plot_quote(script, label.data ? label.data : "");
-    cli_text_add(script, "\n");
-    cli_text_free(&label);
-}
-
-double cli_picture_point_size(int64_t count)
-{
-    return count <= 150 ? 0.6 : count <= 1000 ? 0.45 : 0.3;
-}
-
-void cli_picture_look(cli_text *script)
-{
-    cli_text_add(script,
-                 "set border 3 lc rgb '" CLI_QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
-                 "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
 }
 
 /* ---- one feature: data and curve ---- */
@@ -155,28 +122,16 @@ static int find_curve(cli_session *session, const cli_picture *picture, curve *c
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-static void add_band(cli_text *script, const curve *c)
-{
-    char x[GRAM_NUMBER_SIZE], a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "$band << END_OF_BAND\n");
-    for (int i = 0; i < GRID; i++)
-        cli_text_add(script, "%s %s %s\n", gram_number_format(c->x[i], x), gram_number_format(c->lower[i], a),
-                     gram_number_format(c->upper[i], b));
-    cli_text_add(script, "END_OF_BAND\n");
-}
-
 static void add_curve(cli_text *script, const cli_picture *picture, const curve *c, const char *target)
 {
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     const cli_sample *sample = picture->sample;
-    char number[GRAM_NUMBER_SIZE];
-    cli_picture_pairs(script, "data", sample->count, sample->x, sample->y);
-    cli_picture_pairs(script, "curve", GRID, c->x, c->f);
-    if (c->banded) add_band(script, c);
+    cli_picture_block(script, "data", sample->count, 2, (const double *[]){sample->x, sample->y});
+    cli_picture_block(script, "curve", GRID, 2, (const double *[]){c->x, c->f});
+    if (c->banded) cli_picture_block(script, "band", GRID, 3, (const double *[]){c->x, c->lower, c->upper});
     cli_picture_label(script, "x", "", feature->name);
     cli_picture_label(script, "y", "", target);
-    cli_text_add(script, "set xrange [%s:", gram_number_format(c->x[0], number));
-    cli_text_add(script, "%s]\n", gram_number_format(c->x[GRID - 1], number));
+    cli_picture_range(script, "x", c->x[0], c->x[GRID - 1]);
     cli_text_add(script, "plot ");
     if (c->banded) cli_text_add(script, "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '%s', ", c->band);
     cli_text_add(script,
@@ -190,23 +145,22 @@ static void add_curve(cli_text *script, const cli_picture *picture, const curve 
 static void add_agreement(cli_text *script, const cli_picture *picture, const char *target)
 {
     const cli_sample *sample = picture->sample;
-    char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
     double least = NAN, most = NAN;
     for (int64_t i = 0; i < sample->count; i++) {
         add_range(sample->y[i], &least, &most);
         add_range(sample->f[i], &least, &most);
     }
     const double beyond = most > least ? 0.04 * (most - least) : 1;
-    gram_number_format(least - beyond, a);
-    gram_number_format(most + beyond, b);
-    cli_picture_pairs(script, "pairs", sample->count, sample->f, sample->y);
+    cli_picture_block(script, "pairs", sample->count, 2, (const double *[]){sample->f, sample->y});
     cli_picture_label(script, "x", picture->predicted, "");
     cli_picture_label(script, "y", "observed", target);
+    cli_picture_range(script, "x", least - beyond, most + beyond);
+    cli_picture_range(script, "y", least - beyond, most + beyond);
     cli_text_add(script,
-                 "set xrange [%s:%s]\nset yrange [%s:%s]\nunset key\n"
+                 "unset key\n"
                  "plot $pairs with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
                  "x with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
-                 a, b, a, b, cli_picture_point_size(sample->count));
+                 cli_picture_point_size(sample->count));
 }
 
 static void add_residuals(cli_text *script, const cli_picture *picture)

@@ -1,6 +1,7 @@
 /* The picture of a Gaussian process over one feature: panels one below the other with the same horizontal axis. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "cli/plot/picture_parts.h"
 #include "cli/report/kernel_text.h"
 
-enum { GRID = 800, MOST_DATA = 3000, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
+enum { GRID = 800, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 
 int cli_picture_is_posterior(const gram_model *model)
 {
@@ -36,43 +37,6 @@ static gram_status evaluate(cli_session *session, const gram_predictor *predicto
 }
 
 /* ---- the script ---- */
-
-/* A block of x, lower, upper, mean. */
-static void add_band(cli_text *script, int64_t panel, const double *x, const double *middle, const double *lower,
-                     const double *upper, int64_t stride)
-{
-    char number[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "$panel%" PRId64 " << END_OF_PANEL\n", panel);
-    for (int i = 0; i < GRID; i++) {
-        cli_text_add(script, "%s ", gram_number_format(x[i], number));
-        cli_text_add(script, "%s ", gram_number_format(lower[i * stride], number));
-        cli_text_add(script, "%s ", gram_number_format(upper[i * stride], number));
-        cli_text_add(script, "%s\n", gram_number_format(middle[i * stride], number));
-    }
-    cli_text_add(script, "END_OF_PANEL\n");
-}
-
-/* What the model was fitted to, as far as it is in the picture. Returns how many there are. */
-static int64_t add_data(cli_text *script, const cli_posterior_picture *picture)
-{
-    int64_t n = 0, columns = 0, count = 0;
-    const double *y = gram_model_array(picture->model, "targets", &n, &columns);
-    const double *centres = gram_function_centres_f64(gram_model_function(picture->model));
-    const gram_fact fact = gram_model_find(picture->model, "offset");
-    const double offset = fact.name ? fact.number : 0;
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
-    char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
-    const int64_t step = n / MOST_DATA + 1;
-    cli_text_add(script, "$data << END_OF_DATA\n");
-    for (int64_t i = 0; i < n && y && centres; i += step) {
-        const double x = centres[i] * feature->deviation + feature->mean;
-        if (x < picture->from || x > picture->to) continue;
-        cli_text_add(script, "%s %s\n", gram_number_format(x, a), gram_number_format(y[i] + offset, b));
-        count++;
-    }
-    cli_text_add(script, "END_OF_DATA\n");
-    return count;
-}
 
 static void add_first(cli_text *script, const cli_posterior_picture *picture, int64_t data)
 {
@@ -135,20 +99,22 @@ static double band_range(const gram_columns *columns, const double *term)
     return most - least;
 }
 
+/* Block `$panel0` and those of the terms: x, lower, upper, mean; gathered in `work`. */
 static void add_bands(cli_text *script, const gram_columns *columns, const double *x, const double *values,
                       double *work, int64_t terms)
 {
-    const int64_t count = columns->stride;
-    add_band(script, 0, x, values, values + columns->lower, values + columns->upper, count);
-    for (int64_t t = 0; t < terms; t++) {
-        const double *mean = term_values(columns, values, t, terms), *std = mean + 1;
-        double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
+    double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
+    for (int64_t panel = 0; panel <= terms; panel++) {
+        const double *term = panel > 0 ? term_values(columns, values, panel - 1, terms) : NULL;
+        char name[32];
         for (int i = 0; i < GRID; i++) {
-            middle[i] = mean[i * count];
-            lower[i] = middle[i] - columns->half_width * std[i * count];
-            upper[i] = middle[i] + columns->half_width * std[i * count];
+            const double *row = values + i * columns->stride, *at = term ? term + i * columns->stride : row;
+            middle[i] = at[0];
+            lower[i] = term ? at[0] - columns->half_width * at[1] : row[columns->lower];
+            upper[i] = term ? at[0] + columns->half_width * at[1] : row[columns->upper];
         }
-        add_band(script, t + 1, x, middle, lower, upper, 1);
+        (void)snprintf(name, sizeof name, "panel%" PRId64, panel);
+        cli_picture_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle});
     }
 }
 
@@ -157,12 +123,14 @@ static void add_script(cli_text *script, const gram_columns *columns, const cli_
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    char number[GRAM_NUMBER_SIZE];
+    const gram_fact offset = gram_model_find(picture->model, "offset");
     cli_picture_look(script);
     add_bands(script, columns, x, values, work, terms);
-    const int64_t data = add_data(script, picture);
-    cli_text_add(script, "set lmargin 10\nset xrange [%s:", gram_number_format(picture->from, number));
-    cli_text_add(script, "%s]\nset multiplot\n", gram_number_format(picture->to, number));
+    const int64_t data =
+        cli_picture_observations(script, picture->model, offset.name ? offset.number : 0, picture->from, picture->to);
+    cli_text_add(script, "set lmargin 10\n");
+    cli_picture_range(script, "x", picture->from, picture->to);
+    cli_text_add(script, "set multiplot\n");
     add_place(script, 0, terms);
     cli_picture_label(script, "x", "",
                       gram_preparation_describe(gram_model_preparation(picture->model))->features[0].name);

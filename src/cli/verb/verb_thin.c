@@ -197,18 +197,6 @@ static void write_json(cli_session *session, const thin_report *r, cli_text *tex
     cli_text_add(text, "\n");
 }
 
-/* A name as a CSV field: quoted if it holds what would end it. */
-static void add_field(cli_text *text, const char *name)
-{
-    if (!strpbrk(name, ",;\"\t\n\r")) {
-        cli_text_add(text, "%s", name);
-        return;
-    }
-    cli_text_add(text, "\"");
-    for (const char *c = name; *c; c++) cli_text_add(text, *c == '"' ? "\"\"" : "%c", *c);
-    cli_text_add(text, "\"");
-}
-
 /* The rows as they were read, score columns too. */
 static void write_rows(const thin_report *r, cli_text *text)
 {
@@ -217,7 +205,7 @@ static void write_rows(const thin_report *r, cli_text *text)
     char number[GRAM_NUMBER_SIZE];
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) cli_text_add(text, ",");
-        add_field(text, gram_table_column_name(table, c));
+        cli_text_add_field(text, gram_table_column_name(table, c));
     }
     cli_text_add(text, r->weights ? ",weight\n" : "\n");
     for (int64_t a = 0; a < r->own->m; a++) {

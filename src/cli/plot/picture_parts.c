@@ -1,0 +1,69 @@
+#include "cli/plot/picture_parts.h"
+
+#include <inttypes.h>
+
+#include "cli/plot/gnuplot.h"
+
+enum { MOST_DATA = 3000 };
+
+void cli_picture_number(cli_text *script, double value, const char *after)
+{
+    char number[GRAM_NUMBER_SIZE];
+    cli_text_add(script, "%s%s", gram_number_format(value, number), after);
+}
+
+void cli_picture_block(cli_text *script, const char *name, int64_t rows, int count, const double *const *columns)
+{
+    cli_text_add(script, "$%s << END_OF_BLOCK\n", name);
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < count; j++) cli_picture_number(script, columns[j][i], j + 1 < count ? " " : "\n");
+    cli_text_add(script, "END_OF_BLOCK\n");
+}
+
+int64_t cli_picture_observations(cli_text *script, const gram_model *model, double offset, double from, double to)
+{
+    int64_t n = 0, columns = 0, count = 0;
+    const double *y = model ? gram_model_array(model, "targets", &n, &columns) : NULL;
+    const double *x = y ? gram_function_centres_f64(gram_model_function(model)) : NULL;
+    if (!x) return 0;
+    const gram_column *feature = gram_preparation_describe(gram_model_preparation(model))->features;
+    cli_text_add(script, "$data << END_OF_DATA\n");
+    for (int64_t i = 0; i < n; i += n / MOST_DATA + 1) {
+        const double value = x[i] * feature->deviation + feature->mean;
+        if (value < from || value > to) continue;
+        cli_picture_number(script, value, " ");
+        cli_picture_number(script, y[i] + offset, "\n");
+        count++;
+    }
+    cli_text_add(script, "END_OF_DATA\n");
+    return count;
+}
+
+void cli_picture_range(cli_text *script, const char *axis, double from, double to)
+{
+    cli_text_add(script, "set %srange [", axis);
+    cli_picture_number(script, from, ":");
+    cli_picture_number(script, to, "]\n");
+}
+
+void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name)
+{
+    cli_text label = {0};
+    cli_text_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
+    cli_text_add(script, "set %slabel ", axis);
+    cli_plot_quote(script, label.data ? label.data : "");
+    cli_text_add(script, "\n");
+    cli_text_free(&label);
+}
+
+double cli_picture_point_size(int64_t count)
+{
+    return count <= 150 ? 0.6 : count <= 1000 ? 0.45 : 0.3;
+}
+
+void cli_picture_look(cli_text *script)
+{
+    cli_text_add(script,
+                 "set border 3 lc rgb '" CLI_QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
+                 "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
+}
