@@ -242,6 +242,11 @@ typedef struct gram_gp_parts {
     const double *mean_factor;
 } gram_gp_parts;
 
+/* The fit as a model, as gram_krr_model does, with y and options as they were fitted. A mean with further columns, and a linear one
+ * that is integrated out, are GRAM_ERROR_UNSUPPORTED. */
+GRAM_API gram_status gram_gp_model(gram_context *context, const gram_gp *gp, const double *y,
+                                   const gram_gp_options *options, gram_preparation *preparation, gram_model **model);
+
 /* Fills parts, whose size the caller sets (GRAM_ERROR_ARGUMENT if not); the arrays belong to the gp. The data, which it does not
  * keep, are NULL, and so is the factor of the exact solver. */
 GRAM_API gram_status gram_gp_describe(const gram_gp *gp, gram_gp_parts *parts);

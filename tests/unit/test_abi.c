@@ -643,6 +643,17 @@ static gram_status laplace_model(world *w, void *given)
     return status;
 }
 
+static gram_status gp_model(world *w, void *given)
+{
+    gram_gp *fit = NULL;
+    gram_model *model = NULL;
+    OK(w->context, gram_gp_fit(w->context, w->kernel, w->x, w->y, NULL, &fit));
+    const gram_status status = gram_gp_model(w->context, fit, w->y, given, NULL, &model);
+    gram_model_destroy(model);
+    gram_gp_destroy(fit);
+    return status;
+}
+
 static gram_status loss_model(world *w, void *given)
 {
     gram_loss *fit = NULL;
@@ -776,6 +787,7 @@ static const use uses[] = {
     {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
      offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
     READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
+    READS(gram_gp_model, gram_gp_options, "gp_model: options", gp_model),
     READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
     READS(gram_loss_model, gram_loss_options, "loss_model: options", loss_model),
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),

@@ -228,6 +228,58 @@ static void approximate_posteriors(void **state)
     clear(&s);
 }
 
+/* A Gaussian process by each solver and mean: mean and deviation of its model, written and read, are those of the fit. */
+static void same_posterior(gram_context *context, const scene *s, const gram_gp_options *options)
+{
+    gram_gp *gp = NULL;
+    gram_model *model = NULL, *read = NULL;
+    gram_predict_options wish;
+    double mean[M], variance[M], values[M * 2], noise;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.std = 1;
+    OK(context, gram_gp_fit(context, s->kernel, s->points, s->y, options, &gp));
+    OK(context, gram_gp_predict(context, gp, s->places, NULL, 0, mean, variance));
+    noise = gram_gp_get_report(gp)->noise;
+    OK(context, gram_gp_model(context, gp, s->y, options, NULL, &model));
+    OK(context, gram_model_write(context, model, FILE_NAME));
+    OK(context, gram_model_read(context, FILE_NAME, &read));
+    OK(context, gram_predict(context, read, &wish, M, s->z, D, values, 2));
+    for (int i = 0; i < M; i++)
+        if (fabs(values[2 * i] - mean[i]) > 1e-9 || fabs(values[2 * i + 1] - sqrt(variance[i] + noise)) > 1e-7)
+            FAIL_TEST("solver %d, place %d: %g and %g, not %g and %g", (int)options->solver, i, values[2 * i],
+                      values[2 * i + 1], mean[i], sqrt(variance[i] + noise));
+    gram_model_destroy(read);
+    gram_model_destroy(model);
+    gram_gp_destroy(gp);
+    (void)remove(FILE_NAME);
+}
+
+static void gaussian_processes(void **state)
+{
+    gram_context *context = *state;
+    const gram_solver solvers[] = {GRAM_SOLVER_EXACT, GRAM_SOLVER_CG, GRAM_SOLVER_INDUCING};
+    scene s;
+    gram_gp_options options;
+    OK(context, set(context, &s));
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
+        for (int mean = 0; mean < 4; mean++) {
+            gram_gp_options_init(&options, sizeof options);
+            options.solver = solvers[i];
+            options.noise = 0.05;
+            options.mean = mean == 0 ? GRAM_MEAN_ZERO : mean == 1 ? GRAM_MEAN_LINEAR : GRAM_MEAN_CONSTANT;
+            options.flat = mean == 3;
+            same_posterior(context, &s, &options);
+        }
+    gram_gp *gp = NULL;
+    gram_model *model = NULL;
+    OK(context, gram_gp_fit(context, s.kernel, s.points, s.y, &options, &gp));
+    options.mean = GRAM_MEAN_LINEAR;
+    REFUSED(context, gram_gp_model(context, gp, s.y, &options, NULL, &model), GRAM_ERROR_UNSUPPORTED, "linear mean");
+    REFUSED(context, gram_gp_model(context, gp, NULL, NULL, NULL, &model), GRAM_ERROR_ARGUMENT, "y is NULL");
+    gram_gp_destroy(gp);
+    clear(&s);
+}
+
 /* Classes of text are named by the preparation, which must know as many. */
 static void names_are_the_preparations(void **state)
 {
@@ -293,6 +345,7 @@ int main(void)
         cmocka_unit_test(machines),
         cmocka_unit_test(logistic_regression),
         cmocka_unit_test(approximate_posteriors),
+        cmocka_unit_test(gaussian_processes),
         cmocka_unit_test(names_are_the_preparations),
         cmocka_unit_test(allocations_fail),
     };

@@ -40,6 +40,8 @@ static inline int gram_gp_has_factor(gram_solver solver, gram_precision precisio
     return solver == GRAM_SOLVER_EXACT && precision == GRAM_PRECISION_F64;
 }
 
+extern const gram_method gram_method_gp;
+
 /* Makes the model with its facts and arrays. */
 gram_status gram_gp_row_keep(gram_learning *learning);
 

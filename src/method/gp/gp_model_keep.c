@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized_struct.h"
 #include "method/gp/gp_model.h"
 #include <gram/text.h>
 
@@ -49,79 +50,86 @@ static const gram_keep_place INDUCING[] = {
     {"jitter", offsetof(gram_gp_report, jitter)},
 };
 
+/* A fit and what it was made from, which the gp itself does not keep. */
+typedef struct kept_fit {
+    const gram_gp *gp;
+    const gram_gp_options *options;
+    const double *y; /* less the offset */
+    double offset, scale;
+    gp_mean mean;
+    int keep_factor; /* -1: if it is small */
+} kept_fit;
+
 /* With the offset. */
-static gram_status make_function(const gram_learning *learning, gram_function **function)
+static gram_status make_function(gram_context *context, const kept_fit *fit, gram_function **function)
 {
-    const gp_state *state = learning->own;
-    const gram_function *f = gram_gp_function(state->gp);
-    const double constant = gram_function_constant(f)[0] + state->offset;
-    return gram_function_create(learning->context, learning->kernel, gram_function_centres(f), 1,
+    const gram_function *f = gram_gp_function(fit->gp);
+    const double constant = gram_function_constant(f)[0] + fit->offset;
+    return gram_function_create(context, gram_function_kernel(f), gram_function_centres(f), 1,
                                 gram_function_coefficients(f), 1, &constant, function);
 }
 
 /* ---- facts and arrays ---- */
 
-static int64_t mean_count(const gp_state *state)
+static int64_t mean_count(const kept_fit *fit)
 {
-    const int64_t d = gram_gp_get_report(state->gp)->d;
-    return state->mean == GP_MEAN_ZERO ? 0 : state->mean == GP_MEAN_LINEAR ? 1 + d : 1;
+    const int64_t d = gram_gp_get_report(fit->gp)->d;
+    return fit->mean == GP_MEAN_ZERO ? 0 : fit->mean == GP_MEAN_LINEAR ? 1 + d : 1;
 }
 
 /* What the variance of a flat mean is made from. */
-static void set_mean_parts(gram_keeper *keeper, const gp_state *state, const gram_gp_parts *parts)
+static void set_mean_parts(gram_keeper *keeper, const kept_fit *fit, const gram_gp_parts *parts)
 {
-    const int64_t m = gram_points_count(parts->centres), q = mean_count(state);
+    const int64_t m = gram_points_count(parts->centres), q = mean_count(fit);
     if (parts->mean_weights) gram_keep_array(keeper, "mean_weights", m, q, parts->mean_weights);
     if (parts->mean_factor) gram_keep_array(keeper, "mean_factor", q, q, parts->mean_factor);
 }
 
 /* A small factor is kept, or one that was asked for, so that predictions need not make it again: n (n + 1)/2 numbers. */
-static void set_factor(gram_keeper *keeper, gram_learning *learning)
+static void set_factor(gram_keeper *keeper, const kept_fit *fit)
 {
-    const gp_settings *own = learning->settings;
-    const gp_state *state = learning->own;
-    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    const gram_gp_report *report = gram_gp_get_report(fit->gp);
     const int64_t count = report->n * (report->n + 1) / 2;
     double *factor = NULL;
     gram_gp_parts parts = {.size = sizeof parts};
     if (keeper->status < 0 || !gram_gp_has_factor(report->solver, report->precision)) return;
-    if (own->keep_factor == 0 || (own->keep_factor < 0 && report->n > SMALL)) return;
-    keeper->status = gram_learning_take(learning, count, sizeof *factor, &factor);
-    if (keeper->status >= 0) keeper->status = gram_gp_factor(keeper->context, state->gp, factor);
-    gram_gp_describe(state->gp, &parts);
-    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(state), parts.beta);
+    if (fit->keep_factor == 0 || (fit->keep_factor < 0 && report->n > SMALL)) return;
+    keeper->status = gram_take(keeper->context, "gp_model: the factor", count, sizeof *factor, (void **)&factor);
+    if (keeper->status >= 0) keeper->status = gram_gp_factor(keeper->context, fit->gp, factor);
+    (void)gram_gp_describe(fit->gp, &parts);
+    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(fit), parts.beta);
     gram_keep_array(keeper, "factor", count, 1, factor);
-    set_mean_parts(keeper, state, &parts);
+    set_mean_parts(keeper, fit, &parts);
+    gram_give(keeper->context, factor);
 }
 
 /* Of inducing points: there are no rows to make it from again. */
-static void set_inducing(gram_keeper *keeper, const gp_state *state)
+static void set_inducing(gram_keeper *keeper, const kept_fit *fit)
 {
     gram_gp_parts parts = {.size = sizeof parts};
-    gram_gp_describe(state->gp, &parts);
+    (void)gram_gp_describe(fit->gp, &parts);
     const int64_t m = gram_points_count(parts.centres);
-    const double *slopes = gram_gp_slopes(state->gp);
-    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(state), parts.beta);
+    const double *slopes = gram_gp_slopes(fit->gp);
+    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(fit), parts.beta);
     if (slopes) gram_keep_array(keeper, "slopes", 1, gram_points_dimension(parts.centres), slopes);
     gram_keep_array(keeper, "inducing_factor", m, m, parts.factor);
     gram_keep_array(keeper, "inducing_inner", m, m, parts.inner);
-    set_mean_parts(keeper, state, &parts);
+    set_mean_parts(keeper, fit, &parts);
 }
 
-static void set_arrays(gram_keeper *keeper, gram_learning *learning)
+static void set_arrays(gram_keeper *keeper, const kept_fit *fit)
 {
-    const gp_state *state = learning->own;
-    const int64_t n = learning->data->n;
-    const double *slopes = gram_gp_slopes(state->gp);
-    if (gram_gp_get_report(state->gp)->solver == GRAM_SOLVER_INDUCING) {
-        set_inducing(keeper, state);
+    const gram_gp_report *report = gram_gp_get_report(fit->gp);
+    const double *slopes = gram_gp_slopes(fit->gp);
+    if (report->solver == GRAM_SOLVER_INDUCING) {
+        set_inducing(keeper, fit);
         return;
     }
-    if (slopes) gram_keep_array(keeper, "slopes", 1, learning->data->d, slopes);
-    gram_keep_array(keeper, "targets", n, 1, state->y);
-    if (state->options.row_noise) gram_keep_array(keeper, "row_noise", n, 1, state->options.row_noise);
-    if (state->options.weights) gram_keep_array(keeper, "weights", n, 1, state->options.weights);
-    set_factor(keeper, learning);
+    if (slopes) gram_keep_array(keeper, "slopes", 1, report->d, slopes);
+    gram_keep_array(keeper, "targets", report->n, 1, fit->y);
+    if (fit->options->row_noise) gram_keep_array(keeper, "row_noise", report->n, 1, fit->options->row_noise);
+    if (fit->options->weights) gram_keep_array(keeper, "weights", report->n, 1, fit->options->weights);
+    set_factor(keeper, fit);
 }
 
 static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
@@ -153,21 +161,18 @@ static void set_report(gram_keeper *keeper, const gram_gp_report *report)
     }
 }
 
-static void keep_facts(gram_keeper *keeper, gram_learning *learning)
+static void keep_facts(gram_keeper *keeper, const kept_fit *fit)
 {
-    const gp_state *state = learning->own;
-    const gram_gp_report *report = gram_gp_get_report(state->gp);
-    gram_keep_number(keeper, "lambda", state->options.noise / (double)learning->n);
-    gram_keep_number(keeper, "noise", state->options.noise);
-    gram_keep_number(keeper, "target_scale", state->scale);
-    gram_keep_number(keeper, "offset", state->offset);
-    gram_keep_text(keeper, "mean", MEANS[state->mean]);
-    gram_keep_integer(keeper, "intercept", state->mean != GP_MEAN_ZERO);
+    const gram_gp_report *report = gram_gp_get_report(fit->gp);
+    gram_keep_number(keeper, "lambda", fit->options->noise / (double)report->n);
+    gram_keep_number(keeper, "noise", fit->options->noise);
+    gram_keep_number(keeper, "target_scale", fit->scale);
+    gram_keep_number(keeper, "offset", fit->offset);
+    gram_keep_text(keeper, "mean", MEANS[fit->mean]);
+    gram_keep_integer(keeper, "intercept", fit->mean != GP_MEAN_ZERO);
     gram_keep_text(keeper, "solver", gram_solver_name(report->solver));
     gram_keep_text(keeper, "precision", gram_precision_name(report->precision));
     set_report(keeper, report);
-    set_tuning(keeper, learning);
-    set_arrays(keeper, learning);
 }
 
 /* ---- Bayesian linear regression ----
@@ -227,14 +232,51 @@ done:
 gram_status gram_gp_row_keep(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const gram_gp_report *report = gram_gp_get_report(((const gp_state *)learning->own)->gp);
+    const gp_settings *own = learning->settings;
+    const gp_state *state = learning->own;
+    const gram_gp_report *report = gram_gp_get_report(state->gp);
+    const kept_fit fit = {state->gp,    &state->options, state->y,        state->offset,
+                          state->scale, state->mean,     own->keep_factor};
     gram_function *function = NULL;
-    TRY(make_function(learning, &function));
+    TRY(make_function(learning->context, &fit, &function));
     gram_keeper keeper = gram_keep_begin(learning, function);
-    keep_facts(&keeper, learning);
+    keep_facts(&keeper, &fit);
+    set_tuning(&keeper, learning);
+    set_arrays(&keeper, &fit);
     TRY(keeper.status);
     if (gram_gp_has_factor(report->solver, report->precision)) TRY(keep_weights(&keeper, learning));
     status = keeper.status;
+done:
+    gram_function_release(function);
+    return status;
+}
+
+gram_status gram_gp_model(gram_context *context, const gram_gp *gp, const double *y, const gram_gp_options *options,
+                          gram_preparation *preparation, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_options known;
+    gram_function *function = NULL;
+    *model = NULL;
+    gram_gp_options_init(&known, sizeof known);
+    TRY(gram_sized_read(context, "gp_model", "options", "gram_gp_options", options, &known, sizeof known));
+    FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "gp_model: y is NULL");
+    FAIL_IF(known.columns > 0, context, GRAM_ERROR_UNSUPPORTED,
+            "gp_model: a mean with further columns, which a model cannot make again");
+    const gp_mean mean = known.mean == GRAM_MEAN_ZERO     ? GP_MEAN_ZERO
+                         : known.mean == GRAM_MEAN_LINEAR ? GP_MEAN_LINEAR
+                         : known.flat                     ? GP_MEAN_FLAT
+                                                          : GP_MEAN_CONSTANT;
+    FAIL_IF(mean == GP_MEAN_LINEAR && known.flat, context, GRAM_ERROR_UNSUPPORTED,
+            "gp_model: a linear mean that is integrated out, which a model cannot say");
+    const kept_fit fit = {gp, &known, y, 0, 1, mean, -1};
+    known.noise = gram_gp_get_report(gp)->noise;
+    TRY(make_function(context, &fit, &function));
+    gram_keeper keeper =
+        gram_keep_fit(context, &gram_method_gp, GRAM_TASK_REGRESSION, preparation, function, gram_gp_get_report(gp)->n);
+    keep_facts(&keeper, &fit);
+    set_arrays(&keeper, &fit);
+    status = gram_keep_end(&keeper, model);
 done:
     gram_function_release(function);
     return status;
