@@ -305,7 +305,7 @@ static void context_options(void **state)
 static void cancelling(void **state)
 {
     (void)state;
-    const int64_t n = 4000;
+    const int64_t n = 12000; /* work for a second or so: it is asked every 50 ms */
     int left = 1;
     gram_context *stopping = TEST_CONTEXT(.threads = 2, .cancel = test_stop, .cancel_user = &left);
     double *data = test_random(1, n * 40, -1, 1), *v = test_random(2, n * 8, -1, 1), *out = test_numbers(n * 8);
