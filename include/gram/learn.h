@@ -69,6 +69,12 @@ typedef struct gram_learn_plan {
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
+/* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
+ * there are data: `tell` is called once. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
+ * would fit, if it does not. O(n outputs). */
+GRAM_API gram_status gram_learner_plan(gram_context *context, gram_learner *learner, int64_t n, int64_t d,
+                                       int64_t outputs, gram_plan_fn tell, void *user);
+
 /* Goes on with a fit that its budget stopped, on the same data: the model (borrowed while it learns; NULL: none) decides all
  * but the options that say how far and how long. Of methods that can; GRAM_ERROR_ARGUMENT for others. */
 GRAM_API gram_status gram_learner_resume(gram_context *context, gram_learner *learner, const gram_model *before,

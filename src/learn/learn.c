@@ -190,6 +190,15 @@ static void decide_tuning(gram_learning *learning)
                            : learning->method->tuning;
 }
 
+gram_status gram_learning_choose_kernel(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    TRY(read_kernel(learning));
+    decide_tuning(learning);
+done:
+    return status;
+}
+
 /* ---- a fit that goes on ---- */
 
 static gram_status check_resume(gram_learning *learning)
@@ -219,7 +228,7 @@ static gram_status check_resume(gram_learning *learning)
 /* ---- all of it ---- */
 
 /* Before the data are read: what the options alone decide. */
-static gram_status begin(gram_context *context, gram_learner *learner, const char *name)
+gram_status gram_learning_begin(gram_context *context, gram_learner *learner, const char *name)
 {
     gram_learning *learning = &learner->learning;
     gram_learner_forget(learner);
@@ -248,8 +257,7 @@ static gram_status work(gram_learning *learning)
     if (learning->before) TRY(gram_check_fingerprints(learning));
     count_rows(learning);
     TRY(gram_learning_decide_task(learning));
-    TRY(read_kernel(learning));
-    decide_tuning(learning);
+    TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
@@ -275,7 +283,7 @@ static void take_lesson(gram_learner *learner)
 
 gram_status gram_learner_check(gram_context *context, gram_learner *learner)
 {
-    const gram_status status = begin(context, learner, "the data");
+    const gram_status status = gram_learning_begin(context, learner, "the data");
     gram_learner_forget(learner);
     return status;
 }
@@ -301,7 +309,7 @@ static gram_status finish(gram_learner *learner, gram_status status, gram_model 
 gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table, const char *name,
                              gram_model **model)
 {
-    gram_status status = begin(context, learner, name ? name : "the table");
+    gram_status status = gram_learning_begin(context, learner, name ? name : "the table");
     if (status >= 0) status = prepare(&learner->learning, table);
     if (status >= 0) status = work(&learner->learning);
     return finish(learner, status, model);
@@ -321,7 +329,7 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
 {
     gram_table *table = NULL;
     gram_table_options options;
-    gram_status status = begin(context, learner, strcmp(path, "-") == 0 ? "standard input" : path);
+    gram_status status = gram_learning_begin(context, learner, strcmp(path, "-") == 0 ? "standard input" : path);
     gram_table_options_init(&options, sizeof options);
     options.format = format;
     options.text = GRAM_TEXT_CATEGORIES;
@@ -345,7 +353,7 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
         gram_sized_read(context, "learn_arrays", "arrays", "gram_arrays", given, arrays, sizeof *arrays);
     if (status >= 0) status = gram_arrays_to_table(context, arrays, &table);
     if (status < 0) return status;
-    status = begin(context, learner, "the arrays");
+    status = gram_learning_begin(context, learner, "the arrays");
     learner->learning.target = gram_arrays_target(arrays, target);
     learner->learning.weights_column = arrays->weights ? "weights" : NULL;
     if (status >= 0) return learn_own_table(learner, table, model);

@@ -6,6 +6,11 @@
 
 /* The task that the options say or imply, GRAM_TASK_AUTO if they do not (learn_task.c). */
 gram_task gram_learning_known_task(const gram_learning *learning);
+/* Before the data are read: what the options alone decide (learn.c). */
+gram_status gram_learning_begin(gram_context *context, gram_learner *learner, const char *name);
+/* Reads the kernel, and decides how its free numbers are chosen; d is known (learn.c). */
+gram_status gram_learning_choose_kernel(gram_learning *learning);
+
 /* Is it known already, or do the data decide? (learn_task.c) */
 int gram_learning_has_method(const gram_learning *learning);
 /* Finds the row for task and options, and reads its settings (learn_task.c). */

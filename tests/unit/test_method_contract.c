@@ -242,6 +242,72 @@ static void models_read_back(void **state)
     (void)remove(FILE_NAME);
 }
 
+/* What was told of a plan; words and reason are copied. */
+typedef struct told {
+    int calls, tunes;
+    int64_t n, d;
+    size_t bytes;
+    double seconds;
+    char words[64], reason[256];
+} told;
+
+static void note_plan(void *user, const gram_learn_plan *plan)
+{
+    told *t = user;
+    t->calls++;
+    t->tunes = plan->tunes;
+    t->n = plan->n;
+    t->d = plan->d;
+    t->bytes = plan->bytes;
+    t->seconds = plan->seconds;
+    (void)snprintf(t->words, sizeof t->words, "%s", plan->words);
+    (void)snprintf(t->reason, sizeof t->reason, "%s", plan->reason);
+}
+
+/* Without data a row plans as it does with them. A task that only data tell is given. */
+static void plans_need_no_data(void **state)
+{
+    gram_context *context = *state;
+    for (int k = 0; k < WAYS; k++) {
+        const int classes = ways[k].target == WAY_TWO_CLASSES ? 2 : ways[k].target == WAY_THREE_CLASSES ? 3 : 0;
+        told with = {0}, without = {0};
+        way_data data = way_make(ways[k].target, 40);
+        gram_learner *learner = NULL;
+        gram_model *model = NULL;
+        OK(context, way_learner(context, &ways[k], &learner));
+        if (classes) OK(context, gram_learner_set(context, learner, "task", "classification"));
+        gram_learner_on_plan(learner, note_plan, &with);
+        OK(context, gram_learner_plan(context, learner, 40, WAY_D, classes ? classes : 1, note_plan, &without));
+        OK(context, way_learn_arrays(context, learner, &data, &model));
+        if (with.calls != 1 || without.calls != 1 || memcmp(with.words, without.words, sizeof with.words) != 0 ||
+            strcmp(with.reason, without.reason) != 0 || with.bytes != without.bytes ||
+            with.seconds != without.seconds || with.n != without.n || with.d != without.d ||
+            with.tunes != without.tunes)
+            FAIL_TEST("%s: planned '%s' (%s), %zu bytes without data, '%s' (%s), %zu with them", ways[k].what,
+                      without.words, without.reason, without.bytes, with.words, with.reason, with.bytes);
+        gram_model_destroy(model);
+        gram_learner_destroy(learner);
+        way_free(&data);
+    }
+}
+
+static void plans_are_refused(void **state)
+{
+    (void)state;
+    gram_context *small = TEST_CONTEXT(.threads = 1, .memory_budget = 64 << 20);
+    gram_learner *learner = NULL;
+    OK(small, gram_learner_create(small, &learner));
+    OK(small, gram_learner_set(small, learner, "solver", "exact"));
+    REFUSED(small, gram_learner_plan(small, learner, 1000000, 3, 1, NULL, NULL), GRAM_ERROR_BUDGET, "n = 1000000");
+    REFUSED(small, gram_learner_plan(small, learner, 0, 3, 1, NULL, NULL), GRAM_ERROR_ARGUMENT, "n = 0");
+    OK(small, gram_learner_set(small, learner, "solver", NULL));
+    OK(small, gram_learner_set(small, learner, "method", "logistic"));
+    REFUSED(small, gram_learner_plan(small, learner, 100000, 3, 4, NULL, NULL), GRAM_ERROR_BUDGET, "100000 rows");
+    REFUSED(small, gram_learner_plan(small, learner, 100, 3, 1, NULL, NULL), GRAM_ERROR_ARGUMENT, "outputs = 1");
+    gram_learner_destroy(learner);
+    gram_context_destroy(small);
+}
+
 static void any_thread_count_gives_the_same(void **state)
 {
     (void)state;
@@ -475,6 +541,8 @@ int main(void)
         cmocka_unit_test(tables_are_learnt_as_arrays),
         cmocka_unit_test(words_are_classes),
         cmocka_unit_test(models_read_back),
+        cmocka_unit_test(plans_need_no_data),
+        cmocka_unit_test(plans_are_refused),
         cmocka_unit_test(any_thread_count_gives_the_same),
         cmocka_unit_test(pieces_are_enough),
         cmocka_unit_test(fitted_values_are_predicted),
