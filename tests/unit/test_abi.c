@@ -20,7 +20,7 @@ typedef struct world {
     double *numbers, *others; /* which the points borrow */
     gram_points *x, *line, *other;
     double y[N], classes[N], spare[N * N];
-    int64_t labels[N], fold[N];
+    int64_t fold[N];
     gram_table *table;
     gram_preparation *preparation;
     gram_gp *gp; /* by inducing points */
@@ -66,8 +66,7 @@ static world make_world(void)
     test_uniform(2, N, -0.1, 0.1, w.y);
     for (int i = 0; i < N; i++) {
         w.y[i] += sin(x[2 * i]);
-        w.labels[i] = x[2 * i] + 3 * w.y[i] > 2 || i % 5 == 0;
-        w.classes[i] = (double)w.labels[i];
+        w.classes[i] = x[2 * i] + 3 * w.y[i] > 2 || i % 5 == 0;
         w.fold[i] = i % 4;
     }
     OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
@@ -355,7 +354,7 @@ static gram_status laplace_tune_report(world *w, void *given)
 static gram_status logistic_fit(world *w, void *given)
 {
     gram_logistic *fit = NULL;
-    const gram_status status = gram_logistic_fit(w->context, w->kernel, w->x, CLASSES, w->labels, given, &fit);
+    const gram_status status = gram_logistic_fit(w->context, w->kernel, w->x, CLASSES, w->classes, given, &fit);
     if (fit) w->reported = gram_logistic_get_report(fit)->size;
     gram_logistic_destroy(fit);
     return status;
@@ -370,7 +369,7 @@ static gram_status folds_make(world *w, void *given)
 static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
-    const gram_status status = gram_logistic_tune(w->context, w->kernel, w->x, CLASSES, w->labels, options, &tuned,
+    const gram_status status = gram_logistic_tune(w->context, w->kernel, w->x, CLASSES, w->classes, options, &tuned,
                                                   w->spare, report, NULL, NULL, 0);
     gram_kernel_release(tuned);
     return status;

@@ -223,9 +223,7 @@ static void test_same_mode(void **state)
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
     for (int kind = 0; kind < 2; kind++) {
         double x[N * D], y[N];
-        int64_t label[N];
         make_rows((gram_likelihood)kind, x, y);
-        for (int i = 0; i < N; i++) label[i] = (int64_t)y[i];
         gram_kernel *k = test_kernel(c, "3*rbf(ell=0.7)");
         gram_points *p = test_points(c, N, D, x);
         gram_laplace_options lo = options_of((gram_likelihood)kind);
@@ -236,7 +234,7 @@ static void test_same_mode(void **state)
         gram_laplace *l = NULL;
         gram_logistic *f = NULL;
         OK(c, gram_laplace_fit(c, k, p, y, &lo, &l));
-        OK(c, gram_logistic_fit(c, k, p, 2 + kind, label, &o, &f));
+        OK(c, gram_logistic_fit(c, k, p, 2 + kind, y, &o, &f));
         const int64_t m = gram_function_outputs(gram_laplace_function(l));
         assert_true(test_distance(N, m, gram_function_coefficients(gram_laplace_function(l)), m,
                                   gram_function_coefficients(gram_logistic_function(f)), m) < 1e-9);

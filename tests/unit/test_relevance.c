@@ -13,7 +13,6 @@ typedef struct world {
     gram_kernel *kernel;
     gram_points *x;
     double *numbers, *labels, *targets;
-    int64_t classes[N];
 } world;
 
 /* Inside of a ring or not by the first `matter` columns; the target is a wave over them. */
@@ -31,8 +30,7 @@ static world world_make(int64_t matter)
             square += w.numbers[i * D + k] * w.numbers[i * D + k];
             sum += w.numbers[i * D + k];
         }
-        w.classes[i] = square > 0.7 * (double)matter;
-        w.labels[i] = (double)w.classes[i];
+        w.labels[i] = square > 0.7 * (double)matter;
         w.targets[i] = sin(1.5 * sum) + 0.1 * w.targets[i];
     }
     return w;
@@ -96,7 +94,7 @@ static void test_svm(void **state)
     check_lengths(&w, several);
     if (!(b.score > a.score + 0.05)) FAIL_TEST("accuracy %g, with several lengths %g", a.score, b.score);
     double right = 0; /* the decision values are those of what was kept */
-    for (int64_t i = 0; i < N; i++) right += (decisions[i] > 0 ? 0 : 1) == w.classes[i];
+    for (int64_t i = 0; i < N; i++) right += (decisions[i] > 0 ? 0 : 1) == w.labels[i];
     assert_true(fabs(right / N - b.score) < 1e-12);
     gram_kernel_release(one);
     gram_kernel_release(several);
@@ -117,9 +115,9 @@ static void test_logistic(void **state)
     gram_kernel *one, *several;
     double lambda;
     gram_logistic_tune_options_init(&o, sizeof o);
-    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &one, &lambda, &a, NULL, NULL, 0));
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.labels, &o, &one, &lambda, &a, NULL, NULL, 0));
     o.ard = 1;
-    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &several, &lambda, &b, NULL, NULL, 0));
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.labels, &o, &several, &lambda, &b, NULL, NULL, 0));
     assert_int_equal(a.ard_kept, 0);
     assert_int_equal(b.ard_kept, 1);
     assert_int_equal(gram_kernel_parameter_count(one), 1);
