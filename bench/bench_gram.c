@@ -69,7 +69,7 @@ static data make_points(uint64_t seed, int64_t n, int64_t d, int single)
 
 static void free_points(data made)
 {
-    gram_points_destroy(made.points);
+    gram_points_release(made.points);
     free(made.numbers);
 }
 

@@ -100,7 +100,7 @@ static gram_svm *fit(int64_t n, int64_t d, const double *x, const double *y, con
     if (print)
         printf("\"objective\": %.10g, \"gap\": %.3g, \"support\": %lld, \"bounded\": %lld, \"iterations\": %lld}\n",
                r->objective, r->gap, (long long)r->n_support, (long long)r->n_bounded, (long long)r->iterations);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return svm;
 }

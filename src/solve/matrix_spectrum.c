@@ -97,7 +97,7 @@ done:
 
 static void close_workplace(workplace *w)
 {
-    gram_points_destroy(w->points);
+    gram_points_release(w->points);
     gram_give(w->context, w->numbers);
     gram_give(w->context, w->K);
     gram_give(w->context, w->vector);
@@ -196,7 +196,7 @@ static gram_status find_metric(workplace *w, gram_spectrum_report *s)
     int64_t count = 0;
     gram_status status = gram_points_create_f64(w->context, m, d, w->numbers, step * d, &points);
     if (status >= 0) status = gram_matrix_distance(w->context, w->kernel, points, NULL, w->K, m);
-    gram_points_destroy(points);
+    gram_points_release(points);
     if (status < 0) return status;
     s->metric_rows = m;
     for (int64_t i = 0; i < m; i++)

@@ -52,7 +52,7 @@ static int rejected(int64_t run, const scenario *s, double *x, double *scores)
     options.flip = s->flip;
     OK(context, gram_stein_test(context, kernel, points, scores, s->d, &options, &result));
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     return result.reject;
 }

@@ -89,9 +89,9 @@ static void free_world(world *w)
     gram_gp_destroy(w->gp);
     gram_preparation_release(w->preparation);
     gram_table_destroy(w->table);
-    gram_points_destroy(w->other);
-    gram_points_destroy(w->line);
-    gram_points_destroy(w->x);
+    gram_points_release(w->other);
+    gram_points_release(w->line);
+    gram_points_release(w->x);
     gram_kernel_release(w->kernel);
     gram_context_destroy(w->context);
     free(w->numbers);

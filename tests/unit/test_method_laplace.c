@@ -60,8 +60,8 @@ static void check_block(gram_context *c, FILE *file, int block, int kind, int n,
     if (n == 6) assert_int_equal(gram_laplace_get_report(l)->negative, 1);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
-    gram_points_destroy(z);
+    gram_points_release(p);
+    gram_points_release(z);
 }
 
 static void test_reference(void **state)
@@ -202,7 +202,7 @@ static void check_gradient(gram_context *c, gram_likelihood kind, const char *te
                       gradient[i], slope);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 static void test_gradient(void **state)
@@ -242,7 +242,7 @@ static void test_same_mode(void **state)
         gram_laplace_destroy(l);
         gram_logistic_destroy(f);
         gram_kernel_release(k);
-        gram_points_destroy(p);
+        gram_points_release(p);
     }
     gram_context_destroy(c);
 }
@@ -276,7 +276,7 @@ static void test_correction(void **state)
     }
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -305,7 +305,7 @@ static void test_softmax_of_two(void **state)
     gram_laplace_destroy(s);
     gram_kernel_release(whole);
     gram_kernel_release(half);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -324,7 +324,7 @@ static void test_saddle(void **state)
     OK(c, gram_laplace_fit(c, k, p, y, &o, &l));
     assert_true(gram_laplace_get_report(l)->iterations < 40);
     gram_laplace_destroy(l);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     gram_context_destroy(c);
 }
@@ -377,7 +377,7 @@ static void test_robust(void **state)
     gram_laplace_destroy(l);
     gram_kernel_release(k);
     gram_kernel_release(tuned);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -408,7 +408,7 @@ static void test_counts(void **state)
             gram_laplace_destroy(l);
             gram_kernel_release(kernel);
         }
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -441,7 +441,7 @@ static void test_tune(void **state)
         assert_int_equal(r.rows, N);
         gram_kernel_release(k);
         gram_kernel_release(tuned);
-        gram_points_destroy(p);
+        gram_points_release(p);
     }
     gram_context_destroy(c);
 }
@@ -465,7 +465,7 @@ static void test_tune_rows(void **state)
     assert_int_equal(r.rows, 200); /* 25 classes */
     gram_kernel_release(k);
     gram_kernel_release(tuned);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
     free(x);
 }
@@ -480,7 +480,7 @@ static void evidence_of_many(gram_context *c, double *out)
     gram_points *p = test_points(c, MANY, D, x);
     OK(c, gram_laplace_evidence(c, kernel, p, y, NULL, out, out + 1));
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     free(x);
 }
 
@@ -531,15 +531,15 @@ static void test_bad_input(void **state)
     gram_laplace_destroy(l);
     for (int i = 0; i < N * D; i++) x[i] = 0.5; /* equal rows are one row seen often */
     for (int i = 0; i < N; i++) y[i] = i % 3 == 0;
-    gram_points_destroy(p);
+    gram_points_release(p);
     p = test_points(c, N, D, x);
     OK(c, gram_laplace_fit(c, k, p, y, NULL, &l));
     OK(c, gram_laplace_predict(c, l, p, all, 2));
     assert_true(fabs(all[1] - 1 / 3.0) < 0.05);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
-    gram_points_destroy(narrow);
+    gram_points_release(p);
+    gram_points_release(narrow);
     gram_context_destroy(c);
 }
 
@@ -567,7 +567,7 @@ static gram_status play_kind(gram_context *c, gram_likelihood kind)
     if (status >= 0) status = gram_laplace_evidence(c, k, p, y, &o, &value, gradient);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 
@@ -595,7 +595,7 @@ static gram_status play_tune(gram_context *c)
     if (status >= 0) status = gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, NULL);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status < 0 ? status : GRAM_OK; /* two evaluations do not converge */
 }
 

@@ -43,7 +43,7 @@ static gram_logistic *fit(gram_context *c, const char *kernel, int64_t n, int64_
     gram_points *p = test_points(c, n, d, x);
     gram_logistic *made = NULL;
     OK(c, gram_logistic_fit(c, k, p, classes, label, o, &made));
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     return made;
 }
@@ -53,7 +53,7 @@ static void probabilities(gram_context *c, const gram_logistic *f, int64_t n, in
 {
     gram_points *p = test_points(c, n, d, x);
     OK(c, gram_logistic_probabilities(c, gram_logistic_function(f), p, out, classes));
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 /* ---- the table ---- */
@@ -173,7 +173,7 @@ static void test_separated(void **state)
                 FAIL_TEST("lambda %g: %s, %g", lambda, gram_status_name(status),
                           gram_logistic_get_report(made)->optimality);
             gram_logistic_destroy(made);
-            gram_points_destroy(x);
+            gram_points_release(x);
             gram_kernel_release(k);
         }
     gram_context_destroy(c);
@@ -316,7 +316,7 @@ static void check_leave_one_out(gram_context *c, int classes, const double *labe
     }
     assert_int_equal(found, 1);
     assert_int_equal(r.fits, 6 * FEW);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(kernel);
     gram_kernel_release(tuned);
 }
@@ -363,7 +363,7 @@ static void test_tune_default(void **state)
     assert_true(used >= 98 && used <= 100 && r.rows == (int64_t)used);
     gram_kernel_release(tuned);
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
     free(x), free(u), free(held);
 }
@@ -426,7 +426,7 @@ static void test_bad_input(void **state)
     gram_logistic_destroy(f);
     gram_kernel_release(k);
     gram_kernel_release(unset);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -457,7 +457,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_logistic_tune(c, k, p, 3, t.several, &o, &tuned, &lambda, NULL, NULL, held, 3);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 

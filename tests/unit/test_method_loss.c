@@ -41,7 +41,7 @@ static gram_loss *fit(gram_context *c, const char *kernel, int64_t n, const doub
     gram_points *p = test_points(c, n, 1, x);
     gram_loss *made = NULL;
     OK(c, gram_loss_fit(c, k, p, y, o, &made));
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     return made;
 }
@@ -50,7 +50,7 @@ static void values(gram_context *c, const gram_loss *f, int64_t n, const double 
 {
     gram_points *p = test_points(c, n, 1, x);
     OK(c, gram_function_evaluate(c, gram_loss_function(f), p, out, gram_function_outputs(gram_loss_function(f))));
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 /* ---- the table ---- */
@@ -184,7 +184,7 @@ static void test_ridge(void **state)
     }
     gram_krr_destroy(krr);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -368,10 +368,10 @@ static void test_tune(void **state)
             FAIL_TEST("%s: %g, constant %g", gram_loss_name(o.loss.kind), r.value, gram_loss_get_report(f)->loss);
         gram_loss_destroy(f);
         gram_kernel_release(tuned);
-        gram_points_destroy(all);
+        gram_points_release(all);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -420,7 +420,7 @@ static void test_bad_input(void **state)
                 gram_loss_get_report(f)->objective >= gram_loss_get_report(f)->dual);
     gram_loss_destroy(f);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -448,7 +448,7 @@ static void test_early(void **state)
     }
     gram_loss_destroy(best);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -481,7 +481,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_loss_tune(c, k, p, t.y, &to, &tuned, &lambda, NULL, NULL, NULL, 0);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 

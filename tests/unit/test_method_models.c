@@ -40,8 +40,8 @@ done:
 
 static void clear(scene *s)
 {
-    gram_points_destroy(s->points);
-    gram_points_destroy(s->places);
+    gram_points_release(s->points);
+    gram_points_release(s->places);
     gram_kernel_release(s->kernel);
 }
 

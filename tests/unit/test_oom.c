@@ -157,10 +157,10 @@ done:
 
 static void play_end(play *p)
 {
-    gram_points_destroy(p->x);
-    gram_points_destroy(p->y);
-    gram_points_destroy(p->narrow);
-    gram_points_destroy(p->twice);
+    gram_points_release(p->x);
+    gram_points_release(p->y);
+    gram_points_release(p->narrow);
+    gram_points_release(p->twice);
     gram_kernel_release(p->kernel);
     gram_kernel_release(p->centred);
     gram_kernel_release(p->smooth);

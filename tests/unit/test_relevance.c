@@ -38,7 +38,7 @@ static world world_make(int64_t matter)
 
 static void world_free(world *w)
 {
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     gram_kernel_release(w->kernel);
     free(w->numbers);
     free(w->labels);

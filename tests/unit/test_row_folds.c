@@ -229,7 +229,7 @@ static regression make_regression(gram_context *c)
 
 static void drop_regression(regression *r)
 {
-    gram_points_destroy(r->points);
+    gram_points_release(r->points);
     gram_kernel_release(r->kernel);
     free(r->x);
     free(r->y);
@@ -300,8 +300,8 @@ static double forward(gram_context *c, const regression *r, const gram_tune_opti
             for (int64_t j = 0; j < M; j++) sum += w[i] * pow(y[i * M + j] - out[(i - first) * M + j], 2);
         }
         gram_krr_destroy(fit);
-        gram_points_destroy(train);
-        gram_points_destroy(held);
+        gram_points_release(train);
+        gram_points_release(held);
         free(out);
     }
     free(x);
@@ -414,7 +414,7 @@ static void predict_in_order(int method, const double *x, const int64_t *label, 
     }
     gram_kernel_release(tuned);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(c);
     free(y);
 }
@@ -491,8 +491,8 @@ static world make_world(void)
 
 static void drop_world(world *w)
 {
-    gram_points_destroy(w->x);
-    gram_points_destroy(w->fresh);
+    gram_points_release(w->x);
+    gram_points_release(w->fresh);
     gram_kernel_release(w->kernel);
     free(w->numbers);
     free(w->y);
@@ -658,7 +658,7 @@ static void test_walk(void **state)
     assert_true(value[0] < 2);
     assert_true(value[1] >
                 12); /* blocks of 50 days: 25 steps of variance 1 on the mean, if only the last value counts */
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(c);
     free(steps);
 }

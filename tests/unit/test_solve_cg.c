@@ -40,7 +40,7 @@ static void world_free(world *w)
     gram_operator_release(w->op);
     gram_operator_release(w->free);
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->shift);
     free(w->b);
     free(w->data);

@@ -33,7 +33,7 @@ static void world_make(int64_t n, int threads, uint64_t seed, const char *kernel
 static void world_free(world *w)
 {
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->k);
     free(w->shift);
     free(w->data);

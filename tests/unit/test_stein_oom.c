@@ -83,7 +83,7 @@ static void play_end(play *p)
         gram_operator_release(p->ops[i]);
         gram_kernel_release(p->kernels[i]);
     }
-    gram_points_destroy(p->points);
+    gram_points_release(p->points);
 }
 
 static gram_status play_all(gram_context *c)

@@ -27,7 +27,7 @@ static gram_status play_with(gram_context *c, size_t cache, int64_t folds)
         o.probability_folds = kind == 0 ? folds : 0;
         status = fit(c, &s, k, x, &o);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     return status;
@@ -60,7 +60,7 @@ static gram_status play_tune(gram_context *c)
         gram_kernel_release(tuned);
         tuned = NULL;
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     return status;

@@ -51,7 +51,7 @@ static void clear(scene *e)
 {
     free(e->fold);
     gram_kernel_release(e->kernel);
-    gram_points_destroy(e->x);
+    gram_points_release(e->x);
     svm_sample_free(&e->s);
     gram_context_destroy(e->context);
 }

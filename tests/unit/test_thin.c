@@ -107,7 +107,7 @@ static void choices_are_the_twins(void **state)
         same_choices(context, "rbf(ell=0.5)", points, NULL, GRAM_THIN_GREEDY, distinct);
         same_choices(context, "matern(nu=0.5, ell=2)", points, NULL, GRAM_THIN_HERDING, distinct);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -132,7 +132,7 @@ static void threads_do_not_matter(void **state)
         assert_true(da[M - 1] == db[M - 1]);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(one);
     gram_context_destroy(two);
     free(x);
@@ -170,7 +170,7 @@ static void splitting(void **state)
     free(K);
     free(x);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -213,7 +213,7 @@ static void weights_are_optimal(void **state)
     free(x);
     free(s);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -258,7 +258,7 @@ static void a_chain_gets_better(void **state)
         for (int a = 0; a < M; a++) assert_true(index[a] > 5); /* not the way in */
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -290,7 +290,7 @@ static void refusals(void **state)
     assert_int_equal(gram_thin_discrepancy(context, kernel, points, s, D, 2, NULL, NULL, &discrepancy),
                      GRAM_ERROR_ARGUMENT);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 

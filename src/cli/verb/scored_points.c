@@ -326,7 +326,7 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
 
 void cli_scored_free(cli_scored *s)
 {
-    gram_points_destroy(s->points);
+    gram_points_release(s->points);
     gram_table_destroy(s->table);
     gram_kernel_release(s->kernel);
     free(s->columns);

@@ -51,7 +51,7 @@ done:
 
 static void free_points(gram_context *context, pair_points *own)
 {
-    gram_points_destroy(own->points);
+    gram_points_release(own->points);
     gram_give(context, own->f64);
     gram_give(context, own->f32);
 }
@@ -145,7 +145,7 @@ static gram_status make_function(gram_context *context, const gram_svm_data *dat
         TRY(gram_points_create_f32(context, count, d, narrow, d, &centres));
     TRY(gram_function_create(context, data->kernel, centres, m, a, m, constants, &svm->function));
 done:
-    gram_points_destroy(centres);
+    gram_points_release(centres);
     gram_give(context, a);
     gram_give(context, constants);
     gram_give(context, wide);

@@ -181,8 +181,8 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     TRY(gram_svm_predict(context, svm, held, NULL, p->decisions, NULL));
 done:
     gram_svm_destroy(svm);
-    gram_points_destroy(held);
-    gram_points_destroy(x);
+    gram_points_release(held);
+    gram_points_release(x);
     return status < 0 ? status : GRAM_OK;
 }
 

@@ -78,8 +78,8 @@ static gram_status test_blocks(gram_context *context, gram_mmd_task *task, const
     result->null_deviation = gram_block_error(&moments);
     result->p_value = result->null_deviation > 0 ? gram_block_p_value(&moments) : 1;
 done:
-    gram_points_destroy(first);
-    gram_points_destroy(second);
+    gram_points_release(first);
+    gram_points_release(second);
     return status;
 }
 

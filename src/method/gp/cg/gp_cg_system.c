@@ -108,7 +108,7 @@ void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *s)
     gram_gp_system *base = &s->base;
     gram_operator_release(s->op);
     gram_gp_preconditioner_free(&s->m);
-    gram_points_destroy(s->x);
+    gram_points_release(s->x);
     gram_memory_give(memory, base->t);
     gram_memory_give(memory, base->h);
     gram_memory_give(memory, base->small);
