@@ -1030,12 +1030,24 @@ static void inner_options_have_a_size(void **state)
     assert_int_equal(gp_path_create(&w, &path), GRAM_ERROR_ARGUMENT);
     assert_string_equal(gram_context_message(w.context),
                         "gp_path_create: options.gp.size is 0; call gram_gp_options_init");
-    gram_laplace_tune_options laplace;
-    gram_laplace_tune_options_init(&laplace, sizeof laplace);
-    laplace.laplace.size = 0;
-    assert_int_equal(laplace_tune(&w, &laplace), GRAM_ERROR_ARGUMENT);
+    gram_laplace_options laplace;
+    gram_laplace_options_init(&laplace, sizeof laplace);
+    laplace.size = 0;
+    gram_laplace_tune_options evidence;
+    gram_laplace_tune_options_init(&evidence, sizeof evidence);
+    evidence.laplace = &laplace;
+    assert_int_equal(laplace_tune(&w, &evidence), GRAM_ERROR_ARGUMENT);
     assert_string_equal(gram_context_message(w.context),
                         "laplace_tune: options.laplace.size is 0; call gram_laplace_options_init");
+    gram_loss_options loss;
+    gram_loss_options_init(&loss, sizeof loss);
+    loss.size = 0;
+    gram_loss_tune_options folds;
+    gram_loss_tune_options_init(&folds, sizeof folds);
+    folds.loss = &loss;
+    assert_int_equal(loss_tune(&w, &folds), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context),
+                        "loss_tune: options.loss.size is 0; call gram_loss_options_init");
     free_world(&w);
 }
 

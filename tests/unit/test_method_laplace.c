@@ -347,14 +347,15 @@ static void test_robust(void **state)
     gram_points *p = test_points(c, MANY, 1, x);
     gram_laplace_tune_options o;
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_STUDENT;
-    o.laplace.scale = 0.5;
+    gram_laplace_options lo = options_of(GRAM_LIKELIHOOD_STUDENT);
+    lo.scale = 0.5;
+    o.laplace = &lo;
     gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace *l = NULL;
     OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, &scale, &r));
     assert_true(scale > 0.02 && scale < 0.3);
-    o.laplace.scale = scale;
-    OK(c, gram_laplace_fit(c, tuned, p, y, &o.laplace, &l));
+    lo.scale = scale;
+    OK(c, gram_laplace_fit(c, tuned, p, y, &lo, &l));
     assert_true(gram_laplace_get_report(l)->negative >= 10);
     OK(c, gram_laplace_predict(c, l, p, mean, 1));
     for (int i = 0; i < MANY; i++) student += pow(mean[i] - truth[i], 2) / MANY;
@@ -369,7 +370,7 @@ static void test_robust(void **state)
     for (int i = 0; i < MANY; i++) y[i] *= 1e4; /* other units, the same answer */
     gram_kernel *other = NULL;
     double other_scale;
-    o.laplace.scale = 5000;
+    lo.scale = 5000;
     OK(c, gram_laplace_tune(c, k, p, y, &o, &other, &other_scale, &r));
     if (!(fabs(other_scale / scale / 1e4 - 1) < 0.02)) FAIL_TEST("scale %g and %g", scale, other_scale);
     gram_kernel_release(other);
@@ -426,9 +427,10 @@ static void test_tune(void **state)
         gram_laplace_tune_options o;
         gram_laplace_tune_report r = {.size = sizeof r};
         gram_laplace_tune_options_init(&o, sizeof o);
-        o.laplace.likelihood = (gram_likelihood)kind;
+        const gram_laplace_options lo = options_of((gram_likelihood)kind);
+        o.laplace = &lo;
         OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r));
-        OK(c, gram_laplace_evidence(c, tuned, p, y, &o.laplace, &value, gradient));
+        OK(c, gram_laplace_evidence(c, tuned, p, y, &lo, &value, gradient));
         assert_true(fabs(value - r.log_evidence) < 1e-9);
         for (int i = 0; i < 2 && !r.at_bound; i++) {
             gram_parameter parameter;
@@ -459,7 +461,8 @@ static void test_tune_rows(void **state)
     gram_laplace_tune_options o;
     gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
+    const gram_laplace_options lo = options_of(GRAM_LIKELIHOOD_SOFTMAX);
+    o.laplace = &lo;
     o.restarts = o.evaluations = 1;
     assert_true(gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r) >= 0);
     assert_int_equal(r.rows, 200); /* 25 classes */

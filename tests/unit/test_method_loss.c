@@ -329,16 +329,17 @@ static void test_tune(void **state)
     gram_grid_report r = {.size = sizeof r};
     double lambda, held[FEW * LEVELS], sum = 0, total = 0;
     gram_loss_tune_options_init(&o, sizeof o);
-    o.loss.kind = GRAM_LOSS_QUANTILE;
-    o.loss.quantile_count = LEVELS, o.loss.quantiles = LEVEL;
-    o.loss.weights = t.w;
+    gram_loss_options lo = options_of(GRAM_LOSS_QUANTILE, 1);
+    lo.quantile_count = LEVELS, lo.quantiles = LEVEL;
+    lo.weights = t.w;
+    o.loss = &lo;
     o.folds = FEW;
     o.width_count = 2, o.widths = (const double[]){1, 0.4};
     o.lambda_count = 2, o.lambdas = (const double[]){1e-3, 1e-2};
     OK(c, gram_loss_tune(c, kernel, p, t.y, &o, &tuned, &lambda, &r, NULL, held, LEVELS));
     for (int i = 0; i < FEW; i++) { /* each row from a refit without it */
         double w[FEW], out[LEVELS];
-        gram_loss_options fo = o.loss;
+        gram_loss_options fo = lo;
         gram_loss *f = NULL;
         memcpy(w, t.w, sizeof w);
         w[i] = 0;
@@ -348,7 +349,7 @@ static void test_tune(void **state)
         values(c, f, 1, t.x + i, out);
         if (!(test_distance(1, LEVELS, out, LEVELS, held + i * LEVELS, LEVELS) < 0.05))
             FAIL_TEST("row %d: held out %g, refitted %g", i, held[i * LEVELS], out[0]);
-        for (int q = 0; q < LEVELS; q++) sum += t.w[i] * gram_loss_value(&o.loss, q, t.y[i] - held[i * LEVELS + q]);
+        for (int q = 0; q < LEVELS; q++) sum += t.w[i] * gram_loss_value(&lo, q, t.y[i] - held[i * LEVELS + q]);
         total += t.w[i];
         gram_loss_destroy(f);
     }
@@ -357,15 +358,15 @@ static void test_tune(void **state)
     for (int kind = 0; kind < 5;
          kind++) { /* the default grid: better than the best constant, which has seen the rows */
         gram_loss_tune_options_init(&o, sizeof o);
-        o.loss.kind = (gram_loss_kind)kind;
+        gram_loss_options flat = options_of((gram_loss_kind)kind, 1);
+        o.loss = &flat;
         gram_points *all = test_points(c, N, 1, t.x);
         OK(c, gram_loss_tune(c, kernel, all, t.y, &o, &tuned, &lambda, &r, NULL, NULL, 0));
-        gram_loss_options flat = o.loss;
         flat.lambda = 1e6;
         gram_loss *f = NULL;
         OK(c, gram_loss_fit(c, tuned, all, t.y, &flat, &f));
         if (!(r.value < 0.8 * gram_loss_get_report(f)->loss))
-            FAIL_TEST("%s: %g, constant %g", gram_loss_name(o.loss.kind), r.value, gram_loss_get_report(f)->loss);
+            FAIL_TEST("%s: %g, constant %g", gram_loss_name(flat.kind), r.value, gram_loss_get_report(f)->loss);
         gram_loss_destroy(f);
         gram_kernel_release(tuned);
         gram_points_release(all);

@@ -132,13 +132,16 @@ static void test_loss(void **state)
 {
     (void)state;
     world w = world_make(MATTER);
+    gram_loss_options loss;
     gram_loss_tune_options o;
     gram_grid_report report = {.size = sizeof report};
     gram_grid_point grid[55];
     gram_kernel *several;
     double lambda, best = INFINITY;
     gram_loss_tune_options_init(&o, sizeof o);
-    o.loss.kind = GRAM_LOSS_ABSOLUTE;
+    gram_loss_options_init(&loss, sizeof loss);
+    loss.kind = GRAM_LOSS_ABSOLUTE;
+    o.loss = &loss;
     o.ard = 1;
     OK(w.context, gram_loss_tune(w.context, w.kernel, w.x, w.targets, &o, &several, &lambda, &report, grid, NULL, 0));
     assert_int_equal(report.ard_kept, 1);
@@ -152,10 +155,13 @@ static void test_loss(void **state)
 static gram_laplace_tune_report tune_laplace(const world *w, int ard, gram_kernel **tuned)
 {
     gram_kernel *kernel = test_kernel(w->context, "const*rbf");
+    gram_laplace_options laplace;
     gram_laplace_tune_options o;
     gram_laplace_tune_report report = {.size = sizeof report};
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
+    gram_laplace_options_init(&laplace, sizeof laplace);
+    laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
+    o.laplace = &laplace;
     o.ard = ard;
     OK(w->context, gram_laplace_tune(w->context, kernel, w->x, w->labels, &o, tuned, NULL, &report));
     gram_kernel_release(kernel);
