@@ -13,9 +13,9 @@ typedef gram_status (*gram_precondition_fn)(void *user, gram_context *context, i
 
 typedef struct gram_cg_options {
     size_t size;
-    double tolerance; /* of the backward error |b - A x|/(|A| |x| + |b|); default 1e-14 */
-    int64_t most;     /* iterations at most; default 1000 */
-    int64_t stall;    /* give up after this many iterations without halving the worst residual; default 0: never */
+    double tolerance;   /* of the backward error |b - A x|/(|A| |x| + |b|); default 1e-14 */
+    int64_t iterations; /* at most; default 1000 */
+    int64_t stall;      /* give up after this many iterations without halving the worst residual; default 0: never */
     gram_precondition_fn precondition; /* NULL: none */
     void *user;
 } gram_cg_options;

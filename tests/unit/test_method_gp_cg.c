@@ -84,7 +84,7 @@ static void unfinished(void **state)
     gram_gp_cg_options_init(&o, sizeof o);
     gp.cg = &o;
     o.rank = 3;
-    o.most = 4;
+    o.iterations = 4;
     OK(c, gram_gp_fit(c, kernel, x, t->y, &gp, &exact));
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg), GRAM_NOT_CONVERGED);
     assert_true(gram_gp_cg_get_report(cg)->value.residual > 1e-4);
@@ -335,7 +335,7 @@ static void bad_arguments(void **state)
     o.tolerance = 0;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     o.tolerance = 1e-8;
-    o.most = 0;
+    o.iterations = 0;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_gp_cg_likelihood(c, kernel, points, y, NULL, &value, NULL, gradient), GRAM_ERROR_ARGUMENT);
     y[2] = NAN;

@@ -229,7 +229,7 @@ static void too_ill_conditioned(void **state)
                                                  "the noise or use the exact f64 path");
     REFUSED(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
             "gp_likelihood: the matrix is too ill-conditioned");
-    cg_options.most = 3; /* the caller's own limit is not the matrix's fault */
+    cg_options.iterations = 3; /* the caller's own limit is not the matrix's fault */
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);

@@ -140,7 +140,7 @@ static gram_status play_solve(play *p)
     }
     STEP(gram_cholesky_condition(c, p->factors[1], &estimate));
     gram_cg_options_init(&options, sizeof options);
-    options.most = 1; /* all iterations take the same memory */
+    options.iterations = 1; /* all iterations take the same memory */
     options.precondition = gram_cg_precondition_factor;
     options.user = p->factors[1];
     memset(x, 0, sizeof x);

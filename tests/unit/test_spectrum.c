@@ -73,7 +73,7 @@ static void test_rows(void **state)
     gram_spectrum_options options;
     gram_spectrum *one, *two;
     gram_spectrum_options_init(&options, sizeof options);
-    options.most_rows = 17;
+    options.rows = 17;
     OK(context, gram_spectrum_create(context, kernel, x, &options, &one));
     OK(context, gram_spectrum_create(context, kernel, x, &options, &two));
     const gram_spectrum_report *r = gram_spectrum_get_report(one);
