@@ -517,7 +517,12 @@ static void bad_arguments(void **state)
     o.permutations = 0;
     BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
     gram_mmd_options_init(&o, sizeof o);
-    o.widths = 33;
+    o.width_count = 33;
+    BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
+    gram_mmd_options_init(&o, sizeof o);
+    o.width_least = 5;
+    BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
+    o.width_least = 0;
     BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
     BAD(GRAM_ERROR_DIMENSION, gram_mmd_squared(context, rbf, two, few, GRAM_MMD_PAIRED, 0, &out, NULL));
     BAD(GRAM_ERROR_DIMENSION, gram_mmd_squared(context, rbf, two, one, GRAM_MMD_UNBIASED, 0, &out, NULL));
@@ -555,7 +560,7 @@ static gram_status play_tests(gram_context *context)
         gram_mmd_result_init(&result, sizeof result);
         options.method = (gram_mmd_method)method;
         options.permutations = 9;
-        options.widths = 2;
+        options.width_count = 2;
         status = gram_mmd_test(context, NULL, x, y, &options, &result);
         gram_mmd_result_clear(&result);
     }

@@ -64,8 +64,7 @@ static void check_lengths(const world *w, const gram_kernel *tuned)
     if (!(least > 3 * most)) FAIL_TEST("lengths %g of columns that matter, %g of others", most, least);
 }
 
-static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard, gram_kernel **tuned,
-                                     double *out_of_fold)
+static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard, gram_kernel **tuned, double *held_out)
 {
     gram_svm_options machine;
     gram_svm_tune_options o;
@@ -76,7 +75,7 @@ static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard
     gram_svm_tune_options_init(&o, sizeof o);
     o.ard = ard;
     OK(w->context, gram_svm_tune(w->context, w->kernel, w->x, kind == GRAM_SVM_C ? w->labels : w->targets, &machine, &o,
-                                 tuned, &c, NULL, out_of_fold, &report));
+                                 tuned, &c, NULL, held_out, &report));
     return report;
 }
 

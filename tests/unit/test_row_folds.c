@@ -406,7 +406,7 @@ static void predict_in_order(int method, const double *x, const int64_t *label, 
         gram_svm_tune_options o;
         double *decisions = test_numbers(N);
         gram_svm_tune_options_init(&o, sizeof o);
-        o.widths = o.strengths = 1;
+        o.width_count = o.C_count = 1;
         o.ordered = 1;
         OK(c, gram_svm_tune(c, kernel, points, y, NULL, &o, &tuned, &chosen, NULL, decisions, NULL));
         for (int64_t i = 0; i < N; i++) out[2 * i] = decisions[i];

@@ -50,7 +50,7 @@ static gram_status play_tune(gram_context *c)
     gram_points *x = NULL;
     gram_svm_tune_options o;
     gram_svm_tune_options_init(&o, sizeof o);
-    o.widths = o.strengths = 2;
+    o.width_count = o.C_count = 2;
     o.folds = 3;
     gram_status status = gram_kernel_parse(c, "rbf", &k);
     double strength;

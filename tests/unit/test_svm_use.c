@@ -408,7 +408,7 @@ static void test_sigmoid(void **state)
     for (int i = 0; i < N; i++) s.labels[i] = u[i] < 1 / (1 + exp(-2 * f[i])) ? 0 : 1;
     for (int i = 0; i < N; i++) count += s.labels[i] == 0;
     gram_svm_options o = svm_options(GRAM_SVM_C);
-    o.out_of_fold = f;
+    o.held_out = f;
     o.iterations = 1;
     gram_svm *svm = svm_fit(context, "rbf(ell=0.5)", &s, &o);
     const double *ab = gram_svm_sigmoids(svm);

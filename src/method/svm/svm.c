@@ -195,13 +195,13 @@ static gram_status make_sigmoids(gram_context *context, const gram_svm_data *dat
     gram_status status = GRAM_OK;
     const int64_t numbers = data->n * data->outputs;
     double *decisions = NULL;
-    if (!data->options.probability_folds && !data->options.out_of_fold) return GRAM_OK;
+    if (!data->options.probability_folds && !data->options.held_out) return GRAM_OK;
     TRY(gram_take(context, "sigmoids", 2 * data->outputs, sizeof(double), (void **)&svm->sigmoids));
-    if (!data->options.out_of_fold) {
+    if (!data->options.held_out) {
         TRY(gram_take(context, "decision values", numbers, sizeof(double), (void **)&decisions));
         TRY(gram_svm_out_of_fold(context, data, data->options.probability_folds, decisions));
     }
-    TRY(gram_svm_fit_sigmoids(context, data, decisions ? decisions : data->options.out_of_fold, svm->sigmoids));
+    TRY(gram_svm_fit_sigmoids(context, data, decisions ? decisions : data->options.held_out, svm->sigmoids));
 done:
     gram_give(context, decisions);
     return status;
