@@ -38,8 +38,8 @@ GRAM_API gram_status gram_cg_solve(gram_context *context, const gram_operator *a
                                    gram_cg_report *report);
 
 /* The preconditioner that an f32 factor is: user is the gram_cholesky. */
-GRAM_API gram_status gram_cg_precondition_factor(void *user, gram_context *context, int64_t columns, double *v,
-                                                 int64_t ldv);
+GRAM_API gram_status gram_cholesky_precondition(void *user, gram_context *context, int64_t columns, double *v,
+                                                int64_t ldv);
 
 GRAM_END
 

@@ -352,7 +352,7 @@ done:
     return status;
 }
 
-gram_status gram_cg_precondition_factor(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
+gram_status gram_cholesky_precondition(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
 {
     return gram_cholesky_solve(context, user, columns, v, ldv);
 }

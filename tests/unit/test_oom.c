@@ -141,7 +141,7 @@ static gram_status play_solve(play *p)
     STEP(gram_cholesky_condition(c, p->factors[1], &estimate));
     gram_cg_options_init(&options, sizeof options);
     options.iterations = 1; /* all iterations take the same memory */
-    options.precondition = gram_cg_precondition_factor;
+    options.precondition = gram_cholesky_precondition;
     options.user = p->factors[1];
     memset(x, 0, sizeof x);
     STEP(gram_cg_solve(c, p->ops[5], 2, v, 2, x, 2, &options, NULL));

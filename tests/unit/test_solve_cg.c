@@ -55,7 +55,7 @@ static gram_cg_options mixed(world *w)
     if (!w->factor)
         OK(w->context,
            gram_cholesky_create(w->context, w->kernel, w->x, w->shift, GRAM_STORAGE_F32, &jitter, &w->factor));
-    options.precondition = gram_cg_precondition_factor;
+    options.precondition = gram_cholesky_precondition;
     options.user = w->factor;
     options.stall = 4;
     return options;

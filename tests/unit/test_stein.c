@@ -282,8 +282,8 @@ static void preconditioners(void **state)
     OK(context, gram_kernel_resolve(context, rbf, points, &resolved));
     OK(context, gram_kernel_parameter_get(context, resolved, 0, &ell));
     const double want[3] = {1, ell.value, ell.value / sqrt(log(20))};
-    for (int p = GRAM_PRECONDITION_ID; p <= GRAM_PRECONDITION_SCLMED; p++) {
-        OK(context, gram_stein_kernel(context, points, (gram_precondition)p, 20, &kernel));
+    for (int p = GRAM_STEIN_METRIC_ID; p <= GRAM_STEIN_METRIC_SCLMED; p++) {
+        OK(context, gram_stein_kernel(context, points, (gram_stein_metric)p, 20, &kernel));
         OK(context, gram_kernel_parameter_get(context, kernel, 0, &c));
         assert_true(fabs(c.value - want[p]) <= 1e-15 * want[p]);
         gram_kernel_release(kernel);
@@ -295,17 +295,17 @@ static void preconditioners(void **state)
         y[2 * i + 1] = 0.1 * x[2 * i] + 2 * x[2 * i + 1];
     }
     gram_points *mapped = test_points(context, COUNT, 2, y);
-    OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_SMPCOV, 20, &kernel));
+    OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel));
     OK(context, gram_matrix(context, kernel, points, NULL, a, COUNT));
     gram_kernel_release(kernel);
-    OK(context, gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel));
+    OK(context, gram_stein_kernel(context, mapped, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel));
     OK(context, gram_matrix(context, kernel, mapped, NULL, b, COUNT));
     assert_true(test_distance(COUNT, COUNT, a, COUNT, b, COUNT) <= 1e-12);
     gram_kernel_release(kernel);
     for (int i = 0; i < COUNT; i++) y[2 * i] = y[2 * i + 1];
     gram_points_release(mapped);
     mapped = test_points(context, COUNT, 2, y);
-    REFUSED(context, gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL,
+    REFUSED(context, gram_stein_kernel(context, mapped, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL,
             "singular");
     gram_points_release(mapped);
     gram_points_release(points);

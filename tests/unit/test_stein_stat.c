@@ -72,7 +72,7 @@ static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
         gram_kernel *kernel;
         gram_stein_test_options options;
         gram_stein_test_result result = {.size = sizeof result};
-        OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_MED, 0, &kernel));
+        OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_MED, 0, &kernel));
         gram_stein_test_options_init(&options, sizeof options);
         options.draws = 199;
         options.flip = flip;

@@ -249,9 +249,9 @@ static void a_chain_gets_better(void **state)
     gram_thin_options plain;
     gram_thin_options_init(&plain, sizeof plain);
     plain.method = GRAM_THIN_PLAIN;
-    for (int p = GRAM_PRECONDITION_ID; p <= GRAM_PRECONDITION_SMPCOV; p++) {
+    for (int p = GRAM_STEIN_METRIC_ID; p <= GRAM_STEIN_METRIC_SMPCOV; p++) {
         gram_kernel *kernel;
-        OK(context, gram_stein_kernel(context, points, (gram_precondition)p, M, &kernel));
+        OK(context, gram_stein_kernel(context, points, (gram_stein_metric)p, M, &kernel));
         OK(context, gram_thin(context, kernel, points, s, D, NULL, M, index, found));
         OK(context, gram_thin(context, kernel, points, s, D, &plain, M, evenly, usual));
         assert_true(found[M - 1] < 0.5 * usual[M - 1]);

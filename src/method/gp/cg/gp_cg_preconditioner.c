@@ -29,8 +29,8 @@ static void low_rank_destroy(void *data)
     gram_nystrom_destroy(data);
 }
 
-static const gram_gp_preconditioner_kind LOW_RANK = {gram_cg_precondition_nystrom, low_rank_log_determinant,
-                                                     low_rank_draw, low_rank_destroy, 0};
+static const gram_gp_preconditioner_kind LOW_RANK = {gram_nystrom_precondition, low_rank_log_determinant, low_rank_draw,
+                                                     low_rank_destroy, 0};
 
 /* A rank that costs about as much as a few iterations, and no more than a third of the memory that is left. */
 static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked)
