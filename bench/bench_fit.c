@@ -68,7 +68,7 @@ static void fit(const char *text, int64_t n, int64_t d, double noise, const char
     print_check(gram_function_coefficients(gram_krr_function(krr)), n, 1);
     printf("}\n");
     gram_krr_destroy(krr);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(x);
     free(y);
@@ -91,8 +91,8 @@ static void predict(const char *text, int64_t n, int64_t d, int64_t rows)
     print_check(out, rows, 1);
     printf("}\n");
     gram_function_release(function);
-    gram_points_destroy(points);
-    gram_points_destroy(centres);
+    gram_points_release(points);
+    gram_points_release(centres);
     gram_kernel_release(kernel);
     free(x);
     free(z);

@@ -98,8 +98,8 @@ int main(int argc, char **argv)
            j.seconds, processor_seconds() - processor, (long long)(memory_peak() - memory),
            (long long)j.report.iterations, (long long)j.report.rank, j.report.residual, j.report.trace_error,
            j.report.log_marginal_likelihood, j.report.likelihood_error, j.report.quadrature_error);
-    gram_points_destroy(j.x);
-    gram_points_destroy(j.z);
+    gram_points_release(j.x);
+    gram_points_release(j.z);
     gram_kernel_release(j.kernel);
     gram_context_destroy(context);
     free(x);

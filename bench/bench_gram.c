@@ -69,7 +69,7 @@ static data make_points(uint64_t seed, int64_t n, int64_t d, int single)
 
 static void free_points(data made)
 {
-    gram_points_destroy(made.points);
+    gram_points_release(made.points);
     free(made.numbers);
 }
 
@@ -193,7 +193,7 @@ static void refine(const gram_kernel *kernel, const gram_points *points, gram_ch
     gram_operator *lazy, *shifted;
     gram_cg_options cg;
     gram_cg_options_init(&cg, sizeof cg);
-    cg.precondition = gram_cg_precondition_factor;
+    cg.precondition = gram_cholesky_precondition;
     cg.user = factor;
     must(gram_operator_create_free(context, (gram_kernel *)kernel, (gram_points *)points, &lazy));
     must(gram_operator_create_shifted(context, lazy, RIDGE, &shifted));

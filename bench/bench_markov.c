@@ -50,7 +50,7 @@ static void run(const char *text, int64_t n, int grid, const char *what)
     print_check(out, 1, 1);
     printf("}\n");
     gram_gp_destroy(fit);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(x);
     free(y);

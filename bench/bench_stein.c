@@ -42,7 +42,7 @@ static problem make_problem(int64_t n, int64_t d)
 static void free_problem(problem *p)
 {
     gram_kernel_release(p->kernel);
-    gram_points_destroy(p->points);
+    gram_points_release(p->points);
     free(p->x);
     free(p->scores);
 }

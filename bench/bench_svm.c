@@ -100,7 +100,7 @@ static gram_svm *fit(int64_t n, int64_t d, const double *x, const double *y, con
     if (print)
         printf("\"objective\": %.10g, \"gap\": %.3g, \"support\": %lld, \"bounded\": %lld, \"iterations\": %lld}\n",
                r->objective, r->gap, (long long)r->n_support, (long long)r->n_bounded, (long long)r->iterations);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return svm;
 }
@@ -129,8 +129,8 @@ static void tune(int64_t n, int64_t d, int64_t folds, int64_t widths, int64_t st
     gram_svm_tune_report report = {.size = sizeof report};
     gram_svm_tune_options_init(&options, sizeof options);
     options.folds = folds;
-    options.widths = widths;
-    options.strengths = strengths;
+    options.width_count = widths;
+    options.C_count = strengths;
     options.rows = n;
     must(gram_kernel_parse(context, "rbf", &kernel));
     must(gram_points_create_f64(context, n, d, x, d, &points));

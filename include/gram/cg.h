@@ -13,9 +13,9 @@ typedef gram_status (*gram_precondition_fn)(void *user, gram_context *context, i
 
 typedef struct gram_cg_options {
     size_t size;
-    double tolerance; /* of the backward error |b - A x|/(|A| |x| + |b|); default 1e-14 */
-    int64_t most;     /* iterations at most; default 1000 */
-    int64_t stall;    /* give up after this many iterations without halving the worst residual; default 0: never */
+    double tolerance;   /* of the backward error |b - A x|/(|A| |x| + |b|); default 1e-14 */
+    int64_t iterations; /* at most; default 1000 */
+    int64_t stall;      /* give up after this many iterations without halving the worst residual; default 0: never */
     gram_precondition_fn precondition; /* NULL: none */
     void *user;
 } gram_cg_options;
@@ -38,8 +38,8 @@ GRAM_API gram_status gram_cg_solve(gram_context *context, const gram_operator *a
                                    gram_cg_report *report);
 
 /* The preconditioner that an f32 factor is: user is the gram_cholesky. */
-GRAM_API gram_status gram_cg_precondition_factor(void *user, gram_context *context, int64_t columns, double *v,
-                                                 int64_t ldv);
+GRAM_API gram_status gram_cholesky_precondition(void *user, gram_context *context, int64_t columns, double *v,
+                                                int64_t ldv);
 
 GRAM_END
 

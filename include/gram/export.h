@@ -9,7 +9,8 @@
  *     reports are written as far as their size says, and size itself stays;
  *     size 0 is GRAM_ERROR_ARGUMENT, and the message names the function to call; so is any other impossible size;
  *     options longer than libgram knows must be 0 beyond what it knows (an _init sees to it): a member that would be
- *     ignored is GRAM_ERROR_ARGUMENT.
+ *     ignored is GRAM_ERROR_ARGUMENT;
+ *     options within options are pointers, NULL for the defaults: a struct that is embedded could not grow.
  *
  * A report that libgram owns (gram_X_get_report) has the size of libgram's own struct: it has no members beyond. */
 #ifndef GRAM_EXPORT_H

@@ -50,7 +50,7 @@ typedef struct gram_gp_cg_options {
     double training_tolerance; /* of gram_gp_likelihood; default 1e-6 */
     int64_t rank;              /* of the preconditioner; default 0: 64 + 8 sqrt(n), less if the budget is small */
     int64_t probes;            /* for log |A|; default 16. At least 2, or 0: no likelihood */
-    int64_t most;              /* iterations; default 1000 */
+    int64_t iterations;        /* at most; default 1000 */
 } gram_gp_cg_options;
 
 GRAM_API void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size);

@@ -123,8 +123,9 @@ GRAM_API gram_status gram_laplace_predict(gram_context *context, const gram_lapl
 
 typedef struct gram_laplace_tune_options {
     size_t size;
-    gram_laplace_options laplace; /* scale is where the search of Student-t starts */
-    int scale_fixed;              /* keep it; default 0 */
+    const gram_laplace_options
+        *laplace;        /* borrowed; NULL: the defaults. scale is where the search of Student-t starts */
+    int scale_fixed;     /* keep it; default 0 */
     int64_t rows;        /* tune on at most this many rows, drawn by the seed; 0 (default): 1,000/sqrt(outputs) */
     int64_t restarts;    /* descents from this many of the best starts of a coarse grid; default 2 */
     int64_t evaluations; /* of the evidence with gradient, at most; default 100 */

@@ -15,7 +15,7 @@
  * classes. n^3/3 operations a step for two classes, 2 n^3 for each of several. f32 points are taken as f64.
  * Deterministic, with any number of threads.
  *
- * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a label out of range, a class without a row, an
+ * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names a y that is not a class, a class without a row, an
  * impossible weight; GRAM_ERROR_ARGUMENT an option out of its range. Rows that are all equal are not a failure: the fit is
  * then the constant that explains the shares of the classes. */
 #ifndef GRAM_LOGISTIC_H
@@ -58,11 +58,11 @@ typedef struct gram_logistic_report {
 
 typedef struct gram_logistic gram_logistic;
 
-/* Fits n points with their classes 0 <= label[i] < classes, 2 <= classes; every class must occur (with a weight above
+/* Fits n points x with their classes y[i] = 0, 1, ..., classes - 1, 2 <= classes; every class must occur (with a weight above
  * 0). The caller destroys the result. GRAM_NOT_CONVERGED when the tolerance was not reached: the fit is the best there
  * is. */
 GRAM_API gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                       int64_t classes, const int64_t *label, const gram_logistic_options *options,
+                                       int64_t classes, const double *y, const gram_logistic_options *options,
                                        gram_logistic **logistic);
 /* Takes NULL. */
 GRAM_API void gram_logistic_destroy(gram_logistic *logistic);
@@ -119,9 +119,9 @@ GRAM_API void gram_logistic_tune_options_init(gram_logistic_tune_options *option
  * for calibration, NaN for rows that were not used, or that no fold leaves out. Widths x lambdas x folds fits of the size (1 - 1/folds) rows;
  * memory for 2.2 rows^2 numbers. */
 GRAM_API gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                        int64_t classes, const int64_t *label,
-                                        const gram_logistic_tune_options *options, gram_kernel **tuned, double *lambda,
-                                        gram_grid_report *report, gram_grid_point *grid, double *held_out, int64_t ldo);
+                                        int64_t classes, const double *y, const gram_logistic_tune_options *options,
+                                        gram_kernel **tuned, double *lambda, gram_grid_report *report,
+                                        gram_grid_point *grid, double *held_out, int64_t ldo);
 
 GRAM_END
 

@@ -93,8 +93,8 @@ GRAM_API gram_status gram_loss_model(gram_context *context, const gram_loss *fit
 
 typedef struct gram_loss_tune_options {
     size_t size;
-    gram_loss_options
-        loss;            /* the criterion is this loss, summed over quantiles; lambda and non_crossing are not used */
+    /* borrowed; NULL: the defaults. The criterion is this loss, summed over quantiles; lambda and non_crossing are not used */
+    const gram_loss_options *loss;
     int64_t folds;       /* default 5 */
     int64_t width_count; /* the grid as in gram_logistic_tune_options */
     const double *widths;

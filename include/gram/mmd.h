@@ -71,7 +71,7 @@ GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *
 typedef enum gram_mmd_method {
     GRAM_MMD_TEST_AUTO = 0,    /* AGGREGATED without a kernel, PERMUTATION with one */
     GRAM_MMD_TEST_PERMUTATION, /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m */
-    /* PERMUTATION over `widths` length-scales at once: the largest of the widths' statistics, each over its standard deviation under
+    /* PERMUTATION over `width_count` length-scales at once: the largest of the widths' statistics, each over its standard deviation under
      * random labels, against the same of every permuted labelling. Exact level (after Schrab et al., "MMD aggregated two-sample test",
      * JMLR 24, 2023). */
     GRAM_MMD_TEST_AGGREGATED,
@@ -95,10 +95,10 @@ typedef struct gram_mmd_options {
     /* WILD: over how many rows dependence lasts; its weights are w_t = exp(-1/l) w_(t-1) + noise (Chwialkowski, Sejdinovic and
      * Gretton, NIPS 2014). 0: 20, at most a fifth of the smaller sample. */
     double memory;
-    /* AGGREGATED, SPLIT: the length-scales of the resolved kernel times 2^width_from ... 2^width_to in `widths` (1 to
-     * GRAM_MMD_MAX_WIDTHS) equal steps; default 7 from -4 to 2. */
-    int64_t widths;
-    double width_from, width_to;
+    /* AGGREGATED, SPLIT: the length-scales of the resolved kernel times `width_count` factors (1 to GRAM_MMD_MAX_WIDTHS), evenly on
+     * the log scale; default 7 from 1/16 to 4. One: width_least. */
+    int64_t width_count;
+    double width_least, width_most;
 } gram_mmd_options;
 
 GRAM_API void gram_mmd_options_init(gram_mmd_options *options, size_t size);
@@ -115,7 +115,7 @@ typedef struct gram_mmd_result {
     double null_deviation;
     int64_t redone; /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
-    double width[GRAM_MMD_MAX_WIDTHS];   /* AGGREGATED, SPLIT: factors on the length-scales ... */
+    double widths[GRAM_MMD_MAX_WIDTHS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
     double width_p[GRAM_MMD_MAX_WIDTHS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
 } gram_mmd_result;
 
@@ -125,7 +125,7 @@ GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
 /* Tests the hypothesis that both samples come from one distribution. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
- * AGGREGATED that times `widths`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
+ * AGGREGATED that times `width_count`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
  * AGGREGATED and SPLIT need a kernel with a length-scale: GRAM_ERROR_ARGUMENT. */
 GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                    const gram_points *y, const gram_mmd_options *options, gram_mmd_result *result);

@@ -34,8 +34,8 @@ GRAM_API gram_status gram_nystrom_solve(gram_context *context, const gram_nystro
                                         int64_t ldv);
 
 /* The same for gram_cg_options.precondition (<gram/cg.h>): user is the gram_nystrom. */
-GRAM_API gram_status gram_cg_precondition_nystrom(void *user, gram_context *context, int64_t columns, double *v,
-                                                  int64_t ldv);
+GRAM_API gram_status gram_nystrom_precondition(void *user, gram_context *context, int64_t columns, double *v,
+                                               int64_t ldv);
 
 GRAM_END
 

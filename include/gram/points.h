@@ -14,17 +14,17 @@ typedef struct gram_points gram_points;
 
 /* Makes points from n >= 1 rows of d >= 1 numbers, stride >= d apart. Reads the array once to find NaN and infinities:
  * GRAM_ERROR_DATA names the first one's row and column (counted from 0, as in C). O(n d) time, no memory of that size.
- * The caller destroys the points. */
+ * The caller releases the points. */
 GRAM_API gram_status gram_points_create_f64(gram_context *context, int64_t n, int64_t d, const double *data,
                                             int64_t stride, gram_points **points);
 GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data,
                                             int64_t stride, gram_points **points);
 
-/* Points are counted: one more owner, who destroys them too. Returns points; takes NULL. */
+/* Points are counted: one more owner, who releases them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);
 
-/* Takes NULL. The caller's array is left alone. */
-GRAM_API void gram_points_destroy(gram_points *points);
+/* The last owner frees them. Takes NULL. The caller's array is left alone. */
+GRAM_API void gram_points_release(gram_points *points);
 
 GRAM_API int64_t gram_points_count(const gram_points *points);
 GRAM_API int64_t gram_points_dimension(const gram_points *points);

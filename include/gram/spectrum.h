@@ -1,6 +1,6 @@
 /* The spectrum of a Gram matrix: its eigenvalues, whether it is positive semi-definite, and a certificate if it is not.
  *
- * Everything is computed in f64, on all points or on a seeded sample of them: at most options.most_rows, and no more than those
+ * Everything is computed in f64, on all points or on a seeded sample of them: at most options.rows, and no more than those
  * whose matrix fits in half of the memory budget that is left. Common failures: those of <gram/matrix.h> and <gram/eigen.h>. */
 #ifndef GRAM_SPECTRUM_H
 #define GRAM_SPECTRUM_H
@@ -12,10 +12,10 @@ GRAM_BEGIN
 typedef struct gram_spectrum gram_spectrum;
 
 typedef struct gram_spectrum_options {
-    size_t size;       /* sizeof of this struct, set by gram_spectrum_options_init */
-    int64_t most_rows; /* 4000 */
-    double lambda;     /* of the effective dimension, >= 0; 0: not wanted */
-    int check;         /* look at the entries, too: the second part of the report. 0 */
+    size_t size;   /* sizeof of this struct, set by gram_spectrum_options_init */
+    int64_t rows;  /* at most; default 4,000 */
+    double lambda; /* of the effective dimension, >= 0; 0: not wanted */
+    int check;     /* look at the entries, too: the second part of the report. 0 */
 } gram_spectrum_options;
 
 GRAM_API void gram_spectrum_options_init(gram_spectrum_options *options, size_t size);

@@ -36,17 +36,18 @@ typedef void (*gram_score_fn)(void *user, int64_t d, const double *x, double *sc
 GRAM_API gram_status gram_kernel_stein(gram_context *context, const char *name, gram_kernel *base, gram_score_fn score,
                                        void *user, void (*release)(void *user), gram_kernel **kernel);
 
-/* How the metric of a base kernel imq is chosen from a sample: (1 + (x - y)' G^-1 (x - y))^-1/2 up to a constant. */
-typedef enum gram_precondition {
-    GRAM_PRECONDITION_ID = 0,     /* G = I */
-    GRAM_PRECONDITION_MED = 1,    /* G = ell^2 I, ell the median of the distances (as gram_kernel_resolve takes it) */
-    GRAM_PRECONDITION_SCLMED = 2, /* G = ell^2/log(m) I, m the number of points that are to be chosen, at least 2 */
-    GRAM_PRECONDITION_SMPCOV = 3  /* G = the sample's covariance (divisor n - 1) */
-} gram_precondition;
+/* How the metric of a base kernel imq is chosen from a sample: (1 + (x - y)' G^-1 (x - y))^-1/2 up to a constant. The command calls it
+ * --precondition, as the literature does. */
+typedef enum gram_stein_metric {
+    GRAM_STEIN_METRIC_ID = 0,     /* G = I */
+    GRAM_STEIN_METRIC_MED = 1,    /* G = ell^2 I, ell the median of the distances (as gram_kernel_resolve takes it) */
+    GRAM_STEIN_METRIC_SCLMED = 2, /* G = ell^2/log(m) I, m the number of points that are to be chosen, at least 2 */
+    GRAM_STEIN_METRIC_SMPCOV = 3  /* G = the sample's covariance (divisor n - 1) */
+} gram_stein_metric;
 
 /* The base kernel: imq(c, 0.5), for SMPCOV a warp of it. GRAM_ERROR_NUMERICAL if the covariance is singular. The caller
  * releases it. O(min(n, 2000)^2 d), for SMPCOV O(n d^2). */
-GRAM_API gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_precondition precondition,
+GRAM_API gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_stein_metric metric,
                                        int64_t m, gram_kernel **kernel);
 
 /* Standardises n points of d numbers in place: means are subtracted, then divided by the population deviations (1 for a constant

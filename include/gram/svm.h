@@ -51,7 +51,7 @@ typedef struct gram_svm_options {
     const double *start;         /* n x outputs dual variables to start from, as gram_svm_duals gives; NULL: none */
     int64_t probability_folds;   /* >= 2: probabilities from this many folds; 0 (default): none */
     const double
-        *out_of_fold; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
+        *held_out; /* n x outputs decision values for probabilities, instead of folds; rows of NaN do not count */
     const int64_t
         *groups; /* n numbers: probability_folds keep their rows together (<gram/cross_validation.h>); NULL: none */
     int ordered; /* rows are in order of time: probability_folds go forward in it; default 0 */
@@ -139,10 +139,10 @@ GRAM_API gram_status gram_svm_decide(gram_context *context, int64_t classes, int
 typedef struct gram_svm_tune_options {
     size_t size;
     int64_t folds;                  /* default 5 */
-    int64_t widths;                 /* how many factors for the length-scales, default 10; 1 keeps them */
-    int64_t strengths;              /* how many values of C, default 10; 1 keeps that of the machine's options */
+    int64_t width_count;            /* how many factors for the length-scales, default 10; 1 keeps them */
+    int64_t C_count;                /* how many values of C, default 10; 1 keeps that of the machine's options */
     double width_least, width_most; /* range of the factors, default 1/8 to 4 */
-    double c_least, c_most;         /* range of C, default 2^-4 to 2^11 */
+    double C_least, C_most;         /* range of C, default 2^-4 to 2^11 */
     int64_t rows;                   /* tune on at most this many rows, drawn by the seed; default 5,000 */
     int64_t iterations;             /* at most this many steps in one fit; 0 (default): 100 for each row */
     /* one length-scale per column: 1 try it, 0 (default) do not, -1 try it with 30 rows for each column (up to 20). Their proportions come from kernel
@@ -158,9 +158,9 @@ GRAM_API void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t 
 typedef struct gram_svm_tune_report {
     size_t size;
     int64_t rows; /* tuned on */
-    int64_t fits; /* machines that were solved: folds x widths x strengths x outputs, less those known beforehand */
+    int64_t fits; /* machines that were solved: folds x width_count x C_count x outputs, less those known beforehand */
     int64_t iterations;    /* steps of all of them */
-    double C, factor;      /* chosen: the strength, and the factor of the length-scales */
+    double C, width;       /* chosen: the strength, and the factor on the length-scales */
     double score;          /* cross-validated: accuracy (classification), or mean squared error (regression) */
     double standard_error; /* of the score */
     int at_bound;          /* the choice is at an edge of the grid */
@@ -179,14 +179,14 @@ typedef struct gram_svm_tune_report {
  * C change nothing and are not solved. Fits are solved to a tolerance of 1e-2 at least. Widths and folds run in parallel. With several
  * length-scales (ard) the grid is searched once more, its factors on all of them; scores are those of what was kept.
  *
- * machine: kind, weights, epsilon, tolerance and so on of the machine; NULL: defaults. *tuned is a new kernel (the caller
- * releases it). Unless NULL, scores gets widths x strengths scores, from the least factor and C on, and out_of_fold the n x outputs
+ * options: kind, weights, epsilon, tolerance and so on of the machine; both NULL: defaults. *tuned is a new kernel (the caller
+ * releases it). Unless NULL, scores gets width_count x C_count scores, from the least width and C on, and held_out the n x outputs
  * decision values of the chosen machine at rows that it had not seen, NaN for rows that were not tuned on or that no fold leaves out: what gram_svm_fit makes
  * probabilities from. report may be NULL. Memory: 4 r^2 bytes for each width at a time, as many as cache_bytes allow (at least
  * one), r rows that are tuned on. */
 GRAM_API gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                                   const gram_svm_options *machine, const gram_svm_tune_options *options,
-                                   gram_kernel **tuned, double *C, double *scores, double *out_of_fold,
+                                   const gram_svm_options *options, const gram_svm_tune_options *tune,
+                                   gram_kernel **tuned, double *C, double *scores, double *held_out,
                                    gram_svm_tune_report *report);
 
 GRAM_END

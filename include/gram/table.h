@@ -139,10 +139,10 @@ GRAM_API gram_status gram_reader_open(gram_context *context, const char *path, c
 GRAM_API gram_status gram_reader_open_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                              const gram_table_options *options, gram_reader **reader);
 
-/* The next rows, at most `most_rows`; *table is NULL at the end. The table belongs to the reader and is valid until the
+/* The next rows, at most `rows`; *table is NULL at the end. The table belongs to the reader and is valid until the
  * next call; the levels of its text columns are those of its own rows. A file without rows is an error as for
  * gram_table_read. After a failure the reader can only be closed. */
-GRAM_API gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t most_rows,
+GRAM_API gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows,
                                       const gram_table **table);
 GRAM_API void gram_reader_close(gram_reader *reader);
 

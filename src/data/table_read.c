@@ -230,15 +230,15 @@ static void empty_table(gram_table *table)
         if (table->levels[i]) gram_levels_clear(table->levels[i]);
 }
 
-gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t most_rows, const gram_table **table)
+gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows, const gram_table **table)
 {
     gram_status status = GRAM_OK;
     if (!context || !reader || !table) return GRAM_ERROR_ARGUMENT;
     *table = NULL;
-    FAIL_IF(most_rows < 1, context, GRAM_ERROR_ARGUMENT, "reader_next: most_rows = %lld", (long long)most_rows);
+    FAIL_IF(rows < 1, context, GRAM_ERROR_ARGUMENT, "reader_next: rows = %lld", (long long)rows);
     FAIL_IF(reader->failed, context, GRAM_ERROR_ARGUMENT, "reader_next: the reader has failed before");
     empty_table(reader->table);
-    status = reader->type->fill(context, reader->state, most_rows);
+    status = reader->type->fill(context, reader->state, rows);
     reader->failed = status < 0;
     if (status < 0) return status;
     FAIL_IF(reader->table->n == 0 && reader->table->first_row == 0, context, GRAM_ERROR_DATA, "%s: no rows%s",

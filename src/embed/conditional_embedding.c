@@ -66,7 +66,7 @@ void gram_conditional_destroy(gram_conditional *conditional)
     if (!conditional) return;
     gram_memory *memory = conditional->memory;
     gram_cholesky_destroy(conditional->factor);
-    gram_points_destroy(conditional->x);
+    gram_points_release(conditional->x);
     gram_kernel_release(conditional->kernel);
     gram_memory_give(memory, conditional);
     gram_memory_release(memory);
@@ -87,7 +87,7 @@ static gram_status weights_part(gram_context *context, const gram_conditional *c
     for (int64_t j = 0; j < count; j++)
         for (int64_t i = 0; i < c->x->n; i++) out[(first + j) * ld + i] = block[i * count + j];
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     return status;
 }
 

@@ -69,8 +69,8 @@ static gram_status differentiate(gram_context *context, const stein *self, const
     TRY(gram_points_create_f64(context, w->columns, w->d, w->y, w->d, &y));
     TRY(gram_matrix_derivatives(context, self->base, x, y, &w->at));
 done:
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     return status;
 }
 
@@ -116,7 +116,7 @@ static gram_status check_base(gram_context *context, const gram_kernel *base)
     TRY(gram_points_create_f64(context, 1, d, one, d, &x));
     TRY(gram_matrix_derivatives(context, base, x, NULL, &(gram_derivatives){.ld = 1, .trace = &trace}));
 done:
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_give(context, one);
     return status;
 }

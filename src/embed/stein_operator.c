@@ -195,22 +195,22 @@ done:
     return status;
 }
 
-gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_precondition precondition,
-                              int64_t m, gram_kernel **kernel)
+gram_status gram_stein_kernel(gram_context *context, const gram_points *points, gram_stein_metric metric, int64_t m,
+                              gram_kernel **kernel)
 {
     gram_status status = GRAM_OK;
     double c = 1;
     if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
     *kernel = NULL;
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "stein_kernel: points is NULL");
-    FAIL_IF((int)precondition < GRAM_PRECONDITION_ID || precondition > GRAM_PRECONDITION_SMPCOV, context,
-            GRAM_ERROR_ARGUMENT, "stein_kernel: precondition = %d is not a valid precondition", (int)precondition);
-    if (precondition == GRAM_PRECONDITION_SMPCOV) {
+    FAIL_IF((int)metric < GRAM_STEIN_METRIC_ID || metric > GRAM_STEIN_METRIC_SMPCOV, context, GRAM_ERROR_ARGUMENT,
+            "stein_kernel: metric = %d is not a valid metric", (int)metric);
+    if (metric == GRAM_STEIN_METRIC_SMPCOV) {
         TRY(make_whitened(context, points, kernel));
         goto done;
     }
-    if (precondition != GRAM_PRECONDITION_ID) TRY(median_distance(context, points, &c));
-    if (precondition == GRAM_PRECONDITION_SCLMED) c /= sqrt(log((double)(m > 2 ? m : 2)));
+    if (metric != GRAM_STEIN_METRIC_ID) TRY(median_distance(context, points, &c));
+    if (metric == GRAM_STEIN_METRIC_SCLMED) c /= sqrt(log((double)(m > 2 ? m : 2)));
     TRY(make_imq(context, c, kernel));
 done:
     return status;

@@ -149,7 +149,7 @@ void gram_function_release(gram_function *function)
 {
     if (!function || atomic_fetch_sub(&function->references, 1) != 1) return;
     gram_memory *memory = function->memory;
-    gram_points_destroy(function->centres);
+    gram_points_release(function->centres);
     gram_kernel_release(function->kernel);
     gram_memory_give(memory, function->f64);
     gram_memory_give(memory, function->f32);

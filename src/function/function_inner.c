@@ -143,7 +143,7 @@ static gram_status inner_observed(gram_context *context, const gram_function *f,
     TRY(join(context, f, g, &both));
     TRY(take_half(context, both, 0, &first));
     TRY(take_half(context, both, 1, &second));
-    gram_points_destroy(second->centres); /* the same observations as those of the first */
+    gram_points_release(second->centres); /* the same observations as those of the first */
     second->centres = gram_points_retain(first->centres);
     TRY(sum_products(context, first, second, out, exponents));
 done:
@@ -225,7 +225,7 @@ gram_status gram_function_variation_bound(gram_context *context, const gram_func
     TRY(find_norm(context, f, out));
     for (int64_t o = 0; o < f->outputs; o++) out[o] = distance > 0 && out[o] > 0 ? out[o] * distance : 0;
 done:
-    gram_points_destroy(second);
-    gram_points_destroy(first);
+    gram_points_release(second);
+    gram_points_release(first);
     return status;
 }

@@ -20,7 +20,7 @@ void gram_external_release(gram_external *external)
 {
     if (!external || atomic_fetch_sub(&external->references, 1) != 1) return;
     if (external->release) external->release(external->user);
-    gram_points_destroy(external->points);
+    gram_points_release(external->points);
     gram_memory *memory = external->memory;
     gram_memory_give(memory, external);
     gram_memory_release(memory);

@@ -19,7 +19,7 @@ void gram_learner_forget(gram_learner *learner)
     if (learning->method && learning->method->forget) learning->method->forget(learning);
     gram_kernel_release(learning->kernel);
     gram_kernel_release(learning->written);
-    gram_points_destroy(learning->points);
+    gram_points_release(learning->points);
     gram_prepared_destroy(learning->data);
     gram_preparation_release(learning->preparation);
     gram_arena_release(&learning->arena);

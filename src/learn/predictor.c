@@ -118,7 +118,7 @@ gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor 
     TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
                                     : gram_function_evaluate(context, function, points, values, ldv));
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     return status;
 }
 

@@ -33,7 +33,7 @@ static void destroy(gram_operator *op)
     matrix_free *self = (matrix_free *)op;
     gram_engine_destroy(self->engine);
     gram_kernel_release(self->kernel);
-    gram_points_destroy(self->x);
+    gram_points_release(self->x);
 }
 
 static const gram_operator_type FREE = {"free", apply, destroy, diagonal, columns};

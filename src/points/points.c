@@ -116,7 +116,7 @@ gram_points *gram_points_retain(gram_points *points)
     return points;
 }
 
-void gram_points_destroy(gram_points *points)
+void gram_points_release(gram_points *points)
 {
     if (!points || atomic_fetch_sub(&points->references, 1) != 1) return;
     gram_memory *memory = points->memory;

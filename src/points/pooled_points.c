@@ -37,7 +37,7 @@ done:
 
 void gram_pool_destroy(gram_context *context, gram_pool *pool)
 {
-    gram_points_destroy(pool->points);
+    gram_points_release(pool->points);
     gram_give(context, pool->data);
     memset(pool, 0, sizeof *pool);
 }

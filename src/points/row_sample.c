@@ -88,6 +88,6 @@ void gram_sample_free(gram_context *context, gram_sample *sample)
     gram_give(context, sample->y);
     gram_give(context, sample->weights);
     gram_give(context, sample->data);
-    gram_points_destroy(sample->own);
+    gram_points_release(sample->own);
     *sample = (gram_sample){.n = 0};
 }

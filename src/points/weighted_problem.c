@@ -70,7 +70,7 @@ done:
 
 void gram_problem_free(gram_context *context, gram_problem *p)
 {
-    gram_points_destroy(p->x);
+    gram_points_release(p->x);
     gram_give(context, p->y);
     gram_give(context, p->ridge);
     gram_give(context, p->weights);

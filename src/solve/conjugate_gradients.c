@@ -51,7 +51,7 @@ typedef struct iteration {
 
 void gram_cg_options_init(gram_cg_options *options, size_t size)
 {
-    const gram_cg_options defaults = {.tolerance = 1e-14, .most = 1000};
+    const gram_cg_options defaults = {.tolerance = 1e-14, .iterations = 1000};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -246,7 +246,7 @@ done:
 /* Too many steps, or too many since the worst residual was last halved? */
 static int exhausted(iteration *s)
 {
-    if (s->steps >= s->options.most) return 1;
+    if (s->steps >= s->options.iterations) return 1;
     const double worst = worst_residual(s);
     s->since++;
     if (worst <= s->best_worst / 2) {
@@ -266,7 +266,7 @@ static gram_status iterate(iteration *s)
 {
     gram_status status = GRAM_OK;
     double before = INFINITY;
-    int stop = s->options.most < 1;
+    int stop = s->options.iterations < 1;
     TRY(find_norm(s));
     TRY(find_residual(s));
     while (any_active(s) && !stop) {
@@ -304,8 +304,8 @@ static gram_status check(gram_context *context, const iteration *s)
 {
     gram_status status = GRAM_OK;
     FAIL_IF(!(s->options.tolerance >= 0), context, GRAM_ERROR_ARGUMENT, "cg_solve: the tolerance is not 0 or more");
-    FAIL_IF(s->options.most < 0 || s->options.stall < 0, context, GRAM_ERROR_ARGUMENT,
-            "cg_solve: most = %lld and stall = %lld, need 0 or more", (long long)s->options.most,
+    FAIL_IF(s->options.iterations < 0 || s->options.stall < 0, context, GRAM_ERROR_ARGUMENT,
+            "cg_solve: iterations = %lld and stall = %lld, need 0 or more", (long long)s->options.iterations,
             (long long)s->options.stall);
     FAIL_IF(s->columns < 1 || s->ldb < s->columns || s->ldx < s->columns, context, GRAM_ERROR_ARGUMENT,
             "cg_solve: ldb = %lld or ldx = %lld does not fit columns = %lld", (long long)s->ldb, (long long)s->ldx,
@@ -352,7 +352,7 @@ done:
     return status;
 }
 
-gram_status gram_cg_precondition_factor(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
+gram_status gram_cholesky_precondition(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
 {
     return gram_cholesky_solve(context, user, columns, v, ldv);
 }

@@ -37,7 +37,7 @@ void gram_loss_matrix_free(gram_context *context, gram_loss_matrix *matrix)
 {
     gram_operator_release(matrix->op);
     gram_kernel_release(matrix->by_number);
-    gram_points_destroy(matrix->points);
+    gram_points_release(matrix->points);
     gram_give(context, matrix->stand);
     gram_give(context, matrix->k);
     memset(matrix, 0, sizeof *matrix);

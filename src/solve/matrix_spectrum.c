@@ -25,7 +25,7 @@ struct gram_spectrum {
 
 void gram_spectrum_options_init(gram_spectrum_options *options, size_t size)
 {
-    const gram_spectrum_options defaults = {.size = sizeof defaults, .most_rows = MOST_ROWS};
+    const gram_spectrum_options defaults = {.size = sizeof defaults, .rows = MOST_ROWS};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -97,7 +97,7 @@ done:
 
 static void close_workplace(workplace *w)
 {
-    gram_points_destroy(w->points);
+    gram_points_release(w->points);
     gram_give(w->context, w->numbers);
     gram_give(w->context, w->K);
     gram_give(w->context, w->vector);
@@ -196,7 +196,7 @@ static gram_status find_metric(workplace *w, gram_spectrum_report *s)
     int64_t count = 0;
     gram_status status = gram_points_create_f64(w->context, m, d, w->numbers, step * d, &points);
     if (status >= 0) status = gram_matrix_distance(w->context, w->kernel, points, NULL, w->K, m);
-    gram_points_destroy(points);
+    gram_points_release(points);
     if (status < 0) return status;
     s->metric_rows = m;
     for (int64_t i = 0; i < m; i++)
@@ -230,8 +230,8 @@ static gram_status read_options(gram_context *context, const gram_spectrum_optio
     char lambda[GRAM_NUMBER_SIZE];
     gram_spectrum_options_init(out, sizeof *out);
     TRY(gram_sized_read(context, "spectrum_create", "options", "gram_spectrum_options", options, out, sizeof *out));
-    FAIL_IF(out->most_rows < 1 || !(out->lambda >= 0) || isinf(out->lambda), context, GRAM_ERROR_ARGUMENT,
-            "spectrum_create: options.most_rows = %" PRId64 ", lambda = %s", out->most_rows,
+    FAIL_IF(out->rows < 1 || !(out->lambda >= 0) || isinf(out->lambda), context, GRAM_ERROR_ARGUMENT,
+            "spectrum_create: options.rows = %" PRId64 ", lambda = %s", out->rows,
             gram_number_format(out->lambda, lambda));
 done:
     return status;
@@ -252,7 +252,7 @@ gram_status gram_spectrum_create(gram_context *context, const gram_kernel *kerne
     made->report = (gram_spectrum_report){
         .size = sizeof made->report, .form = NAN, .ratio = NAN, .ratio_rows = {-1, -1}, .metric = {NAN, NAN, NAN}};
     gram_arena_init(&made->arena, made->memory);
-    TRY(choose_rows(&w, &made->arena, points->n, o.most_rows));
+    TRY(choose_rows(&w, &made->arena, points->n, o.rows));
     made->report.n = w.n;
     made->report.rows = w.rows;
     made->report.values = w.values;

@@ -286,7 +286,7 @@ done:
     return status;
 }
 
-gram_status gram_cg_precondition_nystrom(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
+gram_status gram_nystrom_precondition(void *user, gram_context *context, int64_t columns, double *v, int64_t ldv)
 {
     return gram_nystrom_solve(context, user, columns, v, ldv);
 }

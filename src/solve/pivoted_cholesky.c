@@ -62,7 +62,7 @@ static gram_status candidates_matrix(gram_context *context, growth *g)
         TRY(gram_points_create_f32(context, s->candidates, d, f32, d, &points));
     TRY(gram_matrix(context, g->kernel, points, NULL, s->h, s->block));
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     return status;
 }
 

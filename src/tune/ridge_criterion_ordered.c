@@ -100,8 +100,8 @@ static gram_status run_block(gram_context *context, gram_criterion_work *k, cons
     if (gradient) TRY(differentiate(context, k, kernel, b));
 done:
     gram_cholesky_destroy(b->factor);
-    gram_points_destroy(b->train);
-    gram_points_destroy(b->held);
+    gram_points_release(b->train);
+    gram_points_release(b->held);
     gram_give(context, constant);
     return status;
 }

@@ -35,7 +35,7 @@ static void whole_matrix(void **state)
         if (!(fabsl(k[i * n + j] - want) <= allowed)) FAIL_TEST("k(%lld, %lld) is off", (long long)i, (long long)j);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(k);
     free(data);
     gram_context_destroy(context);
@@ -60,7 +60,7 @@ static void packed_operator(void **state)
     gram_operator_release(packed);
     gram_operator_release(lazy);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(free_out), free(packed_out), free(v), free(data);
     gram_context_destroy(context);
 }
@@ -93,7 +93,7 @@ static void check_product(int64_t n, int64_t d)
                           (long long)d, (long long)i, fabsl(first[i * columns + c] - want[c]) / size[c]);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(second), free(first), free(v), free(data);
     gram_context_destroy(two);
     gram_context_destroy(one);

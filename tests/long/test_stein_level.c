@@ -47,12 +47,12 @@ static int rejected(int64_t run, const scenario *s, double *x, double *scores)
     if (s->kernel)
         kernel = test_kernel(context, s->kernel);
     else
-        OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_MED, 0, &kernel));
+        OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_MED, 0, &kernel));
     gram_stein_test_options_init(&options, sizeof options);
     options.flip = s->flip;
     OK(context, gram_stein_test(context, kernel, points, scores, s->d, &options, &result));
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     return result.reject;
 }

@@ -59,9 +59,9 @@ static int coverage_of_one(const coverage_way *way, uint64_t seed)
     options.flat = 1; /* the constant is not known either */
     OK(context, coverage_predict(context, way->solver, kernel, data, y, options, at, &mean, &variance));
     const double miss = 5 + f[N] + sqrt(noise) * e[N] - mean;
-    gram_points_destroy(all);
-    gram_points_destroy(data);
-    gram_points_destroy(at);
+    gram_points_release(all);
+    gram_points_release(data);
+    gram_points_release(at);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
     return fabs(miss) <= 1.959963984540054 * sqrt(variance + noise);

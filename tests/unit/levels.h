@@ -114,8 +114,8 @@ static inline int count_dependent(gram_hsic_method method, int runs, int64_t n, 
         OK(context, gram_hsic_test(context, 2, NULL, (const gram_points *const *)points, &options, &result));
         rejected += result.reject;
         gram_hsic_result_clear(&result);
-        gram_points_destroy(points[0]);
-        gram_points_destroy(points[1]);
+        gram_points_release(points[0]);
+        gram_points_release(points[1]);
         free(x);
         free(y);
         gram_context_destroy(context);

@@ -80,7 +80,7 @@ static inline gram_status sample_make(gram_context *c, int single, uint64_t seed
     }
     gram_preparation_release(preparation);
     gram_function_release(function);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status;
 }

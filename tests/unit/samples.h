@@ -43,8 +43,8 @@ static inline double sample_test(gram_context *context, const char *text, const 
     const double p = result.p_value;
     if (!(p > 0 && p <= 1) || !isfinite(result.statistic)) FAIL_TEST("p = %g, statistic %g", p, result.statistic);
     gram_mmd_result_clear(&result);
-    gram_points_destroy(px);
-    gram_points_destroy(py);
+    gram_points_release(px);
+    gram_points_release(py);
     gram_kernel_release(kernel);
     return p;
 }

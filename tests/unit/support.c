@@ -359,7 +359,7 @@ static int is_compact(const gram_kernel_type *type)
     gram_kernel *kernel = test_kernel(context, list.text[0]);
     gram_points *x = test_points(context, 2, 1, DATA);
     OK(context, gram_matrix(context, kernel, x, NULL, k, 2));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
     test_expressions_free(&list);

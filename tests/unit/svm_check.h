@@ -64,7 +64,7 @@ static inline gram_svm *svm_fit(gram_context *context, const char *kernel, const
     gram_points *x = test_points(context, s->n, s->d, s->x);
     const gram_status status = gram_svm_fit(context, k, x, svm_sample_y(s, o->kind), o, &svm);
     if (status < 0) FAIL_TEST("%s: %s", kernel, gram_context_message(context));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     return svm;
 }
@@ -76,7 +76,7 @@ static inline double *svm_matrix(gram_context *context, const char *kernel, cons
     gram_kernel *parsed = test_kernel(context, kernel);
     gram_points *x = test_points(context, s->n, s->d, s->x);
     OK(context, gram_matrix(context, parsed, x, NULL, k, s->n));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(parsed);
     return k;
 }

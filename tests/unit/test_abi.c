@@ -20,7 +20,7 @@ typedef struct world {
     double *numbers, *others; /* which the points borrow */
     gram_points *x, *line, *other;
     double y[N], classes[N], spare[N * N];
-    int64_t labels[N], fold[N];
+    int64_t fold[N];
     gram_table *table;
     gram_preparation *preparation;
     gram_gp *gp; /* by inducing points */
@@ -66,8 +66,7 @@ static world make_world(void)
     test_uniform(2, N, -0.1, 0.1, w.y);
     for (int i = 0; i < N; i++) {
         w.y[i] += sin(x[2 * i]);
-        w.labels[i] = x[2 * i] + 3 * w.y[i] > 2 || i % 5 == 0;
-        w.classes[i] = (double)w.labels[i];
+        w.classes[i] = x[2 * i] + 3 * w.y[i] > 2 || i % 5 == 0;
         w.fold[i] = i % 4;
     }
     OK(w.context, gram_table_read_memory(w.context, "t.csv", csv, sizeof csv - 1, NULL, &w.table));
@@ -90,9 +89,9 @@ static void free_world(world *w)
     gram_gp_destroy(w->gp);
     gram_preparation_release(w->preparation);
     gram_table_destroy(w->table);
-    gram_points_destroy(w->other);
-    gram_points_destroy(w->line);
-    gram_points_destroy(w->x);
+    gram_points_release(w->other);
+    gram_points_release(w->line);
+    gram_points_release(w->x);
     gram_kernel_release(w->kernel);
     gram_context_destroy(w->context);
     free(w->numbers);
@@ -355,7 +354,7 @@ static gram_status laplace_tune_report(world *w, void *given)
 static gram_status logistic_fit(world *w, void *given)
 {
     gram_logistic *fit = NULL;
-    const gram_status status = gram_logistic_fit(w->context, w->kernel, w->x, CLASSES, w->labels, given, &fit);
+    const gram_status status = gram_logistic_fit(w->context, w->kernel, w->x, CLASSES, w->classes, given, &fit);
     if (fit) w->reported = gram_logistic_get_report(fit)->size;
     gram_logistic_destroy(fit);
     return status;
@@ -370,7 +369,7 @@ static gram_status folds_make(world *w, void *given)
 static gram_status tune_logistic(world *w, const gram_logistic_tune_options *options, gram_grid_report *report)
 {
     gram_kernel *tuned = NULL;
-    const gram_status status = gram_logistic_tune(w->context, w->kernel, w->x, CLASSES, w->labels, options, &tuned,
+    const gram_status status = gram_logistic_tune(w->context, w->kernel, w->x, CLASSES, w->classes, options, &tuned,
                                                   w->spare, report, NULL, NULL, 0);
     gram_kernel_release(tuned);
     return status;
@@ -801,8 +800,8 @@ static const use uses[] = {
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
     READS(gram_svm_fit, gram_svm_options, "svm_fit: options", svm_fit),
-    READS(gram_svm_tune, gram_svm_options, "svm_tune: machine", svm_tune_machine),
-    READS(gram_svm_tune, gram_svm_tune_options, "svm_tune: options", svm_tune_options),
+    READS(gram_svm_tune, gram_svm_options, "svm_tune: options", svm_tune_machine),
+    READS(gram_svm_tune, gram_svm_tune_options, "svm_tune: tune", svm_tune_options),
     FILLS(gram_svm_tune, gram_svm_tune_report, "svm_tune: report", svm_tune_report),
     READS(gram_mmd_test, gram_mmd_options, "mmd_test: options", mmd_test),
     FILLS(gram_mmd_test, gram_mmd_result, "mmd_test: result", mmd_test_result),
@@ -1031,12 +1030,24 @@ static void inner_options_have_a_size(void **state)
     assert_int_equal(gp_path_create(&w, &path), GRAM_ERROR_ARGUMENT);
     assert_string_equal(gram_context_message(w.context),
                         "gp_path_create: options.gp.size is 0; call gram_gp_options_init");
-    gram_laplace_tune_options laplace;
-    gram_laplace_tune_options_init(&laplace, sizeof laplace);
-    laplace.laplace.size = 0;
-    assert_int_equal(laplace_tune(&w, &laplace), GRAM_ERROR_ARGUMENT);
+    gram_laplace_options laplace;
+    gram_laplace_options_init(&laplace, sizeof laplace);
+    laplace.size = 0;
+    gram_laplace_tune_options evidence;
+    gram_laplace_tune_options_init(&evidence, sizeof evidence);
+    evidence.laplace = &laplace;
+    assert_int_equal(laplace_tune(&w, &evidence), GRAM_ERROR_ARGUMENT);
     assert_string_equal(gram_context_message(w.context),
                         "laplace_tune: options.laplace.size is 0; call gram_laplace_options_init");
+    gram_loss_options loss;
+    gram_loss_options_init(&loss, sizeof loss);
+    loss.size = 0;
+    gram_loss_tune_options folds;
+    gram_loss_tune_options_init(&folds, sizeof folds);
+    folds.loss = &loss;
+    assert_int_equal(loss_tune(&w, &folds), GRAM_ERROR_ARGUMENT);
+    assert_string_equal(gram_context_message(w.context),
+                        "loss_tune: options.loss.size is 0; call gram_loss_options_init");
     free_world(&w);
 }
 

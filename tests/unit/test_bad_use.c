@@ -119,7 +119,7 @@ static void points(void **state)
     assert_null(made);
     assert_int_equal(gram_points_create_f64(NULL, 3, 4, data, 4, &made), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_points_create_f64(context, 3, 4, data, 4, NULL), GRAM_ERROR_ARGUMENT);
-    gram_points_destroy(NULL);
+    gram_points_release(NULL);
 }
 
 /* The first of many, whatever the number of threads; far into the array. */
@@ -157,7 +157,7 @@ static void bench_make(bench *b)
 static void bench_free(bench *b)
 {
     for (int i = 0; i < OUT; i++) assert_true(b->out[i] == -7);
-    gram_points_destroy(b->x);
+    gram_points_release(b->x);
 }
 
 /* Every function of matrix.h and every operator refuses the kernel on these points in the same way. */
@@ -196,7 +196,7 @@ static void kernel_and_points(void **state)
     all_refuse(&b, b.x, NULL, "on(1:2, rbf(ell=[1,2,3]))", GRAM_ERROR_DIMENSION, "ell");
     gram_points *two = test_points(context, N, 2, b.data);
     all_refuse(&b, b.x, two, "rbf(ell=1)", GRAM_ERROR_DIMENSION, "");
-    gram_points_destroy(two);
+    gram_points_release(two);
     bench_free(&b);
 }
 
@@ -217,7 +217,7 @@ static void outside_the_domain(void **state)
     gram_kernel *fits = test_kernel(context, "min(o=-0.5) + on(1:2, min())");
     OK(context, gram_matrix(context, fits, bad, NULL, out, N));
     gram_kernel_release(fits);
-    gram_points_destroy(bad);
+    gram_points_release(bad);
     bench_free(&b);
 }
 
@@ -277,7 +277,7 @@ static void one_point(void **state)
     gram_kernel_release(set);
     gram_kernel_release(open);
     gram_kernel_release(k);
-    gram_points_destroy(x);
+    gram_points_release(x);
 }
 
 /* ---- contexts ---- */
@@ -320,7 +320,7 @@ static void cancelling(void **state)
     assert_non_null(strstr(gram_context_message(stopping), "cancel"));
     assert_int_equal(gram_context_memory_used(stopping), before);
     gram_kernel_release(k);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(out), free(v), free(data);
     gram_context_destroy(stopping);
 }

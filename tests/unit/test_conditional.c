@@ -38,8 +38,8 @@ static void is_ridge_regression(void **state)
         }
     gram_conditional_destroy(c);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
-    gram_points_destroy(query);
+    gram_points_release(points);
+    gram_points_release(query);
     gram_context_destroy(context);
     free(x);
     free(z);
@@ -81,8 +81,8 @@ static void linear_gaussian(void **state)
     }
     gram_conditional_destroy(c);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
-    gram_points_destroy(query);
+    gram_points_release(points);
+    gram_points_release(query);
     gram_context_destroy(context);
     free(x);
     free(noise);
@@ -110,7 +110,7 @@ static void refusals(void **state)
     gram_conditional_destroy(c);
     gram_conditional_destroy(NULL);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 

@@ -14,7 +14,7 @@ static double log_at(gram_context *context, const gram_density *density, int64_t
         OK(context, gram_density_score(context, density, points, score, d));
     else
         OK(context, gram_density_log(context, density, points, &value));
-    gram_points_destroy(points);
+    gram_points_release(points);
     return value;
 }
 
@@ -153,7 +153,7 @@ static void messages(void **state)
     assert_int_equal(gram_density_score(context, density, points, out, 3), GRAM_ERROR_DIMENSION);
     assert_int_equal(gram_density_score(context, NULL, points, out, 3), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_density_log(context, density, points, NULL), GRAM_ERROR_ARGUMENT);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_density_destroy(density);
     gram_density_destroy(NULL);
     gram_context_destroy(context);

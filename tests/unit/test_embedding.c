@@ -39,7 +39,7 @@ static void samples(void **state)
     gram_function_release(mu);
     gram_function_release(plain);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     free(x);
     free(w);
     free(k);
@@ -59,8 +59,8 @@ static double kernel_at(const line *l, double x, double y)
     double out;
     gram_points *a = test_points(l->context, 1, 1, &x), *b = test_points(l->context, 1, 1, &y);
     OK(l->context, gram_matrix(l->context, l->kernel, a, b, &out, 1));
-    gram_points_destroy(a);
-    gram_points_destroy(b);
+    gram_points_release(a);
+    gram_points_release(b);
     return out;
 }
 
@@ -92,7 +92,7 @@ static void line_integrals(void **state)
         }
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -112,7 +112,7 @@ static double embed_at(const outer *o, double z1, double z2)
     double at[2] = {o->mean[0] + o->factor[0] * z1, o->mean[1] + o->factor[2] * z1 + o->factor[3] * z2}, out;
     gram_points *point = test_points(o->context, 1, o->d, at);
     OK(o->context, gram_gaussian_embed(o->context, o->kernel, o->q, point, &out));
-    gram_points_destroy(point);
+    gram_points_release(point);
     return out;
 }
 
@@ -181,8 +181,8 @@ static void special_cases(void **state)
         if (t == 0) assert_true(sqrt(got) <= hypot(0.5, 0.5) / 0.8); /* W_1 is the distance of the means */
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     gram_context_destroy(context);
 }
 
@@ -231,7 +231,7 @@ static gram_status play(gram_context *context)
     if (status >= 0) status = gram_gaussian_mmd_squared(context, kernel, &g, &g, out);
     gram_function_release(mu);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     return status;
 }
 

@@ -33,7 +33,7 @@ static void run_one(gram_context *context, const char *text, int64_t n, int64_t 
 {
     trial t = {context, text, test_kernel(context, text), n, d, data, test_points(context, n, d, data), 0};
     body(&t);
-    gram_points_destroy(t.x);
+    gram_points_release(t.x);
     gram_kernel_release(t.kernel);
 }
 
@@ -56,7 +56,7 @@ static void run_whole(gram_context *context, int64_t n, int64_t d, trial_fn body
         const char *text = list.text[e];
         trial t = {context, text, test_kernel(context, text), n, d, data, test_points(context, n, d, data), 1};
         body(&t);
-        gram_points_destroy(t.x);
+        gram_points_release(t.x);
         gram_kernel_release(t.kernel);
     }
     test_expressions_free(&list);
@@ -157,7 +157,7 @@ static void check_cross(const trial *t)
             if (cross[i * ld + j] != -7) BROKEN(t, "wrote between the rows");
         if (white && !(cross[i * ld + i] < k[i * t->n + i])) BROKEN(t, "white took copies for the same observation");
     }
-    gram_points_destroy(y);
+    gram_points_release(y);
     free(cross);
     free(k);
     free(copy);
@@ -224,7 +224,7 @@ static void check_product(const trial *t)
     gram_points *y = test_points(t->context, m, t->d, other);
     k = matrix(t, y, m);
     check_product_with(t, y, m, k);
-    gram_points_destroy(y);
+    gram_points_release(y);
     free(other);
     free(k);
 }
@@ -310,7 +310,7 @@ static void check_threads(const trial *t)
         gram_context_destroy(context);
     }
     for (int which = 0; which < RESULTS; which++) free(first.numbers[which]);
-    gram_points_destroy(y);
+    gram_points_release(y);
     free(other);
     free(v);
 }
@@ -374,8 +374,8 @@ static void check_f32(const trial *t)
     free(diagonal);
     free(p32);
     free(v);
-    gram_points_destroy(x32);
-    gram_points_destroy(x64);
+    gram_points_release(x32);
+    gram_points_release(x64);
     free(k64);
     free(k32);
     free(wide);
@@ -535,7 +535,7 @@ static void check_near(gram_context *context, const near_kernel *kind, const cha
     assert_true(asked >= n / 4);
     if (!(worst <= 1e-6)) FAIL_TEST("%.200s, d = %lld: 1 - k is off by %.2g", text, (long long)d, worst);
     free(k);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
 }
 
@@ -640,7 +640,7 @@ static void near_duplicates_covariance(void **state)
         }
         assert_true(asked >= N / 4);
         if (!(worst <= 1e-6)) FAIL_TEST("rbf(S), d = %lld: 1 - k is off by %.2g", (long long)d, worst);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
         free(k);
         free(data);
@@ -679,7 +679,7 @@ static void check_extreme(gram_context *context, const char *kind, const extreme
             FAIL_TEST("%s, d = %lld, points of size %g: k(%lld, %lld) = %g", text, (long long)d, e->scale,
                       (long long)(i / N), (long long)(i % N), k[i]);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(narrow);
     free(data);
 }
@@ -731,8 +731,8 @@ static void extremes_f32(void **state)
         if (!(distance <= 4e-6 * largest)) FAIL_TEST("%s: f32 is off by %g of %g", TEXTS[e], distance, largest);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(x32);
+    gram_points_release(x);
+    gram_points_release(x32);
     free(data);
     gram_context_destroy(context);
 }

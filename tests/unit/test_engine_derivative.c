@@ -61,8 +61,8 @@ static void problem_make(gram_context *context, int64_t n, int64_t m, int64_t d,
 
 static void problem_free(problem *p)
 {
-    gram_points_destroy(p->x);
-    gram_points_destroy(p->y);
+    gram_points_release(p->x);
+    gram_points_release(p->y);
     free(p->x_data);
     free_all(&p->all);
 }
@@ -102,7 +102,7 @@ static void difference_values(const problem *p, int by_y, int64_t l, double *slo
         OK(p->context, gram_matrix(p->context, p->kernel, by_y ? p->x : moved, by_y ? moved : p->y, k, ld));
         const double factor = (q > 0 ? COEFFICIENT[q - 1] : -COEFFICIENT[-q - 1]) / (60 * step(p));
         for (int64_t i = 0; i < p->n * ld; i++) slope[i] += factor * k[i];
-        gram_points_destroy(moved);
+        gram_points_release(moved);
     }
     free(k);
     free(work);
@@ -121,7 +121,7 @@ static void difference_slopes(const problem *p, int64_t m, double *slope)
         OK(p->context, gram_matrix_derivatives(p->context, p->kernel, p->x, moved, &only));
         const double factor = (q > 0 ? COEFFICIENT[q - 1] : -COEFFICIENT[-q - 1]) / (60 * step(p));
         for (int64_t i = 0; i < count; i++) slope[i] += factor * by_x[i];
-        gram_points_destroy(moved);
+        gram_points_release(moved);
     }
     free(by_x);
     free(work);
@@ -408,8 +408,8 @@ static void closed_forms(void **state)
         compare(&p, "the sum at x = y", 0, 0, trace[0], -4 * want->at_zero, 2e-15);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     gram_context_destroy(context);
 }
 
@@ -432,8 +432,8 @@ static void polynomial(void **state)
                     4 * pow(base, 3) * (l == m) + 12 * base * base * Y[l] * X[m], 1e-13);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     gram_context_destroy(context);
 }
 
@@ -458,8 +458,8 @@ static void whole_numbers(void **state)
             }
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     gram_context_destroy(context);
 }
 
@@ -483,7 +483,7 @@ static void near_points(void **state)
                                                 &(gram_derivatives){2, values, NULL, NULL, NULL, mixed}));
             /* of matern 1.5 it differs by 3 sqrt(3) r, of 1.7 by about r^1.4 */
             for (int l = 0; l < 4; l++) compare(&p, "d2k/dx dy nearby", l, 0, mixed[4 + l], mixed[l], 20 * t + 1e-11);
-            gram_points_destroy(x);
+            gram_points_release(x);
         }
         gram_kernel_release(kernel);
     }
@@ -525,7 +525,7 @@ static void far_points(void **state)
         }
         free_all(&all);
         gram_kernel_release(kernel);
-        gram_points_destroy(x);
+        gram_points_release(x);
     }
     gram_context_destroy(context);
 }
@@ -606,7 +606,7 @@ static void refusals(void **state)
     OK(context, gram_kernel_scale(context, "f-of-x", one, NULL, NULL, rbf, &kernel));
     refuses(context, kernel, x, "f-of-x");
     gram_kernel_release(rbf);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -629,7 +629,7 @@ static void bad_arguments(void **state)
     REFUSED(context, gram_matrix_derivatives(context, kernel, x, NULL, &narrow), GRAM_ERROR_ARGUMENT, "ld = 2");
     assert_int_equal(gram_matrix_derivatives(context, kernel, x, NULL, &huge), GRAM_ERROR_OVERFLOW);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -649,8 +649,8 @@ static void all_derivatives(gram_context *context, double *out)
                                   .mixed = out + (2 + 2 * D) * PAIRS};
     OK(context, gram_matrix_derivatives(context, kernel, x, y, &all));
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     free(data);
 }
 
@@ -676,8 +676,8 @@ static void strides_and_types(void **state)
     assert_memory_equal(a, b, sizeof a);
     assert_true(a[2] == -7 && a[5] == -7 && a[1] == a[3]);
     gram_kernel_release(kernel);
-    gram_points_destroy(narrow);
-    gram_points_destroy(x);
+    gram_points_release(narrow);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 

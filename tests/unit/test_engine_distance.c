@@ -34,7 +34,7 @@ static double distance_at(const char *text, double r)
     OK(context, gram_matrix_distance(context, kernel, x, NULL, out, 2));
     assert_true(out[0] == 0 && out[3] == 0 && out[1] == out[2]);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     return out[1];
 }
 
@@ -108,8 +108,8 @@ static void whole_table(void **state)
         gram_kernel_release(kernel);
     }
     test_expressions_free(&list);
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     free(data);
     free(k);
     free(got);
@@ -127,7 +127,7 @@ static void distances(gram_context *c, double *out)
         for (int i = 0; i < N; i++) assert_true(out[i * N + i] == 0);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(data);
 }
 
@@ -155,8 +155,8 @@ static void single_points(void **state)
         assert_true(test_distance(N, N, one, N, two, N) <= 1e-12);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     free(wide);
 }
 
@@ -181,7 +181,7 @@ static void bad_use(void **state)
     assert_int_equal(gram_context_place(context, NULL, NULL), 1);
     gram_kernel_release(kernel);
     gram_kernel_release(origin);
-    gram_points_destroy(x);
+    gram_points_release(x);
 }
 
 /* The place of a number that is not finite. */

@@ -25,8 +25,8 @@ static fixture make(void)
 
 static void drop(fixture *f)
 {
-    gram_points_destroy(f->x);
-    gram_points_destroy(f->y);
+    gram_points_release(f->x);
+    gram_points_release(f->y);
     free(f->x_data);
     free(f->y_data);
     gram_context_destroy(f->context);
@@ -241,7 +241,7 @@ static void input_gradient(void **state)
             double *values = matrix(&f, k, x, f.y, M);
             for (int64_t i = 0; i < N * M; i++) want[i / M] += q * w[i] * values[i] / (2 * h);
             free(values);
-            gram_points_destroy(x);
+            gram_points_release(x);
         }
         for (int64_t i = 0; i < N; i++) assert_true(fabs(gradient[i * D + l] - want[i]) <= 1e-6);
         free(want);

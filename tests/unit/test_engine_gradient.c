@@ -44,8 +44,8 @@ static void problem_make(gram_context *context, int64_t n, int64_t m, int64_t d,
 
 static void problem_free(problem *p)
 {
-    gram_points_destroy(p->x);
-    gram_points_destroy(p->y);
+    gram_points_release(p->x);
+    gram_points_release(p->y);
     free(p->x_data);
     free(p->a);
     free(p->b);
@@ -169,9 +169,9 @@ static double differentiate_input(const problem *p, int64_t l, double *slope)
         OK(p->context, gram_matrix(p->context, p->kernel, x, still, k, p->m));
         const double factor = (q > 0 ? COEFFICIENT[q - 1] : -COEFFICIENT[-q - 1]) / (120 * h);
         for (int64_t i = 0; i < p->n * p->m; i++) slope[i] += factor * k[i];
-        gram_points_destroy(x);
+        gram_points_release(x);
     }
-    gram_points_destroy(still);
+    gram_points_release(still);
     free(k);
     free(moved);
     return h;
@@ -300,7 +300,7 @@ static void kinks(void **state)
                           CASES[c].want[l]);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -321,7 +321,7 @@ static void closed_form(void **state)
     assert_true(fabs(gradient[1] - 3 * k / 8) <= 1e-15);
     assert_true(fabs(gradient[2] - 1) <= 1e-15);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 

@@ -122,8 +122,8 @@ static void check_all(gram_context *context, reference *table, const expected *w
         for (int64_t j = 0; j < 2; j++) check(table, want, "columns", i, index[j], out[i * 2 + j]);
 
     gram_kernel_release(kernel);
-    gram_points_destroy(y);
-    gram_points_destroy(x);
+    gram_points_release(y);
+    gram_points_release(x);
     free(out);
     free(copy);
     table->kernel_count++;

@@ -361,7 +361,7 @@ static void test_c_only(void **state)
     }
     assert_int_equal(wrong, 0);
     assert_int_equal(gram_context_memory_used(context), before);
-    gram_points_destroy(sample);
+    gram_points_release(sample);
     gram_context_destroy(context);
 }
 

@@ -36,7 +36,7 @@ static world world_make(int threads, int64_t n, int64_t d)
 static void world_free(world *w)
 {
     for (int k = 0; k < COUNT; k++) gram_kernel_release(w->kernels[k]);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->numbers);
     gram_context_destroy(w->context);
 }

@@ -29,7 +29,7 @@ static gram_function *make(gram_context *context, const char *text, int64_t n, c
     gram_kernel *kernel = test_kernel(context, text);
     gram_points *points = test_points(context, n, D, x);
     OK(context, gram_function_create(context, kernel, points, outputs, numbers, outputs, constant, &f));
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return f;
 }
@@ -85,8 +85,8 @@ static void identities(void **state)
         gram_function_release(f);
     }
     test_expressions_free(&list);
-    gram_points_destroy(z);
-    gram_points_destroy(x);
+    gram_points_release(z);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -113,7 +113,7 @@ static void reproducing(void **state)
         }
         gram_function_release(f);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -140,7 +140,7 @@ static void linear(void **state)
     gram_function_release(scaled);
     gram_function_release(f);
     gram_function_release(g);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -299,10 +299,10 @@ static void variation(void **state)
         OK(context, gram_function_variation_bound(context, f, two, 0, 1, bound));
         OK(context, gram_function_evaluate(context, f, two, at_pair, 1));
         assert_true(fabs(at_pair[0] - at_pair[1] - bound[0]) <= 1e-12 * bound[0]);
-        gram_points_destroy(two);
+        gram_points_release(two);
         gram_function_release(f);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -331,12 +331,12 @@ static void mixed_types(void **state)
     for (int i = 0; i < M; i++) assert_true(fabs(w[i] - u[i] - v[i]) <= 1e-13);
     OK(context, gram_function_distance(context, f, f, &distance));
     assert_true(distance == 0);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_function_release(twice);
     gram_function_release(sum);
     gram_function_release(f);
     gram_function_release(g);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
 }
@@ -367,8 +367,8 @@ static void bad_arguments(void **state)
     REFUSED(c, gram_function_variation_bound(c, f, x, 0, M, values), GRAM_ERROR_ARGUMENT, "j = 20");
     REFUSED(c, gram_function_variation_bound(c, f, flat, 0, 1, values), GRAM_ERROR_DIMENSION, "x has 1");
     assert_null(out);
-    gram_points_destroy(flat);
-    gram_points_destroy(x);
+    gram_points_release(flat);
+    gram_points_release(x);
     gram_function_release(single);
     gram_function_release(other);
     gram_function_release(f);
@@ -402,8 +402,8 @@ done:
     gram_function_release(sum);
     gram_function_release(g);
     gram_function_release(f);
-    gram_points_destroy(z);
-    gram_points_destroy(x);
+    gram_points_release(z);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return status;
 }

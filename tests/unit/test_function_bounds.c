@@ -78,7 +78,7 @@ static void rademacher_holds(void **state)
     const double complexity = 3 * mean / N, bound = gram_bound_rademacher(3, trace, N);
     assert_true(complexity <= bound && complexity >= bound / sqrt(2));
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 

@@ -29,7 +29,7 @@ static gram_function *make(gram_context *context, const char *text, int64_t outp
     gram_kernel *kernel = test_kernel(context, text);
     gram_points *x = test_points(context, N, D, centres);
     OK(context, gram_function_create(context, kernel, x, outputs, a, OUTPUTS, constant, &f));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return f;
 }
@@ -54,7 +54,7 @@ static void closed_form(void **state)
             }
             assert_true(fabs(out[i * (OUTPUTS + 2) + o] - sum) <= 8 * DBL_EPSILON * size);
         }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_function_release(f);
     gram_context_destroy(context);
 }
@@ -85,8 +85,8 @@ static void every_kernel(void **state)
         gram_function_release(f);
     }
     test_expressions_free(&list);
-    gram_points_destroy(c);
-    gram_points_destroy(x);
+    gram_points_release(c);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -112,7 +112,7 @@ static void gradient_of_differences(void **state)
                 }
                 gram_points *both = test_points(context, 2 * D, D, sides);
                 OK(context, gram_function_evaluate(context, f, both, values, OUTPUTS));
-                gram_points_destroy(both);
+                gram_points_release(both);
                 for (int l = 0; l < D; l++) {
                     const double wide = sides[(2 * l + 1) * D + l] - sides[2 * l * D + l];
                     const double ratio = (values[(2 * l + 1) * OUTPUTS + o] - values[2 * l * OUTPUTS + o]) / wide;
@@ -123,7 +123,7 @@ static void gradient_of_differences(void **state)
         }
         gram_function_release(f);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -144,7 +144,7 @@ static void everything(gram_context *context, double *out)
     OK(context, gram_function_distance(context, f, g, numbers + 4));
     gram_function_release(f);
     gram_function_release(g);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     free(b);
     free(data);
@@ -181,10 +181,10 @@ static void single_centres(void **state)
     assert_true(test_distance(M, 2, out, 2, other, 2) <= 1e-4);
     gram_function_release(f);
     gram_function_release(g);
-    gram_points_destroy(x);
-    gram_points_destroy(x32);
-    gram_points_destroy(narrow);
-    gram_points_destroy(wide);
+    gram_points_release(x);
+    gram_points_release(x32);
+    gram_points_release(narrow);
+    gram_points_release(wide);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
 }
@@ -205,7 +205,7 @@ static void owns_everything(void **state)
     gram_function *f = NULL, *g = make(context, "rbf(ell=0.7)", 1);
     OK(first, gram_function_create(first, kernel, x, 1, numbers, OUTPUTS, constant, &f));
     assert_true(gram_context_memory_used(first) - before >= (N * D + N) * sizeof(double));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(first);
     memset(data, 0, sizeof centres);
@@ -226,7 +226,7 @@ static void owns_everything(void **state)
     gram_function_release(g);
     gram_function_release(NULL);
     assert_null(gram_function_retain(NULL));
-    gram_points_destroy(z);
+    gram_points_release(z);
     gram_context_destroy(context);
 }
 
@@ -263,8 +263,8 @@ static void bad_arguments(void **state)
     REFUSED(c, gram_function_gradient(c, none, 0, x, out, D - 1), GRAM_ERROR_ARGUMENT, "ldo = 2");
     REFUSED(c, gram_function_gradient(c, none, 0, flat, out, D), GRAM_ERROR_DIMENSION, "x has 2 columns");
     gram_function_release(none);
-    gram_points_destroy(flat);
-    gram_points_destroy(x);
+    gram_points_release(flat);
+    gram_points_release(x);
     gram_kernel_release(ard);
     gram_kernel_release(open);
     gram_kernel_release(kernel);

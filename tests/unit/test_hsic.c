@@ -52,7 +52,7 @@ static two make_two(gram_context *context, const char *a, const char *b, int64_t
 
 static void free_two(two *t)
 {
-    for (int v = 0; v < 2; v++) gram_points_destroy(t->points[v]), gram_kernel_release(t->kernels[v]);
+    for (int v = 0; v < 2; v++) gram_points_release(t->points[v]), gram_kernel_release(t->kernels[v]);
     free(t->x);
     free(t->y);
     free(t->k);
@@ -173,7 +173,7 @@ static void several(void **state)
     assert_true(fabs(result.statistic - (first + mean[0] * mean[1] * mean[2] - 2 * last)) <= 1e-14);
     assert_true(result.reject && result.p_value < 0.02);
     gram_hsic_result_clear(&result);
-    for (int v = 0; v < V; v++) gram_points_destroy(points[v]);
+    for (int v = 0; v < V; v++) gram_points_release(points[v]);
     gram_kernel_release(kernel);
     free(x);
     free(k);
@@ -210,10 +210,10 @@ static void odd_and_bad(void **state)
     assert_int_equal(gram_hsic_test(context, 2, NULL, pair, &options, &r), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_hsic(context, NULL, a, NULL, a, &out), GRAM_ERROR_ARGUMENT);
     gram_hsic_result_clear(&r);
-    gram_points_destroy(a);
-    gram_points_destroy(b);
-    gram_points_destroy(c);
-    gram_points_destroy(d);
+    gram_points_release(a);
+    gram_points_release(b);
+    gram_points_release(c);
+    gram_points_release(d);
     free(x);
     gram_context_destroy(context);
 }
@@ -260,7 +260,7 @@ static gram_status play(gram_context *context)
         gram_hsic_result_clear(&result);
         gram_kernel_release(kernel);
     }
-    for (int v = 0; v < 3; v++) gram_points_destroy(points[v]);
+    for (int v = 0; v < 3; v++) gram_points_release(points[v]);
     return status;
 }
 
@@ -296,9 +296,9 @@ static void columns(void **state)
     OK(context, gram_hsic_test(context, 2, NULL, (const gram_points *const *)pair, &options, &result));
     assert_true(score[2] == (result.statistic - result.null_mean) / result.null_deviation);
     gram_hsic_result_clear(&result);
-    for (int i = 0; i < 2; i++) gram_points_destroy(pair[i]);
-    gram_points_destroy(a);
-    gram_points_destroy(b);
+    for (int i = 0; i < 2; i++) gram_points_release(pair[i]);
+    gram_points_release(a);
+    gram_points_release(b);
     free(x);
     gram_context_destroy(context);
 }

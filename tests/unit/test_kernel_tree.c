@@ -415,7 +415,7 @@ static void test_external_sharing(void **state)
     assert_int_equal(gram_kernel_check_dimension(context, centred, 3), GRAM_ERROR_DIMENSION);
     assert_string_equal(gram_context_message(context), "centre: the sample has 2 columns, the points have 3 here");
 
-    gram_points_destroy(sample);
+    gram_points_release(sample);
     gram_kernel *const early[] = {rbf, leaf, sum, scaled, centred, resolved, changed};
     for (size_t i = 0; i < sizeof early / sizeof *early; i++) gram_kernel_release(early[i]);
     assert_int_equal(leaf_released, 0);
@@ -464,7 +464,7 @@ static void test_external_equality(void **state)
             if (gram_kernel_equal(kernels[0][i], kernels[1][j]) != (i == j)) fail_msg("%d against %d", i, j);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < COUNT; j++) gram_kernel_release(kernels[i][j]);
-        gram_points_destroy(samples[i]);
+        gram_points_release(samples[i]);
     }
     gram_kernel_release(rbf);
     gram_kernel_release(poly);
@@ -538,7 +538,7 @@ static gram_status run_all(gram_context *context)
     power = NULL;
     TRY(gram_kernel_on(context, 1, &column, product, &power));
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(ard);
     gram_kernel_release(resolved);
     gram_kernel_release(changed);
@@ -558,7 +558,7 @@ static gram_status run_resolve(gram_context *context)
     TRY(gram_kernel_parse(context, "rbf", &kernel));
     TRY(gram_kernel_resolve(context, kernel, points, &resolved));
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(resolved);
     gram_kernel_release(kernel);
     return status;
@@ -592,7 +592,7 @@ static gram_status run_combinators(gram_context *context)
     TRY(gram_kernel_resolve(context, centred, points, &resolved));
     TRY(gram_kernel_properties(context, resolved, 2, &facts));
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(resolved);
     gram_kernel_release(centred);
     gram_kernel_release(scaled);

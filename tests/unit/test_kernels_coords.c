@@ -19,7 +19,7 @@ static double *matrix(gram_context *context, const char *text, int64_t n, int64_
     gram_kernel *kernel = test_kernel(context, text);
     OK(context, gram_matrix(context, kernel, x, NULL, k, n));
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     return k;
 }
 
@@ -281,9 +281,9 @@ static void sinc_slope(void **state)
                                                             : 2 * (t * cosl(t) - sinl(t)) / (t * t);
         if (!(fabsl(got - want) <= 1e-14L * fabsl(want)))
             FAIL_TEST("slope of sinc at t = %g is %.17g, should be %.17Lg", T[i], got, want);
-        gram_points_destroy(x);
+        gram_points_release(x);
     }
-    gram_points_destroy(y);
+    gram_points_release(y);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
 }
@@ -459,7 +459,7 @@ static void domains(void **state)
             FAIL_TEST("%s says \"%s\"", CASES[c].text, gram_context_message(context));
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -513,7 +513,7 @@ static void defaults(void **state)
         gram_kernel_release(resolved);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 

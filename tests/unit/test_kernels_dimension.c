@@ -34,7 +34,7 @@ static double *matrix_on(const char *text, int64_t n, int64_t d, const double *d
     gram_kernel *kernel = test_kernel(context, text);
     gram_points *x = test_points(context, n, d, data);
     OK(context, gram_matrix(context, kernel, x, NULL, k, n));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return k;
 }
@@ -185,8 +185,8 @@ static void check_transform(const transform *t, const char *text)
             FAIL_TEST("%s in R^%d: the Fourier transform at %g is %.3g of the integral", text, t->d, w + 0.5,
                       sum / mass);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(origin);
+    gram_points_release(x);
+    gram_points_release(origin);
     gram_kernel_release(kernel);
     free(k);
     free(data);

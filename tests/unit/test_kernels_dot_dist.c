@@ -15,7 +15,7 @@ static double *matrix_on(gram_context *context, const char *text, int64_t n, int
     gram_kernel *kernel = test_kernel(context, text);
     gram_points *x = test_points(context, n, d, data);
     OK(context, gram_matrix(context, kernel, x, NULL, k, n));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return k;
 }
@@ -213,7 +213,7 @@ static void rq_slope_by_alpha(void **state)
         gram_kernel_release(kernel);
     }
     gram_kernel_release(start);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -391,7 +391,7 @@ static void resolved(void **state)
         gram_kernel_release(done);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 
@@ -417,7 +417,7 @@ static void intpow_values(void **state)
     OK(context, gram_matrix_input_gradient(context, kernel, x, NULL, &w, gradient, 2));
     assert_true(fabs(gradient[0] - 3 * 8 * log(2)) <= 1e-14 && fabs(gradient[1] - 2 * 8 * log(2)) <= 1e-14);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(k);
     gram_context_destroy(context);
 }
@@ -436,7 +436,7 @@ static void intpow_domain(void **state)
         assert_non_null(strstr(gram_context_message(context), " is not one of 0, 1, 2, ..."));
         OK(context, gram_matrix(context, part, x, NULL, k, 2));
         assert_true(k[0] == 2 && k[1] == 8 && k[3] == 512);
-        gram_points_destroy(x);
+        gram_points_release(x);
     }
     gram_kernel_release(part);
     gram_kernel_release(kernel);
@@ -466,9 +466,9 @@ static void overflow(void **state)
         const double t = DATA[i / 4] - DATA[i % 4];
         assert_true(fabs(k[i] - exp2(-t * t / 2)) <= 1e-13 * exp2(-t * t / 2));
     }
-    gram_points_destroy(one);
-    gram_points_destroy(small);
-    gram_points_destroy(large);
+    gram_points_release(one);
+    gram_points_release(small);
+    gram_points_release(large);
     gram_kernel_release(normal);
     gram_kernel_release(narrow);
     gram_kernel_release(power);

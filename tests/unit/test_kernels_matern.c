@@ -354,7 +354,7 @@ static void test_expression(void **state)
     REFUSED(context, gram_kernel_parse(context, "matern(1000.5)", &kernel), GRAM_ERROR_ARGUMENT,
             "nu must be at most 1000");
     assert_null(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
 }
 

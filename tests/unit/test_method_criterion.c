@@ -49,7 +49,7 @@ static problem make(int64_t outputs, int weighted, int intercept)
 
 static void drop(problem *p)
 {
-    gram_points_destroy(p->points);
+    gram_points_release(p->points);
     gram_context_destroy(p->context);
     free(p->x);
     free(p->y);
@@ -370,7 +370,7 @@ static void tiles(void **state)
             assert_memory_equal(&value, &first_value, sizeof value);
             assert_memory_equal(gradient, first, 6 * sizeof *first);
             gram_kernel_release(kernel);
-            gram_points_destroy(p.points);
+            gram_points_release(p.points);
             gram_context_destroy(context);
         }
     }
@@ -415,7 +415,7 @@ static void along_gradient(void **state)
         if (!(fabs(slope - expected) <= 1e-7 * fabs(slope)))
             FAIL_TEST("%s: %.12g instead of %.12g", KIND_NAMES[kind], expected, slope);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(y);
@@ -442,8 +442,8 @@ static void one_and_two_rows(void **state)
     OK(context, gram_krr_criterion(context, kernel, one, 1, y, 1, &o, 0.1, &value, NULL));
     assert_true(fabs(value - 1) < 1e-12);
     gram_kernel_release(kernel);
-    gram_points_destroy(one);
-    gram_points_destroy(two);
+    gram_points_release(one);
+    gram_points_release(two);
     gram_context_destroy(context);
 }
 
@@ -480,8 +480,8 @@ static void single_precision_points(void **state)
     OK(p.context, gram_krr_criterion(p.context, kernel, wide, 1, p.y, M, &o, 0.1, &expected, expected_gradient));
     assert_memory_equal(&value, &expected, sizeof value);
     assert_memory_equal(gradient, expected_gradient, sizeof gradient);
-    gram_points_destroy(narrow);
-    gram_points_destroy(wide);
+    gram_points_release(narrow);
+    gram_points_release(wide);
     gram_kernel_release(kernel);
     free(x32);
     free(x64);

@@ -31,8 +31,8 @@ static double slow_gp(gram_context *c, const gp_setting *s, const gp_data *t, co
     const dense_gp twin = {n, gp_columns_of(s, D), m, a, columns, y, cross, own, new_columns, s->flat};
     const double likelihood = dense_gp_posterior(&twin, mean, covariance);
     free(a), free(cross), free(own);
-    gram_points_destroy(points);
-    gram_points_destroy(others);
+    gram_points_release(points);
+    gram_points_release(others);
     gram_kernel_release(kernel);
     return likelihood;
 }
@@ -44,7 +44,7 @@ static gram_gp *fit(gram_context *c, const gp_setting *s, const gp_data *t)
     gram_kernel *kernel = test_kernel(c, s->kernel);
     gram_points *x = test_points(c, N, D, t->x);
     OK(c, gram_gp_fit(c, kernel, x, t->y, &o, &gp));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return gp;
 }
@@ -69,7 +69,7 @@ static void posterior_and_likelihood(void **state)
         for (int i = 0; i < NEW; i++) test_near("variance", NULL, 1, variance + i, covariance + i * NEW + i, 1e-12);
         test_near("likelihood", NULL, 1, &gram_gp_get_report(gp)->log_marginal_likelihood, &likelihood, 1e-11);
         assert_true(gram_gp_get_report(gp)->backward_error < 1e-14);
-        gram_points_destroy(z);
+        gram_points_release(z);
         gram_gp_destroy(gp);
     }
     gram_context_destroy(c);
@@ -132,7 +132,7 @@ static void gradients(void **state)
             }
             test_near("gradient", NULL, 1, gradient + p, &difference, 1e-6);
         }
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -160,8 +160,8 @@ static void posterior_mean_is_ridge_regression(void **state)
         OK(c, gram_function_evaluate(c, gram_krr_function(krr), z, b, 1));
         test_near("mean", NULL, NEW, a, b, 1e-12);
         gram_krr_destroy(krr);
-        gram_points_destroy(x);
-        gram_points_destroy(z);
+        gram_points_release(x);
+        gram_points_release(z);
         gram_kernel_release(kernel);
         gram_gp_destroy(gp);
     }
@@ -184,7 +184,7 @@ static void interpolates_and_never_negative(void **state)
     assert_true(gram_gp_get_report(gp)->jitter > 0 && gram_gp_get_report(gp)->jitter < 1e-8);
     for (int i = 0; i < N; i++) assert_true(variance[i] >= 0 && variance[i] < 1e-6);
     test_near("interpolant", NULL, N, mean, t.y, 1e-2);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_gp_destroy(gp);
     gram_context_destroy(c);
 }
@@ -227,8 +227,8 @@ static void dependent_columns(void **state)
         assert_true(fabs(mean[0][j] - mean[1][j]) < 1e-9);
         assert_true(fabs(variance[0][j] - variance[1][j]) < 1e-9);
     }
-    gram_points_destroy(points);
-    gram_points_destroy(others);
+    gram_points_release(points);
+    gram_points_release(others);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }

@@ -46,8 +46,8 @@ static void compare_posterior(gram_context *c, const gp_setting *s, const gp_dat
     assert_true((a == NULL) == (b == NULL) && (!a || fabs(*a - *b) < 1e-5 * (1 + fabs(*a))));
     gram_gp_destroy(exact);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_kernel_release(kernel);
 }
 
@@ -84,7 +84,7 @@ static void unfinished(void **state)
     gram_gp_cg_options_init(&o, sizeof o);
     gp.cg = &o;
     o.rank = 3;
-    o.most = 4;
+    o.iterations = 4;
     OK(c, gram_gp_fit(c, kernel, x, t->y, &gp, &exact));
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg), GRAM_NOT_CONVERGED);
     assert_true(gram_gp_cg_get_report(cg)->value.residual > 1e-4);
@@ -98,8 +98,8 @@ static void unfinished(void **state)
     assert_true(more > 1e-3);
     gram_gp_destroy(exact);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -133,7 +133,7 @@ static void compare_likelihood(const gp_setting *s, const gp_data *t, int64_t ra
         assert_true(value.residual <= 1e-6);
         z2 += miss * miss / (value.standard_error * value.standard_error) / SEEDS;
         for (int p = 0; p < count; p++) slopes[p][seed] = gradient[p], errors[p] += error[p] * error[p] / SEEDS;
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
         gram_context_destroy(c);
     }
@@ -180,7 +180,7 @@ static void full_rank(void **state)
         OK(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &gp, &value, NULL, NULL));
         assert_true(fabs(value.log_marginal_likelihood - exact) < 1e-7 * fabs(exact));
         assert_true(value.iterations <= 2 && value.trace_error < 1e-10);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -207,7 +207,7 @@ static void loose_solves(void **state)
     }
     assert_true(value[0].residual > 1e-5 && value[1].residual <= 1e-10);
     assert_true(fabs(value[0].log_marginal_likelihood - value[1].log_marginal_likelihood) < 2e-2);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -232,8 +232,8 @@ static void everything(gram_context *c, double *out)
     OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &gp, &cg));
     OK(c, gram_gp_cg_predict(c, cg, z, t->new_basis, 1, out, out + NEW));
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_kernel_release(kernel);
 }
 
@@ -293,9 +293,9 @@ static void single_precision(void **state)
     }
     for (int i = 0; i < NEW; i++)
         assert_true(fabs(mean[i] - mean2[i]) < 1e-3 && fabs(variance[i] - variance2[i]) < 1e-3);
-    gram_points_destroy(x);
-    gram_points_destroy(f32);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(f32);
+    gram_points_release(z);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(single);
@@ -335,13 +335,13 @@ static void bad_arguments(void **state)
     o.tolerance = 0;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     o.tolerance = 1e-8;
-    o.most = 0;
+    o.iterations = 0;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, &gp, &cg), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_gp_cg_likelihood(c, kernel, points, y, NULL, &value, NULL, gradient), GRAM_ERROR_ARGUMENT);
     y[2] = NAN;
     assert_int_equal(gram_gp_cg_fit(c, kernel, points, y, NULL, &cg), GRAM_ERROR_DATA);
-    gram_points_destroy(points);
-    gram_points_destroy(wide);
+    gram_points_release(points);
+    gram_points_release(wide);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -370,7 +370,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_gp_cg_fit(c, kernel, points, y, &gp, &cg);
     if (status >= 0) status = gram_gp_cg_predict(c, cg, points, NULL, 0, mean, variance);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status;
 }
@@ -394,7 +394,7 @@ static void small_budget(void **state)
     OK(c, gram_gp_cg_fit(c, kernel, x, t->y, NULL, &cg));
     assert_true(gram_gp_cg_get_report(cg)->value.rank < 150); /* 275 without a budget */
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }

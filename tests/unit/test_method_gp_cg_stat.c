@@ -32,14 +32,14 @@ static void begin(int set, const char *text, truth *t)
     t->gp.noise = 0.04;
     t->x = test_points(t->context, N, 2, t->places);
     t->last = test_points(t->context, 1, 2, t->places + 2 * N);
-    gram_points_destroy(all);
+    gram_points_release(all);
     free(e);
 }
 
 static void end(truth *t)
 {
-    gram_points_destroy(t->x);
-    gram_points_destroy(t->last);
+    gram_points_release(t->x);
+    gram_points_release(t->last);
     gram_kernel_release(t->kernel);
     gram_context_destroy(t->context);
 }
@@ -132,8 +132,8 @@ static void draws(void **state)
         free(out);
         gram_gp_path_destroy(path);
         gram_gp_destroy(gp);
-        gram_points_destroy(x);
-        gram_points_destroy(z);
+        gram_points_release(x);
+        gram_points_release(z);
         end(&t);
     }
 }

@@ -63,7 +63,7 @@ static void wide_factor(void **state)
             assert_true(fabs(sum - z[i * LD + k]) < 1e-5 * size);
         }
     gram_cholesky_destroy(factor);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(x), free(v), free(g), free(norms), free(z), free(shift);
@@ -103,8 +103,8 @@ static void compare_posterior(gram_context *c, const gp_setting *s, const gp_dat
     assert_true((a == NULL) == (b == NULL) && (!a || fabs(*a - *b) < 1e-5 * (1 + fabs(*a))));
     gram_gp_destroy(exact);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_kernel_release(kernel);
 }
 
@@ -154,7 +154,7 @@ static void compare_likelihood(const gp_setting *s, const gp_data *t, uint64_t s
         if (!(fabs(gradient[p] - slope[p]) < 5e-5 * (1 + fabs(slope[p])) && error[p] < 5e-5 * (1 + fabs(slope[p]))))
             FAIL_TEST("%s: derivative %d is %.10g, exact %.10g, error %g", s->kernel, p, gradient[p], slope[p],
                       error[p]);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -200,7 +200,7 @@ static void correction_matters(void **state)
                   lost);
     gram_cholesky_destroy(factor);
     gram_cholesky_destroy(narrow);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(shift);
@@ -229,7 +229,7 @@ static void too_ill_conditioned(void **state)
                                                  "the noise or use the exact f64 path");
     REFUSED(c, gram_gp_cg_likelihood(c, kernel, x, t->y, &o, &value, NULL, NULL), GRAM_ERROR_NUMERICAL,
             "gp_likelihood: the matrix is too ill-conditioned");
-    cg_options.most = 3; /* the caller's own limit is not the matrix's fault */
+    cg_options.iterations = 3; /* the caller's own limit is not the matrix's fault */
     assert_int_equal(gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg), GRAM_NOT_CONVERGED);
     assert_int_equal(gram_gp_cg_get_report(cg)->value.iterations, 3);
     gram_gp_cg_destroy(cg);
@@ -237,7 +237,7 @@ static void too_ill_conditioned(void **state)
     REFUSED(c, gram_gp_cg_fit(c, negative, x, t->y, &o, &cg), GRAM_ERROR_NUMERICAL,
             "too ill-conditioned for an f32 factor");
     gram_kernel_release(negative);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -258,8 +258,8 @@ static void everything(gram_context *c, double *out)
     OK(c, gram_gp_cg_fit(c, kernel, x, t->y, &o, &cg));
     OK(c, gram_gp_cg_predict(c, cg, z, t->new_basis, 1, out, out + NEW));
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_kernel_release(kernel);
 }
 
@@ -291,7 +291,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_gp_cg_fit(c, kernel, points, y, &o, &cg);
     if (status >= 0) status = gram_gp_cg_predict(c, cg, points, NULL, 0, mean, variance);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status;
 }
@@ -324,7 +324,7 @@ static void half_the_memory(void **state)
     OK(c, gram_gp_cg_fit(c, kernel, points, y, &o, &cg));
     assert_true(gram_gp_cg_get_report(cg)->value.iterations <= 5);
     gram_gp_cg_destroy(cg);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(x);

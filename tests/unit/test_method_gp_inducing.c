@@ -55,9 +55,9 @@ static double slow_bound(gram_context *c, const gp_setting *s, const data *t, do
     gp_mean_columns(s, NEW, D, rows->z, rows->new_basis, new_columns);
     const dense_gp twin = {N, gp_columns_of(s, D), NEW, a, columns, rows->y, cross, own, new_columns, s->flat};
     const double likelihood = dense_gp_posterior(&twin, mean, covariance);
-    gram_points_destroy(x);
-    gram_points_destroy(z);
-    gram_points_destroy(n);
+    gram_points_release(x);
+    gram_points_release(z);
+    gram_points_release(n);
     gram_kernel_release(kernel);
     free(r), free(a), free(cross), free(kzx), free(kzz), free(kzn), free(own);
     return likelihood - 0.5 * trace;
@@ -98,9 +98,9 @@ static void against_matrices(void **state)
                 FAIL_TEST("%s: variance %g, slowly %g", s->kernel, variance2[i], variance);
         }
         gram_gp_inducing_destroy(fit);
-        gram_points_destroy(x);
-        gram_points_destroy(z);
-        gram_points_destroy(n);
+        gram_points_release(x);
+        gram_points_release(z);
+        gram_points_release(n);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -139,8 +139,8 @@ static void all_points(void **state)
                 assert_true(fabs(mean[i] - mean2[i]) < 1e-5 && fabs(variance[i] - variance2[i]) < 1e-6);
             gram_gp_inducing_destroy(fit);
             gram_gp_destroy(full);
-            gram_points_destroy(x);
-            gram_points_destroy(n);
+            gram_points_release(x);
+            gram_points_release(n);
             gram_kernel_release(kernel);
         }
     gram_context_destroy(c);
@@ -165,8 +165,8 @@ static double moved_bound(gram_context *c, const gp_setting *s, const data *t, i
     o.jitter = 1e-6;
     gram_points *x = test_points(c, N, D, t->rows.x), *positions = test_points(c, M, D, z);
     OK(c, gram_gp_inducing_bound(c, moved, x, t->rows.y, positions, &gp, &value, NULL, NULL, 0));
-    gram_points_destroy(x);
-    gram_points_destroy(positions);
+    gram_points_release(x);
+    gram_points_release(positions);
     gram_kernel_release(moved);
     gram_kernel_release(kernel);
     return value.bound;
@@ -201,8 +201,8 @@ static void gradient(void **state)
                 FAIL_TEST("%s: derivative %d of %d is %.9g, by differences %.9g", s->kernel, p, count, slopes[p],
                           slope);
         }
-        gram_points_destroy(x);
-        gram_points_destroy(z);
+        gram_points_release(x);
+        gram_points_release(z);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -231,8 +231,8 @@ static void several_blocks(void **state)
     for (int p = 0; p < 3; p++)
         if (fabs(slopes[p] - slopes2[p]) > 1e-5 * (1 + fabs(slopes[p])))
             FAIL_TEST("derivative %d: %g, exact %g", p, slopes2[p], slopes[p]);
-    gram_points_destroy(points);
-    gram_points_destroy(z);
+    gram_points_release(points);
+    gram_points_release(z);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(x);
@@ -253,7 +253,7 @@ static double fit_bound(gram_context *c, const char *text, int n, const double *
         *out = fit;
     else
         gram_gp_inducing_destroy(fit);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return bound;
 }
@@ -301,8 +301,8 @@ static void learns(void **state)
     assert_true(fabs(slopes[3] * r->noise) < 0.5);
     for (int i = 0; i < 20 * D; i++) assert_true(fabs(places[i]) < 0.5);
     gram_gp_inducing_destroy(fit);
-    gram_points_destroy(points);
-    gram_points_destroy(z);
+    gram_points_release(points);
+    gram_points_release(z);
     free(x);
     free(e);
     gram_context_destroy(c);
@@ -366,9 +366,9 @@ static void single_precision(void **state)
         gram_gp_inducing_destroy(fit);
     }
     for (int i = 0; i < 2 * NEW; i++) assert_true(fabs(out[0][i] - out[1][i]) < 1e-5);
-    gram_points_destroy(x);
-    gram_points_destroy(f32);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(f32);
+    gram_points_release(z);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -472,8 +472,8 @@ static void round_trip(void **state)
         assert_null(fit);
         free(bad);
         gram_gp_destroy(copy);
-        gram_points_destroy(x);
-        gram_points_destroy(n);
+        gram_points_release(x);
+        gram_points_release(n);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -497,7 +497,7 @@ static void learnt_and_chosen(gram_context *c, double *out)
     gram_points *n = test_points(c, NEW, D, z);
     OK(c, gram_gp_inducing_predict(c, fit, n, NULL, 0, out, out + NEW));
     gram_gp_inducing_destroy(fit);
-    gram_points_destroy(n);
+    gram_points_release(n);
     o.choice = GRAM_INDUCING_GREEDY;
     o.learn_parameters = o.learn_positions = o.learn_noise = 0;
     out[2 * NEW + 1] = fit_bound(c, "rbf(ell=[0.5,0.7])", ROWS, x, y, &gp, NULL);
@@ -554,8 +554,8 @@ static void degenerate(void **state)
                 gram_gp_destroy(full);
                 gram_gp_inducing_destroy(fit);
             }
-        gram_points_destroy(x);
-        gram_points_destroy(z);
+        gram_points_release(x);
+        gram_points_release(z);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -604,8 +604,8 @@ static void bad_arguments(void **state)
     y[2] = NAN;
     assert_int_equal(gram_gp_inducing_fit(c, kernel, points, y, &gp, &fit), GRAM_ERROR_DATA);
     assert_null(fit);
-    gram_points_destroy(points);
-    gram_points_destroy(wide);
+    gram_points_release(points);
+    gram_points_release(wide);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -646,7 +646,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_gp_inducing_bound(c, kernel, points, y, points, &gp, &value, slopes, places, 1);
     gram_gp_destroy(fit);
     gram_gp_destroy(copy);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status;
 }

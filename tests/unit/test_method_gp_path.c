@@ -31,7 +31,7 @@ static void compare_prior(const char *text)
     OK(c, gram_matrix(c, kernel, points, NULL, k, POINTS));
     sample_has_moments(text, POINTS, DRAWS, out, NULL, k);
     gram_gp_path_destroy(path);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(out);
@@ -61,8 +61,8 @@ static void compare_spectrum(const char *text)
     for (int lag = 0; lag < LAGS; lag++)
         if (fabs(sum[lag] - k[lag + 1] / height) > 4.5 / sqrt(COUNT))
             FAIL_TEST("%s: E cos is %g, the kernel %g", text, sum[lag], k[lag + 1] / height);
-    gram_points_destroy(points);
-    gram_points_destroy(origin);
+    gram_points_release(points);
+    gram_points_release(origin);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -139,8 +139,8 @@ static void refusals(void **state)
     assert_int_equal(gram_gp_path_evaluate(c, path, points, NULL, 0, out, 1), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_gp_path_evaluate(c, path, wide, NULL, 0, out, 2), GRAM_ERROR_DIMENSION);
     gram_gp_path_destroy(path);
-    gram_points_destroy(points);
-    gram_points_destroy(wide);
+    gram_points_release(points);
+    gram_points_release(wide);
     gram_kernel_release(kernel);
     gram_kernel_release(open);
     gram_context_destroy(c);
@@ -185,7 +185,7 @@ static gram_gp_path *make_path(gram_context *c, const data *t, gram_mean mean, i
     o.frequencies = 100;
     o.solver = solver;
     OK(c, gram_gp_path_create(c, kernel, D, x, t->y, &o, &path));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return path;
 }
@@ -216,13 +216,13 @@ static void one_function(void **state)
             gram_points *single = test_points(c, 1, D, t.z + i * D);
             OK(c, gram_gp_path_evaluate(c, exact, single, t.new_basis + i, 1, row, DRAWS));
             assert_true(test_distance(1, DRAWS, out + i * DRAWS, DRAWS, row, DRAWS) < 1e-10);
-            gram_points_destroy(single);
+            gram_points_release(single);
         }
         for (int j = 1; j < DRAWS; j++) spread = fmax(spread, fabs(out[j] - out[0]));
         assert_true(spread > 0.05); /* draws differ */
         gram_gp_path_destroy(exact);
         gram_gp_path_destroy(cg);
-        gram_points_destroy(z);
+        gram_points_release(z);
         gram_context_destroy(c);
         free(out);
         free(other);
@@ -244,7 +244,7 @@ static void interpolates(void **state)
         for (int j = 0; j < DRAWS; j++) assert_true(fabs(out[i * DRAWS + j] - t.y[i]) < 1e-7);
     free(out);
     gram_gp_path_destroy(path);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(c);
 }
 
@@ -257,7 +257,7 @@ static void both_solvers(gram_context *c, double *out)
         gram_points *z = test_points(c, NEW, D, t.z);
         OK(c, gram_gp_path_evaluate(c, path, z, t.new_basis, 1, out, DRAWS));
         gram_gp_path_destroy(path);
-        gram_points_destroy(z);
+        gram_points_release(z);
     }
 }
 
@@ -290,8 +290,8 @@ static void far_away(void **state)
     OK(c, gram_gp_path_evaluate(c, path, far, NULL, 0, b, 1));
     for (int i = 0; i < ROWS; i++) assert_true(fabs(a[i] - b[i]) < 1e-4);
     gram_gp_path_destroy(path);
-    gram_points_destroy(near);
-    gram_points_destroy(far);
+    gram_points_release(near);
+    gram_points_release(far);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -317,7 +317,7 @@ static gram_status play(gram_context *c)
         if (status >= 0) status = gram_gp_path_evaluate(c, path, points, NULL, 0, out, 2);
         gram_gp_path_destroy(path);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status;
 }

@@ -66,7 +66,7 @@ static gram_gp *fit(gram_context *c, const way *w, const line *t, gram_gp_option
     o.solver = w->solver;
     o.precision = w->precision;
     OK(c, gram_gp_fit(c, kernel, x, t->y, &o, &gp));
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return gp;
 }
@@ -75,7 +75,7 @@ static void predict(gram_context *c, const gram_gp *gp, const line *t, double *o
 {
     gram_points *z = test_points(c, NEW, 1, t->z);
     OK(c, gram_gp_predict(c, gp, z, t->new_basis, 1, out, out + NEW));
-    gram_points_destroy(z);
+    gram_points_release(z);
 }
 
 static void agree(void **state)
@@ -128,7 +128,7 @@ static void functions(void **state)
             }
             gram_gp_destroy(gp);
         }
-    gram_points_destroy(z);
+    gram_points_release(z);
     gram_context_destroy(c);
 }
 
@@ -211,8 +211,8 @@ static void same_bits_from_factor(void **state)
         gram_gp_destroy(gp);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(z);
+    gram_points_release(x);
+    gram_points_release(z);
     gram_context_destroy(c);
     free(factor);
     free(first);
@@ -238,7 +238,7 @@ static void factor_is_one(void **state)
             const double noise = i == j ? 0.05 / t.weights[i] + t.row_noise[i] : 0;
             assert_true(fabs(sum - k[i * ROWS + j] - noise) < 1e-12);
         }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_gp_destroy(gp);
     gram_context_destroy(c);
 }
@@ -326,7 +326,7 @@ static void refused(void **state)
         assert_int_equal(gram_gp_gradient(c, gp, z, out, 1), markov ? GRAM_ERROR_UNSUPPORTED : GRAM_OK);
         gram_gp_destroy(gp);
     }
-    gram_points_destroy(z);
+    gram_points_release(z);
     gram_context_destroy(c);
 }
 
@@ -409,7 +409,7 @@ static void gives_way(void **state)
     o.precision = GRAM_PRECISION_MIXED;
     assert_int_equal(gram_gp_fit(c, kernel, x, t->y, &o, &gp), GRAM_ERROR_NUMERICAL);
     assert_null(gp);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -442,7 +442,7 @@ static void likelihoods(void **state)
             if (!(fabs(out[i] - exact[i]) < (o.solver == GRAM_SOLVER_CG && i > 0 ? 0.1 : 1e-3) * (1 + fabs(exact[i]))))
                 FAIL_TEST("%s: %d is %g, exact %g", gram_solver_name(o.solver), i, out[i], exact[i]);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -478,7 +478,7 @@ static gram_status play(gram_context *c)
         gram_gp_destroy(gp);
         gram_gp_destroy(copy);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     return status;
 }

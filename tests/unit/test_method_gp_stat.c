@@ -38,8 +38,8 @@ static void posterior_draws(void **state)
     sample_has_moments("posterior", M, DRAWS, out, mean, covariance);
     free(out);
     gram_gp_destroy(gp);
-    gram_points_destroy(points);
-    gram_points_destroy(others);
+    gram_points_release(points);
+    gram_points_release(others);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -69,7 +69,7 @@ static void squared_norm_of_draws(void **state)
     print_message("mean of f'K^-1 f: %.3f for %d points\n", sum, N);
     assert_true(fabs(sum - N) < 5 * sqrt(2.0 * N / DRAWS));
     free(out);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }

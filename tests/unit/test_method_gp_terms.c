@@ -71,8 +71,8 @@ static void term_of_a_sum(void **state)
         for (int j = 0; j < M; j++) assert_true(fabs(total[j] + beta - mean[j]) < 1e-11);
         gram_gp_destroy(gp);
     }
-    gram_points_destroy(points);
-    gram_points_destroy(others);
+    gram_points_release(points);
+    gram_points_release(others);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -100,8 +100,8 @@ static void conjugate_update(void **state)
     assert_true(fabs(mean - 7.5 / noise / precision) < 1e-12);
     assert_true(fabs(variance - 1 / precision) < 1e-12);
     gram_gp_destroy(gp);
-    gram_points_destroy(points);
-    gram_points_destroy(at);
+    gram_points_release(points);
+    gram_points_release(at);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -138,8 +138,8 @@ static void weights(void **state)
     assert_true(fabs(variance[0] - g[2] / det) < 1e-12);
     assert_true(fabs(variance[1] - g[0] / det) < 1e-12);
     gram_gp_destroy(gp);
-    gram_points_destroy(points);
-    gram_points_destroy(at);
+    gram_points_release(points);
+    gram_points_release(at);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }

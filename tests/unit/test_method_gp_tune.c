@@ -69,8 +69,8 @@ static void reference(void **state)
         OK(c, gram_gp_predict(c, gp, other, NULL, 0, &found[2 * count + 2], &found[2 * count + 3]));
         test_near(text, NULL, 2 * count + 4, found, expected, 1e-11);
         gram_gp_destroy(gp);
-        gram_points_destroy(points);
-        gram_points_destroy(other);
+        gram_points_release(points);
+        gram_points_release(other);
         gram_kernel_release(kernel);
     }
     assert_int_equal(blocks, 5);
@@ -172,7 +172,7 @@ static void gradients(void **state)
             values[p] = at;
         }
         test_near(COMPOSITES[k / 2], NULL, count + 1, gradient, expected, 1e-8);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -208,11 +208,11 @@ static void leaving_out(void **state)
             variance += o.noise / (o.weights ? t.weights[i] : 1) + (o.row_noise ? t.row_noise[i] : 0);
             sum -= 0.5 * (log(2 * acos(-1) * variance) + (t.y[i] - mean) * (t.y[i] - mean) / variance);
             gram_gp_destroy(gp);
-            gram_points_destroy(own);
-            gram_points_destroy(others);
+            gram_points_release(own);
+            gram_points_release(others);
         }
         test_near(COMPOSITES[k], NULL, 1, &value, &sum, 1e-9);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -251,8 +251,8 @@ static void weights_are_row_noises(void **state)
         t.weights[7] = wrong[k];
         REFUSED(c, gram_gp_likelihood(c, kernel, x, t.y, &weighted, a[0], NULL), GRAM_ERROR_DATA, "weights[7]");
     }
-    gram_points_destroy(sorted);
-    gram_points_destroy(x);
+    gram_points_release(sorted);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -280,7 +280,7 @@ static result tune(gram_context *c, const char *text, int64_t n, int64_t d, cons
         assert_null(r.kernel);
     else
         r.count = values_of(c, r.kernel, noise, r.values);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return r;
 }
@@ -331,7 +331,7 @@ static void grid_optimum(void **state)
         assert_int_equal(r.report.rows, ROWS);
         gram_kernel_release(r.kernel);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -380,7 +380,7 @@ static void many_rows(void **state)
     assert_int_equal(r.count, 2);
     assert_true(isnan(r.report.value_isotropic));
     gram_kernel_release(r.kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(c);
     free(x);
     free(y);
@@ -411,7 +411,7 @@ static void fixed_ones_stay(void **state)
     double value;
     OK(c, gram_gp_likelihood(c, r.kernel, points, y, &o, &value, NULL));
     test_near("value of what was fixed", NULL, 1, &r.report.value, &value, 1e-12);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(r.kernel);
     gram_context_destroy(c);
 }
@@ -435,7 +435,7 @@ static void rows_keep_what_is_theirs(void **state)
         is_maximum(c, &r, x, t.y, o, GRAM_GP_OBJECTIVE_ML);
         gram_kernel_release(r.kernel);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(c);
 }
 
@@ -505,7 +505,7 @@ static void priors_pull(void **state)
             if (sum > best + 0.003) FAIL_TEST("value %d moved: %.9g instead of %.9g", i, sum, best);
             if (i >= 0) values[i] = held.values[i];
         }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(free_one.kernel);
     gram_kernel_release(held.kernel);
     gram_context_destroy(c);
@@ -679,7 +679,7 @@ static void markov_agrees(void **state)
     test_near("noise", NULL, 1, &noise, &dense.values[2], 2e-2);
     gram_kernel_release(dense.kernel);
     gram_kernel_release(tuned);
-    gram_points_destroy(points);
+    gram_points_release(points);
 
     double *t = test_random(13, MANY, 0, 2000),
            *z = test_random(14, MANY, -1, 1); /* 6,000 times the dense one's lengths */
@@ -690,7 +690,7 @@ static void markov_agrees(void **state)
     assert_int_equal(report.rows, MANY);
     assert_true(fabs(noise / (0.25 / 3) - 1) < 0.1); /* the model is rougher than the wave and takes some of it */
     gram_kernel_release(tuned);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(t);
     free(z);
@@ -704,7 +704,7 @@ static void markov_agrees(void **state)
     how.objective = GRAM_GP_OBJECTIVE_LOO;
     assert_int_equal(gram_markov_tune(c, kernel, points, y, &o, &how, &tuned, &noise, &report), GRAM_ERROR_UNSUPPORTED);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(c);
 }
 
@@ -821,7 +821,7 @@ static gram_status play(gram_context *c)
         gram_kernel_release(tuned);
         tuned = NULL;
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return status > 0 ? GRAM_OK : status;
 }

@@ -68,7 +68,7 @@ static void slow_fit(gram_context *c, const setting *s, const data *t, double ri
     if (coefficients) memcpy(coefficients, b, (size_t)(n * M) * sizeof *b);
     if (constants && s->intercept) memcpy(constants, b + n * M, M * sizeof *b);
     free(k), free(a), free(b);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
 }
 
@@ -89,7 +89,7 @@ static gram_krr *fit(gram_context *c, const char *kernel_text, int n, int d, int
     gram_kernel *kernel = test_kernel(c, kernel_text);
     gram_points *points = test_points(c, n, d, x);
     OK(c, gram_krr_fit(c, kernel, points, m, y, m, o, &krr));
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     return krr;
 }
@@ -171,7 +171,7 @@ static void leaves_folds_out(void **state)
         gram_points *x = test_points(c, N, D, t.x);
         OK(c, gram_krr_fold_residuals(c, kernel, x, M, t.y, M, &o, fold, found, M + 1));
         for (int i = 0; i < N; i++) test_near("folds", NULL, M, found + i * (M + 1), expected + i * M, 1e-9);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -208,7 +208,7 @@ static void path_is_separate_fits(void **state)
             test_near("likelihood", NULL, 1, &path[i].log_marginal_likelihood, &r->log_marginal_likelihood, 1e-9);
             gram_krr_destroy(krr);
         }
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(kernel);
     }
     gram_context_destroy(c);
@@ -307,7 +307,7 @@ static void weights_count_rows(void **state)
         OK(c, gram_function_evaluate(c, gram_krr_function(b), z, two, 1));
         test_near("weights", NULL, NEW, two, one, 1e-8);
         assert_true(isnan(gram_krr_fitted(b)[FEW]) && gram_krr_get_report(b)->n == FEW);
-        gram_points_destroy(z);
+        gram_points_release(z);
         gram_krr_destroy(a);
         gram_krr_destroy(b);
     }
@@ -343,7 +343,7 @@ static void ridgeless_limit(void **state)
             if (k == 0) test_near("interpolant", NULL, N * M, gram_krr_fitted(b), t.y, 1e-10);
             const int64_t rank[4] = {N, N - 10, 10, 3};
             assert_int_equal(gram_krr_get_report(b)->rank, rank[k]);
-            gram_points_destroy(z);
+            gram_points_release(z);
             gram_krr_destroy(a);
             gram_krr_destroy(b);
         }
@@ -532,7 +532,7 @@ static void refuses(void **state)
     o.lambda = 1e-3;
     REFUSED(c, gram_krr_fold_residuals(c, kernel, x, M, t.y, M, &o, fold, out, M), GRAM_ERROR_ARGUMENT, "all 60 rows");
     assert_null(krr);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }

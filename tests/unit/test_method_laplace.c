@@ -60,8 +60,8 @@ static void check_block(gram_context *c, FILE *file, int block, int kind, int n,
     if (n == 6) assert_int_equal(gram_laplace_get_report(l)->negative, 1);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
-    gram_points_destroy(z);
+    gram_points_release(p);
+    gram_points_release(z);
 }
 
 static void test_reference(void **state)
@@ -202,7 +202,7 @@ static void check_gradient(gram_context *c, gram_likelihood kind, const char *te
                       gradient[i], slope);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 static void test_gradient(void **state)
@@ -223,9 +223,7 @@ static void test_same_mode(void **state)
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
     for (int kind = 0; kind < 2; kind++) {
         double x[N * D], y[N];
-        int64_t label[N];
         make_rows((gram_likelihood)kind, x, y);
-        for (int i = 0; i < N; i++) label[i] = (int64_t)y[i];
         gram_kernel *k = test_kernel(c, "3*rbf(ell=0.7)");
         gram_points *p = test_points(c, N, D, x);
         gram_laplace_options lo = options_of((gram_likelihood)kind);
@@ -236,7 +234,7 @@ static void test_same_mode(void **state)
         gram_laplace *l = NULL;
         gram_logistic *f = NULL;
         OK(c, gram_laplace_fit(c, k, p, y, &lo, &l));
-        OK(c, gram_logistic_fit(c, k, p, 2 + kind, label, &o, &f));
+        OK(c, gram_logistic_fit(c, k, p, 2 + kind, y, &o, &f));
         const int64_t m = gram_function_outputs(gram_laplace_function(l));
         assert_true(test_distance(N, m, gram_function_coefficients(gram_laplace_function(l)), m,
                                   gram_function_coefficients(gram_logistic_function(f)), m) < 1e-9);
@@ -244,7 +242,7 @@ static void test_same_mode(void **state)
         gram_laplace_destroy(l);
         gram_logistic_destroy(f);
         gram_kernel_release(k);
-        gram_points_destroy(p);
+        gram_points_release(p);
     }
     gram_context_destroy(c);
 }
@@ -278,7 +276,7 @@ static void test_correction(void **state)
     }
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -307,7 +305,7 @@ static void test_softmax_of_two(void **state)
     gram_laplace_destroy(s);
     gram_kernel_release(whole);
     gram_kernel_release(half);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -326,7 +324,7 @@ static void test_saddle(void **state)
     OK(c, gram_laplace_fit(c, k, p, y, &o, &l));
     assert_true(gram_laplace_get_report(l)->iterations < 40);
     gram_laplace_destroy(l);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     gram_context_destroy(c);
 }
@@ -349,14 +347,15 @@ static void test_robust(void **state)
     gram_points *p = test_points(c, MANY, 1, x);
     gram_laplace_tune_options o;
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_STUDENT;
-    o.laplace.scale = 0.5;
+    gram_laplace_options lo = options_of(GRAM_LIKELIHOOD_STUDENT);
+    lo.scale = 0.5;
+    o.laplace = &lo;
     gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace *l = NULL;
     OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, &scale, &r));
     assert_true(scale > 0.02 && scale < 0.3);
-    o.laplace.scale = scale;
-    OK(c, gram_laplace_fit(c, tuned, p, y, &o.laplace, &l));
+    lo.scale = scale;
+    OK(c, gram_laplace_fit(c, tuned, p, y, &lo, &l));
     assert_true(gram_laplace_get_report(l)->negative >= 10);
     OK(c, gram_laplace_predict(c, l, p, mean, 1));
     for (int i = 0; i < MANY; i++) student += pow(mean[i] - truth[i], 2) / MANY;
@@ -371,7 +370,7 @@ static void test_robust(void **state)
     for (int i = 0; i < MANY; i++) y[i] *= 1e4; /* other units, the same answer */
     gram_kernel *other = NULL;
     double other_scale;
-    o.laplace.scale = 5000;
+    lo.scale = 5000;
     OK(c, gram_laplace_tune(c, k, p, y, &o, &other, &other_scale, &r));
     if (!(fabs(other_scale / scale / 1e4 - 1) < 0.02)) FAIL_TEST("scale %g and %g", scale, other_scale);
     gram_kernel_release(other);
@@ -379,7 +378,7 @@ static void test_robust(void **state)
     gram_laplace_destroy(l);
     gram_kernel_release(k);
     gram_kernel_release(tuned);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -410,7 +409,7 @@ static void test_counts(void **state)
             gram_laplace_destroy(l);
             gram_kernel_release(kernel);
         }
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -428,9 +427,10 @@ static void test_tune(void **state)
         gram_laplace_tune_options o;
         gram_laplace_tune_report r = {.size = sizeof r};
         gram_laplace_tune_options_init(&o, sizeof o);
-        o.laplace.likelihood = (gram_likelihood)kind;
+        const gram_laplace_options lo = options_of((gram_likelihood)kind);
+        o.laplace = &lo;
         OK(c, gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r));
-        OK(c, gram_laplace_evidence(c, tuned, p, y, &o.laplace, &value, gradient));
+        OK(c, gram_laplace_evidence(c, tuned, p, y, &lo, &value, gradient));
         assert_true(fabs(value - r.log_evidence) < 1e-9);
         for (int i = 0; i < 2 && !r.at_bound; i++) {
             gram_parameter parameter;
@@ -443,7 +443,7 @@ static void test_tune(void **state)
         assert_int_equal(r.rows, N);
         gram_kernel_release(k);
         gram_kernel_release(tuned);
-        gram_points_destroy(p);
+        gram_points_release(p);
     }
     gram_context_destroy(c);
 }
@@ -461,13 +461,14 @@ static void test_tune_rows(void **state)
     gram_laplace_tune_options o;
     gram_laplace_tune_report r = {.size = sizeof r};
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_SOFTMAX;
+    const gram_laplace_options lo = options_of(GRAM_LIKELIHOOD_SOFTMAX);
+    o.laplace = &lo;
     o.restarts = o.evaluations = 1;
     assert_true(gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, &r) >= 0);
     assert_int_equal(r.rows, 200); /* 25 classes */
     gram_kernel_release(k);
     gram_kernel_release(tuned);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
     free(x);
 }
@@ -482,7 +483,7 @@ static void evidence_of_many(gram_context *c, double *out)
     gram_points *p = test_points(c, MANY, D, x);
     OK(c, gram_laplace_evidence(c, kernel, p, y, NULL, out, out + 1));
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     free(x);
 }
 
@@ -533,15 +534,15 @@ static void test_bad_input(void **state)
     gram_laplace_destroy(l);
     for (int i = 0; i < N * D; i++) x[i] = 0.5; /* equal rows are one row seen often */
     for (int i = 0; i < N; i++) y[i] = i % 3 == 0;
-    gram_points_destroy(p);
+    gram_points_release(p);
     p = test_points(c, N, D, x);
     OK(c, gram_laplace_fit(c, k, p, y, NULL, &l));
     OK(c, gram_laplace_predict(c, l, p, all, 2));
     assert_true(fabs(all[1] - 1 / 3.0) < 0.05);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
-    gram_points_destroy(narrow);
+    gram_points_release(p);
+    gram_points_release(narrow);
     gram_context_destroy(c);
 }
 
@@ -569,7 +570,7 @@ static gram_status play_kind(gram_context *c, gram_likelihood kind)
     if (status >= 0) status = gram_laplace_evidence(c, k, p, y, &o, &value, gradient);
     gram_laplace_destroy(l);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 
@@ -597,7 +598,7 @@ static gram_status play_tune(gram_context *c)
     if (status >= 0) status = gram_laplace_tune(c, k, p, y, &o, &tuned, NULL, NULL);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status < 0 ? status : GRAM_OK; /* two evaluations do not converge */
 }
 

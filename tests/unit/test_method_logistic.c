@@ -12,7 +12,7 @@ enum { N = 60, D = 2 };
 
 typedef struct data {
     double x[N * D], w[N];
-    int64_t label[N], several[N];
+    double label[N], several[N];
 } data;
 
 static void make_data(data *t)
@@ -37,13 +37,13 @@ static gram_logistic_options options_of(double lambda)
 }
 
 static gram_logistic *fit(gram_context *c, const char *kernel, int64_t n, int64_t d, const double *x, int64_t classes,
-                          const int64_t *label, const gram_logistic_options *o)
+                          const double *label, const gram_logistic_options *o)
 {
     gram_kernel *k = test_kernel(c, kernel);
     gram_points *p = test_points(c, n, d, x);
     gram_logistic *made = NULL;
     OK(c, gram_logistic_fit(c, k, p, classes, label, o, &made));
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     return made;
 }
@@ -53,7 +53,7 @@ static void probabilities(gram_context *c, const gram_logistic *f, int64_t n, in
 {
     gram_points *p = test_points(c, n, d, x);
     OK(c, gram_logistic_probabilities(c, gram_logistic_function(f), p, out, classes));
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 /* ---- the table ---- */
@@ -71,18 +71,16 @@ static void test_reference(void **state)
             FAIL_TEST("block %d of the table", blocks);
         double *x = test_numbers(n * d), *y = test_numbers(n), *w = test_numbers(n), *p = test_numbers(n * classes);
         double *out = test_numbers(n * classes), least;
-        int64_t label[64];
         test_read_numbers(file, n * d, x);
         test_read_numbers(file, n, y);
         test_read_numbers(file, n, w);
         test_read_numbers(file, 1, &least);
         test_read_numbers(file, n * classes, p);
-        for (int i = 0; i < n; i++) label[i] = (int64_t)y[i];
         gram_logistic_options o = options_of(lambda);
         o.weights = w;
         o.intercept = intercept;
         o.softmax = softmax;
-        gram_logistic *f = fit(c, kernel, n, d, x, classes, label, &o);
+        gram_logistic *f = fit(c, kernel, n, d, x, classes, y, &o);
         const gram_logistic_report *r = gram_logistic_get_report(f);
         probabilities(c, f, n, d, x, out, classes);
         assert_true(fabs(r->objective - least) <= 1e-11);
@@ -101,7 +99,7 @@ static void test_reference(void **state)
 
 /* ---- conditions and report, computed here from the function alone ---- */
 
-static void check_conditions(gram_context *c, const data *t, int classes, const int64_t *label, double lambda)
+static void check_conditions(gram_context *c, const data *t, int classes, const double *label, double lambda)
 {
     gram_logistic_options o = options_of(lambda);
     o.weights = t->w;
@@ -122,7 +120,7 @@ static void check_conditions(gram_context *c, const data *t, int classes, const 
         for (int k = 1; k < classes; k++)
             if (p[i * classes + k] > p[i * classes + best]) best = k;
         right += (best == label[i]) * t->w[i];
-        loss -= t->w[i] * log(p[i * classes + label[i]]);
+        loss -= t->w[i] * log(p[i * classes + (int)label[i]]);
         total += t->w[i];
     }
     if (worst > 2e-9) FAIL_TEST("%d classes, lambda %g: a condition is missed by %g", classes, lambda, worst);
@@ -161,7 +159,7 @@ static void test_separated(void **state)
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
     data t;
     make_data(&t);
-    for (int i = 0; i < N; i++) t.x[i * D] += 4 * (double)t.several[i];
+    for (int i = 0; i < N; i++) t.x[i * D] += 4 * t.several[i];
     for (int i = 0; i < N; i++) t.label[i] = t.several[i] > 0;
     for (int softmax = 0; softmax < 2; softmax++)
         for (double lambda = 1e-3; lambda > 1e-10; lambda /= 3) {
@@ -175,7 +173,7 @@ static void test_separated(void **state)
                 FAIL_TEST("lambda %g: %s, %g", lambda, gram_status_name(status),
                           gram_logistic_get_report(made)->optimality);
             gram_logistic_destroy(made);
-            gram_points_destroy(x);
+            gram_points_release(x);
             gram_kernel_release(k);
         }
     gram_context_destroy(c);
@@ -210,7 +208,7 @@ static void test_weights(void **state)
     data t;
     make_data(&t);
     double x[(N + 2) * D], w[N], p[N * 3], q[N * 3];
-    int64_t label[N + 2];
+    double label[N + 2];
     memcpy(x, t.x, sizeof t.x);
     memcpy(label, t.several, sizeof t.several);
     memcpy(x + N * D, t.x, 2 * D * sizeof *x);
@@ -239,7 +237,7 @@ static void test_equal_rows(void **state)
     (void)state;
     gram_context *c = test_context(1, GRAM_ISA_AUTO);
     double x[10 * D], p[10 * 3];
-    const int64_t two[10] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0}, three[10] = {0, 2, 0, 1, 0, 0, 1, 0, 1, 0};
+    const double two[10] = {0, 0, 0, 1, 0, 0, 1, 0, 1, 0}, three[10] = {0, 2, 0, 1, 0, 0, 1, 0, 1, 0};
     for (int i = 0; i < 10 * D; i++) x[i] = 0.7;
     const gram_logistic_options o = options_of(1e-6);
     gram_logistic *f = fit(c, "rbf(ell=1)", 10, D, x, 2, two, &o);
@@ -258,7 +256,7 @@ static void probabilities_of_many(gram_context *c, double *out)
 {
     enum { MANY = 760 };
     double *x = test_random(5, MANY * D, 0, 2);
-    int64_t label[MANY];
+    double label[MANY];
     for (int i = 0; i < MANY; i++) label[i] = x[i * D] + sin(9 * x[i * D + 1]) > 1;
     const gram_logistic_options o = options_of(1e-4);
     gram_logistic *f = fit(c, "rbf(ell=0.3)", MANY, D, x, 2, label, &o);
@@ -276,7 +274,7 @@ static void test_threads(void **state)
 /* ---- tuning ---- */
 
 /* With as many folds as rows the held-out probabilities are those of refits without the row. */
-static void check_leave_one_out(gram_context *c, int classes, const int64_t *label, const data *t)
+static void check_leave_one_out(gram_context *c, int classes, const double *label, const data *t)
 {
     enum { FEW = 25 };
     gram_kernel *kernel = test_kernel(c, "rbf(ell=0.5)"), *tuned = NULL;
@@ -303,7 +301,7 @@ static void check_leave_one_out(gram_context *c, int classes, const int64_t *lab
         probabilities(c, f, 1, D, t->x + i * D, out, classes);
         if (test_distance(1, classes, out, classes, held + i * classes, classes) > 1e-4)
             FAIL_TEST("row %d: held out %g, refitted %g", i, held[i * classes], out[0]);
-        sum -= t->w[i] * log(held[i * classes + label[i]]);
+        sum -= t->w[i] * log(held[i * classes + (int)label[i]]);
         total += t->w[i];
         gram_logistic_destroy(f);
     }
@@ -318,7 +316,7 @@ static void check_leave_one_out(gram_context *c, int classes, const int64_t *lab
     }
     assert_int_equal(found, 1);
     assert_int_equal(r.fits, 6 * FEW);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(kernel);
     gram_kernel_release(tuned);
 }
@@ -343,7 +341,7 @@ static void test_tune_default(void **state)
     double *x = test_random(21, MANY, 0, 6), *u = test_random(22, MANY, 0, 1), truth = 0,
            *held = test_numbers(2 * MANY);
     double lambda, used = 0;
-    int64_t label[MANY];
+    double label[MANY];
     gram_kernel *kernel = test_kernel(c, "rbf"), *tuned = NULL;
     gram_points *p = test_points(c, MANY, 1, x);
     gram_grid_report r = {.size = sizeof r};
@@ -351,7 +349,7 @@ static void test_tune_default(void **state)
     for (int i = 0; i < MANY; i++) {
         const double q = 1 / (1 + exp(-3 * sin(2 * x[i])));
         label[i] = u[i] < q;
-        truth -= log(label[i] ? q : 1 - q) / MANY;
+        truth -= log(label[i] > 0 ? q : 1 - q) / MANY;
     }
     OK(c, gram_logistic_tune(c, kernel, p, 2, label, NULL, &tuned, &lambda, &r, NULL, NULL, 0));
     assert_true(r.value < truth + 0.1 && r.value > truth - 0.1);
@@ -365,7 +363,7 @@ static void test_tune_default(void **state)
     assert_true(used >= 98 && used <= 100 && r.rows == (int64_t)used);
     gram_kernel_release(tuned);
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
     free(x), free(u), free(held);
 }
@@ -381,7 +379,7 @@ static void test_bad_input(void **state)
     gram_kernel *k = test_kernel(c, "rbf(ell=1)"), *unset = test_kernel(c, "rbf"), *tuned = NULL;
     gram_points *p = test_points(c, N, D, t.x);
     gram_logistic *f = NULL;
-    int64_t label[N] = {0};
+    double label[N] = {0};
     double lambda;
     gram_logistic_options o = options_of(1e-3);
     gram_logistic_tune_options to;
@@ -389,9 +387,13 @@ static void test_bad_input(void **state)
     REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "class 1 has 0 rows");
     REFUSED(c, gram_logistic_fit(c, k, p, 1, label, NULL, &f), GRAM_ERROR_ARGUMENT, "classes = 1");
     label[7] = 2;
-    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = 2, need 0 to 1");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "y[7] = 2, need a class from 0 to 1");
     label[7] = -1;
-    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "label[7] = -1");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "y[7] = -1,");
+    label[7] = 0.5;
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "y[7] = 0.5, need a class");
+    label[7] = NAN;
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, label, NULL, &f), GRAM_ERROR_DATA, "y[7] = nan, need a class");
     label[7] = 1;
     REFUSED(c, gram_logistic_tune(c, k, p, 2, label, NULL, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_DATA,
             "class 1 has 1 row,");
@@ -406,7 +408,7 @@ static void test_bad_input(void **state)
     REFUSED(c, gram_logistic_fit(c, unset, p, 2, label, NULL, &f), GRAM_ERROR_UNSET, "rbf.ell");
     REFUSED(c, gram_logistic_fit(c, NULL, p, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "kernel is NULL");
     REFUSED(c, gram_logistic_fit(c, k, NULL, 2, label, NULL, &f), GRAM_ERROR_ARGUMENT, "x is NULL");
-    REFUSED(c, gram_logistic_fit(c, k, p, 2, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "label is NULL");
+    REFUSED(c, gram_logistic_fit(c, k, p, 2, NULL, NULL, &f), GRAM_ERROR_ARGUMENT, "y is NULL");
     to.folds = 1;
     REFUSED(c, gram_logistic_tune(c, k, p, 2, label, &to, &tuned, &lambda, NULL, NULL, NULL, 0), GRAM_ERROR_ARGUMENT,
             "folds = 1");
@@ -424,7 +426,7 @@ static void test_bad_input(void **state)
     gram_logistic_destroy(f);
     gram_kernel_release(k);
     gram_kernel_release(unset);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -455,7 +457,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_logistic_tune(c, k, p, 3, t.several, &o, &tuned, &lambda, NULL, NULL, held, 3);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 

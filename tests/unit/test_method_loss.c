@@ -41,7 +41,7 @@ static gram_loss *fit(gram_context *c, const char *kernel, int64_t n, const doub
     gram_points *p = test_points(c, n, 1, x);
     gram_loss *made = NULL;
     OK(c, gram_loss_fit(c, k, p, y, o, &made));
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_kernel_release(k);
     return made;
 }
@@ -50,7 +50,7 @@ static void values(gram_context *c, const gram_loss *f, int64_t n, const double 
 {
     gram_points *p = test_points(c, n, 1, x);
     OK(c, gram_function_evaluate(c, gram_loss_function(f), p, out, gram_function_outputs(gram_loss_function(f))));
-    gram_points_destroy(p);
+    gram_points_release(p);
 }
 
 /* ---- the table ---- */
@@ -184,7 +184,7 @@ static void test_ridge(void **state)
     }
     gram_krr_destroy(krr);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -329,16 +329,17 @@ static void test_tune(void **state)
     gram_grid_report r = {.size = sizeof r};
     double lambda, held[FEW * LEVELS], sum = 0, total = 0;
     gram_loss_tune_options_init(&o, sizeof o);
-    o.loss.kind = GRAM_LOSS_QUANTILE;
-    o.loss.quantile_count = LEVELS, o.loss.quantiles = LEVEL;
-    o.loss.weights = t.w;
+    gram_loss_options lo = options_of(GRAM_LOSS_QUANTILE, 1);
+    lo.quantile_count = LEVELS, lo.quantiles = LEVEL;
+    lo.weights = t.w;
+    o.loss = &lo;
     o.folds = FEW;
     o.width_count = 2, o.widths = (const double[]){1, 0.4};
     o.lambda_count = 2, o.lambdas = (const double[]){1e-3, 1e-2};
     OK(c, gram_loss_tune(c, kernel, p, t.y, &o, &tuned, &lambda, &r, NULL, held, LEVELS));
     for (int i = 0; i < FEW; i++) { /* each row from a refit without it */
         double w[FEW], out[LEVELS];
-        gram_loss_options fo = o.loss;
+        gram_loss_options fo = lo;
         gram_loss *f = NULL;
         memcpy(w, t.w, sizeof w);
         w[i] = 0;
@@ -348,7 +349,7 @@ static void test_tune(void **state)
         values(c, f, 1, t.x + i, out);
         if (!(test_distance(1, LEVELS, out, LEVELS, held + i * LEVELS, LEVELS) < 0.05))
             FAIL_TEST("row %d: held out %g, refitted %g", i, held[i * LEVELS], out[0]);
-        for (int q = 0; q < LEVELS; q++) sum += t.w[i] * gram_loss_value(&o.loss, q, t.y[i] - held[i * LEVELS + q]);
+        for (int q = 0; q < LEVELS; q++) sum += t.w[i] * gram_loss_value(&lo, q, t.y[i] - held[i * LEVELS + q]);
         total += t.w[i];
         gram_loss_destroy(f);
     }
@@ -357,21 +358,21 @@ static void test_tune(void **state)
     for (int kind = 0; kind < 5;
          kind++) { /* the default grid: better than the best constant, which has seen the rows */
         gram_loss_tune_options_init(&o, sizeof o);
-        o.loss.kind = (gram_loss_kind)kind;
+        gram_loss_options flat = options_of((gram_loss_kind)kind, 1);
+        o.loss = &flat;
         gram_points *all = test_points(c, N, 1, t.x);
         OK(c, gram_loss_tune(c, kernel, all, t.y, &o, &tuned, &lambda, &r, NULL, NULL, 0));
-        gram_loss_options flat = o.loss;
         flat.lambda = 1e6;
         gram_loss *f = NULL;
         OK(c, gram_loss_fit(c, tuned, all, t.y, &flat, &f));
         if (!(r.value < 0.8 * gram_loss_get_report(f)->loss))
-            FAIL_TEST("%s: %g, constant %g", gram_loss_name(o.loss.kind), r.value, gram_loss_get_report(f)->loss);
+            FAIL_TEST("%s: %g, constant %g", gram_loss_name(flat.kind), r.value, gram_loss_get_report(f)->loss);
         gram_loss_destroy(f);
         gram_kernel_release(tuned);
-        gram_points_destroy(all);
+        gram_points_release(all);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -420,7 +421,7 @@ static void test_bad_input(void **state)
                 gram_loss_get_report(f)->objective >= gram_loss_get_report(f)->dual);
     gram_loss_destroy(f);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -448,7 +449,7 @@ static void test_early(void **state)
     }
     gram_loss_destroy(best);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     gram_context_destroy(c);
 }
 
@@ -481,7 +482,7 @@ static gram_status play(gram_context *c)
     if (status >= 0) status = gram_loss_tune(c, k, p, t.y, &to, &tuned, &lambda, NULL, NULL, NULL, 0);
     gram_kernel_release(tuned);
     gram_kernel_release(k);
-    gram_points_destroy(p);
+    gram_points_release(p);
     return status;
 }
 

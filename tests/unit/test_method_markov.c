@@ -132,8 +132,8 @@ static void same_as_matrices(void **state)
         next:
             gram_markov_destroy(fit);
             gram_gp_destroy(gp);
-            gram_points_destroy(x);
-            gram_points_destroy(z);
+            gram_points_release(x);
+            gram_points_release(z);
             gram_kernel_release(kernel);
         }
     gram_context_destroy(c);
@@ -170,7 +170,7 @@ static void gradients(void **state)
                 if (step != 0 && !(fabs(difference - gradient[p]) <= 1e-7 * fabs(difference) + 10 * size + 1e-9))
                     FAIL_TEST("gradient %d of %s: %.17g instead of %.17g", (int)p, KERNELS[k], gradient[p], difference);
             }
-            gram_points_destroy(x);
+            gram_points_release(x);
             gram_kernel_release(kernel);
         }
     gram_context_destroy(c);
@@ -205,8 +205,8 @@ static void compare(gram_context *c, const char *text, int n, const double *x, c
         assert_true(isnan(gram_markov_loo_mean(fit)[0]) && isnan(gram_gp_loo_mean(gp)[0]));
     gram_markov_destroy(fit);
     gram_gp_destroy(gp);
-    gram_points_destroy(points);
-    gram_points_destroy(other);
+    gram_points_release(points);
+    gram_points_release(other);
     gram_kernel_release(kernel);
 }
 
@@ -250,12 +250,12 @@ static void interpolates(void **state)
     test_near("interpolant", "matern", 200, mean, y, 1e-9);
     for (int i = 0; i < 200; i++) assert_true(variance[i] >= 0 && variance[i] < 1e-14);
     gram_markov_destroy(fit);
-    gram_points_destroy(points);
+    gram_points_release(points);
     x[17] = x[16];
     points = test_points(c, 200, 1, x);
     double value;
     REFUSED(c, gram_markov_likelihood(c, kernel, points, y, &o, &value, NULL), GRAM_ERROR_NUMERICAL, "noise above 0");
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -306,9 +306,9 @@ static void refusals(void **state)
     gram_markov_destroy(NULL);
     gram_kernel_release(open);
     gram_kernel_release(minimum);
-    gram_points_destroy(points);
-    gram_points_destroy(below);
-    gram_points_destroy(plane);
+    gram_points_release(points);
+    gram_points_release(below);
+    gram_points_release(plane);
     gram_context_destroy(c);
 }
 
@@ -327,7 +327,7 @@ static void everything(gram_context *c, double *out)
     OK(c, gram_markov_draw(c, fit, points, NULL, 0, 2, mean + LONG_LINE, 2));
     test_near("fitted", "sum", LONG_LINE, mean, gram_markov_fitted(fit), 1e-11);
     gram_markov_destroy(fit);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(x), free(y);
 }
@@ -371,8 +371,8 @@ static void small_noise(void **state)
             if (!(fabs(found[i] - expected[i]) <= 1e-8 * fabs(expected[i])))
                 FAIL_TEST("%s, noise %g: [%d] is %.17g instead of %.17g", text, o.noise, i, found[i], expected[i]);
         gram_markov_destroy(fit);
-        gram_points_destroy(points);
-        gram_points_destroy(other);
+        gram_points_release(points);
+        gram_points_release(other);
         gram_kernel_release(kernel);
     }
     assert_int_equal(blocks, 9);
@@ -391,7 +391,7 @@ static void cancelled(void **state)
     gram_points *points = test_points(c, MANY, 1, x);
     assert_int_equal(gram_markov_likelihood(c, kernel, points, y, NULL, &value, gradient), GRAM_ERROR_CANCELLED);
     assert_int_equal(left, 0);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
     free(x), free(y);

@@ -30,8 +30,8 @@ static gram_status play(gram_context *c)
     STEP(gram_markov_draw_prior(c, kernel, others, 2, out, 3));
 done:
     gram_markov_destroy(fit);
-    gram_points_destroy(points);
-    gram_points_destroy(others);
+    gram_points_release(points);
+    gram_points_release(others);
     gram_kernel_release(kernel);
     return status;
 }

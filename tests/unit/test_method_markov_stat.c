@@ -36,7 +36,7 @@ static void brownian_increments(void **state)
         for (int k = 1; k <= i; k++)
             assert_true(fabs(moments[i][k] - (i == k)) < 5 * sqrt((1 + (i == k)) / (double)DRAWS));
     free(out);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(c);
 }
@@ -70,8 +70,8 @@ static void posterior_draws(void **state)
         free(out);
         gram_markov_destroy(fit);
         gram_gp_destroy(gp);
-        gram_points_destroy(points);
-        gram_points_destroy(others);
+        gram_points_release(points);
+        gram_points_release(others);
         gram_kernel_release(kernel);
         gram_context_destroy(c);
     }
@@ -105,9 +105,9 @@ static void coverage(void **state)
             OK(c, gram_markov_predict(c, fit, last, NULL, 0, &mean, &variance));
             inside += fabs(f[N] - mean) <= 1.959963984540054 * sqrt(variance + o.noise);
             gram_markov_destroy(fit);
-            gram_points_destroy(all);
-            gram_points_destroy(points);
-            gram_points_destroy(last);
+            gram_points_release(all);
+            gram_points_release(points);
+            gram_points_release(last);
             gram_kernel_release(kernel);
             gram_context_destroy(c);
         }

@@ -17,7 +17,6 @@ typedef struct scene {
     double x[N * D], z[M * D];
     gram_points *points, *places;
     double y[N], counts[N], two[N], three[N];
-    int64_t labels[N];
 } scene;
 
 static gram_status set(gram_context *context, scene *s)
@@ -30,7 +29,7 @@ static gram_status set(gram_context *context, scene *s)
         s->y[i] = sin(2 * s->x[i * D]) + 0.3 * s->x[i * D + 1] + 0.05 * (i % 3);
         s->counts[i] = floor(2 * exp(0.5 * s->y[i]));
         s->two[i] = s->y[i] > 0.5;
-        s->three[i] = (double)(s->labels[i] = (s->y[i] > 0.2) + (s->y[i] > 0.8));
+        s->three[i] = (s->y[i] > 0.2) + (s->y[i] > 0.8);
     }
     STEP(gram_kernel_parse(context, "2*rbf(ell=0.9)", &s->kernel));
     STEP(gram_points_create_f64(context, N, D, s->x, D, &s->points));
@@ -41,8 +40,8 @@ done:
 
 static void clear(scene *s)
 {
-    gram_points_destroy(s->points);
-    gram_points_destroy(s->places);
+    gram_points_release(s->points);
+    gram_points_release(s->places);
     gram_kernel_release(s->kernel);
 }
 
@@ -176,7 +175,7 @@ static void logistic_regression(void **state)
     gram_description *description = NULL;
     double p[M * 3], wanted[M * 4];
     OK(context, set(context, &s));
-    OK(context, gram_logistic_fit(context, s.kernel, s.points, 3, s.labels, NULL, &logistic));
+    OK(context, gram_logistic_fit(context, s.kernel, s.points, 3, s.three, NULL, &logistic));
     OK(context, gram_logistic_probabilities(context, gram_logistic_function(logistic), s.places, p, 3));
     label_first(3, p, wanted);
     REFUSED(context, gram_logistic_model(context, logistic, NULL, wrong, &model), GRAM_ERROR_ARGUMENT, "values[1]");
@@ -296,7 +295,7 @@ static void names_are_the_preparations(void **state)
     reading.text = GRAM_TEXT_CATEGORIES;
     OK(context, gram_table_read_memory(context, "t.csv", two, sizeof two - 1, &reading, &table));
     OK(context, gram_preparation_learn(context, table, NULL, &preparation));
-    OK(context, gram_logistic_fit(context, s.kernel, s.points, 3, s.labels, NULL, &logistic));
+    OK(context, gram_logistic_fit(context, s.kernel, s.points, 3, s.three, NULL, &logistic));
     REFUSED(context, gram_logistic_model(context, logistic, preparation, NULL, &model), GRAM_ERROR_ARGUMENT,
             "3 classes, and a preparation of a target with 2 levels");
     assert_null(model);
@@ -317,7 +316,7 @@ static gram_status play(gram_context *context)
     STEP(set(context, &s));
     STEP(gram_krr_fit(context, s.kernel, s.points, 1, s.y, 1, NULL, &krr));
     STEP(gram_krr_model(context, krr, NULL, &models[0]));
-    STEP(gram_logistic_fit(context, s.kernel, s.points, 3, s.labels, NULL, &logistic));
+    STEP(gram_logistic_fit(context, s.kernel, s.points, 3, s.three, NULL, &logistic));
     STEP(gram_logistic_model(context, logistic, NULL, VALUES, &models[1]));
     STEP(gram_svm_fit(context, s.kernel, s.points, s.three, NULL, &svm));
     STEP(gram_svm_model(context, svm, NULL, NULL, &models[2]));

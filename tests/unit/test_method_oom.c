@@ -28,7 +28,7 @@ static gram_status set(gram_context *c, scene *s)
 
 static void clear(scene *s)
 {
-    gram_points_destroy(s->points);
+    gram_points_release(s->points);
     gram_kernel_release(s->kernel);
 }
 

@@ -76,7 +76,7 @@ static double value_on(const tune_problem *p, const tune_result *r, int64_t coun
     gram_points *points = test_points(p->context, count, TUNE_D, x);
     const double lambda = r->lambda * (double)p->n / (double)count;
     OK(p->context, gram_krr_criterion(p->context, kernel, points, 1, y, 1, NULL, lambda, &value, NULL));
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(x);
     free(y);

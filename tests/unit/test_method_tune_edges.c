@@ -51,7 +51,7 @@ static void weights(void **state)
     double w[120];
     for (int i = 0; i < 120; i++) w[i] = i < 90 ? 1 : 0;
     for (int i = 90; i < 120; i++) p.y[i] = 1e6;
-    gram_points_destroy(q.points);
+    gram_points_release(q.points);
     q.points = test_points(q.context, 90, TUNE_D, q.x);
     const tune_result few = tune_run(&q, "rbf", &o);
     o.weights = w;

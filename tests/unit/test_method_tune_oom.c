@@ -26,7 +26,7 @@ static gram_status play_kind(gram_context *context, gram_criterion kind)
         if (status >= 0) gram_kernel_release(tuned);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     free(x);
     free(y);
     return status > 0 ? GRAM_OK : status; /* so few evaluations do not converge */

@@ -30,7 +30,7 @@ static pooled make_pooled(gram_context *context, const char *text, uint64_t seed
     gram_kernel *kernel = test_kernel(context, text);
     OK(context, gram_matrix(context, kernel, points, NULL, p.k, n + m));
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     free(all);
     p.px = test_points(context, n, d, p.x);
     p.py = test_points(context, m, d, p.y);
@@ -39,8 +39,8 @@ static pooled make_pooled(gram_context *context, const char *text, uint64_t seed
 
 static void free_pooled(pooled *p)
 {
-    gram_points_destroy(p->px);
-    gram_points_destroy(p->py);
+    gram_points_release(p->px);
+    gram_points_release(p->py);
     free(p->x);
     free(p->y);
     free(p->k);
@@ -149,8 +149,8 @@ static double slow_block_p(gram_context *context, const gram_kernel *kernel, int
         gram_points *b = test_points(context, block, d, y + i * block * d);
         OK(context, gram_mmd_squared(context, kernel, a, b, GRAM_MMD_PAIRED, 0, &values[i], NULL));
         mean += values[i] / (double)count;
-        gram_points_destroy(a);
-        gram_points_destroy(b);
+        gram_points_release(a);
+        gram_points_release(b);
     }
     for (int64_t i = 0; i < count; i++) squares += pow(values[i] - mean, 2);
     for (int64_t i = 0; i < count; i++) cubes += pow(values[i] - mean, 3);
@@ -178,15 +178,15 @@ static void streams(void **state)
             gram_points *a = test_points(context, portions[i], d, x + first * d);
             gram_points *b = test_points(context, portions[i], d, y + first * d);
             OK(context, gram_mmd_stream_add(context, stream, a, b));
-            gram_points_destroy(a);
-            gram_points_destroy(b);
+            gram_points_release(a);
+            gram_points_release(b);
         }
         assert_int_equal(gram_mmd_stream_result(stream, &mean, &error, &p), n / block);
         assert_true(fabs(mean - want) <= 1e-14 && fabs(error - want_error) <= 1e-14);
         assert_true(fabs(p - slow_block_p(context, kernel, n, d, block, x, y)) <= 1e-12);
         gram_mmd_stream_destroy(stream);
-        gram_points_destroy(px);
-        gram_points_destroy(py);
+        gram_points_release(px);
+        gram_points_release(py);
         free(x);
         free(y);
     }
@@ -298,8 +298,8 @@ static void every_method(gram_context *context, double *out)
         *out++ = result.statistic;
         gram_mmd_result_clear(&result);
     }
-    gram_points_destroy(px);
-    gram_points_destroy(py);
+    gram_points_release(px);
+    gram_points_release(py);
     free(x);
     free(y);
 }
@@ -413,8 +413,8 @@ static void closed_form(void **state)
             OK(context, gram_mmd_squared(context, kernel, px, py, GRAM_MMD_UNBIASED, 0, &got, NULL));
             sum += got;
             squares += got * got;
-            gram_points_destroy(px);
-            gram_points_destroy(py);
+            gram_points_release(px);
+            gram_points_release(py);
             free(x);
             free(y);
         }
@@ -478,8 +478,8 @@ static void columns(void **state)
     gram_points *px = test_points(context, N, D, x), *py = test_points(context, M, D, y);
     OK(context, gram_mmd_columns(context, px, py, score));
     assert_true(score[1] > 10 && fabs(score[0]) < 5 && fabs(score[2]) < 5 && score[3] == 0);
-    gram_points_destroy(px);
-    gram_points_destroy(py);
+    gram_points_release(px);
+    gram_points_release(py);
     free(x);
     free(y);
     gram_context_destroy(context);
@@ -517,7 +517,12 @@ static void bad_arguments(void **state)
     o.permutations = 0;
     BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
     gram_mmd_options_init(&o, sizeof o);
-    o.widths = 33;
+    o.width_count = 33;
+    BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
+    gram_mmd_options_init(&o, sizeof o);
+    o.width_least = 5;
+    BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
+    o.width_least = 0;
     BAD(GRAM_ERROR_ARGUMENT, gram_mmd_test(context, rbf, two, two, &o, &r));
     BAD(GRAM_ERROR_DIMENSION, gram_mmd_squared(context, rbf, two, few, GRAM_MMD_PAIRED, 0, &out, NULL));
     BAD(GRAM_ERROR_DIMENSION, gram_mmd_squared(context, rbf, two, one, GRAM_MMD_UNBIASED, 0, &out, NULL));
@@ -531,10 +536,10 @@ static void bad_arguments(void **state)
     gram_mmd_result_clear(NULL);
     gram_kernel_release(rbf);
     gram_kernel_release(linear);
-    gram_points_destroy(two);
-    gram_points_destroy(four);
-    gram_points_destroy(one);
-    gram_points_destroy(few);
+    gram_points_release(two);
+    gram_points_release(four);
+    gram_points_release(one);
+    gram_points_release(few);
     free(x);
     gram_context_destroy(context);
 }
@@ -555,12 +560,12 @@ static gram_status play_tests(gram_context *context)
         gram_mmd_result_init(&result, sizeof result);
         options.method = (gram_mmd_method)method;
         options.permutations = 9;
-        options.widths = 2;
+        options.width_count = 2;
         status = gram_mmd_test(context, NULL, x, y, &options, &result);
         gram_mmd_result_clear(&result);
     }
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     return status;
 }
 
@@ -583,8 +588,8 @@ static gram_status play_estimators(gram_context *context)
     gram_mmd_stream_destroy(stream);
     gram_function_release(f);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     return status;
 }
 

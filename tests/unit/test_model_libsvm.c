@@ -89,7 +89,7 @@ static double *values_of(gram_context *context, const gram_model *model, int64_t
     gram_points *points = test_points(context, n, d, x);
     double *out = test_numbers(n * gram_function_outputs(f));
     OK(context, gram_function_evaluate(context, f, points, out, gram_function_outputs(f)));
-    gram_points_destroy(points);
+    gram_points_release(points);
     return out;
 }
 
@@ -397,7 +397,7 @@ static gram_model *make_random(gram_context *context, const char *kernel_text, i
     OK(context, gram_model_set_array(context, model, "classes", 1, classes, labels, classes));
     OK(context, gram_model_set_text(context, model, "svm", "nu"));
     gram_function_release(f);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     free(labels);
     free(b);
@@ -460,7 +460,7 @@ static void same_bits(void **state)
         free(written);
         gram_model_destroy(model);
         gram_function_release(f);
-        gram_points_destroy(points);
+        gram_points_release(points);
         gram_kernel_release(kernel);
     }
     free(a);

@@ -23,7 +23,7 @@ static void write_values(gram_context *context, const gram_model *model)
     memcpy(x, gram_function_centres_f64(gram_model_function(model)), SAMPLE_D * sizeof(double));
     gram_points *points = test_points(context, M, SAMPLE_D, x);
     OK(context, gram_function_evaluate(context, gram_model_function(model), points, values, SAMPLE_OUTPUTS));
-    gram_points_destroy(points);
+    gram_points_release(points);
     OK(context, gram_npy_finish(context, file));
     gram_npy_destroy(file);
     OK(context, gram_npy_create(context, "y.npy", M, SAMPLE_OUTPUTS, &file));

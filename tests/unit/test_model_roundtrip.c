@@ -55,7 +55,7 @@ static void bare(void **state)
     gram_model_destroy(model);
     gram_model_destroy(NULL);
     gram_function_release(f);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_context_destroy(context);
     sample_leave(folder);
@@ -130,7 +130,7 @@ static void bad_arguments(void **state)
     assert_int_equal(gram_model_create(c, "m", "t", gram_model_preparation(model), flat, &none), GRAM_ERROR_DIMENSION);
     assert_null(none);
     gram_function_release(flat);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(kernel);
     gram_model_destroy(model);
     gram_context_destroy(c);
@@ -170,7 +170,7 @@ static void kernels_of_c_only(void **state)
     assert_int_equal(sample_files(), 0);
     for (int i = 0; i < 3; i++) gram_kernel_release(kernels[i]);
     gram_kernel_release(rbf);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(c);
     sample_leave(folder);
 }

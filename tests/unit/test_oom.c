@@ -140,8 +140,8 @@ static gram_status play_solve(play *p)
     }
     STEP(gram_cholesky_condition(c, p->factors[1], &estimate));
     gram_cg_options_init(&options, sizeof options);
-    options.most = 1; /* all iterations take the same memory */
-    options.precondition = gram_cg_precondition_factor;
+    options.iterations = 1; /* all iterations take the same memory */
+    options.precondition = gram_cholesky_precondition;
     options.user = p->factors[1];
     memset(x, 0, sizeof x);
     STEP(gram_cg_solve(c, p->ops[5], 2, v, 2, x, 2, &options, NULL));
@@ -157,10 +157,10 @@ done:
 
 static void play_end(play *p)
 {
-    gram_points_destroy(p->x);
-    gram_points_destroy(p->y);
-    gram_points_destroy(p->narrow);
-    gram_points_destroy(p->twice);
+    gram_points_release(p->x);
+    gram_points_release(p->y);
+    gram_points_release(p->narrow);
+    gram_points_release(p->twice);
     gram_kernel_release(p->kernel);
     gram_kernel_release(p->centred);
     gram_kernel_release(p->smooth);

@@ -37,7 +37,7 @@ static void world_make(int64_t n, world *w)
 static void world_free(world *w)
 {
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->lower);
     free(w->k);
     free(w->data);
@@ -263,7 +263,7 @@ static void ownership(void **state)
     gram_operator *ops[CASE_COUNT];
     for (int k = 0; k < CASE_COUNT; k++) ops[k] = CASES[k].make(&other);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(making);
     for (int k = 0; k < CASE_COUNT; k++) {
         gram_operator *second = gram_operator_retain(ops[k]);

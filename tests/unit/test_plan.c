@@ -85,7 +85,7 @@ static void bytes_bound_the_fit(void **state)
         const double peak = (double)gram_context_memory_peak(c), planned = (double)gram_krr_get_report(krr)->plan.bytes;
         if (peak > planned || peak < 0.6 * planned) FAIL_TEST("case %d: peak %g, planned %g", k, peak, planned);
         gram_krr_destroy(krr);
-        gram_points_destroy(points);
+        gram_points_release(points);
         gram_kernel_release(kernel);
         gram_context_destroy(c);
     }

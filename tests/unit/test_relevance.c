@@ -13,7 +13,6 @@ typedef struct world {
     gram_kernel *kernel;
     gram_points *x;
     double *numbers, *labels, *targets;
-    int64_t classes[N];
 } world;
 
 /* Inside of a ring or not by the first `matter` columns; the target is a wave over them. */
@@ -31,8 +30,7 @@ static world world_make(int64_t matter)
             square += w.numbers[i * D + k] * w.numbers[i * D + k];
             sum += w.numbers[i * D + k];
         }
-        w.classes[i] = square > 0.7 * (double)matter;
-        w.labels[i] = (double)w.classes[i];
+        w.labels[i] = square > 0.7 * (double)matter;
         w.targets[i] = sin(1.5 * sum) + 0.1 * w.targets[i];
     }
     return w;
@@ -40,7 +38,7 @@ static world world_make(int64_t matter)
 
 static void world_free(world *w)
 {
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     gram_kernel_release(w->kernel);
     free(w->numbers);
     free(w->labels);
@@ -66,8 +64,7 @@ static void check_lengths(const world *w, const gram_kernel *tuned)
     if (!(least > 3 * most)) FAIL_TEST("lengths %g of columns that matter, %g of others", most, least);
 }
 
-static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard, gram_kernel **tuned,
-                                     double *out_of_fold)
+static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard, gram_kernel **tuned, double *held_out)
 {
     gram_svm_options machine;
     gram_svm_tune_options o;
@@ -78,7 +75,7 @@ static gram_svm_tune_report tune_svm(const world *w, gram_svm_kind kind, int ard
     gram_svm_tune_options_init(&o, sizeof o);
     o.ard = ard;
     OK(w->context, gram_svm_tune(w->context, w->kernel, w->x, kind == GRAM_SVM_C ? w->labels : w->targets, &machine, &o,
-                                 tuned, &c, NULL, out_of_fold, &report));
+                                 tuned, &c, NULL, held_out, &report));
     return report;
 }
 
@@ -96,7 +93,7 @@ static void test_svm(void **state)
     check_lengths(&w, several);
     if (!(b.score > a.score + 0.05)) FAIL_TEST("accuracy %g, with several lengths %g", a.score, b.score);
     double right = 0; /* the decision values are those of what was kept */
-    for (int64_t i = 0; i < N; i++) right += (decisions[i] > 0 ? 0 : 1) == w.classes[i];
+    for (int64_t i = 0; i < N; i++) right += (decisions[i] > 0 ? 0 : 1) == w.labels[i];
     assert_true(fabs(right / N - b.score) < 1e-12);
     gram_kernel_release(one);
     gram_kernel_release(several);
@@ -117,9 +114,9 @@ static void test_logistic(void **state)
     gram_kernel *one, *several;
     double lambda;
     gram_logistic_tune_options_init(&o, sizeof o);
-    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &one, &lambda, &a, NULL, NULL, 0));
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.labels, &o, &one, &lambda, &a, NULL, NULL, 0));
     o.ard = 1;
-    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.classes, &o, &several, &lambda, &b, NULL, NULL, 0));
+    OK(w.context, gram_logistic_tune(w.context, w.kernel, w.x, 2, w.labels, &o, &several, &lambda, &b, NULL, NULL, 0));
     assert_int_equal(a.ard_kept, 0);
     assert_int_equal(b.ard_kept, 1);
     assert_int_equal(gram_kernel_parameter_count(one), 1);
@@ -134,13 +131,16 @@ static void test_loss(void **state)
 {
     (void)state;
     world w = world_make(MATTER);
+    gram_loss_options loss;
     gram_loss_tune_options o;
     gram_grid_report report = {.size = sizeof report};
     gram_grid_point grid[55];
     gram_kernel *several;
     double lambda, best = INFINITY;
     gram_loss_tune_options_init(&o, sizeof o);
-    o.loss.kind = GRAM_LOSS_ABSOLUTE;
+    gram_loss_options_init(&loss, sizeof loss);
+    loss.kind = GRAM_LOSS_ABSOLUTE;
+    o.loss = &loss;
     o.ard = 1;
     OK(w.context, gram_loss_tune(w.context, w.kernel, w.x, w.targets, &o, &several, &lambda, &report, grid, NULL, 0));
     assert_int_equal(report.ard_kept, 1);
@@ -154,10 +154,13 @@ static void test_loss(void **state)
 static gram_laplace_tune_report tune_laplace(const world *w, int ard, gram_kernel **tuned)
 {
     gram_kernel *kernel = test_kernel(w->context, "const*rbf");
+    gram_laplace_options laplace;
     gram_laplace_tune_options o;
     gram_laplace_tune_report report = {.size = sizeof report};
     gram_laplace_tune_options_init(&o, sizeof o);
-    o.laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
+    gram_laplace_options_init(&laplace, sizeof laplace);
+    laplace.likelihood = GRAM_LIKELIHOOD_LOGISTIC;
+    o.laplace = &laplace;
     o.ard = ard;
     OK(w->context, gram_laplace_tune(w->context, kernel, w->x, w->labels, &o, tuned, NULL, &report));
     gram_kernel_release(kernel);

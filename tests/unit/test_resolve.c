@@ -92,7 +92,7 @@ static void test_median(void **state)
         expect_near(resolved(*state, "rbf", points, 0), slow_median(n, ids, d + 2, d, FIRST, 0));
         expect_near(resolved(*state, "matern", points, 0), slow_median(n, ids, d + 2, d, FIRST, 0));
         expect_near(resolved(*state, "laplace1", points, 0), slow_median(n, ids, d + 2, d, FIRST, 1));
-        gram_points_destroy(points);
+        gram_points_release(points);
     }
 }
 
@@ -115,7 +115,7 @@ static void test_columns(void **state)
                              slow_median(60, ids, 5, 5, FIRST, 1),
                              1};
     for (int64_t i = 0; i < 8; i++) expect_near(resolved(*state, TEXT, points, i), wanted[i]);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 static void test_duplicates(void **state)
@@ -125,15 +125,15 @@ static void test_duplicates(void **state)
     for (int i = 0; i < 40; i++) data[i] = i % 3 ? 0 : i; /* most pairs have distance 0 */
     gram_points *points = make_points(*state, 40, 1, 1);
     expect_near(resolved(*state, "rbf", points, 0), slow_median(40, ids, 1, 1, FIRST, 0));
-    gram_points_destroy(points);
+    gram_points_release(points);
     for (int i = 0; i < 40; i++) data[i] = 3.5;
     points = make_points(*state, 20, 2, 2);
     expect_near(resolved(*state, "rbf", points, 0), 1);
     expect_near(resolved(*state, "laplace1", points, 0), 1);
-    gram_points_destroy(points);
+    gram_points_release(points);
     points = make_points(*state, 1, 2, 2);
     expect_near(resolved(*state, "rbf", points, 0), 1);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 /* Many ties: all distances on a grid. */
@@ -148,7 +148,7 @@ static void test_grid(void **state)
     gram_points *points = make_points(*state, 400, 2, 2);
     expect_near(resolved(*state, "rbf", points, 0), slow_median(400, ids, 2, 2, FIRST, 0));
     expect_near(resolved(*state, "laplace1", points, 0), slow_median(400, ids, 2, 2, FIRST, 1));
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 /* Tiny, huge and far-off coordinates: no overflow, no underflow, no cancellation. */
@@ -164,12 +164,12 @@ static void test_scales(void **state)
         gram_points *points = make_points(*state, 30, 3, 3);
         const double value = resolved(*state, "rbf", points, 0) / SCALES[s];
         assert_true(fabs(value - one) <= 1e-14 * one);
-        gram_points_destroy(points);
+        gram_points_release(points);
     }
     for (int i = 0; i < 3; i++) data[i] = 1e9 + i * 0x1p-20;
     gram_points *points = make_points(*state, 3, 1, 1);
     expect_near(resolved(*state, "rbf", points, 0), 0x1p-20);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 static void test_f32(void **state)
@@ -181,7 +181,7 @@ static void test_f32(void **state)
     for (int i = 0; i < 150; i++) data[i] = data_f32[i] = (float)data[i];
     assert_int_equal(gram_points_create_f32(*state, 50, 3, data_f32, 3, &points), GRAM_OK);
     expect_near(resolved(*state, "rbf", points, 0), slow_median(50, ids, 3, 3, FIRST, 0));
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 /* More than 2,000 rows: the first 2,000 of a permutation that the seed decides. */
@@ -198,7 +198,7 @@ static void test_many_rows(void **state)
         values[seed] = resolved(context, "rbf", points, 0);
         expect_near(values[seed], slow_median(2000, ids, 2, 2, FIRST, 0));
         if (seed == 0) assert_true(resolved(context, "rbf", points, 0) == values[0]);
-        gram_points_destroy(points);
+        gram_points_release(points);
         gram_context_destroy(context);
     }
     assert_true(values[0] != values[1]);
@@ -218,7 +218,7 @@ static void test_bad_use(void **state)
     assert_string_equal(gram_context_message(*state), "kernel_resolve: points is NULL");
     assert_int_equal(gram_kernel_resolve(NULL, kernel, points, &out), GRAM_ERROR_ARGUMENT);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 /* A x is written to columns 10 and 11 of the same array, which the points do not have. */
@@ -255,7 +255,7 @@ static void test_warp(void **state)
                 slow_median(N, ids, STRIDE, 1, SUM, 0));
     expect_near(resolved(*state, "warp([0,2,0;0,0,2], rbf)", points, 0), 2 * slow_median(N, ids, STRIDE, 2, SCALED, 0));
     expect_near(resolved(*state, "warp([0,0,0], rbf)", points, 0), 1);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 static void test_warp_too_large(void **state)
@@ -271,7 +271,7 @@ static void test_warp_too_large(void **state)
     assert_string_equal(gram_context_message(*state), "kernel_resolve: entry 2 of A x[0] is too large for a number");
     gram_kernel_release(kernel);
     assert_int_equal(gram_context_memory_used(*state), before);
-    gram_points_destroy(points);
+    gram_points_release(points);
 }
 
 int main(void)

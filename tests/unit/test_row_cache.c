@@ -26,7 +26,7 @@ static world world_make(const char *kernel, uint64_t seed, int64_t n)
 
 static void world_free(world *w)
 {
-    gram_points_destroy(w->points);
+    gram_points_release(w->points);
     gram_kernel_release(w->kernel);
     free(w->numbers);
     gram_context_destroy(w->context);
@@ -91,7 +91,7 @@ static void test_other_points(void **state)
     OK(w.context, gram_row_cache_get(cache, w.context, 4, points, rows));
     for (int r = 0; r < 4; r++) check_row(numbers, 1, 1, few, points[r], rows[r]);
     gram_row_cache_destroy(cache);
-    gram_points_destroy(others);
+    gram_points_release(others);
     free(numbers);
     world_free(&w);
 }

@@ -229,7 +229,7 @@ static regression make_regression(gram_context *c)
 
 static void drop_regression(regression *r)
 {
-    gram_points_destroy(r->points);
+    gram_points_release(r->points);
     gram_kernel_release(r->kernel);
     free(r->x);
     free(r->y);
@@ -300,8 +300,8 @@ static double forward(gram_context *c, const regression *r, const gram_tune_opti
             for (int64_t j = 0; j < M; j++) sum += w[i] * pow(y[i * M + j] - out[(i - first) * M + j], 2);
         }
         gram_krr_destroy(fit);
-        gram_points_destroy(train);
-        gram_points_destroy(held);
+        gram_points_release(train);
+        gram_points_release(held);
         free(out);
     }
     free(x);
@@ -393,7 +393,7 @@ static void predict_in_order(int method, const double *x, const int64_t *label, 
         o.widths = &width;
         o.lambdas = &lambda;
         o.ordered = 1;
-        OK(c, gram_logistic_tune(c, kernel, points, 2, label, &o, &tuned, &chosen, NULL, NULL, out, 2));
+        OK(c, gram_logistic_tune(c, kernel, points, 2, y, &o, &tuned, &chosen, NULL, NULL, out, 2));
     } else if (method == 1) {
         gram_loss_tune_options o;
         gram_loss_tune_options_init(&o, sizeof o);
@@ -406,7 +406,7 @@ static void predict_in_order(int method, const double *x, const int64_t *label, 
         gram_svm_tune_options o;
         double *decisions = test_numbers(N);
         gram_svm_tune_options_init(&o, sizeof o);
-        o.widths = o.strengths = 1;
+        o.width_count = o.C_count = 1;
         o.ordered = 1;
         OK(c, gram_svm_tune(c, kernel, points, y, NULL, &o, &tuned, &chosen, NULL, decisions, NULL));
         for (int64_t i = 0; i < N; i++) out[2 * i] = decisions[i];
@@ -414,7 +414,7 @@ static void predict_in_order(int method, const double *x, const int64_t *label, 
     }
     gram_kernel_release(tuned);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(c);
     free(y);
 }
@@ -462,7 +462,7 @@ typedef struct world {
     gram_kernel *kernel;
     double *numbers, *y, *fresh_numbers, *fresh_y;
     double labels[TOTAL];
-    int64_t class[TOTAL], group[TOTAL];
+    int64_t group[TOTAL];
 } world;
 
 static world make_world(void)
@@ -478,8 +478,7 @@ static world make_world(void)
         w.group[i] = 1000 - g;
         for (int l = 0; l < 2; l++) w.numbers[2 * i + l] = 2 * centres[2 * g + l] + 0.05 * w.numbers[2 * i + l];
         w.y[i] = effects[g] + 0.1 * w.y[i];
-        w.class[i] = g % 2;
-        w.labels[i] = (double)w.class[i];
+        w.labels[i] = (double)(g % 2);
     }
     for (int64_t i = 0; i < 2 * NEW; i++) w.fresh_numbers[i] *= 2;
     w.x = test_points(w.context, TOTAL, 2, w.numbers);
@@ -492,8 +491,8 @@ static world make_world(void)
 
 static void drop_world(world *w)
 {
-    gram_points_destroy(w->x);
-    gram_points_destroy(w->fresh);
+    gram_points_release(w->x);
+    gram_points_release(w->fresh);
     gram_kernel_release(w->kernel);
     free(w->numbers);
     free(w->y);
@@ -564,7 +563,7 @@ static double log_loss_of(const world *w, const int64_t *groups)
     gram_logistic_tune_options_init(&o, sizeof o);
     o.groups = groups;
     OK(w->context,
-       gram_logistic_tune(w->context, w->kernel, w->x, 2, w->class, &o, &tuned, &lambda, &report, NULL, NULL, 0));
+       gram_logistic_tune(w->context, w->kernel, w->x, 2, w->labels, &o, &tuned, &lambda, &report, NULL, NULL, 0));
     gram_kernel_release(tuned);
     return report.value;
 }
@@ -659,7 +658,7 @@ static void test_walk(void **state)
     assert_true(value[0] < 2);
     assert_true(value[1] >
                 12); /* blocks of 50 days: 25 steps of variance 1 on the mean, if only the last value counts */
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(c);
     free(steps);
 }
@@ -667,15 +666,14 @@ static void test_walk(void **state)
 /* A class that only the held fold has cannot be learnt. */
 static void test_missing_class(void **state)
 {
-    int64_t group[TOTAL], class[TOTAL];
+    int64_t group[TOTAL];
     gram_kernel *tuned = NULL;
     double c;
     (void)state;
     world w = make_world();
     for (int64_t i = 0; i < TOTAL; i++) {
         group[i] = i % GROUPS;
-        class[i] = group[i] == 0;
-        w.labels[i] = (double)class[i];
+        w.labels[i] = group[i] == 0;
     }
     gram_svm_tune_options o;
     gram_svm_tune_options_init(&o, sizeof o);
@@ -686,7 +684,7 @@ static void test_missing_class(void **state)
     gram_logistic_tune_options l;
     gram_logistic_tune_options_init(&l, sizeof l);
     l.groups = group;
-    assert_int_equal(gram_logistic_tune(w.context, w.kernel, w.x, 2, class, &l, &tuned, &c, NULL, NULL, NULL, 0),
+    assert_int_equal(gram_logistic_tune(w.context, w.kernel, w.x, 2, w.labels, &l, &tuned, &c, NULL, NULL, NULL, 0),
                      GRAM_ERROR_DATA);
     gram_svm_options s;
     gram_svm *svm = NULL;

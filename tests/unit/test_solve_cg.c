@@ -40,7 +40,7 @@ static void world_free(world *w)
     gram_operator_release(w->op);
     gram_operator_release(w->free);
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->shift);
     free(w->b);
     free(w->data);
@@ -55,7 +55,7 @@ static gram_cg_options mixed(world *w)
     if (!w->factor)
         OK(w->context,
            gram_cholesky_create(w->context, w->kernel, w->x, w->shift, GRAM_STORAGE_F32, &jitter, &w->factor));
-    options.precondition = gram_cg_precondition_factor;
+    options.precondition = gram_cholesky_precondition;
     options.user = w->factor;
     options.stall = 4;
     return options;
@@ -231,10 +231,10 @@ static void limits(void **state)
     gram_cg_report report = {.size = sizeof report};
     double *x = test_numbers(w.n), before = INFINITY;
     gram_cg_options_init(&options, sizeof options);
-    for (options.most = 0; options.most <= 60; options.most += 30) {
+    for (options.iterations = 0; options.iterations <= 60; options.iterations += 30) {
         memset(x, 0, (size_t)w.n * sizeof *x);
         assert_int_equal(gram_cg_solve(w.context, w.op, 1, w.b, 1, x, 1, &options, &report), GRAM_NOT_CONVERGED);
-        assert_int_equal(report.iterations, options.most);
+        assert_int_equal(report.iterations, options.iterations);
         assert_true(report.residual < before);
         before = report.residual;
     }
@@ -267,7 +267,7 @@ static void bad_arguments(void **state)
     assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, &options, NULL), GRAM_ERROR_ARGUMENT);
     options = good, options.tolerance = NAN;
     assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, &options, NULL), GRAM_ERROR_ARGUMENT);
-    options = good, options.most = -1;
+    options = good, options.iterations = -1;
     assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, &options, NULL), GRAM_ERROR_ARGUMENT);
     options = good, options.precondition = refuse;
     assert_int_equal(gram_cg_solve(c, w.op, 1, w.b, 1, x, 1, &options, NULL), GRAM_ERROR_CANCELLED);

@@ -40,7 +40,7 @@ static void world_make(int64_t n, int threads, double shift, world *w)
 static void world_free(world *w)
 {
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->a);
     free(w->shift);
     free(w->data);
@@ -428,7 +428,7 @@ static void budget(void **state)
     assert_true(book.largest <= 1 << 20);
     assert_int_equal(gram_context_memory_used(context), before);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
     free(data);
 }
@@ -447,7 +447,7 @@ static void cancel(void **state)
                      GRAM_ERROR_CANCELLED);
     assert_null(factor);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_context_destroy(context);
     free(shift), free(data);
 }

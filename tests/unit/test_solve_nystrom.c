@@ -33,7 +33,7 @@ static void world_make(int64_t n, int threads, uint64_t seed, const char *kernel
 static void world_free(world *w)
 {
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->k);
     free(w->shift);
     free(w->data);
@@ -159,7 +159,7 @@ static void faster(void **state)
     gram_cg_report with = {.size = sizeof with}, without = {.size = sizeof without};
     gram_cg_options_init(&options, sizeof options);
     assert_int_equal(gram_cg_solve(w.context, op, 2, b, 2, x, 2, &options, &without), GRAM_OK);
-    options.precondition = gram_cg_precondition_nystrom;
+    options.precondition = gram_nystrom_precondition;
     options.user = nystrom;
     assert_int_equal(gram_cg_solve(w.context, op, 2, b, 2, y, 2, &options, &with), GRAM_OK);
     if (!(10 * with.iterations <= without.iterations))

@@ -42,7 +42,7 @@ static void world_free(world *w)
 {
     gram_pivoted_free(w->context->memory, &w->p);
     gram_kernel_release(w->kernel);
-    gram_points_destroy(w->x);
+    gram_points_release(w->x);
     free(w->k);
     free(w->data);
     gram_context_destroy(w->context);
@@ -260,7 +260,7 @@ static void single(void **state)
     (void)state;
     world_make(N, 1, 3, "rbf(ell=1.5)", &w);
     for (int i = 0; i < N * D; i++) data[i] = (float)w.data[i];
-    gram_points_destroy(w.x);
+    gram_points_release(w.x);
     OK(w.context, gram_points_create_f32(w.context, N, D, data, D, &w.x));
     for (int r = 0; r < 2; r++)
         for (int b = 0; b < BLOCK_COUNT; b++) {

@@ -36,7 +36,7 @@ static void test_two(void **state)
     assert_true(fabs(r->ratio - c) < 1e-15 && r->ratio_rows[0] == 0 && r->ratio_rows[1] == 1);
     for (int i = 0; i < 3; i++) assert_true(fabs(r->metric[i] - sqrt(2 - 2 * c)) < 1e-15);
     gram_spectrum_destroy(spectrum);
-    gram_points_destroy(x);
+    gram_points_release(x);
 }
 
 /* x.y has rank d; tanh of it is not positive semi-definite: the largest entries of the vector and its form are told. */
@@ -59,7 +59,7 @@ static void test_certificate(void **state)
     assert_true(r->form < 0 && fabs(r->form - r->values[N - 1]) < r->tolerance);
     for (int i = 1; i < GRAM_SPECTRUM_ENTRIES; i++) assert_true(fabs(r->entry[i]) <= fabs(r->entry[i - 1]));
     gram_spectrum_destroy(spectrum);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(numbers);
 }
 
@@ -73,7 +73,7 @@ static void test_rows(void **state)
     gram_spectrum_options options;
     gram_spectrum *one, *two;
     gram_spectrum_options_init(&options, sizeof options);
-    options.most_rows = 17;
+    options.rows = 17;
     OK(context, gram_spectrum_create(context, kernel, x, &options, &one));
     OK(context, gram_spectrum_create(context, kernel, x, &options, &two));
     const gram_spectrum_report *r = gram_spectrum_get_report(one);
@@ -85,7 +85,7 @@ static void test_rows(void **state)
     options.lambda = -1;
     REFUSED(context, gram_spectrum_create(context, kernel, x, &options, &one), GRAM_ERROR_ARGUMENT, "lambda = -1");
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(numbers);
 }
 
@@ -106,7 +106,7 @@ static gram_status all_steps(gram_context *context)
 done:
     gram_spectrum_destroy(spectrum);
     gram_kernel_release(kernel);
-    gram_points_destroy(x);
+    gram_points_release(x);
     return status;
 }
 

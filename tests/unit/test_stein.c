@@ -49,8 +49,8 @@ static double stein_by_differences(gram_context *context, const gram_kernel *ker
         }
         sum += both + sx[l] * by_y + sy[l] * by_x + sx[l] * sy[l] * K[0];
     }
-    gram_points_destroy(px);
-    gram_points_destroy(py);
+    gram_points_release(px);
+    gram_points_release(py);
     return sum;
 }
 
@@ -86,7 +86,7 @@ static void every_smooth_kernel(void **state)
     print_message("%d of %d kernels have a Stein kernel\n", tested, list.count);
     assert_true(tested >= 40);
     test_expressions_free(&list);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -137,7 +137,7 @@ static void both_ways_agree(void **state)
         gram_kernel_release(fast);
         gram_kernel_release(slow);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -176,7 +176,7 @@ static void diagonal_and_eigenvalues(void **state)
     assert_true(least >= -1e-13 * most);
     gram_operator_release(op);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -228,7 +228,7 @@ static void statistics_by_loops(void **state)
     assert_true(fabs(a.u_statistic - weighted / (total * total - squares)) <= 1e-12 * v / COUNT);
     gram_operator_release(op);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(one);
     gram_context_destroy(two);
     free(x);
@@ -260,7 +260,7 @@ static void test_is_reproducible(void **state)
     OK(one, gram_stein_test(one, kernel, points, s, D, &options, &b));
     assert_true(b.statistic.v_statistic == a.statistic.v_statistic);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(one);
     gram_context_destroy(two);
     free(x);
@@ -282,8 +282,8 @@ static void preconditioners(void **state)
     OK(context, gram_kernel_resolve(context, rbf, points, &resolved));
     OK(context, gram_kernel_parameter_get(context, resolved, 0, &ell));
     const double want[3] = {1, ell.value, ell.value / sqrt(log(20))};
-    for (int p = GRAM_PRECONDITION_ID; p <= GRAM_PRECONDITION_SCLMED; p++) {
-        OK(context, gram_stein_kernel(context, points, (gram_precondition)p, 20, &kernel));
+    for (int p = GRAM_STEIN_METRIC_ID; p <= GRAM_STEIN_METRIC_SCLMED; p++) {
+        OK(context, gram_stein_kernel(context, points, (gram_stein_metric)p, 20, &kernel));
         OK(context, gram_kernel_parameter_get(context, kernel, 0, &c));
         assert_true(fabs(c.value - want[p]) <= 1e-15 * want[p]);
         gram_kernel_release(kernel);
@@ -295,20 +295,20 @@ static void preconditioners(void **state)
         y[2 * i + 1] = 0.1 * x[2 * i] + 2 * x[2 * i + 1];
     }
     gram_points *mapped = test_points(context, COUNT, 2, y);
-    OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_SMPCOV, 20, &kernel));
+    OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel));
     OK(context, gram_matrix(context, kernel, points, NULL, a, COUNT));
     gram_kernel_release(kernel);
-    OK(context, gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel));
+    OK(context, gram_stein_kernel(context, mapped, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel));
     OK(context, gram_matrix(context, kernel, mapped, NULL, b, COUNT));
     assert_true(test_distance(COUNT, COUNT, a, COUNT, b, COUNT) <= 1e-12);
     gram_kernel_release(kernel);
     for (int i = 0; i < COUNT; i++) y[2 * i] = y[2 * i + 1];
-    gram_points_destroy(mapped);
+    gram_points_release(mapped);
     mapped = test_points(context, COUNT, 2, y);
-    REFUSED(context, gram_stein_kernel(context, mapped, GRAM_PRECONDITION_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL,
+    REFUSED(context, gram_stein_kernel(context, mapped, GRAM_STEIN_METRIC_SMPCOV, 20, &kernel), GRAM_ERROR_NUMERICAL,
             "singular");
-    gram_points_destroy(mapped);
-    gram_points_destroy(points);
+    gram_points_release(mapped);
+    gram_points_release(points);
     gram_kernel_release(rbf);
     gram_kernel_release(resolved);
     gram_context_destroy(context);
@@ -359,8 +359,8 @@ static void refusals(void **state)
     assert_int_equal(gram_stein_test(context, imq, points, s, D, &options, &result), GRAM_ERROR_ARGUMENT);
     gram_kernel_release(imq);
     gram_kernel_release(rough);
-    gram_points_destroy(points);
-    gram_points_destroy(single);
+    gram_points_release(points);
+    gram_points_release(single);
     gram_context_destroy(context);
 }
 
@@ -404,7 +404,7 @@ static void kernel_like_others(void **state)
         gram_kernel_release(stein);
         assert_int_equal(released, 1);
         gram_operator_release(op);
-        gram_points_destroy(points);
+        gram_points_release(points);
         gram_kernel_release(base);
         gram_context_destroy(context);
     }

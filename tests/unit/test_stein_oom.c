@@ -25,8 +25,8 @@ static gram_status play_stein(play *p)
     gram_discrepancy discrepancy;
     gram_stein_test_options_init(&options, sizeof options);
     options.draws = 20;
-    STEP(gram_stein_kernel(c, p->points, GRAM_PRECONDITION_SCLMED, M, &p->kernels[0]));
-    STEP(gram_stein_kernel(c, p->points, GRAM_PRECONDITION_SMPCOV, M, &p->kernels[1]));
+    STEP(gram_stein_kernel(c, p->points, GRAM_STEIN_METRIC_SCLMED, M, &p->kernels[0]));
+    STEP(gram_stein_kernel(c, p->points, GRAM_STEIN_METRIC_SMPCOV, M, &p->kernels[1]));
     STEP(gram_kernel_parse(c, "normalize(rbf(ell=1) + poly(m=2, c=1))", &p->kernels[2]));
     for (int k = 0; k < 3; k++) {
         STEP(gram_operator_create_stein(c, p->kernels[k], p->points, s, D, &p->ops[k]));
@@ -83,7 +83,7 @@ static void play_end(play *p)
         gram_operator_release(p->ops[i]);
         gram_kernel_release(p->kernels[i]);
     }
-    gram_points_destroy(p->points);
+    gram_points_release(p->points);
 }
 
 static gram_status play_all(gram_context *c)

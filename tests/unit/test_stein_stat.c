@@ -50,7 +50,7 @@ static void mean_is_zero(void **state)
         gram_operator_release(op);
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -72,14 +72,14 @@ static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
         gram_kernel *kernel;
         gram_stein_test_options options;
         gram_stein_test_result result = {.size = sizeof result};
-        OK(context, gram_stein_kernel(context, points, GRAM_PRECONDITION_MED, 0, &kernel));
+        OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_MED, 0, &kernel));
         gram_stein_test_options_init(&options, sizeof options);
         options.draws = 199;
         options.flip = flip;
         OK(context, gram_stein_test(context, kernel, points, s, d, &options, &result));
         count += result.reject;
         gram_kernel_release(kernel);
-        gram_points_destroy(points);
+        gram_points_release(points);
         gram_context_destroy(context);
     }
     free(x);
@@ -156,7 +156,7 @@ static void converges(void **state)
             gram_points *points = test_points(context, n, D, x);
             OK(context, gram_stein_discrepancy(context, kernel, points, s, D, NULL, &out));
             (other ? wrong : right)[size] = out.discrepancy;
-            gram_points_destroy(points);
+            gram_points_release(points);
         }
     print_message("discrepancy at n = 200 and 3200: right law %.4f %.4f, wrong law %.4f %.4f\n", right[0], right[1],
                   wrong[0], wrong[1]);

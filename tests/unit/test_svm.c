@@ -113,7 +113,7 @@ static double *decisions_of(gram_context *context, const svm_sample *s, const gr
     double *f = test_numbers(s->n * gram_svm_get_report(svm)->outputs);
     gram_points *x = test_points(context, s->n, s->d, s->x);
     OK(context, gram_svm_predict(context, svm, x, NULL, f, NULL));
-    gram_points_destroy(x);
+    gram_points_release(x);
     return f;
 }
 
@@ -250,7 +250,7 @@ static void test_below_rounding(void **state)
         assert_int_equal(gram_svm_fit(context, kernel, x, s.labels, &o, &svm), GRAM_NOT_CONVERGED);
         assert_true(gram_svm_get_report(svm)->violation < 1e-12);
         gram_svm_destroy(svm);
-        gram_points_destroy(x);
+        gram_points_release(x);
         svm_sample_free(&s);
     }
     gram_kernel_release(kernel);

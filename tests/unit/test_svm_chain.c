@@ -25,7 +25,7 @@ static void slow_decisions(gram_context *context, const svm_sample *s, const gra
             if (fold[i] == left) memcpy(out + i * outputs, f + i * outputs, (size_t)outputs * sizeof *out);
         gram_svm_destroy(svm);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     free(w);
     free(f);
 }
@@ -108,7 +108,7 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
     free(chains.work);
     free(k);
     gram_svm_data_free(context, &data);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(kernel);
     svm_sample_free(&s);
     gram_context_destroy(context);

@@ -58,7 +58,7 @@ static void check_machine(gram_context *context, const svm_sample *s, const mach
         if (fabs(f[i] - m->values[i]) > 1e-4 * (1 + fabs(f[i])))
             FAIL_TEST("%s, kind %d: value %d is %.10g, LIBSVM %.10g", m->kernel, (int)r->kind, i, f[i], m->values[i]);
     free(f);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_svm_destroy(svm);
 }
 

@@ -27,7 +27,7 @@ static gram_status play_with(gram_context *c, size_t cache, int64_t folds)
         o.probability_folds = kind == 0 ? folds : 0;
         status = fit(c, &s, k, x, &o);
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     return status;
@@ -50,7 +50,7 @@ static gram_status play_tune(gram_context *c)
     gram_points *x = NULL;
     gram_svm_tune_options o;
     gram_svm_tune_options_init(&o, sizeof o);
-    o.widths = o.strengths = 2;
+    o.width_count = o.C_count = 2;
     o.folds = 3;
     gram_status status = gram_kernel_parse(c, "rbf", &k);
     double strength;
@@ -60,7 +60,7 @@ static gram_status play_tune(gram_context *c)
         gram_kernel_release(tuned);
         tuned = NULL;
     }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     return status;

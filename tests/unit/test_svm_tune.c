@@ -11,12 +11,12 @@ static gram_svm_tune_options small_grid(void)
     gram_svm_tune_options o;
     gram_svm_tune_options_init(&o, sizeof o);
     o.folds = FOLDS;
-    o.widths = WIDTHS;
-    o.strengths = STRENGTHS;
+    o.width_count = WIDTHS;
+    o.C_count = STRENGTHS;
     o.width_least = 0.25;
     o.width_most = 1;
-    o.c_least = 0.1;
-    o.c_most = 100;
+    o.C_least = 0.1;
+    o.C_most = 100;
     return o;
 }
 
@@ -51,7 +51,7 @@ static void clear(scene *e)
 {
     free(e->fold);
     gram_kernel_release(e->kernel);
-    gram_points_destroy(e->x);
+    gram_points_release(e->x);
     svm_sample_free(&e->s);
     gram_context_destroy(e->context);
 }
@@ -161,18 +161,18 @@ static void check_scores(gram_svm_kind kind, int64_t classes, int64_t n)
             /* fits of different tolerance: a few rows near the border may change sides */
             if (fabs(slow - score) > (kind == GRAM_SVM_C ? 0.02 : 0.01 * slow))
                 FAIL_TEST("factor %g, C %g: score %g, by hand %g", factor, strength, score, slow);
-            if (fabs(strength - c) > 1e-9 * c || fabs(factor - report.factor) > 1e-9) continue;
+            if (fabs(strength - c) > 1e-9 * c || fabs(factor - report.width) > 1e-9) continue;
             if (test_distance(e.s.n, outputs, f, outputs, kept, outputs) > 0.15)
                 FAIL_TEST("decision values differ by %g", test_distance(e.s.n, outputs, f, outputs, kept, outputs));
         }
     const int best = slow_choice(scores, kind, e.s.n);
     assert_true(report.score == scores[best]);
     assert_true(fabs(c - 0.1 * pow(10, best % STRENGTHS)) < 1e-9 * c);
-    assert_true(fabs(report.factor - 0.25 * pow(2, (double)(best / STRENGTHS))) < 1e-9);
+    assert_true(fabs(report.width - 0.25 * pow(2, (double)(best / STRENGTHS))) < 1e-9);
     assert_true(report.C == c && report.rows == e.s.n && report.standard_error > 0);
     gram_parameter p;
     OK(e.context, gram_kernel_parameter_get(e.context, tuned, 0, &p));
-    assert_true(fabs(p.value - 0.8 * report.factor) < 1e-12);
+    assert_true(fabs(p.value - 0.8 * report.width) < 1e-12);
     free(f);
     free(kept);
     gram_kernel_release(tuned);
@@ -210,7 +210,7 @@ static void test_same(void **state)
     int64_t seen = 0;
     for (int64_t i = 0; i < e.s.n; i++) seen += isfinite(kept[3 * i]);
     assert_int_equal(seen, 100);
-    e.machine.out_of_fold = kept; /* probabilities from what tuning left */
+    e.machine.held_out = kept; /* probabilities from what tuning left */
     gram_svm *svm = NULL;
     OK(alone, gram_svm_fit(alone, tuned, e.x, e.s.labels, &e.machine, &svm));
     for (int i = 0; i < 3; i++) assert_true(gram_svm_sigmoids(svm)[2 * i] < 0);
@@ -257,7 +257,7 @@ static void test_bad(void **state)
     assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
                      GRAM_ERROR_ARGUMENT);
     o = small_grid();
-    o.c_least = 0;
+    o.C_least = 0;
     assert_int_equal(gram_svm_tune(e.context, e.kernel, e.x, e.s.labels, &e.machine, &o, &tuned, &c, NULL, NULL, NULL),
                      GRAM_ERROR_ARGUMENT);
     o = small_grid();

@@ -55,7 +55,7 @@ static void test_bad_options(void **state)
     expect(context, GRAM_ERROR_ARGUMENT, "kernel is NULL", NULL, x, s.labels, &o);
     expect(context, GRAM_ERROR_ARGUMENT, "x is NULL", k, NULL, s.labels, &o);
     expect(context, GRAM_ERROR_UNSET, "", unset, x, s.labels, &o);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     gram_kernel_release(unset);
     svm_sample_free(&s);
@@ -100,7 +100,7 @@ static void test_bad_data(void **state)
     assert_int_equal(gram_points_create_f64(context, s.n, s.d, s.x, s.d, &none), GRAM_ERROR_DATA);
     free(y);
     free(w);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -122,7 +122,7 @@ static void check_finite(gram_context *context, const svm_sample *s, const char 
     if (!r->converged) FAIL_TEST("%s, kind %d: violation %g", kernel, (int)o->kind, r->violation);
     free(f);
     free(labels);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_svm_destroy(svm);
 }
 
@@ -172,7 +172,7 @@ static void test_equal_rows(void **state)
     svm = svm_fit(context, "rbf(ell=1)", &s, &o);
     OK(context, gram_svm_predict(context, svm, x, labels, NULL, NULL));
     assert_true(labels[0] > 14 - 0.2 && labels[0] < 15 + 0.2);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_svm_destroy(svm);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -216,7 +216,7 @@ static void test_resume(void **state)
             gram_svm_destroy(whole);
             gram_svm_destroy(part);
         }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -246,7 +246,7 @@ static void test_resume_early(void **state)
             gram_svm_destroy(part);
             gram_svm_destroy(next);
         }
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -388,7 +388,7 @@ static void test_probabilities(void **state)
         free(f);
         free(p);
         free(labels);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_svm_destroy(svm);
         gram_svm_destroy(again);
         svm_sample_free(&s);
@@ -408,7 +408,7 @@ static void test_sigmoid(void **state)
     for (int i = 0; i < N; i++) s.labels[i] = u[i] < 1 / (1 + exp(-2 * f[i])) ? 0 : 1;
     for (int i = 0; i < N; i++) count += s.labels[i] == 0;
     gram_svm_options o = svm_options(GRAM_SVM_C);
-    o.out_of_fold = f;
+    o.held_out = f;
     o.iterations = 1;
     gram_svm *svm = svm_fit(context, "rbf(ell=0.5)", &s, &o);
     const double *ab = gram_svm_sigmoids(svm);
@@ -447,7 +447,7 @@ static void test_labels(void **state)
     OK(context, gram_svm_predict(context, svm, x, labels, NULL, NULL));
     for (int i = 0; i < M; i++) right += labels[i] == s.labels[i];
     if (right < 0.93 * M) FAIL_TEST("%d of %d are right", right, M);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_svm_destroy(svm);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -478,7 +478,7 @@ static void test_precomputed(void **state)
     free(g);
     gram_svm_destroy(given);
     gram_svm_destroy(usual);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -504,7 +504,7 @@ static void test_single(void **state)
     free(narrow);
     gram_svm_destroy(wide);
     gram_svm_destroy(single);
-    gram_points_destroy(x);
+    gram_points_release(x);
     gram_kernel_release(k);
     svm_sample_free(&s);
     gram_context_destroy(context);
@@ -545,7 +545,7 @@ static void test_cancel(void **state)
         o.C = 1e6;
         assert_int_equal(gram_svm_fit(context, k, x, s.labels, &o, &svm), GRAM_ERROR_CANCELLED);
         assert_null(svm);
-        gram_points_destroy(x);
+        gram_points_release(x);
         gram_kernel_release(k);
         svm_sample_free(&s);
     }

@@ -107,7 +107,7 @@ static void choices_are_the_twins(void **state)
         same_choices(context, "rbf(ell=0.5)", points, NULL, GRAM_THIN_GREEDY, distinct);
         same_choices(context, "matern(nu=0.5, ell=2)", points, NULL, GRAM_THIN_HERDING, distinct);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
     free(x);
     free(s);
@@ -132,7 +132,7 @@ static void threads_do_not_matter(void **state)
         assert_true(da[M - 1] == db[M - 1]);
     }
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(one);
     gram_context_destroy(two);
     free(x);
@@ -170,7 +170,7 @@ static void splitting(void **state)
     free(K);
     free(x);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -213,7 +213,7 @@ static void weights_are_optimal(void **state)
     free(x);
     free(s);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -249,16 +249,16 @@ static void a_chain_gets_better(void **state)
     gram_thin_options plain;
     gram_thin_options_init(&plain, sizeof plain);
     plain.method = GRAM_THIN_PLAIN;
-    for (int p = GRAM_PRECONDITION_ID; p <= GRAM_PRECONDITION_SMPCOV; p++) {
+    for (int p = GRAM_STEIN_METRIC_ID; p <= GRAM_STEIN_METRIC_SMPCOV; p++) {
         gram_kernel *kernel;
-        OK(context, gram_stein_kernel(context, points, (gram_precondition)p, M, &kernel));
+        OK(context, gram_stein_kernel(context, points, (gram_stein_metric)p, M, &kernel));
         OK(context, gram_thin(context, kernel, points, s, D, NULL, M, index, found));
         OK(context, gram_thin(context, kernel, points, s, D, &plain, M, evenly, usual));
         assert_true(found[M - 1] < 0.5 * usual[M - 1]);
         for (int a = 0; a < M; a++) assert_true(index[a] > 5); /* not the way in */
         gram_kernel_release(kernel);
     }
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 
@@ -290,7 +290,7 @@ static void refusals(void **state)
     assert_int_equal(gram_thin_discrepancy(context, kernel, points, s, D, 2, NULL, NULL, &discrepancy),
                      GRAM_ERROR_ARGUMENT);
     gram_kernel_release(kernel);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_context_destroy(context);
 }
 

@@ -33,7 +33,7 @@ static inline tune_problem tune_problem_make(int threads, int64_t n)
 
 static inline void tune_problem_free(tune_problem *p)
 {
-    gram_points_destroy(p->points);
+    gram_points_release(p->points);
     gram_context_destroy(p->context);
     free(p->x);
     free(p->y);

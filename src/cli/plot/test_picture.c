@@ -64,7 +64,7 @@ static int witness_at(cli_session *session, const cli_test_picture *p, int64_t c
     gram_status status = gram_mmd_witness(session->context, p->kernel, p->a->points, p->b->points, &witness);
     if (status >= 0) status = gram_points_create_f64(session->context, count, p->a->d, at, p->a->d, &points);
     if (status >= 0) status = gram_function_evaluate(session->context, witness, points, out, 1);
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_function_release(witness);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }

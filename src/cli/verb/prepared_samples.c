@@ -146,7 +146,7 @@ int64_t cli_rows_dropped(const cli_rows *sample)
 
 void cli_rows_free(cli_rows *sample)
 {
-    gram_points_destroy(sample->points);
+    gram_points_release(sample->points);
     gram_prepared_destroy(sample->prepared);
     gram_preparation_release(sample->columns);
     gram_table_destroy(sample->table);

@@ -202,6 +202,6 @@ void cli_sample_points_free(sample_points *points)
     free(points->names);
     free(points->shown);
     free(points->x);
-    gram_points_destroy(points->points);
+    gram_points_release(points->points);
     *points = (sample_points){0};
 }

@@ -10,10 +10,10 @@
 #include "cli/report/report_rows.h"
 
 static const cli_choice preconditions[] = {
-    {"med", GRAM_PRECONDITION_MED, NULL, 0, 0},
-    {"sclmed", GRAM_PRECONDITION_SCLMED, NULL, 0, 0},
-    {"smpcov", GRAM_PRECONDITION_SMPCOV, NULL, 0, 0},
-    {"id", GRAM_PRECONDITION_ID, NULL, 0, 0},
+    {"med", GRAM_STEIN_METRIC_MED, NULL, 0, 0},
+    {"sclmed", GRAM_STEIN_METRIC_SCLMED, NULL, 0, 0},
+    {"smpcov", GRAM_STEIN_METRIC_SMPCOV, NULL, 0, 0},
+    {"id", GRAM_STEIN_METRIC_ID, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -257,7 +257,7 @@ static int choose_kernel(cli_session *session, const cli_scored_options *options
     gram_status status;
     if (!options->kernel && s->scores) {
         const int given = options->precondition.value != NOT_GIVEN;
-        const gram_precondition how = given ? (gram_precondition)options->precondition.value : GRAM_PRECONDITION_MED;
+        const gram_stein_metric how = given ? (gram_stein_metric)options->precondition.value : GRAM_STEIN_METRIC_MED;
         status = gram_stein_kernel(session->context, s->points, how, m, &s->kernel);
         if (status == GRAM_ERROR_NUMERICAL)
             return cli_session_fail(session, status, 1, "Use --precondition med, or leave a column out.");
@@ -326,7 +326,7 @@ int cli_scored_read(cli_session *session, const char *verb, const char *path, co
 
 void cli_scored_free(cli_scored *s)
 {
-    gram_points_destroy(s->points);
+    gram_points_release(s->points);
     gram_table_destroy(s->table);
     gram_kernel_release(s->kernel);
     free(s->columns);

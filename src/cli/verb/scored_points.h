@@ -10,7 +10,7 @@ typedef struct cli_scored_options {
     const char *density;      /* NULL: none */
     const char *density_data; /* of the density 'logistic' */
     const char *kernel;       /* NULL: imq by `precondition` */
-    cli_chosen precondition;  /* gram_precondition */
+    cli_chosen precondition;  /* gram_stein_metric */
 } cli_scored_options;
 
 cli_group cli_scored_group(cli_scored_options *options);

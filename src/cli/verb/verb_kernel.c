@@ -188,7 +188,7 @@ static int rest_range(cli_session *session, kernel_report *report)
     for (int64_t i = 0; i < m && status >= 0; i++)
         for (int64_t j = 0; j < i; j++) widen(&report->rest, K[i * m + j]);
     report->sampled = m;
-    gram_points_destroy(points);
+    gram_points_release(points);
     free(K);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
@@ -542,7 +542,7 @@ int cli_kernel(int count, char **arguments)
     if (code == CLI_DONE) code = print_report(&session, &report);
     gram_spectrum_destroy(report.spectrum);
     cli_words_free(&report.words);
-    gram_points_destroy(report.points);
+    gram_points_release(report.points);
     gram_table_destroy(report.table);
     gram_kernel_release(report.resolved_kernel);
     gram_kernel_release(report.kernel);

@@ -389,7 +389,7 @@ static void release(void *report_)
 {
     report *r = report_;
     for (int g = 0; g < GRAM_HSIC_MAX_VARIABLES; g++) {
-        gram_points_destroy(r->group[g].points);
+        gram_points_release(r->group[g].points);
         gram_kernel_release(r->kernels[g]);
     }
     cli_rows_free(&r->rows);

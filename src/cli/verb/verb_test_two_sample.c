@@ -236,7 +236,7 @@ static void json_widths(cli_json *json, const report *r)
     cli_json_open(json, "widths", '[');
     for (int64_t k = 0; k < r->result.width_count; k++) {
         cli_json_open(json, NULL, '{');
-        cli_json_number(json, "factor", r->result.width[k]);
+        cli_json_number(json, "factor", r->result.widths[k]);
         cli_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
         cli_json_close(json, '{');
     }
@@ -311,7 +311,7 @@ static void add_widths(cli_session *session, cli_text *text, const report *r)
     cli_add_heading(session, text,
                     split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
     for (int64_t k = 0; k < r->result.width_count; k++) {
-        cli_text_add(text, "%s times", cli_short_number(r->result.width[k], number));
+        cli_text_add(text, "%s times", cli_short_number(r->result.widths[k], number));
         cli_text_pad(text, CLI_VALUE_COLUMN);
         cli_text_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
     }

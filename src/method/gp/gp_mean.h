@@ -25,7 +25,7 @@ void gram_gp_system_rows(const gram_gp_system *system, const gram_points *points
 gram_status gram_gp_system_check_points(gram_context *context, const char *name, const gram_gp_system *system,
                                         const gram_points *points, const double *basis, int64_t ldb);
 
-/* Rows [first, first + count) of the points, as points of their own, which the caller destroys. */
+/* Rows [first, first + count) of the points, as points of their own, which the caller releases. */
 gram_status gram_gp_points_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
                                 gram_points **out);
 

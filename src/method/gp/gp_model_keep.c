@@ -224,7 +224,7 @@ static gram_status keep_weights(gram_keeper *keeper, gram_learning *learning)
     gram_keep_array(keeper, "weight_mean", 1, d, mean);
     gram_keep_array(keeper, "weight_std", 1, d, deviation);
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     gram_kernel_release(term);
     return status;
 }

@@ -57,7 +57,7 @@ void gram_solution_free(gram_context *context, gram_solution *s)
     gram_give(context, s->a);
     gram_give(context, s->b);
     gram_give(context, s->projected);
-    if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_destroy(s->centres);
+    if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_release(s->centres);
     gram_give(context, s->landmarks);
 }
 

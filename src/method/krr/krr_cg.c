@@ -27,7 +27,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
     memset(u, 0, (size_t)numbers * sizeof *u);
     gram_cg_options_init(&options, sizeof options);
     options.tolerance = s->tolerance > 0 ? s->tolerance : DEFAULT_TOLERANCE;
-    options.precondition = gram_cg_precondition_nystrom;
+    options.precondition = gram_nystrom_precondition;
     options.user = low_rank;
     TRY(gram_cg_solve(context, op, columns, right, columns, u, columns, &options, &report));
     s->not_converged = status == GRAM_NOT_CONVERGED;

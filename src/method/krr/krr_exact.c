@@ -120,7 +120,7 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     gram_cg_options_init(&options, sizeof options);
     options.tolerance = s->tolerance > 0 ? s->tolerance : REFINED;
     options.stall = STALLED;
-    options.precondition = gram_cg_precondition_factor;
+    options.precondition = gram_cholesky_precondition;
     options.user = factor;
     TRY(gram_solution_operator(context, p, &op));
     TRY(gram_take(context, "right-hand sides", p->n * columns, sizeof(double), (void **)&right));

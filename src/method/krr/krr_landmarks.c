@@ -151,7 +151,7 @@ static gram_status add_chunk(gram_context *context, landmarks *l, const gram_sol
     }
 done:
     gram_give(context, diagonal);
-    gram_points_destroy(part);
+    gram_points_release(part);
     return status;
 }
 

@@ -192,11 +192,11 @@ gram_status gram_laplace_latent(gram_context *context, const gram_laplace *lapla
     for (int64_t first = 0; first < points->n; first += room) {
         TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
         TRY(chunk_variance(context, laplace, part, work, variance + first * each));
-        gram_points_destroy(part);
+        gram_points_release(part);
         part = NULL;
     }
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     gram_give(context, work);
     return status;
 }
@@ -253,11 +253,11 @@ gram_status gram_laplace_predict(gram_context *context, const gram_laplace *lapl
         for (int64_t i = 0; i < count && m == 1; i++)
             predict_one(laplace, mean[i], variance[i], out + (first + i) * ldo);
         if (m > 1) TRY(predict_several(context, laplace, count, mean, variance, out + first * ldo, ldo));
-        gram_points_destroy(part);
+        gram_points_release(part);
         part = NULL;
     }
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     gram_give(context, mean);
     gram_give(context, variance);
     return status;

@@ -173,7 +173,7 @@ static gram_status tune(gram_learning *learning, gram_kernel *start)
     laplace_state *state = learning->own;
     gram_laplace_tune_options options;
     gram_laplace_tune_options_init(&options, sizeof options);
-    options.laplace = state->options;
+    options.laplace = &state->options;
     options.ard = gram_learning_ard(learning);
     state->tuned.size = sizeof state->tuned;
     const gram_status status = gram_laplace_tune(learning->context, start, learning->points, state->y, &options,

@@ -27,8 +27,7 @@ static const laplace_tuning *laplace_of(const gram_tuning *t)
 
 void gram_laplace_tune_options_init(gram_laplace_tune_options *options, size_t size)
 {
-    gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
-    gram_laplace_options_init(&defaults.laplace, sizeof defaults.laplace);
+    const gram_laplace_tune_options defaults = {.restarts = 2, .evaluations = 100};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -218,7 +217,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     gram_laplace_tune_options_init(&o, sizeof o);
     TRY(gram_sized_read(context, "laplace_tune", "options", "gram_laplace_tune_options", options, &o, sizeof o));
     TRY(gram_sized_check(context, "laplace_tune", "report", "gram_laplace_tune_report", report, sizeof *report));
-    TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", &o.laplace, &laplace.options));
+    TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", o.laplace, &laplace.options));
     laplace.scale_fixed = o.scale_fixed;
     TRY(check(context, &o, kernel, x, y, tuned));
     gram_tuning t = {.context = context,

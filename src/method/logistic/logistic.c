@@ -114,7 +114,7 @@ done:
 }
 
 gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t classes,
-                              const int64_t *label, const gram_logistic_options *options, gram_logistic **logistic)
+                              const double *y, const gram_logistic_options *options, gram_logistic **logistic)
 {
     gram_status status = GRAM_OK;
     gram_logistic_options known;
@@ -124,7 +124,7 @@ gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const 
     if (!context || !logistic) return GRAM_ERROR_ARGUMENT;
     *logistic = NULL;
     TRY(read_options(context, options, &known));
-    TRY(gram_logistic_problem(context, "logistic_fit", kernel, x, classes, label, known.weights, 1, &problem));
+    TRY(gram_logistic_problem(context, "logistic_fit", kernel, x, classes, y, known.weights, 1, &problem));
     TRY(make(context, &made));
     TRY(fit(context, &problem, classes, &known, made, &converged));
     *logistic = made;

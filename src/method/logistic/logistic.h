@@ -10,7 +10,7 @@
 /* Rows of a weight above 0; problem.y has their classes. `name` is the public function's. The first `least` rows of
  * every class must exist. On failure too, gram_problem_free is due. */
 gram_status gram_logistic_problem(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                  int64_t classes, const int64_t *label, const double *weights, int64_t least,
+                                  int64_t classes, const double *y, const double *weights, int64_t least,
                                   gram_problem *problem);
 
 typedef struct gram_logistic_solution {

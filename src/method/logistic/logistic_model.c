@@ -16,7 +16,6 @@ typedef struct logistic_settings {
 typedef struct logistic_state {
     double lambda; /* NaN: to be chosen */
     int lambda_is_default;
-    int64_t *labels;
     gram_grid_report tuned;
     double cv_accuracy;
     gram_logistic *logistic;
@@ -70,8 +69,6 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     state->lambda = isnan(own->C) ? gram_learning_noise(learning, &own->ridge) / n : 1 / (2 * n * own->C);
-    TRY(gram_learning_take(learning, learning->data->n, sizeof *state->labels, &state->labels));
-    for (int64_t i = 0; i < learning->data->n; i++) state->labels[i] = (int64_t)learning->labels[i];
     if (gram_learning_folds(learning) < 2) learning->tuning = GRAM_TUNING_NONE;
     const double matrices = 1 + 0.5 * outputs + (outputs > 1), bytes = 8 * n * n * matrices;
     TRY(gram_learning_room(learning, bytes, "Use fewer rows, another --method, or more --memory.",
@@ -87,7 +84,6 @@ done:
 static double accuracy_of(const gram_learning *learning, const double *p)
 {
     const int64_t n = learning->data->n, classes = learning->classes.count;
-    const logistic_state *state = learning->own;
     double right = 0, count = 0;
     for (int64_t i = 0; i < n; i++) {
         const double *row = p + i * classes;
@@ -95,7 +91,7 @@ static double accuracy_of(const gram_learning *learning, const double *p)
         if (isnan(row[0])) continue;
         for (int64_t c = 1; c < classes; c++)
             if (row[c] > row[best]) best = c;
-        right += best == state->labels[i];
+        right += (double)best == learning->labels[i];
         count++;
     }
     return right / count;
@@ -123,7 +119,7 @@ static gram_status tune(gram_learning *learning)
     }
     TRY(gram_learning_take(learning, learning->data->n * classes, sizeof *p, &p));
     state->tuned.size = sizeof state->tuned;
-    TRY(gram_logistic_tune(learning->context, learning->written, learning->points, classes, state->labels, &options,
+    TRY(gram_logistic_tune(learning->context, learning->written, learning->points, classes, learning->labels, &options,
                            &learning->kernel, &state->lambda, &state->tuned, NULL, p, classes));
     state->cv_accuracy = accuracy_of(learning, p);
 done:
@@ -151,7 +147,7 @@ static gram_status solve(gram_learning *learning)
     options.intercept = own->intercept;
     if (!isnan(own->tolerance)) options.tolerance = own->tolerance;
     return gram_logistic_fit(learning->context, learning->kernel, learning->points, learning->classes.count,
-                             state->labels, &options, &state->logistic);
+                             learning->labels, &options, &state->logistic);
 }
 
 static gram_status fit(gram_learning *learning)

@@ -10,46 +10,48 @@
 
 /* ---- the problem ---- */
 
-static gram_status check_labels(gram_context *context, const char *name, int64_t n, int64_t classes,
-                                const int64_t *label, const double *weights, double *y, int64_t *counts)
+/* label: y, and 0 for the rows of weight 0, which are not looked at. */
+static gram_status check_labels(gram_context *context, const char *name, int64_t n, int64_t classes, const double *y,
+                                const double *weights, double *label, int64_t *counts)
 {
     gram_status status = GRAM_OK;
+    char text[GRAM_NUMBER_SIZE];
     memset(counts, 0, (size_t)classes * sizeof *counts);
     for (int64_t i = 0; i < n; i++) {
         const int counted = !weights || weights[i] > 0;
-        FAIL_IF(counted && (label[i] < 0 || label[i] >= classes), context, GRAM_ERROR_DATA,
-                "%s: label[%lld] = %lld, need 0 to %lld", name, (long long)i, (long long)label[i],
+        FAIL_IF(counted && !(y[i] >= 0 && y[i] == floor(y[i]) && y[i] < (double)classes), context, GRAM_ERROR_DATA,
+                "%s: y[%lld] = %s, need a class from 0 to %lld", name, (long long)i, gram_number_format(y[i], text),
                 (long long)(classes - 1));
-        y[i] = counted ? (double)label[i] : 0;
-        if (counted) counts[label[i]]++;
+        label[i] = counted ? y[i] : 0;
+        if (counted) counts[(int64_t)y[i]]++;
     }
 done:
     return status;
 }
 
 gram_status gram_logistic_problem(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                  int64_t classes, const int64_t *label, const double *weights, int64_t least,
+                                  int64_t classes, const double *y, const double *weights, int64_t least,
                                   gram_problem *problem)
 {
     enum { MOST_CLASSES = 1 << 16 };
     gram_status status = GRAM_OK;
-    double *y = NULL;
+    double *label = NULL;
     int64_t *counts = NULL;
     memset(problem, 0, sizeof *problem);
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "%s: x is NULL", name);
-    FAIL_IF(!label, context, GRAM_ERROR_ARGUMENT, "%s: label is NULL", name);
+    FAIL_IF(!y, context, GRAM_ERROR_ARGUMENT, "%s: y is NULL", name);
     FAIL_IF(classes < 2 || classes > MOST_CLASSES, context, GRAM_ERROR_ARGUMENT, "%s: classes = %lld, need 2 to %d",
             name, (long long)classes, (int)MOST_CLASSES);
     TRY(gram_take(context, "classes", classes, sizeof *counts, (void **)&counts));
-    TRY(gram_take(context, "labels", gram_points_count(x), sizeof(double), (void **)&y));
-    TRY(check_labels(context, name, gram_points_count(x), classes, label, weights, y, counts));
-    TRY(gram_problem_make(context, name, kernel, x, 1, y, 1, weights, problem));
+    TRY(gram_take(context, "labels", gram_points_count(x), sizeof(double), (void **)&label));
+    TRY(check_labels(context, name, gram_points_count(x), classes, y, weights, label, counts));
+    TRY(gram_problem_make(context, name, kernel, x, 1, label, 1, weights, problem));
     for (int64_t c = 0; c < classes; c++)
         FAIL_IF(counts[c] < least, context, GRAM_ERROR_DATA,
                 "%s: class %lld has %lld row%s, need at least %lld of each of the %lld classes", name, (long long)c,
                 (long long)counts[c], counts[c] == 1 ? "" : "s", (long long)least, (long long)classes);
 done:
-    gram_give(context, y);
+    gram_give(context, label);
     gram_give(context, counts);
     return status;
 }

@@ -13,7 +13,7 @@ enum { MOST_STEPS = 50, ROWS = 1000, ROWS_OF_SEVERAL = 1500 };
 typedef struct tuning {
     gram_kernel *kernel;
     const gram_points *x;
-    const int64_t *label;
+    const double *y;
     int64_t classes, outputs;
     int intercept;
 } tuning;
@@ -27,7 +27,7 @@ void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
 {
     const tuning *t = argument;
-    return gram_logistic_problem(context, "logistic_tune", t->kernel, t->x, t->classes, t->label, weights, 2, out);
+    return gram_logistic_problem(context, "logistic_tune", t->kernel, t->x, t->classes, t->y, weights, 2, out);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
@@ -69,7 +69,7 @@ static void tell(const void *argument, const double *f, double *out)
 }
 
 gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t classes,
-                               const int64_t *label, const gram_logistic_tune_options *options, gram_kernel **tuned,
+                               const double *y, const gram_logistic_tune_options *options, gram_kernel **tuned,
                                double *lambda, gram_grid_report *report, gram_grid_point *grid, double *held_out,
                                int64_t ldo)
 {
@@ -81,7 +81,7 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     TRY(gram_sized_read(context, "logistic_tune", "options", "gram_logistic_tune_options", options, &o, sizeof o));
     const int64_t outputs = classes == 2 && !o.softmax ? 1 : classes;
     const int64_t usual = outputs == 1 ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)(classes > 1 ? classes : 1)));
-    tuning t = {kernel, x, label, classes, outputs, o.intercept != 0};
+    tuning t = {kernel, x, y, classes, outputs, o.intercept != 0};
     const gram_fit_search search = {.name = "logistic_tune",
                                     .classes = classes,
                                     .outputs = outputs,

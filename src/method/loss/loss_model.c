@@ -212,10 +212,11 @@ static gram_status tune(gram_learning *learning)
 {
     loss_state *state = learning->own;
     const double given = state->options.lambda;
+    gram_loss_options loss = state->options;
     gram_loss_tune_options options;
     gram_loss_tune_options_init(&options, sizeof options);
     options.ard = gram_learning_ard(learning);
-    options.loss = state->options;
+    options.loss = &loss;
     options.folds = gram_learning_folds(learning);
     options.groups = learning->groups;
     options.ordered = learning->ordered;
@@ -223,7 +224,7 @@ static gram_status tune(gram_learning *learning)
         options.lambda_count = 1;
         options.lambdas = &given;
     }
-    options.loss.lambda = 1; /* not used */
+    loss.lambda = 1; /* not used */
     state->tuned.size = sizeof state->tuned;
     return gram_loss_tune(learning->context, learning->written, learning->points, learning->data->y, &options,
                           &learning->kernel, &state->options.lambda, &state->tuned, NULL, NULL, 0);

@@ -18,8 +18,7 @@ typedef struct tuning {
 
 void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size)
 {
-    gram_loss_tune_options defaults = {.folds = 5, .rows = 2000};
-    gram_loss_options_init(&defaults.loss, sizeof defaults.loss);
+    const gram_loss_tune_options defaults = {.folds = 5, .rows = 2000};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -83,7 +82,7 @@ gram_status gram_loss_tune(gram_context *context, gram_kernel *kernel, const gra
     if (tuned) *tuned = NULL;
     gram_loss_tune_options_init(&o, sizeof o);
     TRY(gram_sized_read(context, "loss_tune", "options", "gram_loss_tune_options", options, &o, sizeof o));
-    TRY(gram_loss_options_read(context, "loss_tune", "options.loss", &o.loss, &t.options));
+    TRY(gram_loss_options_read(context, "loss_tune", "options.loss", o.loss, &t.options));
     t.outputs = gram_loss_outputs(&t.options);
     t.options.tolerance = TOLERANCE;
     t.options.non_crossing = 0;

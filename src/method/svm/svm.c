@@ -51,7 +51,7 @@ done:
 
 static void free_points(gram_context *context, pair_points *own)
 {
-    gram_points_destroy(own->points);
+    gram_points_release(own->points);
     gram_give(context, own->f64);
     gram_give(context, own->f32);
 }
@@ -145,7 +145,7 @@ static gram_status make_function(gram_context *context, const gram_svm_data *dat
         TRY(gram_points_create_f32(context, count, d, narrow, d, &centres));
     TRY(gram_function_create(context, data->kernel, centres, m, a, m, constants, &svm->function));
 done:
-    gram_points_destroy(centres);
+    gram_points_release(centres);
     gram_give(context, a);
     gram_give(context, constants);
     gram_give(context, wide);
@@ -195,13 +195,13 @@ static gram_status make_sigmoids(gram_context *context, const gram_svm_data *dat
     gram_status status = GRAM_OK;
     const int64_t numbers = data->n * data->outputs;
     double *decisions = NULL;
-    if (!data->options.probability_folds && !data->options.out_of_fold) return GRAM_OK;
+    if (!data->options.probability_folds && !data->options.held_out) return GRAM_OK;
     TRY(gram_take(context, "sigmoids", 2 * data->outputs, sizeof(double), (void **)&svm->sigmoids));
-    if (!data->options.out_of_fold) {
+    if (!data->options.held_out) {
         TRY(gram_take(context, "decision values", numbers, sizeof(double), (void **)&decisions));
         TRY(gram_svm_out_of_fold(context, data, data->options.probability_folds, decisions));
     }
-    TRY(gram_svm_fit_sigmoids(context, data, decisions ? decisions : data->options.out_of_fold, svm->sigmoids));
+    TRY(gram_svm_fit_sigmoids(context, data, decisions ? decisions : data->options.held_out, svm->sigmoids));
 done:
     gram_give(context, decisions);
     return status;

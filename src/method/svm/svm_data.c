@@ -50,7 +50,7 @@ static gram_status check_options(gram_context *context, const char *who, const g
     if (o->probability_folds < 0 || o->probability_folds == 1)
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: probability_folds = %lld is not 0 or at least 2", who,
                          (long long)o->probability_folds);
-    if ((o->probability_folds || o->out_of_fold) && !gram_svm_is_classification(o->kind))
+    if ((o->probability_folds || o->held_out) && !gram_svm_is_classification(o->kind))
         return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: probabilities are for classification only", who);
     return gram_folds_check_options(context, who, o->groups, o->ordered);
 }

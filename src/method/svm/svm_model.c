@@ -196,14 +196,14 @@ static gram_status tune(gram_learning *learning)
     machine.iterations = 0;
     options.folds = gram_learning_folds(learning);
     options.ard = gram_learning_ard(learning);
-    if (!state->c_is_default) options.strengths = 1;
+    if (!state->c_is_default) options.C_count = 1;
     options.groups = learning->groups;
     options.ordered = learning->ordered;
     state->tuned.size = sizeof state->tuned;
-    TRY(gram_learning_take(learning, learning->data->n * output_count(learning), sizeof *state->out_of_fold,
-                           &state->out_of_fold));
+    TRY(gram_learning_take(learning, learning->data->n * output_count(learning), sizeof *state->held_out,
+                           &state->held_out));
     TRY(gram_svm_tune(learning->context, learning->written, learning->points, targets_of(learning), &machine, &options,
-                      &learning->kernel, &state->options.C, NULL, state->out_of_fold, &state->tuned));
+                      &learning->kernel, &state->options.C, NULL, state->held_out, &state->tuned));
 done:
     return status;
 }
@@ -224,7 +224,7 @@ static int64_t folds_of(const gram_learning *learning)
 {
     const svm_settings *own = learning->settings;
     const svm_state *state = learning->own;
-    return learning->task == GRAM_TASK_CLASSIFICATION && !state->out_of_fold && own->prob ? PROBABILITY_FOLDS : 0;
+    return learning->task == GRAM_TASK_CLASSIFICATION && !state->held_out && own->prob ? PROBABILITY_FOLDS : 0;
 }
 
 /* The folds of --prob would each take the budget again, and those of a machine that is not finished tell little: they are
@@ -235,7 +235,7 @@ static gram_status solve(gram_learning *learning)
     gram_svm_options options = state->options;
     const int64_t folds = folds_of(learning);
     const int limited = is_limited(learning->settings);
-    if (learning->task == GRAM_TASK_CLASSIFICATION) options.out_of_fold = state->out_of_fold;
+    if (learning->task == GRAM_TASK_CLASSIFICATION) options.held_out = state->held_out;
     if (!limited) options.probability_folds = folds;
     const gram_status status = fit_machine(learning, &options);
     if (status != GRAM_OK || !limited || folds == 0) return status;

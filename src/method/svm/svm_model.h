@@ -20,7 +20,7 @@ typedef struct svm_state {
     gram_svm_options options;
     int c_is_default;
     gram_svm_tune_report tuned;
-    double *out_of_fold;    /* n x outputs, of the tuning */
+    double *held_out;       /* n x outputs, of the tuning */
     const double *sigmoids; /* of the model that goes on, or NULL */
     int64_t iterations;     /* of all calls so far */
     gram_svm *svm;

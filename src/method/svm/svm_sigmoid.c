@@ -172,7 +172,7 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     gram_svm *svm = NULL;
     gram_svm_options options = data->options;
     options.weights = p->weights;
-    options.start = options.out_of_fold = NULL;
+    options.start = options.held_out = NULL;
     options.probability_folds = 0;
     options.cache_bytes = data->cache_bytes;
     TRY(gram_points_create_f64(context, p->n, data->x->d, p->x, data->x->d, &x));
@@ -181,8 +181,8 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     TRY(gram_svm_predict(context, svm, held, NULL, p->decisions, NULL));
 done:
     gram_svm_destroy(svm);
-    gram_points_destroy(held);
-    gram_points_destroy(x);
+    gram_points_release(held);
+    gram_points_release(x);
     return status < 0 ? status : GRAM_OK;
 }
 

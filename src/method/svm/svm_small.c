@@ -289,7 +289,7 @@ static void free_all(gram_context *context, small *s)
     const int64_t classes = s->data->classes;
     for (int64_t c = 0; s->own && c < classes; c++) gram_give(context, s->own[c]);
     gram_engine_destroy(s->engine);
-    gram_points_destroy(s->points);
+    gram_points_release(s->points);
     gram_give(context, s->numbers);
     gram_give(context, s->own);
     gram_give(context, s->place);

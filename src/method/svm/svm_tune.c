@@ -38,12 +38,12 @@ typedef struct tuning {
 void gram_svm_tune_options_init(gram_svm_tune_options *options, size_t size)
 {
     const gram_svm_tune_options defaults = {.folds = 5,
-                                            .widths = 10,
-                                            .strengths = 10,
+                                            .width_count = 10,
+                                            .C_count = 10,
                                             .width_least = 0.125,
                                             .width_most = 4,
-                                            .c_least = 0.0625,
-                                            .c_most = 2048,
+                                            .C_least = 0.0625,
+                                            .C_most = 2048,
                                             .rows = 5000};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
@@ -52,12 +52,13 @@ static gram_status check_options(gram_context *context, const gram_svm_tune_opti
 {
     gram_status status = GRAM_OK;
     FAIL_IF(o->folds < 2, context, GRAM_ERROR_ARGUMENT, "svm_tune: folds = %lld is below 2", (long long)o->folds);
-    FAIL_IF(o->widths < 1 || o->widths > 1000 || o->strengths < 1 || o->strengths > 1000, context, GRAM_ERROR_ARGUMENT,
-            "svm_tune: a grid of %lld x %lld: both sizes are 1 to 1000", (long long)o->widths, (long long)o->strengths);
+    FAIL_IF(o->width_count < 1 || o->width_count > 1000 || o->C_count < 1 || o->C_count > 1000, context,
+            GRAM_ERROR_ARGUMENT, "svm_tune: a grid of %lld x %lld: both sizes are 1 to 1000", (long long)o->width_count,
+            (long long)o->C_count);
     FAIL_IF(!(o->width_least > 0 && o->width_least <= o->width_most && isfinite(o->width_most)), context,
             GRAM_ERROR_ARGUMENT, "svm_tune: width_least is above 0 and width_most not below it");
-    FAIL_IF(!(o->c_least > 0 && o->c_least <= o->c_most && o->c_most <= 1e100), context, GRAM_ERROR_ARGUMENT,
-            "svm_tune: c_least is above 0 and c_most not below it, at most 1e100");
+    FAIL_IF(!(o->C_least > 0 && o->C_least <= o->C_most && o->C_most <= 1e100), context, GRAM_ERROR_ARGUMENT,
+            "svm_tune: C_least is above 0 and C_most not below it, at most 1e100");
     FAIL_IF(o->rows < 2 * o->folds, context, GRAM_ERROR_ARGUMENT, "svm_tune: rows = %lld is below 2 for each fold",
             (long long)o->rows);
     FAIL_IF(o->iterations < 0, context, GRAM_ERROR_ARGUMENT, "svm_tune: iterations = %lld is negative",
@@ -199,15 +200,15 @@ static gram_status open(gram_context *context, const gram_svm_tune_options *o, t
     TRY(gram_grid_has_lengths(context, data->kernel, data->x, &lengths));
     t->loops = gram_smo_loops_choose(context->vecmath->isa);
     t->most = o->iterations ? o->iterations : 100 * data->n;
-    t->widths = lengths ? o->widths : 1;
-    t->strengths = kind == GRAM_SVM_C || kind == GRAM_SVM_EPSILON_REGRESSION ? o->strengths : 1;
+    t->widths = lengths ? o->width_count : 1;
+    t->strengths = kind == GRAM_SVM_C || kind == GRAM_SVM_EPSILON_REGRESSION ? o->C_count : 1;
     for (int64_t c = 0; c < data->classes; c++)
         FAIL_IF(data->first[c + 1] - data->first[c] < 2, context, GRAM_ERROR_DATA,
                 "svm_tune: class %lld has one row among those that are tuned on", (long long)c);
     TRY(gram_take(context, "tuning", t->widths, sizeof(double), (void **)&t->factors));
     TRY(gram_take(context, "tuning", t->strengths, sizeof(double), (void **)&t->c));
     fill_grid(t->widths, o->width_least, o->width_most, t->factors);
-    fill_grid(t->strengths, o->c_least, o->c_most, t->c);
+    fill_grid(t->strengths, o->C_least, o->C_most, t->c);
     if (t->widths == 1) t->factors[0] = 1;
     if (t->strengths == 1) t->c[0] = data->options.C;
 done:
@@ -256,7 +257,7 @@ static void tell_report(const tuning *t, const gram_grid_found *found, gram_svm_
                                      .fits = found->work.fits,
                                      .iterations = found->work.steps,
                                      .C = t->c[found->strength],
-                                     .factor = t->factors[found->width],
+                                     .width = t->factors[found->width],
                                      .score = found->score,
                                      .standard_error = found->error,
                                      .at_bound = found->at_bound,
@@ -265,21 +266,21 @@ static void tell_report(const tuning *t, const gram_grid_found *found, gram_svm_
 }
 
 /* On the rows of `data`, whose numbers among the caller's are `rows`. */
-static gram_status tune(gram_context *context, const gram_svm_data *data, const gram_svm_tune_options *o,
-                        const int64_t *rows, int64_t given, gram_kernel **tuned, double *scores, double *out_of_fold,
-                        gram_svm_tune_report *report)
+static gram_status search(gram_context *context, const gram_svm_data *data, const gram_svm_tune_options *o,
+                          const int64_t *rows, int64_t given, gram_kernel **tuned, double *scores, double *held_out,
+                          gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
     tuning t = {.data = data};
     double *decisions = NULL;
     TRY(open(context, o, &t));
     gram_grid_search g = search_of(&t, o, rows);
-    if (out_of_fold)
+    if (held_out)
         TRY(gram_take(context, "decision values", data->n * data->outputs, sizeof(double), (void **)&decisions));
     g.held_out = decisions;
     g.scores = scores;
     TRY(gram_grid_search_run(context, &g));
-    if (out_of_fold) tell_decisions(data, decisions, rows, given, out_of_fold);
+    if (held_out) tell_decisions(data, decisions, rows, given, held_out);
     tell_report(&t, &g.found, report);
     *tuned = g.found.kernel;
 done:
@@ -306,8 +307,8 @@ done:
 }
 
 gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
-                          const gram_svm_options *machine, const gram_svm_tune_options *options, gram_kernel **tuned,
-                          double *C, double *scores, double *out_of_fold, gram_svm_tune_report *report)
+                          const gram_svm_options *options, const gram_svm_tune_options *tune, gram_kernel **tuned,
+                          double *C, double *scores, double *held_out, gram_svm_tune_report *report)
 {
     gram_status status = GRAM_OK;
     gram_svm_options known;
@@ -319,13 +320,13 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
-    TRY(gram_svm_options_read(context, "svm_tune", "machine", machine, &known));
-    TRY(gram_sized_read(context, "svm_tune", "options", "gram_svm_tune_options", options, &o, sizeof o));
+    TRY(gram_svm_options_read(context, "svm_tune", "options", options, &known));
+    TRY(gram_sized_read(context, "svm_tune", "tune", "gram_svm_tune_options", tune, &o, sizeof o));
     TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));
     TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
     TRY(choose_rows(context, x, y, known.weights, &o, &some));
-    known.start = known.out_of_fold = NULL;
+    known.start = known.held_out = NULL;
     known.probability_folds = 0;
     known.tolerance = fmax(known.tolerance, LOOSE);
     if (some.rows) known.weights = some.sample.weights;
@@ -334,7 +335,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
                            some.rows ? some.sample.y : y, &known, &data));
     FAIL_IF(data.n < 2 * o.folds, context, GRAM_ERROR_DATA, "svm_tune: %lld rows are too few for %lld folds",
             (long long)data.n, (long long)o.folds);
-    TRY(tune(context, &data, &o, some.rows, x->n, tuned, scores, out_of_fold, &found));
+    TRY(search(context, &data, &o, some.rows, x->n, tuned, scores, held_out, &found));
     *C = found.C;
     gram_sized_write(report, &found, sizeof found);
 done:

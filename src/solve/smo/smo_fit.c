@@ -152,7 +152,7 @@ done:
 
 static void free_level(gram_context *context, level *l)
 {
-    gram_points_destroy(l->own);
+    gram_points_release(l->own);
     gram_give(context, l->numbers_f64);
     gram_give(context, l->numbers_f32);
     gram_give(context, l->members);

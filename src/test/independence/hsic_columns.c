@@ -37,14 +37,14 @@ gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const
         for (int64_t j = 0; j < y->d; j++) {
             TRY(column_of(context, y, j, &other));
             TRY(score_pair(context, one, other, &score[i * y->d + j]));
-            gram_points_destroy(other);
+            gram_points_release(other);
             other = NULL;
         }
-        gram_points_destroy(one);
+        gram_points_release(one);
         one = NULL;
     }
 done:
-    gram_points_destroy(one);
-    gram_points_destroy(other);
+    gram_points_release(one);
+    gram_points_release(other);
     return status;
 }

@@ -67,7 +67,7 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
 gram_status gram_mmd_test_moments(gram_context *context, gram_mmd_task *task);
 gram_status gram_mmd_test_wild(gram_context *context, gram_mmd_task *task);
 
-/* The factor on the length-scales that promises the largest power on these samples, into result->width and the kernel. */
+/* The factor on the length-scales that promises the largest power on these samples, into result->widths and the kernel. */
 gram_status gram_mmd_choose_width(gram_context *context, const gram_mmd_task *task, gram_kernel **chosen);
 
 #endif

@@ -215,8 +215,8 @@ static gram_status empty_store(gram_context *context, gram_mmd_stream *stream)
     memmove(stream->x, stream->x + used * d, (size_t)(stream->held * d) * sizeof(double));
     memmove(stream->y, stream->y + used * d, (size_t)(stream->held * d) * sizeof(double));
 done:
-    gram_points_destroy(x);
-    gram_points_destroy(y);
+    gram_points_release(x);
+    gram_points_release(y);
     return status;
 }
 

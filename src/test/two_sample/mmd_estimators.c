@@ -204,7 +204,7 @@ static gram_status column_score(gram_context *context, const gram_kernel *free_r
 done:
     gram_kernel_release(kernel);
     gram_kernel_release(median);
-    gram_points_destroy(column);
+    gram_points_release(column);
     return status;
 }
 

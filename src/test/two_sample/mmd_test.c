@@ -12,7 +12,7 @@
 void gram_mmd_options_init(gram_mmd_options *options, size_t size)
 {
     const gram_mmd_options defaults = {
-        .level = 0.05, .permutations = 999, .widths = 7, .width_from = -4, .width_to = 2};
+        .level = 0.05, .permutations = 999, .width_count = 7, .width_least = 0.0625, .width_most = 4};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -44,11 +44,10 @@ static gram_status check_options(gram_context *context, const gram_mmd_options *
             (long long)o->block);
     FAIL_IF(!(o->memory >= 0 && isfinite(o->memory)), context, GRAM_ERROR_ARGUMENT,
             "mmd_test: memory = %s, need 0 or more", gram_number_format(o->memory, number));
-    FAIL_IF(o->widths < 1 || o->widths > GRAM_MMD_MAX_WIDTHS, context, GRAM_ERROR_ARGUMENT,
-            "mmd_test: widths = %lld, need 1 to %d", (long long)o->widths, (int)GRAM_MMD_MAX_WIDTHS);
-    FAIL_IF(!(fabs(o->width_from) <= 100 && fabs(o->width_to) <= 100), context, GRAM_ERROR_ARGUMENT,
-            "mmd_test: widths from 2^%s on, need exponents from -100 to 100",
-            gram_number_format(o->width_from, number));
+    FAIL_IF(o->width_count < 1 || o->width_count > GRAM_MMD_MAX_WIDTHS, context, GRAM_ERROR_ARGUMENT,
+            "mmd_test: width_count = %lld, need 1 to %d", (long long)o->width_count, (int)GRAM_MMD_MAX_WIDTHS);
+    FAIL_IF(!(o->width_least >= 1e-30 && o->width_least <= o->width_most && o->width_most <= 1e30), context,
+            GRAM_ERROR_ARGUMENT, "mmd_test: width_least is 1e-30 or more and width_most not below it, at most 1e30");
 done:
     return status;
 }
@@ -78,8 +77,8 @@ static gram_status test_blocks(gram_context *context, gram_mmd_task *task, const
     result->null_deviation = gram_block_error(&moments);
     result->p_value = result->null_deviation > 0 ? gram_block_p_value(&moments) : 1;
 done:
-    gram_points_destroy(first);
-    gram_points_destroy(second);
+    gram_points_release(first);
+    gram_points_release(second);
     return status;
 }
 

@@ -20,9 +20,10 @@
 
 static double factor_of(const gram_mmd_options *options, int64_t k)
 {
-    if (options->widths == 1) return exp2(options->width_from);
-    const double step = (options->width_to - options->width_from) / (double)(options->widths - 1);
-    return exp2(options->width_from + step * (double)k);
+    if (options->width_count == 1) return options->width_least;
+    const double least = log2(options->width_least), most = log2(options->width_most);
+    const double step = (most - least) / (double)(options->width_count - 1);
+    return exp2(least + step * (double)k);
 }
 
 static int is_length(const gram_parameter *parameter)
@@ -153,10 +154,10 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
     aggregated a = {.count = options->permutations + 1};
     int64_t reached = 0;
     TRY(take_arrays(context, &a));
-    result->width_count = options->widths;
-    for (int64_t k = 0; k < options->widths; k++) {
-        result->width[k] = factor_of(options, k);
-        TRY(widen(context, task->kernel, result->width[k], &kernel));
+    result->width_count = options->width_count;
+    for (int64_t k = 0; k < options->width_count; k++) {
+        result->widths[k] = factor_of(options, k);
+        TRY(widen(context, task->kernel, result->widths[k], &kernel));
         TRY(evaluate(context, task, kernel, &a));
         gram_kernel_release(kernel);
         kernel = NULL;
@@ -164,7 +165,7 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
     }
     for (int64_t b = 0; b < a.count; b++) reached += a.most[b] >= a.most[0];
     result->p_value = (double)reached / (double)a.count;
-    TRY(report_best(context, task, result->width[a.best]));
+    TRY(report_best(context, task, result->widths[a.best]));
 done:
     gram_kernel_release(kernel);
     gram_give(context, a.bits);
@@ -223,16 +224,16 @@ gram_status gram_mmd_choose_width(gram_context *context, const gram_mmd_task *ta
     gram_mmd_result *result = task->result;
     gram_kernel *kernel = NULL;
     int64_t best = 0;
-    result->width_count = task->options->widths;
+    result->width_count = task->options->width_count;
     for (int64_t k = 0; k < result->width_count; k++) {
-        result->width[k] = factor_of(task->options, k);
-        TRY(widen(context, task->kernel, result->width[k], &kernel));
+        result->widths[k] = factor_of(task->options, k);
+        TRY(widen(context, task->kernel, result->widths[k], &kernel));
         TRY(power(context, task, kernel, &result->width_p[k]));
         gram_kernel_release(kernel);
         kernel = NULL;
         if (result->width_p[k] > result->width_p[best]) best = k;
     }
-    TRY(widen(context, task->kernel, result->width[best], chosen));
+    TRY(widen(context, task->kernel, result->widths[best], chosen));
 done:
     gram_kernel_release(kernel);
     return status;

@@ -25,7 +25,7 @@ static gram_status adopt_points(gram_context *context, gram_gp_cg *gp)
     gram_operator *k = NULL;
     gram_operator_release(s->op);
     s->op = NULL;
-    gram_points_destroy(s->x);
+    gram_points_release(s->x);
     s->x = gram_points_retain(gram_function_centres(gp->function));
     TRY(gram_operator_create_free(context, gp->kernel, s->x, &k));
     TRY(gram_operator_create_shifted_by(context, k, s->base.shift, &s->op));
@@ -214,12 +214,12 @@ gram_status gram_gp_cg_predict(gram_context *context, const gram_gp_cg *gp, cons
         if (!variance) continue;
         TRY(gram_gp_points_part(context, points, first, count, &part));
         TRY(chunk_variance(context, gp, part, &c, &not_converged, variance + first));
-        gram_points_destroy(part);
+        gram_points_release(part);
         part = NULL;
     }
     status = not_converged ? GRAM_NOT_CONVERGED : GRAM_OK;
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     gram_give(context, c.k);
     return status;
 }

@@ -29,8 +29,8 @@ static void low_rank_destroy(void *data)
     gram_nystrom_destroy(data);
 }
 
-static const gram_gp_preconditioner_kind LOW_RANK = {gram_cg_precondition_nystrom, low_rank_log_determinant,
-                                                     low_rank_draw, low_rank_destroy, 0};
+static const gram_gp_preconditioner_kind LOW_RANK = {gram_nystrom_precondition, low_rank_log_determinant, low_rank_draw,
+                                                     low_rank_destroy, 0};
 
 /* A rank that costs about as much as a few iterations, and no more than a third of the memory that is left. */
 static int64_t choose_rank(const gram_context *context, int64_t n, int64_t asked)
@@ -58,7 +58,7 @@ static gram_status make_low_rank(gram_context *context, const char *name, const 
     *m = (gram_gp_preconditioner){.kind = &LOW_RANK,
                                   .data = low_rank,
                                   .rank = gram_nystrom_rank(low_rank),
-                                  .most = options->most,
+                                  .most = options->iterations,
                                   .trace_error = gram_nystrom_trace_error(low_rank)};
 done:
     return status;
@@ -105,7 +105,8 @@ static gram_status make_factor(gram_context *context, const char *name, const gr
     *m = (gram_gp_preconditioner){.kind = &FACTOR,
                                   .data = factor,
                                   .rank = gram_cholesky_size(factor),
-                                  .most = options->most < MOST_WITH_FACTOR ? options->most : MOST_WITH_FACTOR};
+                                  .most =
+                                      options->iterations < MOST_WITH_FACTOR ? options->iterations : MOST_WITH_FACTOR};
     return GRAM_OK;
 }
 
@@ -128,6 +129,6 @@ void gram_gp_preconditioner_free(gram_gp_preconditioner *m)
 gram_status gram_gp_preconditioner_judge(gram_context *context, const char *name, const gram_gp_preconditioner *m,
                                          const gram_gp_cg_options *options, gram_status status, int64_t iterations)
 {
-    if (status != GRAM_NOT_CONVERGED || !m->kind->whole || iterations >= options->most) return status;
+    if (status != GRAM_NOT_CONVERGED || !m->kind->whole || iterations >= options->iterations) return status;
     return too_ill_conditioned(context, name);
 }

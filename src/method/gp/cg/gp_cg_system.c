@@ -22,7 +22,8 @@ static const double DEPENDENT = 1e-10, SINGLE = 1e-5;
 
 void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size)
 {
-    const gram_gp_cg_options defaults = {.tolerance = 1e-8, .training_tolerance = 1e-6, .probes = 16, .most = 1000};
+    const gram_gp_cg_options defaults = {
+        .tolerance = 1e-8, .training_tolerance = 1e-6, .probes = 16, .iterations = 1000};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -46,7 +47,8 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
-    FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "%s: most = %lld, need 1 or more", name, (long long)o->most);
+    FAIL_IF(o->iterations < 1, context, GRAM_ERROR_ARGUMENT, "%s: iterations = %lld, need 1 or more", name,
+            (long long)o->iterations);
 done:
     return status;
 }
@@ -108,7 +110,7 @@ void gram_gp_cg_system_free(gram_memory *memory, gram_gp_cg_system *s)
     gram_gp_system *base = &s->base;
     gram_operator_release(s->op);
     gram_gp_preconditioner_free(&s->m);
-    gram_points_destroy(s->x);
+    gram_points_release(s->x);
     gram_memory_give(memory, base->t);
     gram_memory_give(memory, base->h);
     gram_memory_give(memory, base->small);

@@ -226,7 +226,7 @@ static gram_status solve_part(gram_context *context, update *u, const gram_gp_cg
                         .x = x,
                         .residual = residual,
                         .tolerance = system->tolerance,
-                        .most = system->options.most};
+                        .most = system->options.iterations};
     for (int64_t i = 0; i < n; i++) memcpy(b + i * count, u->b + i * u->columns + first, (size_t)count * sizeof *b);
     TRY(gram_lanczos_run(context, &run));
     if (status == GRAM_NOT_CONVERGED) u->not_converged = 1;

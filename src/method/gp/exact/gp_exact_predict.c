@@ -110,11 +110,11 @@ gram_status gram_gp_exact_predict(gram_context *context, const gram_gp_exact *gp
         if (!variance) continue;
         TRY(gram_gp_points_part(context, points, first, count, &part));
         TRY(chunk_variance(context, gp, gp->kernel, part, &c, variance + first));
-        gram_points_destroy(part);
+        gram_points_release(part);
         part = NULL;
     }
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     give_chunk(context, &c);
     return status;
 }
@@ -149,11 +149,11 @@ gram_status gram_gp_exact_predict_term(gram_context *context, const gram_gp_exac
         for (int64_t i = 0; i < count * gp->system.q; i++) c.rows[i] = 0;
         TRY(gram_gp_points_part(context, points, first, count, &part));
         TRY(chunk_variance(context, gp, term, part, &c, variance + first));
-        gram_points_destroy(part);
+        gram_points_release(part);
         part = NULL;
     }
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     give_chunk(context, &c);
     return status;
 }

@@ -70,7 +70,7 @@ done:
 
 void gram_inducing_free(gram_memory *memory, gram_inducing *s)
 {
-    gram_points_destroy(s->z);
+    gram_points_release(s->z);
     gram_memory_give(memory, s->numbers);
     s->z = NULL;
     s->numbers = NULL;
@@ -121,7 +121,7 @@ done:
 
 static void close_stream(stream *t)
 {
-    gram_points_destroy(t->part);
+    gram_points_release(t->part);
     gram_give(t->context, t->numbers);
 }
 
@@ -152,7 +152,7 @@ static gram_status read_rows(stream *t, int64_t first, gram_task_fn run)
     const int64_t q = base->q, width = q + 1;
     t->first = first;
     t->rows = least(t->room, base->n - first);
-    gram_points_destroy(t->part);
+    gram_points_release(t->part);
     t->part = NULL;
     TRY(gram_gp_points_part(t->context, s->x, first, t->rows, &t->part));
     TRY(gram_matrix(t->context, s->kernel, t->part, s->z, t->phi, s->m));
@@ -319,7 +319,7 @@ gram_status gram_inducing_evaluate(gram_context *context, double jitter, gram_in
     const gram_sweep solve = {.what = "inducing points", .tasks = 1, .run = solve_task, .argument = &job};
     s->value = (gram_gp_inducing_value){0};
     s->base.log_determinant = 0;
-    gram_points_destroy(s->z);
+    gram_points_release(s->z);
     s->z = NULL;
     TRY(gram_points_create_f64(context, s->m, s->base.d, s->positions, s->base.d, &s->z));
     TRY(factor_positions(context, jitter, s));
@@ -407,11 +407,11 @@ static gram_status add_diagonal(const stream *t, int stationary, double *part, d
         const gram_weights weights = {.dense = dense, .ld = DIAGONAL};
         TRY(gram_matrix_parameter_gradient(t->context, t->s->kernel, points, NULL, &weights, part));
         for (int64_t p = 0; p < parameters; p++) out[p] += part[p];
-        gram_points_destroy(points);
+        gram_points_release(points);
         points = NULL;
     }
 done:
-    gram_points_destroy(points);
+    gram_points_release(points);
     return status;
 }
 

@@ -165,7 +165,7 @@ gram_status gram_inducing_choose(gram_context *context, const gram_kernel *kerne
         TRY(choose_pivots(context, kernel, sample,
                           choice == GRAM_INDUCING_GREEDY ? &gram_pivot_largest : &gram_pivot_drawn, count, out, made));
 done:
-    gram_points_destroy(sample);
+    gram_points_release(sample);
     gram_give(context, data);
     return status;
 }

@@ -71,7 +71,7 @@ static gram_status predict_chunk(gram_context *context, const gram_points *point
     if (p->variance) TRY(gram_matrix_diagonal(context, p->s->kernel, part, p->diagonal));
     TRY(gram_sweep_run(context, &sweep));
 done:
-    gram_points_destroy(part);
+    gram_points_release(part);
     return status;
 }
 
