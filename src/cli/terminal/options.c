@@ -12,35 +12,34 @@
 enum { MAX_OPTIONS = 128, FIRST_LONG = 256 };
 
 static const cli_option common_options[] = {
-    {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, "one JSON object instead of the table", 0, 0, NULL},
+    CLI_ROW_FLAG("json", offsetof(cli_common, json), "one JSON object instead of the table"),
     {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
-    {"seed", 0, CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)", 0, 0, NULL},
-    {"threads", 0, CLI_INTEGER, offsetof(cli_common, threads), "N", "threads to use (default: all)", 1, 1024, NULL},
-    {"memory", 0, CLI_SIZE, offsetof(cli_common, memory), "SIZE", "a budget, e.g. 8G (default: 80 % of what is free)",
-     0, 0, NULL},
+    CLI_ROW("seed", CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)"),
+    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, 1024, "threads to use (default: all)"),
+    CLI_ROW("memory", CLI_SIZE, offsetof(cli_common, memory), "SIZE",
+            "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
     {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, "this text", 0, 0, NULL},
 };
 
 const cli_choice cli_formats[] = {
-    {"csv", GRAM_FORMAT_CSV, NULL, 0, 0},    {"tsv", GRAM_FORMAT_TSV, NULL, 0, 0},
-    {"npy", GRAM_FORMAT_NPY, NULL, 0, 0},    {"libsvm", GRAM_FORMAT_LIBSVM, NULL, 0, 0},
-    {"svm", GRAM_FORMAT_LIBSVM, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
+    CLI_WORD("csv", GRAM_FORMAT_CSV),       CLI_WORD("tsv", GRAM_FORMAT_TSV),    CLI_WORD("npy", GRAM_FORMAT_NPY),
+    CLI_WORD("libsvm", GRAM_FORMAT_LIBSVM), CLI_WORD("svm", GRAM_FORMAT_LIBSVM), CLI_WORDS_END,
 };
 
 const cli_choice cli_missings[] = {
-    {"drop", GRAM_MISSING_DROP, NULL, 0, 0},
-    {"mean", GRAM_MISSING_MEAN, NULL, 0, 0},
-    {"error", GRAM_MISSING_ERROR, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("drop", GRAM_MISSING_DROP),
+    CLI_WORD("mean", GRAM_MISSING_MEAN),
+    CLI_WORD("error", GRAM_MISSING_ERROR),
+    CLI_WORDS_END,
 };
 
 static const cli_option data_options[] = {
-    {"format", 0, CLI_CHOICE, offsetof(cli_data, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"features", 0, CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0, NULL},
-    {"ignore", 0, CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
-    {"scale", 0, CLI_FLAG, offsetof(cli_data, scale), NULL, "standardise the columns", 0, 0, NULL},
+    CLI_ROW_CHOICE("format", offsetof(cli_data, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW("features", CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
+    CLI_ROW("ignore", CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out"),
+    CLI_ROW_FLAG("scale", offsetof(cli_data, scale), "standardise the columns"),
 };
 
 cli_group cli_common_group(cli_common *common)

@@ -10,27 +10,28 @@
 #include "cli/report/report_rows.h"
 
 static const cli_choice preconditions[] = {
-    {"med", GRAM_PRECONDITION_MED, NULL, 0, 0},
-    {"sclmed", GRAM_PRECONDITION_SCLMED, NULL, 0, 0},
-    {"smpcov", GRAM_PRECONDITION_SMPCOV, NULL, 0, 0},
-    {"id", GRAM_PRECONDITION_ID, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("med", GRAM_PRECONDITION_MED),
+    CLI_WORD("sclmed", GRAM_PRECONDITION_SCLMED),
+    CLI_WORD("smpcov", GRAM_PRECONDITION_SMPCOV),
+    CLI_WORD("id", GRAM_PRECONDITION_ID),
+    CLI_WORDS_END,
 };
 
 /* "Not given" differs from med by its number. */
 enum { NOT_GIVEN = -7 };
 
+#define PLACE(field) offsetof(cli_scored_options, field)
+
 static const cli_option scored_options[] = {
-    {"scores", 0, CLI_TEXT, offsetof(cli_scored_options, scores), "S",
-     "scores, grad log p at each row: a file beside DATA, or columns of it", 0, 0, NULL},
-    {"density", 0, CLI_TEXT, offsetof(cli_scored_options, density), "NAME",
-     "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above", 0, 0, NULL},
-    {"density-data", 0, CLI_TEXT, offsetof(cli_scored_options, density_data), "FILE",
-     "observations of the density logistic: columns, and labels 0 or 1 last", 0, 0, NULL},
-    {"kernel", 'k', CLI_TEXT, offsetof(cli_scored_options, kernel), "E", "base kernel (default: imq by --precondition)",
-     0, 0, NULL},
-    {"precondition", 0, CLI_CHOICE, offsetof(cli_scored_options, precondition), "P",
-     "metric of imq: med (default), sclmed, smpcov or id", 0, 0, preconditions},
+    CLI_ROW("scores", CLI_TEXT, PLACE(scores), "S",
+            "scores, grad log p at each row: a file beside DATA, or columns of it"),
+    CLI_ROW("density", CLI_TEXT, PLACE(density), "NAME",
+            "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above"),
+    CLI_ROW("density-data", CLI_TEXT, PLACE(density_data), "FILE",
+            "observations of the density logistic: columns, and labels 0 or 1 last"),
+    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition)", 0, 0, NULL},
+    CLI_ROW_CHOICE("precondition", PLACE(precondition), "P", preconditions,
+                   "metric of imq: med (default), sclmed, smpcov or id"),
 };
 
 cli_group cli_scored_group(cli_scored_options *options)

@@ -24,8 +24,7 @@ static const cli_usage usage = {
     1,
     2,
     NULL,
-    "write the model to FILE instead of M2",
-};
+    "write the model to FILE instead of M2"};
 
 typedef struct convert_state {
     const char *from, *to;

@@ -41,40 +41,35 @@ typedef struct fit_state {
 enum { METHOD_OPTION = 0, KERNEL_OPTION = 2 };
 
 static const cli_option own_options[] = {
-    {"method", 0, CLI_SETTING, PLACE(settings), "NAME", NULL, 0, 0, NULL},
-    {"task", 0, CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)", 0, 0,
-     NULL},
-    {"kernel", 0, CLI_SETTING, PLACE(settings), "E", NULL, 0, 0, NULL},
-    {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
-     "resume a fit that was stopped, on the same DATA; only its limits may be changed", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    CLI_ROW("method", CLI_SETTING, PLACE(settings), "NAME", NULL),
+    CLI_ROW("task", CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)"),
+    CLI_ROW("kernel", CLI_SETTING, PLACE(settings), "E", NULL),
+    CLI_ROW("resume", CLI_TEXT, PLACE(resume), "M.gram",
+            "resume a fit that was stopped, on the same DATA; only its limits may be changed"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_option data_options[] = {
-    {"target", 0, CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)", 0, 0, NULL},
-    {"features", 0, CLI_SETTING, PLACE(settings), "LIST", "the feature columns, e.g. x1,x3:x5,7 (default: the others)",
-     0, 0, NULL},
-    {"ignore", 0, CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out", 0, 0, NULL},
-    {"weights", 0, CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows", 0, 0, NULL},
-    {"groups", 0, CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together", 0,
-     0, NULL},
-    {"ordered", 0, CLI_YES, PLACE(settings), NULL, "rows are in order of time: folds of --tune cv go forward in it", 0,
-     0, NULL},
-    {"missing", 0, CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean", 0, 0, NULL},
-    {"no-scale", 0, CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
-    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    CLI_ROW("target", CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)"),
+    CLI_ROW("features", CLI_SETTING, PLACE(settings), "LIST",
+            "the feature columns, e.g. x1,x3:x5,7 (default: the others)"),
+    CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
+    CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
+    CLI_ROW("groups", CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together"),
+    CLI_ROW("ordered", CLI_YES, PLACE(settings), NULL,
+            "rows are in order of time: folds of --tune cv go forward in it"),
+    CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
+    CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
+    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
 static const cli_usage usage = {
     "fit",
     "DATA",
     "Learns a model from a table (.csv, .tsv, .npy, .svm; - is standard input) and writes it with -o. Text columns "
-    "become\n"
-    "categories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. Numbers "
-    "of the kernel\n"
-    "that are left out, and the strength of the penalty, are chosen from the data, as --tune says. A number that is "
-    "given is where\n"
-    "the choice starts; append ! to hold it fixed.\n",
+    "become\ncategories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. "
+    "Numbers of the kernel\nthat are left out, and the strength of the penalty, are chosen from the data, as --tune "
+    "says. A number that is given is where\nthe choice starts; append ! to hold it fixed.\n",
     "  gram fit data.csv -o model.gram\n"
     "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
     "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
@@ -86,8 +81,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    "write the model to FILE",
-};
+    "write the model to FILE"};
 
 /* ---- the report ---- */
 

@@ -23,8 +23,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    NULL,
-};
+    NULL};
 
 typedef struct info_state {
     const char *file;

@@ -21,18 +21,16 @@ typedef struct kernel_options {
     cli_spectrum_options spectrum;
 } kernel_options;
 
+#define PLACE(field) offsetof(kernel_options, field)
+
 static const cli_option own_options[] = {
-    {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0, NULL},
-    {"dimension", 0, CLI_INTEGER, offsetof(kernel_options, dimension), "D",
-     "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30, NULL},
-    {"check", 0, CLI_FLAG, offsetof(kernel_options, spectrum.check), NULL,
-     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0, NULL},
-    {"spectrum", 0, CLI_INTEGER, offsetof(kernel_options, spectrum.count), "K", "the K largest eigenvalues of K", 1,
-     1 << 30, NULL},
-    {"lambda", 0, CLI_POSITIVE, offsetof(kernel_options, spectrum.lambda), "L",
-     "the effective dimension tr K (K + n L I)^-1", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, offsetof(kernel_options, plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)",
-     0, 0, NULL},
+    CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy", "write the Gram matrix to a file"),
+    CLI_ROW_INTEGER("dimension", PLACE(dimension), "D", 1, 1 << 30,
+                    "of the points, when there is no DATA (default: the least that fits)"),
+    CLI_ROW_FLAG("check", PLACE(spectrum.check), "is K symmetric and positive semi-definite? if not: a certificate"),
+    CLI_ROW_INTEGER("spectrum", PLACE(spectrum.count), "K", 1, 1 << 30, "the K largest eigenvalues of K"),
+    CLI_ROW("lambda", CLI_POSITIVE, PLACE(spectrum.lambda), "L", "the effective dimension tr K (K + n L I)^-1"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static void add_kernels(cli_text *text);
@@ -40,19 +38,16 @@ static void add_kernels(cli_text *text);
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
-    "standard\n"
-    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
-    "described\n"
-    "or written.\n",
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput), "
+    "numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is described\nor "
+    "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
     1,
     2,
     add_kernels,
-    NULL,
-};
+    NULL};
 
 /* At most this many rows are looked at for the range of the entries off the diagonal. */
 enum { MAX_SAMPLE = 512 };

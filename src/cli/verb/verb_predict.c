@@ -32,35 +32,28 @@ enum { AS_FITTED = -2 };
 #define PLACE(field) offsetof(predict_options, field)
 
 static const cli_option own_options[] = {
-    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0,
-     0, NULL},
-    {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
-     "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
-    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "std and interval of f itself, without noise (gp)", 0, 0, NULL},
-    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL,
-     "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
-     0, NULL},
-    {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
-     "drop rows with missing values, or use the mean (default: as fitted)", 0, 0, cli_missings},
-    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)",
-     0, 0, NULL},
+    CLI_ROW_FLAG("std", PLACE(wish.std), "a column `std`: the standard deviation of a new observation (gp)"),
+    CLI_ROW("interval", CLI_POSITIVE, PLACE(wish.interval), "P",
+            "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)"),
+    CLI_ROW_FLAG("latent", PLACE(wish.latent), "std and interval of f itself, without noise (gp)"),
+    CLI_ROW_FLAG("terms", PLACE(wish.terms), "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw predictions and observations: .svg, .png or .pdf (by gnuplot)"),
+    CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings,
+                   "drop rows with missing values, or use the mean (default: as fitted)"),
+    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
 static const cli_usage usage = {
     "predict",
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
-    "`mean`\n"
-    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an "
-    "empty field. Columns are "
-    "found\n"
-    "by name; those that the model does not know are ignored. Where DATA has the target, scores are printed: beside "
-    "the\n"
-    "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
-    "scores\n"
-    "are one JSON object on standard output, and predictions are written only to -o.\n",
+    "`mean`\n(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value "
+    "gives an empty field. Columns are found\nby name; those that the model does not know are ignored. Where DATA has "
+    "the target, scores are printed: beside the\npredictions on standard error, or on standard output if the "
+    "predictions go to a file (-o). With --json the scores\nare one JSON object on standard output, and predictions "
+    "are written only to -o.\n",
     "  gram predict model.gram new.csv > predictions.csv\n"
     "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
     "  gram predict model.gram test.csv --json\n"
@@ -68,8 +61,7 @@ static const cli_usage usage = {
     2,
     2,
     NULL,
-    "write the predictions to FILE",
-};
+    "write the predictions to FILE"};
 
 /* The first rows whose class is known, for a picture. */
 typedef struct kept_rows {

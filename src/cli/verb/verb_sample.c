@@ -27,28 +27,22 @@ typedef struct sample_options {
 #define PLACE(field) offsetof(sample_options, field)
 
 static const cli_option own_options[] = {
-    {"grid", 0, CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions", 0,
-     0, NULL},
-    {"at", 0, CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead", 0, 0, NULL},
-    {"draws", 0, CLI_INTEGER, PLACE(draws), "D", "how many functions to draw (default 10)", 1, 1000000, NULL},
-    {"observed", 0, CLI_FLAG, PLACE(observed), NULL, "of a model: draws of observations, with its noise", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE",
-     "draw them, with 95 % bands, over one or two dimensions: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    CLI_ROW("grid", CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions"),
+    CLI_ROW("at", CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead"),
+    CLI_ROW_INTEGER("draws", PLACE(draws), "D", 1, 1000000, "how many functions to draw (default 10)"),
+    CLI_ROW_FLAG("observed", PLACE(observed), "of a model: draws of observations, with its noise"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw them, with 95 % bands, over one or two dimensions: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_usage usage = {
     "sample",
     "E|M.gram --grid a:b:n",
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
-    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the point, "
-    "then one column for each "
-    "draw.\n"
-    "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
-    "with "
-    "a\n"
-    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond "
-    "as sums\n"
-    "of cosines with random frequencies.\n",
+    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the "
+    "point, then one column for each draw.\nThe same seed gives the same draws. Numbers left out in E are set by the "
+    "median heuristic. Kernels on the line with a\nfinite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); "
+    "others jointly up to 5,000 points, and beyond as sums\nof cosines with random frequencies.\n",
     "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
     "  gram sample 'min()' --grid 0:1:100000 --draws 3 -o brownian.csv\n"
     "  gram sample model.gram --grid 0:60:300 --plot posterior.png >draws.csv\n"
@@ -56,8 +50,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    "write the draws to FILE",
-};
+    "write the draws to FILE"};
 
 typedef struct sample_state {
     const sample_options *own;

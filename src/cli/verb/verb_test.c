@@ -18,18 +18,16 @@ static const cli_verb tests[] = {
 
 enum { TESTS = sizeof tests / sizeof *tests };
 
+#define PLACE(field) offsetof(cli_test_options, field)
+
 static const cli_option test_options[] = {
-    {"level", 0, CLI_POSITIVE, offsetof(cli_test_options, level), "A",
-     "probability of a false alarm that is accepted (default 0.05)", 0, 0, NULL},
-    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0,
-     NULL},
-    {"permutations", 0, CLI_INTEGER, offsetof(cli_test_options, permutations), "N",
-     "random permutations or bootstrap draws (default 999)", 1, 10000000, NULL},
-    {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0, NULL},
-    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0,
-     NULL},
-    {"plot", 0, CLI_TEXT, offsetof(cli_test_options, plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)",
-     0, 0, NULL},
+    CLI_ROW("level", CLI_POSITIVE, PLACE(level), "A", "probability of a false alarm that is accepted (default 0.05)"),
+    CLI_ROW("method", CLI_TEXT, PLACE(method), "NAME", "how the p-value is found; see above"),
+    CLI_ROW_INTEGER("permutations", PLACE(permutations), "N", 1, 10000000,
+                    "random permutations or bootstrap draws (default 999)"),
+    CLI_ROW_FLAG("biased", PLACE(biased), "report the V-statistic"),
+    CLI_ROW_FLAG("gate", PLACE(gate), "end with exit code 10 when the test rejects"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)"),
 };
 
 void cli_test_defaults(cli_test_options *options)

@@ -21,20 +21,20 @@ typedef struct fit_report {
     double *bootstrap; /* the draws, if they are to be drawn */
 } fit_report;
 
+#define PLACE(field) offsetof(fit_report, field)
+
 static const cli_option own_options[] = {
-    {"flip", 0, CLI_POSITIVE, offsetof(fit_report, flip), "P",
-     "of --method chain: how often signs change (default 0.05)", 0, 0, NULL},
+    CLI_ROW("flip", CLI_POSITIVE, PLACE(flip), "P", "of --method chain: how often signs change (default 0.05)"),
 };
 
 static const cli_usage usage = {
     "test fit",
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
-    "the\n"
-    "rows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; "
-    "--biased: V).\n"
-    "Methods: wild (default) takes the rows for independent; chain takes them for a Markov chain, in order: the signs\n"
-    "of the bootstrap then change with probability --flip from row to row. Columns are never scaled.\n",
+    "the\nrows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy "
+    "(U-statistic; --biased: V).\nMethods: wild (default) takes the rows for independent; chain takes them for a "
+    "Markov chain, in order: the signs\nof the bootstrap then change with probability --flip from row to row. Columns "
+    "are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
     "  gram test fit draws.csv --density 'student(df=5)' --gate\n"
     "  gram test fit chain.csv --scores score1,score2 --method chain --flip 0.05\n"
@@ -42,8 +42,7 @@ static const cli_usage usage = {
     1,
     1,
     cli_scored_help,
-    NULL,
-};
+    NULL};
 
 /* ---- the picture ---- */
 

@@ -16,15 +16,17 @@ typedef struct own_options {
     const char *kernel, *kernel_x, *kernel_y;
 } own_options;
 
+#define PLACE(field) offsetof(own_options, field)
+
 static const cli_option own_table[] = {
-    {"x", 0, CLI_TEXT, offsetof(own_options, x), "LIST", "the first group of columns, e.g. x1,x3:x5,7", 0, 0, NULL},
-    {"y", 0, CLI_TEXT, offsetof(own_options, y), "LIST", "the second group", 0, 0, NULL},
-    {"mutual", 0, CLI_TEXT, offsetof(own_options, mutual), "LIST",
-     "instead: are all these columns (3 to 16) mutually independent? (dHSIC)", 0, 0, NULL},
-    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "for all groups (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
-    {"kernel-x", 0, CLI_TEXT, offsetof(own_options, kernel_x), "E", "for the first group only", 0, 0, NULL},
-    {"kernel-y", 0, CLI_TEXT, offsetof(own_options, kernel_y), "E", "for the second group only", 0, 0, NULL},
+    CLI_ROW("x", CLI_TEXT, PLACE(x), "LIST", "the first group of columns, e.g. x1,x3:x5,7"),
+    CLI_ROW("y", CLI_TEXT, PLACE(y), "LIST", "the second group"),
+    CLI_ROW("mutual", CLI_TEXT, PLACE(mutual), "LIST",
+            "instead: are all these columns (3 to 16) mutually independent? (dHSIC)"),
+    CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
+            "for all groups (default: rbf; free parameters by the median heuristic)"),
+    CLI_ROW("kernel-x", CLI_TEXT, PLACE(kernel_x), "E", "for the first group only"),
+    CLI_ROW("kernel-y", CLI_TEXT, PLACE(kernel_y), "E", "for the second group only"),
 };
 
 static const cli_usage usage = {
@@ -43,8 +45,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    NULL,
-};
+    NULL};
 
 /* Features and prepared columns of a group. */
 typedef struct group {

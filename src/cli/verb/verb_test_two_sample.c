@@ -18,40 +18,35 @@ typedef struct own_options {
     int64_t block;
 } own_options;
 
+#define PLACE(field) offsetof(own_options, field)
+
 static const cli_option own_table[] = {
-    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "the kernel (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
-    {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
-     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0, NULL},
-    {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
-     1 << 30, NULL},
-    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2, 1 << 30,
-     NULL},
+    CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
+            "the kernel (default: rbf; free parameters by the median heuristic)"),
+    CLI_ROW_FLAG("dependent", PLACE(dependent),
+                 "rows are in order of time and depend on their neighbours: wild bootstrap"),
+    CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
+    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the root of n)"),
 };
 
 static const cli_usage usage = {
     "test two-sample",
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
-    "matched\n"
-    "by name and standardised together; text columns become categories. The statistic is the squared MMD.\n"
-    "\n"
-    "Methods:\n"
-    "  aggregated   permutations over 7 widths of the kernel at once, exact level (default without --kernel)\n"
-    "  permutation  permutations with one kernel, exact level (default with --kernel)\n"
-    "  split        the width of largest power is chosen on half of the rows, permutations on the other half\n"
-    "  gamma        gamma approximation: no permutations, for some 200 rows or more\n"
-    "  normal       normal approximation: rougher\n"
-    "  linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n"
-    "  wild         wild bootstrap for time series (--dependent)\n",
+    "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
+    "Methods:\n  aggregated   permutations over 7 widths of the kernel at once, exact level (default without "
+    "--kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
+    "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
+    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
+    "linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n  wild         "
+    "wild bootstrap for time series (--dependent)\n",
     "  gram test two-sample january.csv february.csv\n"
     "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
     "  gram test two-sample reference.csv today.csv --gate --level 0.01 || echo drift\n",
     2,
     2,
     NULL,
-    NULL,
-};
+    NULL};
 
 typedef struct method {
     const char *name;

@@ -14,11 +14,11 @@
 #include "cli/verb/scored_points.h"
 
 static const cli_choice methods[] = {
-    {"greedy", GRAM_THIN_GREEDY, NULL, 0, 0},
-    {"herding", GRAM_THIN_HERDING, NULL, 0, 0},
-    {"split", GRAM_THIN_SPLIT, NULL, 0, 0},
-    {"plain", GRAM_THIN_PLAIN, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("greedy", GRAM_THIN_GREEDY),
+    CLI_WORD("herding", GRAM_THIN_HERDING),
+    CLI_WORD("split", GRAM_THIN_SPLIT),
+    CLI_WORD("plain", GRAM_THIN_PLAIN),
+    CLI_WORDS_END,
 };
 
 typedef struct thin_options {
@@ -29,37 +29,34 @@ typedef struct thin_options {
     const char *plot;
 } thin_options;
 
+#define PLACE(field) offsetof(thin_options, field)
+
 static const cli_option own_options[] = {
-    {"count", 'm', CLI_INTEGER, offsetof(thin_options, m), "M", "how many rows to choose", 1, 1 << 30, NULL},
-    {"method", 0, CLI_CHOICE, offsetof(thin_options, method), "NAME",
-     "greedy (default), herding, split or plain; see above", 0, 0, methods},
-    {"distinct", 0, CLI_FLAG, offsetof(thin_options, distinct), NULL, "no row twice", 0, 0, NULL},
-    {"optimal-weights", 0, CLI_FLAG, offsetof(thin_options, optimal_weights), NULL,
-     "give the rows the best weights, >= 0 with the sum 1: a column 'weight'", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, offsetof(thin_options, plot), "FILE",
-     "draw the choice in the first two columns: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    {"count", 'm', CLI_INTEGER, PLACE(m), "M", "how many rows to choose", 1, 1 << 30, NULL},
+    CLI_ROW_CHOICE("method", PLACE(method), "NAME", methods, "greedy (default), herding, split or plain; see above"),
+    CLI_ROW_FLAG("distinct", PLACE(distinct), "no row twice"),
+    CLI_ROW_FLAG("optimal-weights", PLACE(optimal_weights),
+                 "give the rows the best weights, >= 0 with the sum 1: a column 'weight'"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw the choice in the first two columns: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_usage usage = {
     "thin",
     "DATA -m M",
     "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
-    "(the\n"
-    "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: "
-    "Stein\n"
-    "thinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
+    "(the\ngradient of the log density at each row, as MCMC programs can write) or --density they stand for that "
+    "density: Stein\nthinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
     "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
-    "twice\n"
-    "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
+    "twice\nunless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
     "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
     "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
     "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n",
     1,
     1,
     cli_scored_help,
-    NULL,
-};
+    NULL};
 
 typedef struct thin_report {
     const thin_options *own;
