@@ -32,6 +32,7 @@
 #include <gram/npy.h>
 #include <gram/nystrom.h>
 #include <gram/operator.h>
+#include <gram/output.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>

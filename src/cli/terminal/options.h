@@ -90,8 +90,8 @@ typedef struct cli_usage {
     const char *about;    /* a paragraph, lines ended */
     const char *examples;
     int least_operands, most_operands;
-    void (*more)(cli_text *text); /* adds a section to --help, or NULL */
-    const char *out;              /* what --help says of --out; NULL: "write the result to FILE" */
+    void (*more)(gram_string *text); /* adds a section to --help, or NULL */
+    const char *out;                 /* what --help says of --out; NULL: "write the result to FILE" */
 } cli_usage;
 
 /* The options that choose and prepare data. */

@@ -40,19 +40,19 @@ cli_group cli_scored_group(cli_scored_options *options)
     return (cli_group){"Density and kernel", scored_options, sizeof scored_options / sizeof *scored_options, options};
 }
 
-void cli_scored_help(cli_text *text)
+void cli_scored_help(gram_string *text)
 {
-    cli_text_add(text,
-                 "\nDensities:\n"
-                 "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
-                 "  student(df=5, mean=0, cov=...)        multivariate t\n"
-                 "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
-                 "                                        of Gaussians; sd: one number or one each; or cov\n"
-                 "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
-                 "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
-                 "                                        without intercept on --density-data, prior N(0, sd^2)\n"
-                 "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
-                 "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
+    gram_string_add(text,
+                    "\nDensities:\n"
+                    "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
+                    "  student(df=5, mean=0, cov=...)        multivariate t\n"
+                    "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
+                    "                                        of Gaussians; sd: one number or one each; or cov\n"
+                    "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
+                    "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
+                    "                                        without intercept on --density-data, prior N(0, sd^2)\n"
+                    "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
+                    "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
 }
 
 int cli_scored_check(const char *verb, const cli_scored_options *options, int needed)

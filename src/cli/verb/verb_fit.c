@@ -14,8 +14,6 @@
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/settings_groups.h"
 
@@ -85,85 +83,86 @@ static const cli_usage usage = {
 
 /* ---- the report ---- */
 
-static void add_task(cli_text *text, const gram_lesson *lesson)
+static void add_task(gram_string *text, const gram_lesson *lesson)
 {
     const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
     if (lesson->task == GRAM_TASK_CLASSIFICATION) {
-        cli_text_add(text, "Classification%s: ",
-                     !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
-                                                                        : "");
-        cli_text_add(text, "%s, ", name);
+        gram_string_add(text, "Classification%s: ",
+                        !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
+                                                                           : "");
+        gram_string_add(text, "%s, ", name);
         cli_classes_print(text, lesson->classes);
     } else if (lesson->few_values > 0) {
-        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
-                     lesson->few_values);
+        gram_string_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
+                        lesson->few_values);
     } else {
-        cli_text_add(text, "Regression: ");
+        gram_string_add(text, "Regression: ");
     }
 }
 
-static void add_assumptions(cli_text *text, const gram_lesson *lesson)
+static void add_assumptions(gram_string *text, const gram_lesson *lesson)
 {
     char rows[CLI_SHORT_SIZE];
     const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
     const int64_t dropped = lesson->data->table_rows - lesson->n;
     if (lesson->task == GRAM_TASK_ONE_CLASS) {
-        cli_text_add(text, "One class: a region that holds most rows");
+        gram_string_add(text, "One class: a region that holds most rows");
     } else {
         add_task(text, lesson);
         if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
     }
-    cli_text_add(text, " on ");
+    gram_string_add(text, " on ");
     cli_add_features(text, known);
-    cli_text_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
-    if (dropped > 0) cli_text_add(text, ", %s dropped", cli_count(dropped, rows));
-    cli_text_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
+    gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
+    if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
+    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
 }
 
-static void add_place(cli_session *session, cli_text *text, const fit_state *fit)
+static void add_place(cli_session *session, gram_string *text, const fit_state *fit)
 {
     char size[GRAM_BYTES_SIZE];
     struct stat facts;
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
     cli_add_label(text, "time, memory");
-    cli_text_add(text, "%.2f s, %s\n", cli_session_seconds(session), gram_bytes_format(cli_memory_peak(), size));
+    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
+                    gram_bytes_format(gram_system_memory_peak(), size));
     if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
     if (fit->own->model && stat(fit->own->model, &facts) == 0) {
         cli_add_label(text, "model");
-        cli_text_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+        gram_string_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
     }
     if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
 }
 
-static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, gram_string *text)
 {
     add_assumptions(text, gram_learner_lesson(fit->learner));
     cli_model_report_print(session, text, report);
     add_place(session, text, fit);
 }
 
-static void json_path(cli_json *json, const char *key, const char *path)
+static void json_path(gram_json *json, const char *key, const char *path)
 {
     if (path)
-        cli_json_string(json, key, path);
+        gram_json_string(json, key, path);
     else
-        cli_json_null(json, key);
+        gram_json_null(json, key);
 }
 
-static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, gram_string *text)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
+    gram_json json = {.text = text};
+    gram_json_open(&json, NULL, '{');
     cli_model_report_json(&json, report);
-    cli_json_string(&json, "data", fit->file);
-    cli_json_truth(&json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    if (fit->own->resume) cli_json_string(&json, "resume", fit->own->resume);
+    gram_json_string(&json, "data", fit->file);
+    gram_json_truth(&json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
+    gram_json_number(&json, "seconds", cli_session_seconds(session));
+    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    if (fit->own->resume) gram_json_string(&json, "resume", fit->own->resume);
     json_path(&json, "model", fit->own->model);
-    if (fit->own->plot) cli_json_string(&json, "plot", fit->own->plot);
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    if (fit->own->plot) gram_json_string(&json, "plot", fit->own->plot);
+    gram_json_close(&json, '{');
+    gram_string_add(text, "\n");
 }
 
 /* The line on standard error before the work. */
@@ -268,7 +267,7 @@ static int write_model(cli_session *session, const fit_state *fit)
 /* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
 static int finish(cli_session *session, const fit_state *fit)
 {
-    cli_text text = {0};
+    gram_string text = {0};
     cli_model_report report = {0};
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;

@@ -13,8 +13,6 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
@@ -248,32 +246,32 @@ static int draw(cli_session *session, sample_state *state)
 
 /* ---- what is written ---- */
 
-static void add_header(const sample_state *state, cli_text *text)
+static void add_header(const sample_state *state, gram_string *text)
 {
     for (int64_t j = 0; j < state->points.shown_columns; j++) {
-        cli_text_add_field(text, state->points.names[j]);
-        cli_text_add(text, ",");
+        gram_string_add_field(text, state->points.names[j]);
+        gram_string_add(text, ",");
     }
     for (int64_t j = 0; j < state->own->draws; j++)
-        cli_text_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
+        gram_string_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
 }
 
-static void add_row(const sample_state *state, int64_t i, cli_text *text)
+static void add_row(const sample_state *state, int64_t i, gram_string *text)
 {
     char number[GRAM_NUMBER_SIZE];
     const int64_t columns = state->points.shown_columns, draws = state->own->draws;
     for (int64_t j = 0; j < columns; j++)
-        cli_text_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
+        gram_string_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
     for (int64_t j = 0; j < draws; j++)
-        cli_text_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
-                     j + 1 < draws ? "," : "\n");
+        gram_string_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
+                        j + 1 < draws ? "," : "\n");
 }
 
 static int write_draws(const sample_state *state)
 {
     enum { PIECE = 1 << 20 };
     cli_stream stream = {0};
-    cli_text text = {0};
+    gram_string text = {0};
     int code = cli_stream_open(state->own->out, &stream);
     if (code != CLI_DONE) return code;
     add_header(state, &text);
@@ -281,54 +279,54 @@ static int write_draws(const sample_state *state)
         add_row(state, i, &text);
         if (text.length < PIECE && i + 1 < state->points.n) continue;
         code = cli_stream_put(&stream, &text);
-        cli_text_free(&text);
-        text = (cli_text){0};
+        gram_string_free(&text);
+        text = (gram_string){0};
     }
-    cli_text_free(&text);
+    gram_string_free(&text);
     return cli_stream_close(&stream, code);
 }
 
-static void json_values(cli_json *json, const sample_state *state)
+static void json_values(gram_json *json, const sample_state *state)
 {
     const sample_points *at = &state->points;
-    cli_json_open(json, "points", '[');
+    gram_json_open(json, "points", '[');
     for (int64_t i = 0; i < at->n; i++) {
-        cli_json_open(json, NULL, '[');
+        gram_json_open(json, NULL, '[');
         for (int64_t j = 0; j < at->shown_columns; j++)
-            cli_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
-        cli_json_close(json, '[');
+            gram_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
+        gram_json_close(json, '[');
     }
-    cli_json_close(json, '[');
-    cli_json_open(json, "values", '[');
+    gram_json_close(json, '[');
+    gram_json_open(json, "values", '[');
     for (int64_t j = 0; j < state->own->draws; j++) {
-        cli_json_open(json, NULL, '[');
-        for (int64_t i = 0; i < at->n; i++) cli_json_number(json, NULL, state->values[i * state->own->draws + j]);
-        cli_json_close(json, '[');
+        gram_json_open(json, NULL, '[');
+        for (int64_t i = 0; i < at->n; i++) gram_json_number(json, NULL, state->values[i * state->own->draws + j]);
+        gram_json_close(json, '[');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
 static int write_json(cli_session *session, const sample_state *state)
 {
-    cli_text text = {0};
-    cli_json json = {&text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "from", state->model ? "posterior" : "prior");
-    cli_json_string(&json, "kernel", state->kernel_text);
-    cli_json_integer(&json, "n", state->points.n);
-    cli_json_integer(&json, "d", state->points.d);
-    cli_json_integer(&json, "draws", state->own->draws);
-    cli_json_string(&json, "method", state->method);
-    cli_json_number(&json, "jitter", state->jitter);
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_json_open(&json, NULL, '{');
+    gram_json_string(&json, "from", state->model ? "posterior" : "prior");
+    gram_json_string(&json, "kernel", state->kernel_text);
+    gram_json_integer(&json, "n", state->points.n);
+    gram_json_integer(&json, "d", state->points.d);
+    gram_json_integer(&json, "draws", state->own->draws);
+    gram_json_string(&json, "method", state->method);
+    gram_json_number(&json, "jitter", state->jitter);
     if (state->own->out)
-        cli_json_string(&json, "samples", state->own->out);
+        gram_json_string(&json, "samples", state->own->out);
     else
         json_values(&json, state);
-    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(&text, "\n");
+    if (state->own->plot) gram_json_string(&json, "plot", state->own->plot);
+    gram_json_number(&json, "seconds", cli_session_seconds(session));
+    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    gram_json_close(&json, '{');
+    gram_string_add(&text, "\n");
     return cli_report_write(session, &text);
 }
 
