@@ -52,10 +52,29 @@ const char *cli_plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
-int cli_report_write(cli_session *session, gram_string *text)
+void cli_json_end(cli_session *session, gram_json *json, const char *plot)
 {
+    if (plot) gram_json_string(json, "plot", plot);
+    gram_json_number(json, "seconds", cli_session_seconds(session));
+    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+}
+
+int cli_report_print(cli_session *session, const void *report,
+                     void (*json)(cli_session *session, const void *report, gram_json *json),
+                     void (*print)(cli_session *session, const void *report, gram_string *text))
+{
+    gram_string text = {0};
+    gram_json object = {.text = &text};
+    if (session->common->json) {
+        gram_json_open(&object, NULL, '{');
+        json(session, report, &object);
+        gram_json_close(&object, '{');
+        gram_string_add(&text, "\n");
+    } else {
+        print(session, report, &text);
+    }
     cli_session_clear(session);
-    const int code = cli_write(session->common, text);
-    gram_string_free(text);
+    const int code = cli_write(session->common, &text);
+    gram_string_free(&text);
     return code;
 }

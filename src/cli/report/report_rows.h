@@ -23,7 +23,13 @@ void cli_add_heading(cli_session *session, gram_string *text, const char *headin
 /* What makes "row" of one and "rows" of others: "" or "s". */
 const char *cli_plural(int64_t count);
 
-/* Writes the report, made whole by the verb, and frees it; the progress line goes first. Returns the exit code. */
-int cli_report_write(cli_session *session, gram_string *text);
+/* The keys that JSON reports of work end with: the picture, if there is one, seconds and memory. */
+void cli_json_end(cli_session *session, gram_json *json, const char *plot);
+
+/* Makes the report whole and writes it: with --json one object that `json` fills, else what `print` adds. The progress line
+ * goes first. Returns the exit code. */
+int cli_report_print(cli_session *session, const void *report,
+                     void (*json)(cli_session *session, const void *report, gram_json *json),
+                     void (*print)(cli_session *session, const void *report, gram_string *text));
 
 #endif

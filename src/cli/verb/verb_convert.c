@@ -146,27 +146,27 @@ static int64_t dimension_of(const gram_model *model)
     return gram_points_dimension(gram_function_centres(gram_model_function(model)));
 }
 
-static void write_json(const convert_state *state, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "from", state->from);
-    gram_json_string(&json, "model", state->to);
-    gram_json_string(&json, "format", state->to_gram ? "gram" : "libsvm");
-    gram_json_string(&json, "method", gram_model_method(state->model));
-    gram_json_string(&json, "task", gram_model_task(state->model));
-    gram_json_string(&json, "kernel", state->kernel);
+    const convert_state *state = report_;
+    (void)session;
+    gram_json_string(json, "from", state->from);
+    gram_json_string(json, "model", state->to);
+    gram_json_string(json, "format", state->to_gram ? "gram" : "libsvm");
+    gram_json_string(json, "method", gram_model_method(state->model));
+    gram_json_string(json, "task", gram_model_task(state->model));
+    gram_json_string(json, "kernel", state->kernel);
     const gram_classes *classes = gram_description_classes(state->description);
-    if (classes->count > 0) cli_classes_json(&json, classes);
-    gram_json_integer(&json, "n_support", support_count(state->model));
-    gram_json_integer(&json, "d", dimension_of(state->model));
-    gram_json_truth(&json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+    if (classes->count > 0) cli_classes_json(json, classes);
+    gram_json_integer(json, "n_support", support_count(state->model));
+    gram_json_integer(json, "d", dimension_of(state->model));
+    gram_json_truth(json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
 }
 
-static void write_table(const convert_state *state, gram_string *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const convert_state *state = report_;
+    (void)session;
     char count[CLI_SHORT_SIZE];
     const int64_t d = dimension_of(state->model);
     const char *const kinds[2] = {"model of gram", "model of LIBSVM"};
@@ -190,17 +190,12 @@ static void write_table(const convert_state *state, gram_string *text)
 /* The output itself may be on standard output: then there is no report. */
 static int print_report(cli_session *session, convert_state *state)
 {
-    gram_string text = {0};
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
     state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
     if (!state->kernel) return cli_no_memory();
     const gram_status status = gram_model_describe(session->context, state->model, state->from, &state->description);
     if (status < 0) return cli_session_fail(session, status, 1, NULL);
-    if (session->common->json)
-        write_json(state, &text);
-    else
-        write_table(state, &text);
-    return cli_report_write(session, &text);
+    return cli_report_print(session, state, write_json, write_table);
 }
 
 int cli_convert(int count, char **arguments)

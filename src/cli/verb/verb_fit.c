@@ -31,6 +31,7 @@ typedef struct fit_state {
     gram_learner *learner;
     gram_model *before; /* --resume */
     gram_model *model;
+    cli_model_report report;
 } fit_state;
 
 #define PLACE(field) offsetof(fit_options, field)
@@ -134,10 +135,11 @@ static void add_place(cli_session *session, gram_string *text, const fit_state *
     if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
 }
 
-static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, gram_string *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const fit_state *fit = report_;
     add_assumptions(text, gram_learner_lesson(fit->learner));
-    cli_model_report_print(session, text, report);
+    cli_model_report_print(session, text, &fit->report);
     add_place(session, text, fit);
 }
 
@@ -149,20 +151,17 @@ static void json_path(gram_json *json, const char *key, const char *path)
         gram_json_null(json, key);
 }
 
-static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    cli_model_report_json(&json, report);
-    gram_json_string(&json, "data", fit->file);
-    gram_json_truth(&json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
-    gram_json_number(&json, "seconds", cli_session_seconds(session));
-    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    if (fit->own->resume) gram_json_string(&json, "resume", fit->own->resume);
-    json_path(&json, "model", fit->own->model);
-    if (fit->own->plot) gram_json_string(&json, "plot", fit->own->plot);
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+    const fit_state *fit = report_;
+    cli_model_report_json(json, &fit->report);
+    gram_json_string(json, "data", fit->file);
+    gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
+    gram_json_number(json, "seconds", cli_session_seconds(session));
+    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    if (fit->own->resume) gram_json_string(json, "resume", fit->own->resume);
+    json_path(json, "model", fit->own->model);
+    if (fit->own->plot) gram_json_string(json, "plot", fit->own->plot);
 }
 
 /* The line on standard error before the work. */
@@ -180,14 +179,14 @@ static void say_plan(void *user, const gram_learn_plan *plan)
 
 /* ---- the picture ---- */
 
-static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
+static int draw(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
     const gram_prepared *data = lesson->data;
     const gram_column *feature = gram_preparation_describe(lesson->preparation)->features;
     double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample = {0};
-    cli_picture picture = {fit->model, fit->file, NULL, &sample, &report->relevance};
+    cli_picture picture = {fit->model, fit->file, NULL, &sample, &fit->report.relevance};
     if (!f) return cli_no_memory();
     const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
@@ -265,23 +264,15 @@ static int write_model(cli_session *session, const fit_state *fit)
 }
 
 /* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
-static int finish(cli_session *session, const fit_state *fit)
+static int finish(cli_session *session, fit_state *fit)
 {
-    gram_string text = {0};
-    cli_model_report report = {0};
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own->model, &report);
+    int code = cli_model_report_find(session, fit->model, fit->own->model, &fit->report);
     if (code == CLI_DONE) code = write_model(session, fit);
-    if (code == CLI_DONE) {
-        if (fit->own->plot) drawn = regression ? draw(session, fit, &report) : draw_classes(session, fit);
-        if (session->common->json)
-            write_json(session, fit, &report, &text);
-        else
-            write_table(session, fit, &report, &text);
-        code = cli_report_write(session, &text);
-    }
-    cli_model_report_free(&report);
+    if (code != CLI_DONE) return code;
+    if (fit->own->plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    code = cli_report_print(session, fit, write_json, write_table);
     return code == CLI_DONE ? drawn : code;
 }
 
@@ -320,6 +311,7 @@ static int run(cli_method_options *of_methods, int count, char **arguments)
     if (code == CLI_DONE) code = check_use(&own);
     if (code == CLI_DONE) code = learn(&session, operands[0], &fit);
     if (code == CLI_DONE) code = finish(&session, &fit);
+    cli_model_report_free(&fit.report);
     gram_learner_destroy(fit.learner);
     gram_model_destroy(fit.model);
     gram_model_destroy(fit.before);

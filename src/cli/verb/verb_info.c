@@ -82,20 +82,18 @@ static void json_columns(gram_json *json, const gram_preparation *preparation)
     gram_json_close(json, '[');
 }
 
-static void write_json(const info_state *state, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "model", state->file);
-    gram_json_integer(&json, "bytes", (int64_t)state->bytes);
-    gram_json_string(&json, "version", gram_model_version(state->model));
-    gram_json_integer(&json, "centres", centre_count(state->model));
-    gram_json_integer(&json, "outputs", gram_function_outputs(gram_model_function(state->model)));
-    cli_model_report_json(&json, &state->report);
-    json_columns(&json, gram_model_preparation(state->model));
-    cli_words_json(&json, &state->words);
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+    const info_state *state = report_;
+    (void)session;
+    gram_json_string(json, "model", state->file);
+    gram_json_integer(json, "bytes", (int64_t)state->bytes);
+    gram_json_string(json, "version", gram_model_version(state->model));
+    gram_json_integer(json, "centres", centre_count(state->model));
+    gram_json_integer(json, "outputs", gram_function_outputs(gram_model_function(state->model)));
+    cli_model_report_json(json, &state->report);
+    json_columns(json, gram_model_preparation(state->model));
+    cli_words_json(json, &state->words);
 }
 
 /* ---- for people ---- */
@@ -165,8 +163,9 @@ static void add_alpha(gram_string *text, const info_state *state)
     if (gram_model_elsewhere(state->model, words)[0]) cli_add_row(text, "  ridge", words);
 }
 
-static void write_table(cli_session *session, const info_state *state, gram_string *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const info_state *state = report_;
     add_model(text, state);
     cli_model_report_print(session, text, &state->report);
     add_columns(session, text, gram_model_preparation(state->model));
@@ -175,16 +174,6 @@ static void write_table(cli_session *session, const info_state *state, gram_stri
 }
 
 /* ---- the verb ---- */
-
-static int print_report(cli_session *session, const info_state *state)
-{
-    gram_string text = {0};
-    if (session->common->json)
-        write_json(state, &text);
-    else
-        write_table(session, state, &text);
-    return cli_report_write(session, &text);
-}
 
 int cli_info(int count, char **arguments)
 {
@@ -198,7 +187,7 @@ int cli_info(int count, char **arguments)
     if (code != CLI_CONTINUE) return code;
     code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands[0], &state);
-    if (code == CLI_DONE) code = print_report(&session, &state);
+    if (code == CLI_DONE) code = cli_report_print(&session, &state, write_json, write_table);
     cli_words_free(&state.words);
     cli_model_report_free(&state.report);
     gram_model_destroy(state.model);

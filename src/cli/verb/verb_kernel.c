@@ -299,31 +299,26 @@ static void json_data(gram_json *json, const kernel_report *report)
     gram_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
 }
 
-static void write_json(cli_session *session, const kernel_report *report, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "kernel", report->resolved ? report->resolved : report->given);
-    gram_json_string(&json, "given", report->given);
+    const kernel_report *report = report_;
+    gram_json_string(json, "kernel", report->resolved ? report->resolved : report->given);
+    gram_json_string(json, "given", report->given);
     if (report->table)
-        gram_json_integer(&json, "n", report->n);
+        gram_json_integer(json, "n", report->n);
     else
-        gram_json_null(&json, "n");
-    gram_json_integer(&json, "d", report->d);
-    json_properties(&json, &report->facts);
-    json_parameters(session, &json, report);
-    cli_words_json(&json, &report->words);
-    if (report->table) json_data(&json, report);
-    cli_spectrum_json(&json, &report->own->spectrum, report->spectrum_report);
+        gram_json_null(json, "n");
+    gram_json_integer(json, "d", report->d);
+    json_properties(json, &report->facts);
+    json_parameters(session, json, report);
+    cli_words_json(json, &report->words);
+    if (report->table) json_data(json, report);
+    cli_spectrum_json(json, &report->own->spectrum, report->spectrum_report);
     if (report->own->gram)
-        gram_json_string(&json, "gram", report->own->gram);
+        gram_json_string(json, "gram", report->own->gram);
     else
-        gram_json_null(&json, "gram");
-    if (report->own->plot) gram_json_string(&json, "plot", report->own->plot);
-    gram_json_number(&json, "seconds", cli_session_seconds(session));
-    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+        gram_json_null(json, "gram");
+    cli_json_end(session, json, report->own->plot);
 }
 
 /* ---- for people ---- */
@@ -429,8 +424,9 @@ static void add_gram(cli_session *session, gram_string *text, const kernel_repor
     if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
 }
 
-static void write_table(cli_session *session, const kernel_report *report, gram_string *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const kernel_report *report = report_;
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
     cli_add_row(text, "kernel", report->resolved ? report->resolved : report->given);
     if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
@@ -513,16 +509,6 @@ static int find_all(cli_session *session, char **operands, int count, const cli_
     return code == CLI_DONE ? find_facts(session, report) : code;
 }
 
-static int print_report(cli_session *session, const kernel_report *report)
-{
-    gram_string text = {0};
-    if (session->common->json)
-        write_json(session, report, &text);
-    else
-        write_table(session, report, &text);
-    return cli_report_write(session, &text);
-}
-
 int cli_kernel(int count, char **arguments)
 {
     kernel_options own = {0};
@@ -542,7 +528,7 @@ int cli_kernel(int count, char **arguments)
     code = check_use(&own, &data, operand_count == 2);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
-    if (code == CLI_DONE) code = print_report(&session, &report);
+    if (code == CLI_DONE) code = cli_report_print(&session, &report, write_json, write_table);
     gram_spectrum_destroy(report.spectrum);
     cli_words_free(&report.words);
     gram_points_destroy(report.points);

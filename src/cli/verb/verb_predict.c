@@ -298,22 +298,17 @@ static void json_terms(gram_json *json, const predict_state *state)
     gram_json_close(json, '[');
 }
 
-static void write_json(cli_session *session, const predict_state *state, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "method", gram_model_method(state->model));
-    gram_json_string(&json, "data", state->file);
-    gram_json_integer(&json, "rows", state->rows);
-    gram_json_integer(&json, "n", state->predicted);
-    cli_score_json(&json, state->columns, &state->scores);
-    json_terms(&json, state);
-    if (state->own->out) gram_json_string(&json, "predictions", state->own->out);
-    if (state->own->plot) gram_json_string(&json, "plot", state->own->plot);
-    gram_json_number(&json, "seconds", cli_session_seconds(session));
-    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+    const predict_state *state = report_;
+    gram_json_string(json, "method", gram_model_method(state->model));
+    gram_json_string(json, "data", state->file);
+    gram_json_integer(json, "rows", state->rows);
+    gram_json_integer(json, "n", state->predicted);
+    cli_score_json(json, state->columns, &state->scores);
+    json_terms(json, state);
+    if (state->own->out) gram_json_string(json, "predictions", state->own->out);
+    cli_json_end(session, json, state->own->plot);
 }
 
 static void add_terms(const predict_state *state, gram_string *text)
@@ -328,8 +323,10 @@ static void add_terms(const predict_state *state, gram_string *text)
     }
 }
 
-static void write_table(const predict_state *state, gram_string *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const predict_state *state = report_;
+    (void)session;
     char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE];
     cli_add_label(text, "rows");
     gram_string_add(text, "%s", cli_count(state->rows, rows));
@@ -346,12 +343,9 @@ static void write_table(const predict_state *state, gram_string *text)
 static int print_report(cli_session *session, const predict_state *state)
 {
     gram_string text = {0};
-    if (session->common->json) {
-        write_json(session, state, &text);
-        return cli_report_write(session, &text);
-    }
-    write_table(state, &text);
-    if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
+    if (session->common->json || (state->own->out && strcmp(state->own->out, "-") != 0))
+        return cli_report_print(session, state, write_json, write_table);
+    write_table(session, state, &text);
     cli_session_clear(session);
     if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data)
         (void)fprintf(stderr, "%s", text.data);

@@ -306,28 +306,21 @@ static void json_values(gram_json *json, const sample_state *state)
     gram_json_close(json, '[');
 }
 
-static int write_json(cli_session *session, const sample_state *state)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_string text = {0};
-    gram_json json = {.text = &text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "from", state->model ? "posterior" : "prior");
-    gram_json_string(&json, "kernel", state->kernel_text);
-    gram_json_integer(&json, "n", state->points.n);
-    gram_json_integer(&json, "d", state->points.d);
-    gram_json_integer(&json, "draws", state->own->draws);
-    gram_json_string(&json, "method", state->method);
-    gram_json_number(&json, "jitter", state->jitter);
+    const sample_state *state = report_;
+    gram_json_string(json, "from", state->model ? "posterior" : "prior");
+    gram_json_string(json, "kernel", state->kernel_text);
+    gram_json_integer(json, "n", state->points.n);
+    gram_json_integer(json, "d", state->points.d);
+    gram_json_integer(json, "draws", state->own->draws);
+    gram_json_string(json, "method", state->method);
+    gram_json_number(json, "jitter", state->jitter);
     if (state->own->out)
-        gram_json_string(&json, "samples", state->own->out);
+        gram_json_string(json, "samples", state->own->out);
     else
-        json_values(&json, state);
-    if (state->own->plot) gram_json_string(&json, "plot", state->own->plot);
-    gram_json_number(&json, "seconds", cli_session_seconds(session));
-    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    gram_json_close(&json, '{');
-    gram_string_add(&text, "\n");
-    return cli_report_write(session, &text);
+        json_values(json, state);
+    cli_json_end(session, json, state->own->plot);
 }
 
 /* A jitter is never hidden. */
@@ -351,7 +344,7 @@ static int run(cli_session *session, const char *operand, sample_state *state)
                                         state->std,     state->model,      state->kernel_text, state->offset};
         code = cli_sample_plot(session, state->own->plot, &picture);
     }
-    return code == CLI_DONE && session->common->json ? write_json(session, state) : code;
+    return code == CLI_DONE && session->common->json ? cli_report_print(session, state, write_json, NULL) : code;
 }
 
 /* ---- the verb ---- */

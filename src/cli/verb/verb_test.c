@@ -106,29 +106,19 @@ void cli_test_print_dropped(gram_string *text, int64_t dropped)
     gram_string_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
 }
 
-static void end_json(cli_session *session, gram_json *json, const cli_test_options *options)
+static void write_json(cli_session *session, const void *plan_, gram_json *json)
 {
-    if (options->plot) gram_json_string(json, "plot", options->plot);
-    gram_json_number(json, "seconds", cli_session_seconds(session));
-    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    const cli_test_plan *plan = plan_;
+    const cli_test_outcome outcome = plan->outcome(plan->report);
+    start_json(json, &outcome);
+    plan->json(session, plan->report, json);
+    cli_json_end(session, json, plan->options->plot);
 }
 
-static int write_report(cli_session *session, const cli_test_plan *plan)
+static void write_table(cli_session *session, const void *plan_, gram_string *text)
 {
-    gram_string text = {0};
-    const cli_test_outcome outcome = plan->outcome(plan->report);
-    if (!plan->common->json) {
-        plan->print(session, plan->report, &text);
-        return cli_report_write(session, &text);
-    }
-    gram_json json = {.text = &text};
-    gram_json_open(&json, NULL, '{');
-    start_json(&json, &outcome);
-    plan->json(session, plan->report, &json);
-    end_json(session, &json, plan->options);
-    gram_json_close(&json, '{');
-    gram_string_add(&text, "\n");
-    return cli_report_write(session, &text);
+    const cli_test_plan *plan = plan_;
+    plan->print(session, plan->report, text);
 }
 
 int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
@@ -142,7 +132,7 @@ int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
     if (code == CLI_DONE) code = plan->check(plan->report);
     if (code == CLI_DONE) code = cli_session_begin(&session, plan->common);
     if (code == CLI_DONE) code = plan->find(&session, operands, plan->report);
-    if (code == CLI_DONE) code = write_report(&session, plan);
+    if (code == CLI_DONE) code = cli_report_print(&session, plan, write_json, write_table);
     if (code == CLI_DONE && plan->options->gate && plan->outcome(plan->report).reject) code = CLI_REJECTED;
     plan->release(plan->report);
     cli_session_end(&session);

@@ -163,38 +163,35 @@ static int draw(cli_session *session, const thin_report *r)
 
 /* ---- the result ---- */
 
-static void write_json(cli_session *session, const thin_report *r, gram_string *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    gram_json json = {.text = text};
-    gram_json_open(&json, NULL, '{');
-    gram_json_string(&json, "method", methods[r->own->method.value].name);
-    gram_json_string(&json, "kernel", r->scored.kernel_text);
-    gram_json_string(&json, "target", r->scored.source);
-    gram_json_integer(&json, "n", r->scored.n);
-    gram_json_integer(&json, "d", r->scored.d);
-    gram_json_integer(&json, "m", r->own->m);
-    gram_json_open(&json, "indices", '[');
-    for (int64_t a = 0; a < r->own->m; a++) gram_json_integer(&json, NULL, r->index[a] + 1);
-    gram_json_close(&json, '[');
+    const thin_report *r = report_;
+    gram_json_string(json, "method", methods[r->own->method.value].name);
+    gram_json_string(json, "kernel", r->scored.kernel_text);
+    gram_json_string(json, "target", r->scored.source);
+    gram_json_integer(json, "n", r->scored.n);
+    gram_json_integer(json, "d", r->scored.d);
+    gram_json_integer(json, "m", r->own->m);
+    gram_json_open(json, "indices", '[');
+    for (int64_t a = 0; a < r->own->m; a++) gram_json_integer(json, NULL, r->index[a] + 1);
+    gram_json_close(json, '[');
     if (r->weights) {
-        gram_json_open(&json, "weights", '[');
-        for (int64_t a = 0; a < r->own->m; a++) gram_json_number(&json, NULL, r->weights[a]);
-        gram_json_close(&json, '[');
+        gram_json_open(json, "weights", '[');
+        for (int64_t a = 0; a < r->own->m; a++) gram_json_number(json, NULL, r->weights[a]);
+        gram_json_close(json, '[');
     }
-    gram_json_number(&json, "discrepancy", r->discrepancy);
-    gram_json_number(&json, "discrepancy_equal_weights", r->equal);
-    gram_json_number(&json, "discrepancy_plain", r->plain);
-    gram_json_number(&json, "discrepancy_all", r->all);
-    if (r->own->plot) gram_json_string(&json, "plot", r->own->plot);
-    gram_json_number(&json, "seconds", cli_session_seconds(session));
-    gram_json_integer(&json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    gram_json_close(&json, '{');
-    gram_string_add(text, "\n");
+    gram_json_number(json, "discrepancy", r->discrepancy);
+    gram_json_number(json, "discrepancy_equal_weights", r->equal);
+    gram_json_number(json, "discrepancy_plain", r->plain);
+    gram_json_number(json, "discrepancy_all", r->all);
+    cli_json_end(session, json, r->own->plot);
 }
 
 /* The rows as they were read, score columns too. */
-static void write_rows(const thin_report *r, gram_string *text)
+static void write_rows(cli_session *session, const void *report_, gram_string *text)
 {
+    const thin_report *r = report_;
+    (void)session;
     const gram_table *table = r->scored.table;
     const int64_t columns = gram_table_columns(table), stride = gram_table_stride(table);
     char number[GRAM_NUMBER_SIZE];
@@ -223,12 +220,7 @@ static void tell(const thin_report *r)
 
 static int finish(cli_session *session, const thin_report *r)
 {
-    gram_string text = {0};
-    if (session->common->json)
-        write_json(session, r, &text);
-    else
-        write_rows(r, &text);
-    const int code = cli_report_write(session, &text);
+    const int code = cli_report_print(session, r, write_json, write_rows);
     if (code == CLI_DONE && !session->common->json && !session->common->quiet && isatty(STDERR_FILENO)) tell(r);
     return code;
 }
