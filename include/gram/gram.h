@@ -18,6 +18,7 @@
 #include <gram/gp.h>
 #include <gram/gp_path.h>
 #include <gram/gp_tune.h>
+#include <gram/grid.h>
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>

@@ -44,7 +44,7 @@ static void add_lines(gram_string *script, const sample_picture *picture)
     const int64_t curves = picture->draws < MOST_CURVES ? picture->draws : MOST_CURVES;
     add_heading(script, "set", picture);
     add_curves(script, picture, curves);
-    const sample_axis *axis = &picture->points->axes[0];
+    const gram_axis *axis = &picture->points->grid.axes[0];
     const int64_t data = cli_picture_observations(script, picture->model, picture->offset, axis->from, axis->to);
     cli_picture_label(script, "x", "", picture->points->names[0]);
     cli_picture_range(script, "x", axis->from, axis->to);
@@ -90,8 +90,8 @@ static void add_maps(gram_string *script, const sample_picture *picture, int64_t
     for (int64_t j = 0; j < maps; j++) add_map(script, picture, j);
     cli_picture_label(script, "x", "", picture->points->names[0]);
     cli_picture_label(script, "y", "", picture->points->names[1]);
-    cli_picture_range(script, "x", picture->points->axes[0].from, picture->points->axes[0].to);
-    cli_picture_range(script, "y", picture->points->axes[1].from, picture->points->axes[1].to);
+    cli_picture_range(script, "x", picture->points->grid.axes[0].from, picture->points->grid.axes[0].to);
+    cli_picture_range(script, "y", picture->points->grid.axes[1].from, picture->points->grid.axes[1].to);
     gram_string_add(
         script, "set palette defined (0 '#053061', 1 '#4393c3', 2 '#f7f7f7', 3 '#d6604d', 4 '#67001f')\nunset key\n");
     add_colours(script, picture, maps);
@@ -104,7 +104,7 @@ static void add_maps(gram_string *script, const sample_picture *picture, int64_t
 int cli_sample_plot(cli_session *session, const char *path, const sample_picture *picture)
 {
     gram_string script = {0};
-    const int axes = picture->points->axis_count;
+    const int axes = picture->points->grid.axis_count;
     const int64_t maps = picture->draws < MOST_MAPS ? picture->draws : MOST_MAPS;
     if (axes > 2)
         return cli_fail(CLI_WRONG_USE, "Leave it out.", "sample: --plot is for grids of one or two dimensions");

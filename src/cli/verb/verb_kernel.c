@@ -50,10 +50,6 @@ static const cli_usage usage = {
 /* At most this many rows are looked at for the range of the entries off the diagonal. */
 enum { MAX_SAMPLE = 512 };
 
-typedef struct range {
-    double least, most; /* NaN when there is nothing */
-} range;
-
 /* Everything that is printed. */
 typedef struct kernel_report {
     const kernel_options *own;
@@ -65,8 +61,7 @@ typedef struct kernel_report {
     gram_points *points;
     gram_properties facts;
     int64_t n, d;
-    range diagonal, rest;
-    int64_t sampled;         /* rows that `rest` was taken from */
+    gram_matrix_ranges ranges;
     gram_spectrum *spectrum; /* NULL: it was not asked for */
     const gram_spectrum_report *spectrum_report;
     cli_words words;
@@ -152,37 +147,10 @@ static int write_gram(cli_session *session, const kernel_report *report)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-static void widen(range *r, double value)
+static int find_ranges(cli_session *session, kernel_report *report)
 {
-    if (!(value >= r->least)) r->least = value;
-    if (!(value <= r->most)) r->most = value;
-}
-
-static int diagonal_range(cli_session *session, kernel_report *report)
-{
-    double *values = calloc((size_t)report->n, sizeof *values);
-    if (!values) return cli_no_memory();
-    const gram_status status = gram_matrix_diagonal(session->context, report->resolved_kernel, report->points, values);
-    for (int64_t i = 0; i < report->n && status >= 0; i++) widen(&report->diagonal, values[i]);
-    free(values);
-    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
-}
-
-/* K on evenly spaced rows: points with a longer stride, nothing is copied. */
-static int rest_range(cli_session *session, kernel_report *report)
-{
-    gram_points *points = NULL;
-    const int64_t step = (report->n + MAX_SAMPLE - 1) / MAX_SAMPLE, m = (report->n + step - 1) / step;
-    double *K = calloc((size_t)(m * m), sizeof *K);
-    if (!K) return cli_no_memory();
-    gram_status status = gram_points_create_f64(session->context, m, report->d, gram_table_numbers(report->table),
-                                                step * gram_table_stride(report->table), &points);
-    if (status >= 0) status = gram_matrix(session->context, report->resolved_kernel, points, NULL, K, m);
-    for (int64_t i = 0; i < m && status >= 0; i++)
-        for (int64_t j = 0; j < i; j++) widen(&report->rest, K[i * m + j]);
-    report->sampled = m;
-    gram_points_destroy(points);
-    free(K);
+    const gram_status status =
+        gram_matrix_range(session->context, report->resolved_kernel, report->points, MAX_SAMPLE, &report->ranges);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
@@ -279,11 +247,11 @@ static void json_parameters(cli_session *session, gram_json *json, const kernel_
     gram_json_close(json, '[');
 }
 
-static void json_range(gram_json *json, const char *key, const range *r)
+static void json_range(gram_json *json, const char *key, const double range[2])
 {
     gram_json_open(json, key, '{');
-    gram_json_number(json, "min", r->least);
-    gram_json_number(json, "max", r->most);
+    gram_json_number(json, "min", range[0]);
+    gram_json_number(json, "max", range[1]);
     gram_json_close(json, '{');
 }
 
@@ -293,9 +261,9 @@ static void json_data(gram_json *json, const kernel_report *report)
     gram_json_open(json, "columns", '[');
     for (int64_t i = 0; i < report->d; i++) gram_json_string(json, NULL, gram_table_column_name(report->table, i));
     gram_json_close(json, '[');
-    json_range(json, "diagonal", &report->diagonal);
-    json_range(json, "off_diagonal", &report->rest);
-    gram_json_integer(json, "off_diagonal_rows", report->sampled);
+    json_range(json, "diagonal", report->ranges.diagonal);
+    json_range(json, "off_diagonal", report->ranges.rest);
+    gram_json_integer(json, "off_diagonal_rows", report->ranges.rows);
     gram_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
 }
 
@@ -395,16 +363,16 @@ static void add_parameters(cli_session *session, gram_string *text, const kernel
     for (int64_t i = 0; i < count; i++) add_parameter(session, text, report, i, width);
 }
 
-static void add_range(gram_string *text, const char *label, const range *r, const char *where)
+static void add_range(gram_string *text, const char *label, const double range[2], const char *where)
 {
     char least[CLI_SHORT_SIZE], most[CLI_SHORT_SIZE];
     cli_add_label(text, label);
-    if (isnan(r->least))
+    if (isnan(range[0]))
         gram_string_add(text, "-\n");
-    else if (r->least == r->most)
-        gram_string_add(text, "%s%s\n", cli_short_number(r->least, least), where);
+    else if (range[0] == range[1])
+        gram_string_add(text, "%s%s\n", cli_short_number(range[0], least), where);
     else
-        gram_string_add(text, "%s to %s%s\n", cli_short_number(r->least, least), cli_short_number(r->most, most),
+        gram_string_add(text, "%s to %s%s\n", cli_short_number(range[0], least), cli_short_number(range[1], most),
                         where);
 }
 
@@ -417,10 +385,10 @@ static void add_gram(cli_session *session, gram_string *text, const kernel_repor
     cli_add_label(text, "size");
     gram_string_add(text, "%s x %s, %s\n", rows, rows,
                     gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
-    add_range(text, "diagonal", &report->diagonal, "");
-    if (report->sampled < report->n)
-        (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->sampled);
-    add_range(text, "off the diagonal", &report->rest, where);
+    add_range(text, "diagonal", report->ranges.diagonal, "");
+    if (report->ranges.rows < report->n)
+        (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->ranges.rows);
+    add_range(text, "off the diagonal", report->ranges.rest, where);
     if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
 }
 
@@ -501,8 +469,7 @@ static int find_all(cli_session *session, char **operands, int count, const cli_
         code = read_data(session, operands[1], data, report);
         if (code == CLI_DONE) code = resolve(session, report);
         if (code == CLI_DONE && report->own->gram) code = write_gram(session, report);
-        if (code == CLI_DONE) code = diagonal_range(session, report);
-        if (code == CLI_DONE) code = rest_range(session, report);
+        if (code == CLI_DONE) code = find_ranges(session, report);
         if (code == CLI_DONE) code = find_spectrum(session, report);
     }
     if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
@@ -515,7 +482,7 @@ int cli_kernel(int count, char **arguments)
     cli_data data = {0};
     cli_common common = {0};
     cli_session session = {0};
-    kernel_report report = {.own = &own, .diagonal = {NAN, NAN}, .rest = {NAN, NAN}};
+    kernel_report report = {.own = &own};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
         cli_data_group(&data),

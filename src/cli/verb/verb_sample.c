@@ -129,7 +129,7 @@ static int open_kernel(cli_session *session, const char *text, sample_state *sta
 static int open_all(cli_session *session, const char *operand, sample_state *state)
 {
     int code = CLI_DONE;
-    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points);
+    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points.grid);
     if (code != CLI_DONE) return code;
     if (is_model(operand)) {
         code = open_model(session, operand, state);
