@@ -18,6 +18,7 @@
 #include <gram/gp.h>
 #include <gram/gp_path.h>
 #include <gram/gp_tune.h>
+#include <gram/grid.h>
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
@@ -32,6 +33,7 @@
 #include <gram/npy.h>
 #include <gram/nystrom.h>
 #include <gram/operator.h>
+#include <gram/output.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>

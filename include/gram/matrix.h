@@ -23,6 +23,18 @@ GRAM_API gram_status gram_matrix(gram_context *context, const gram_kernel *kerne
 GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                           double *out);
 
+/* The least and the largest entry, NaN where there is none. */
+typedef struct gram_matrix_ranges {
+    double diagonal[2];
+    double rest[2]; /* off the diagonal, between the rows that were looked at */
+    int64_t rows;   /* how many these are */
+} gram_matrix_ranges;
+
+/* The ranges of K(X, X): the whole diagonal, and the rest on at most `most` (at most 2^20) evenly spaced points. O((n + most^2) d)
+ * and memory for most^2 numbers. */
+GRAM_API gram_status gram_matrix_range(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                       int64_t most, gram_matrix_ranges *out);
+
 /* out[i * ld + j] = k(x_i, x_index[j]), j < count. O(n count d). */
 GRAM_API gram_status gram_matrix_columns(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                          int64_t count, const int64_t *index, double *out, int64_t ld);

@@ -23,44 +23,44 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static const cli_common standard_output = {0};
 
-static int print(cli_text *text)
+static int print(gram_string *text)
 {
     const int code = cli_write(&standard_output, text);
-    cli_text_free(text);
+    gram_string_free(text);
     return code;
 }
 
-static void add_usage(cli_text *text)
+static void add_usage(gram_string *text)
 {
-    cli_text_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
+    gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
     for (int i = 0; i < VERBS; i++) {
-        cli_text_add(text, "  %s", verbs[i].name);
-        cli_text_pad(text, 14);
-        cli_text_add(text, "%s\n", verbs[i].summary);
+        gram_string_add(text, "  %s", verbs[i].name);
+        gram_string_pad(text, 14);
+        gram_string_add(text, "%s\n", verbs[i].summary);
     }
-    cli_text_add(text,
-                 "  help VERB   what a verb does and its options\n"
-                 "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
+    gram_string_add(text,
+                    "  help VERB   what a verb does and its options\n"
+                    "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
 }
 
 static int print_usage(void)
 {
-    cli_text text = {0};
-    cli_text_add(&text, "gram: kernel methods\n\n");
+    gram_string text = {0};
+    gram_string_add(&text, "gram: kernel methods\n\n");
     add_usage(&text);
     return print(&text);
 }
 
 static int print_version(void)
 {
-    cli_text text = {0};
+    gram_string text = {0};
     gram_context *context = NULL;
     const gram_status status = gram_context_create(NULL, &context);
     if (status < 0) return cli_fail(cli_exit_code(status, 0), NULL, "cannot start: %s", gram_status_text(status));
-    cli_text_add(&text, "gram %s\n", gram_version());
-    cli_text_add(&text, "instructions  %s\n", gram_context_isa(context));
-    cli_text_add(&text, "BLAS          %s\n", gram_blas_name());
-    cli_text_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
+    gram_string_add(&text, "gram %s\n", gram_version());
+    gram_string_add(&text, "instructions  %s\n", gram_context_isa(context));
+    gram_string_add(&text, "BLAS          %s\n", gram_blas_name());
+    gram_string_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
     gram_context_destroy(context);
     return print(&text);
 }
@@ -108,10 +108,10 @@ int main(int count, char **arguments)
 {
     wait_asleep(arguments);
     if (count < 2) {
-        cli_text text = {0};
+        gram_string text = {0};
         add_usage(&text);
         (void)fprintf(stderr, "%s", text.data ? text.data : "");
-        cli_text_free(&text);
+        gram_string_free(&text);
         return CLI_WRONG_USE;
     }
     const char *word = arguments[1];

@@ -155,21 +155,22 @@ done:
     return status;
 }
 
-static gram_status make_json(gram_context *context, const gram_model *model, gram_json *json)
+/* Once to learn the length, and once more into exactly that room. */
+static gram_status make_json(gram_context *context, const gram_model *model, gram_string *text)
 {
     gram_status status = GRAM_OK;
     char *kernel = NULL, wanted[GRAM_BYTES_SIZE], most[GRAM_BYTES_SIZE];
     size_t kernel_size = 0;
     TRY(print_kernel(context, model->function->kernel, &kernel, &kernel_size));
-    put_model(json, model, kernel);
-    FAIL_IF(json->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
+    *text = (gram_string){.fixed = 1};
+    put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
+    FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
             "model_write: names, levels and facts take %s, more than the %s of a model file",
-            gram_bytes_format(json->length, wanted), gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
-    json->size = json->length;
-    TRY(gram_take(context, "model_write: model.json", (int64_t)json->size, 1, (void **)&json->text));
-    json->length = 0;
-    json->comma = 0;
-    put_model(json, model, kernel);
+            gram_bytes_format(text->length, wanted), gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+    text->room = text->length;
+    TRY(gram_take(context, "model_write: model.json", (int64_t)text->room, 1, (void **)&text->data));
+    text->length = 0;
+    put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
 done:
     gram_give(context, kernel);
     return status;
@@ -193,10 +194,10 @@ static void set_part(gram_archive_part *part, heads *head, const char *name, con
     part->data_size = (size_t)(rows * columns) * item;
 }
 
-static void set_parts(const gram_model *model, const gram_json *json, gram_archive_part *parts, heads *head)
+static void set_parts(const gram_model *model, const gram_string *json, gram_archive_part *parts, heads *head)
 {
     const gram_function *f = model->function;
-    parts[0] = (gram_archive_part){.name = "model.json", .head = json->text, .head_size = json->length};
+    parts[0] = (gram_archive_part){.name = "model.json", .head = json->data, .head_size = json->length};
     set_part(&parts[1], &head[1], "centres", centres_type(f), f->n, f->d, gram_function_row(f, 0));
     set_part(&parts[2], &head[2], "coefficients", "<f8", f->n, f->outputs, f->a);
     set_part(&parts[3], &head[3], "constant", "<f8", 1, f->outputs, f->constant);
@@ -208,7 +209,7 @@ static void set_parts(const gram_model *model, const gram_json *json, gram_archi
 gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
 {
     gram_status status = GRAM_OK;
-    gram_json json = {.text = NULL};
+    gram_string json = {0};
     gram_archive_part *parts = NULL;
     heads *head = NULL;
     int64_t count = 0;
@@ -223,6 +224,6 @@ gram_status gram_model_write(gram_context *context, const gram_model *model, con
 done:
     gram_give(context, head);
     gram_give(context, parts);
-    gram_give(context, json.text);
+    gram_give(context, json.data);
     return status;
 }

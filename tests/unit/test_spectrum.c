@@ -110,6 +110,31 @@ done:
     return status;
 }
 
+/* The ranges of K of x = 0, 1, ..., N - 1: all of it, and on every second row, in both precisions. */
+static void test_ranges(void **state)
+{
+    gram_context *context = *state;
+    double numbers[N];
+    float singles[N];
+    gram_matrix_ranges r;
+    for (int i = 0; i < N; i++) singles[i] = (float)(numbers[i] = i);
+    gram_kernel *kernel = test_kernel(context, "linear");
+    gram_points *x = test_points(context, N, 1, numbers), *f32 = NULL;
+    OK(context, gram_matrix_range(context, kernel, x, N, &r));
+    assert_true(r.diagonal[0] == 0 && r.diagonal[1] == (N - 1) * (N - 1) && r.rows == N);
+    assert_true(r.rest[0] == 0 && r.rest[1] == (N - 1) * (N - 2));
+    OK(context, gram_points_create_f32(context, N, 1, singles, 1, &f32));
+    OK(context, gram_matrix_range(context, kernel, f32, N / 2, &r));
+    assert_true(r.diagonal[1] == (N - 1) * (N - 1) && r.rest[1] == (N - 2) * (N - 4) && r.rows == N / 2);
+    OK(context, gram_matrix_range(context, kernel, x, 1, &r));
+    assert_true(isnan(r.rest[0]) && isnan(r.rest[1]) && r.rows == 1);
+    assert_int_equal(gram_matrix_range(context, kernel, x, 0, &r), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_matrix_range(context, kernel, NULL, 1, &r), GRAM_ERROR_ARGUMENT);
+    gram_points_release(f32);
+    gram_points_release(x);
+    gram_kernel_release(kernel);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -119,10 +144,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two),
-        cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_two),    cmocka_unit_test(test_certificate), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

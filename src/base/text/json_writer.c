@@ -47,9 +47,7 @@ void gram_json_decode(const char *text, char *out)
 
 static void put(gram_json *json, const char *bytes, size_t count)
 {
-    if (json->text && json->length <= json->size && count <= json->size - json->length)
-        memcpy(json->text + json->length, bytes, count);
-    json->length += count;
+    gram_string_put(json->text, bytes, count);
 }
 
 static void put_text(gram_json *json, const char *text)
@@ -57,11 +55,11 @@ static void put_text(gram_json *json, const char *text)
     put(json, text, strlen(text));
 }
 
-/* Byte b as the surrogate pair of U+10FF00 + b. */
-static void put_kept(gram_json *json, unsigned char byte)
+/* What stands for a byte that is not text: exactly, the surrogate pair of U+10FF00 + b. */
+static void put_byte(gram_json *json, unsigned char byte)
 {
-    char escape[16];
-    (void)snprintf(escape, sizeof escape, "\\udbff\\udf%02x", byte);
+    char escape[16] = "\\ufffd";
+    if (json->exact) (void)snprintf(escape, sizeof escape, "\\udbff\\udf%02x", byte);
     put_text(json, escape);
 }
 
@@ -73,8 +71,8 @@ static void put_quoted(gram_json *json, const char *value)
     while (*at) {
         uint32_t code;
         const size_t length = read_character(at, &code);
-        if (length == 0 || code >= FIRST_KEPT) {
-            put_kept(json, *at++);
+        if (length == 0 || (json->exact && code >= FIRST_KEPT)) {
+            put_byte(json, *at++);
             continue;
         }
         if (code == '"' || code == '\\') put(json, "\\", 1);
@@ -126,7 +124,7 @@ void gram_json_number(gram_json *json, const char *key, double value)
         return;
     }
     put_text(json, gram_number_format(value, digits));
-    if (!strpbrk(digits, ".e")) put_text(json, ".0");
+    if (json->exact && !strpbrk(digits, ".e")) put_text(json, ".0");
 }
 
 void gram_json_integer(gram_json *json, const char *key, int64_t value)

@@ -66,47 +66,48 @@ static int64_t shade(const gram_columns *columns, double label)
     return columns->classes->count > 0 ? (int64_t)label : label > 0;
 }
 
-static void add_frame(cli_text *script, const cli_class_picture *picture, const gram_columns *columns, const region *r)
+static void add_frame(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
+                      const region *r)
 {
-    cli_text_add(script, "$frame << END_OF_FRAME\n");
+    gram_string_add(script, "$frame << END_OF_FRAME\n");
     for (int64_t i = 0; i < SIDE * SIDE; i++) {
         cli_picture_number(script, own_value(picture, 0, r->x[2 * i]), " ");
         cli_picture_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
-        cli_text_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->stride]) % COLOURS);
+        gram_string_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->stride]) % COLOURS);
     }
-    cli_text_add(script, "END_OF_FRAME\n");
+    gram_string_add(script, "END_OF_FRAME\n");
 }
 
 /* A block of the points of each class. */
-static void add_points(cli_text *script, const cli_class_picture *picture, int64_t class)
+static void add_points(gram_string *script, const cli_class_picture *picture, int64_t class)
 {
     const int64_t step = picture->n / MOST_POINTS + 1;
-    cli_text_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
+    gram_string_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
     for (int64_t i = 0; i < picture->n; i += step) {
         if (picture->labels && (int64_t)picture->labels[i] != class) continue;
         cli_picture_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
         cli_picture_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
     }
-    cli_text_add(script, "END_OF_CLASS\n");
+    gram_string_add(script, "END_OF_CLASS\n");
 }
 
 /* Support vectors are circled, unless there are so many that circles would hide the rest. Returns how many. */
-static int64_t add_support(cli_text *script, const cli_class_picture *picture)
+static int64_t add_support(gram_string *script, const cli_class_picture *picture)
 {
     const gram_points *centres = gram_function_centres(gram_model_function(picture->model));
     const double *x = gram_function_centres_f64(gram_model_function(picture->model));
     const int64_t count = gram_points_count(centres);
     if (!gram_model_find(picture->model, "n_support").name || !x || count > MOST_SUPPORT) return 0;
-    cli_text_add(script, "$support << END_OF_SUPPORT\n");
+    gram_string_add(script, "$support << END_OF_SUPPORT\n");
     for (int64_t i = 0; i < count; i++) {
         cli_picture_number(script, own_value(picture, 0, x[2 * i]), " ");
         cli_picture_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
     }
-    cli_text_add(script, "END_OF_SUPPORT\n");
+    gram_string_add(script, "END_OF_SUPPORT\n");
     return count;
 }
 
-static void add_regions(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
+static void add_regions(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
                         const region *r)
 {
     const int64_t classes = picture->labels ? columns->classes->count : 1;
@@ -115,26 +116,26 @@ static void add_regions(cli_text *script, const cli_class_picture *picture, cons
     const int64_t support = add_support(script, picture);
     cli_picture_label(script, "x", "", features_of(picture)[0].name);
     cli_picture_label(script, "y", "", features_of(picture)[1].name);
-    cli_text_add(script, "set palette defined (");
-    for (int c = 0; c < COLOURS; c++) cli_text_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
-    cli_text_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
+    gram_string_add(script, "set palette defined (");
+    for (int c = 0; c < COLOURS; c++) gram_string_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
+    gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
     cli_picture_range(script, "x", own_value(picture, 0, r->low[0]), own_value(picture, 0, r->high[0]));
     cli_picture_range(script, "y", own_value(picture, 1, r->low[1]), own_value(picture, 1, r->high[1]));
-    cli_text_add(script, "plot $frame with image notitle");
+    gram_string_add(script, "plot $frame with image notitle");
     for (int64_t c = 0; c < classes; c++) {
-        cli_text_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
-                     cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
+        gram_string_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
+                        cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
         cli_plot_quote(script, picture->labels ? columns->classes->names[c] : "data");
     }
     if (support > 0)
-        cli_text_add(script, ", $support with points pt 6 ps 1.1 lc rgb '#404040' title 'support vectors'");
-    cli_text_add(script, "\n");
+        gram_string_add(script, ", $support with points pt 6 ps 1.1 lc rgb '#404040' title 'support vectors'");
+    gram_string_add(script, "\n");
 }
 
 /* ---- curves ---- */
 
 /* The share of the second class found against that of the first taken for it. */
-static int add_roc(cli_session *session, cli_text *script, const cli_class_picture *picture,
+static int add_roc(cli_session *session, gram_string *script, const cli_class_picture *picture,
                    const gram_columns *columns, const double *values)
 {
     int64_t count = 0;
@@ -143,15 +144,15 @@ static int add_roc(cli_session *session, cli_text *script, const cli_class_pictu
     double *found = mistaken + picture->n + 1;
     const gram_status status = gram_roc_curve(session->context, picture->n, picture->labels, values + columns->score,
                                               columns->stride, mistaken, found, &count);
-    cli_text_add(script, "$roc << END_OF_ROC\n");
-    for (int64_t i = 0; i < count; i++) cli_text_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
-    cli_text_add(script, "END_OF_ROC\n");
+    gram_string_add(script, "$roc << END_OF_ROC\n");
+    for (int64_t i = 0; i < count; i++) gram_string_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
+    gram_string_add(script, "END_OF_ROC\n");
     free(mistaken);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 /* Probabilities against how often they came true. Returns 0 if there are none. */
-static int add_calibration(cli_text *script, const cli_class_picture *picture, const gram_columns *columns,
+static int add_calibration(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
                            const double *values)
 {
     double probability[BINS], share[BINS];
@@ -159,35 +160,36 @@ static int add_calibration(cli_text *script, const cli_class_picture *picture, c
     int filled = 0;
     gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability,
                      columns->stride, BINS, probability, share, rows);
-    cli_text_add(script, "$bins << END_OF_BINS\n");
+    gram_string_add(script, "$bins << END_OF_BINS\n");
     for (int b = 0; b < BINS; b++) {
         if (rows[b] == 0) continue;
         filled++;
-        cli_text_add(script, "%.6f %.6f\n", probability[b], share[b]);
+        gram_string_add(script, "%.6f %.6f\n", probability[b], share[b]);
     }
-    cli_text_add(script, "END_OF_BINS\n");
+    gram_string_add(script, "END_OF_BINS\n");
     return filled > 0;
 }
 
 /* Returns the number of panels, or -1 after a message. */
-static int add_curves(cli_session *session, cli_text *script, const cli_class_picture *picture,
+static int add_curves(cli_session *session, gram_string *script, const cli_class_picture *picture,
                       const gram_columns *columns, const double *values)
 {
     const int two = columns->classes->count == 2;
     if (two && add_roc(session, script, picture, columns, values) != CLI_DONE) return -1;
     const int probable = add_calibration(script, picture, columns, values);
-    cli_text_add(script, "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
-                 two + probable > 0 ? two + probable : 1);
+    gram_string_add(script,
+                    "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
+                    two + probable > 0 ? two + probable : 1);
     if (two) {
-        cli_text_add(script, "set xlabel 'share of ");
-        cli_text_add(script, "the first class taken for the second'\nset ylabel 'share of the second class found'\n"
-                             "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
+        gram_string_add(script, "set xlabel 'share of ");
+        gram_string_add(script, "the first class taken for the second'\nset ylabel 'share of the second class found'\n"
+                                "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
     }
     if (probable)
-        cli_text_add(script,
-                     "set xlabel 'probability'\nset ylabel 'observed frequency'\n"
-                     "plot $bins with linespoints pt 7 lw 2 lc rgb '#d95319', x with lines dt 2 lc rgb '#808080'\n");
-    cli_text_add(script, "unset multiplot\n");
+        gram_string_add(script,
+                        "set xlabel 'probability'\nset ylabel 'observed frequency'\n"
+                        "plot $bins with linespoints pt 7 lw 2 lc rgb '#d95319', x with lines dt 2 lc rgb '#808080'\n");
+    gram_string_add(script, "unset multiplot\n");
     return two + probable;
 }
 
@@ -202,7 +204,7 @@ static int has_two_numbers(const gram_model *model)
 static int draw_regions(cli_session *session, const char *path, const cli_class_picture *picture,
                         const gram_predictor *predictor)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
     region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
     r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->stride, sizeof *r.values);
@@ -222,14 +224,14 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
     free(kernel);
     free(r.x);
     free(r.values);
-    cli_text_free(&script);
+    gram_string_free(&script);
     return code;
 }
 
 static int draw_curves(cli_session *session, const char *path, const cli_class_picture *picture,
                        const gram_predictor *predictor)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
     double *values = calloc((size_t)(picture->n * columns->stride + 1), sizeof *values);
     if (!values) return cli_no_memory();
@@ -246,7 +248,7 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
                    : cli_plot(session, path, 80 + 480 * panels, 500, &script);
     }
     free(values);
-    cli_text_free(&script);
+    gram_string_free(&script);
     return code;
 }
 

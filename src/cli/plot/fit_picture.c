@@ -122,7 +122,7 @@ static int find_curve(cli_session *session, const cli_picture *picture, curve *c
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-static void add_curve(cli_text *script, const cli_picture *picture, const curve *c, const char *target)
+static void add_curve(gram_string *script, const cli_picture *picture, const curve *c, const char *target)
 {
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     const cli_sample *sample = picture->sample;
@@ -132,17 +132,18 @@ static void add_curve(cli_text *script, const cli_picture *picture, const curve 
     cli_picture_label(script, "x", "", feature->name);
     cli_picture_label(script, "y", "", target);
     cli_picture_range(script, "x", c->x[0], c->x[GRID - 1]);
-    cli_text_add(script, "plot ");
-    if (c->banded) cli_text_add(script, "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '%s', ", c->band);
-    cli_text_add(script,
-                 "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
-                 "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
-                 cli_picture_point_size(sample->count) * 1.4, c->banded ? "middle" : "fit");
+    gram_string_add(script, "plot ");
+    if (c->banded)
+        gram_string_add(script, "$band with filledcurves fc rgb '" CLI_BAND_COLOUR "' title '%s', ", c->band);
+    gram_string_add(script,
+                    "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', "
+                    "$curve with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title '%s'\n",
+                    cli_picture_point_size(sample->count) * 1.4, c->banded ? "middle" : "fit");
 }
 
 /* ---- several features: panels ---- */
 
-static void add_agreement(cli_text *script, const cli_picture *picture, const char *target)
+static void add_agreement(gram_string *script, const cli_picture *picture, const char *target)
 {
     const cli_sample *sample = picture->sample;
     double least = NAN, most = NAN;
@@ -156,21 +157,21 @@ static void add_agreement(cli_text *script, const cli_picture *picture, const ch
     cli_picture_label(script, "y", "observed", target);
     cli_picture_range(script, "x", least - beyond, most + beyond);
     cli_picture_range(script, "y", least - beyond, most + beyond);
-    cli_text_add(script,
-                 "unset key\n"
-                 "plot $pairs with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
-                 "x with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
-                 cli_picture_point_size(sample->count));
+    gram_string_add(script,
+                    "unset key\n"
+                    "plot $pairs with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                    "x with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                    cli_picture_point_size(sample->count));
 }
 
-static void add_residuals(cli_text *script, const cli_picture *picture)
+static void add_residuals(gram_string *script, const cli_picture *picture)
 {
     cli_picture_label(script, "y", "observed - predicted", "");
-    cli_text_add(script,
-                 "set autoscale y\n"
-                 "plot $pairs using 1:($2-$1) with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
-                 "0 with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
-                 cli_picture_point_size(picture->sample->count));
+    gram_string_add(script,
+                    "set autoscale y\n"
+                    "plot $pairs using 1:($2-$1) with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "', "
+                    "0 with lines lw 1.5 dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n",
+                    cli_picture_point_size(picture->sample->count));
 }
 
 static int64_t bar_count(const cli_picture *picture)
@@ -178,36 +179,36 @@ static int64_t bar_count(const cli_picture *picture)
     return picture->relevance->count < MOST_BARS ? picture->relevance->count : MOST_BARS;
 }
 
-static void add_bars(cli_text *script, const cli_picture *picture)
+static void add_bars(gram_string *script, const cli_picture *picture)
 {
     const cli_relevance *relevance = picture->relevance;
     const int64_t count = bar_count(picture);
     char number[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "set ytics (");
+    gram_string_add(script, "set ytics (");
     for (int64_t i = 0; i < count; i++) {
-        if (i > 0) cli_text_add(script, ", ");
+        if (i > 0) gram_string_add(script, ", ");
         cli_plot_quote(script, cli_relevance_name(relevance, i));
-        cli_text_add(script, " %" PRId64, i);
+        gram_string_add(script, " %" PRId64, i);
     }
-    cli_text_add(script, ") scale 0\n$bars << END_OF_BARS\n");
+    gram_string_add(script, ") scale 0\n$bars << END_OF_BARS\n");
     for (int64_t i = 0; i < count; i++)
-        cli_text_add(script, "%s %" PRId64 "\n", gram_number_format(relevance->rows[i].value, number), i);
-    cli_text_add(script,
-                 "END_OF_BARS\nset grid xtics noytics\nset xrange [0:*]\nset yrange [%g:-0.6]\nunset ylabel\n"
-                 "set xlabel 'relevance, 1/ell'\nset style fill solid 0.75 noborder\n"
-                 "plot $bars using (0.5*$1):2:(0.5*$1):(0.35) with boxxyerror lc rgb '#0060ad'\n",
-                 (double)count - 0.4);
+        gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(relevance->rows[i].value, number), i);
+    gram_string_add(script,
+                    "END_OF_BARS\nset grid xtics noytics\nset xrange [0:*]\nset yrange [%g:-0.6]\nunset ylabel\n"
+                    "set xlabel 'relevance, 1/ell'\nset style fill solid 0.75 noborder\n"
+                    "plot $bars using (0.5*$1):2:(0.5*$1):(0.35) with boxxyerror lc rgb '#0060ad'\n",
+                    (double)count - 0.4);
 }
 
-static void add_panels(cli_text *script, const cli_picture *picture, const char *target)
+static void add_panels(gram_string *script, const cli_picture *picture, const char *target)
 {
     const int panels = bar_count(picture) > 0 ? 3 : 2;
-    cli_text_add(script, "set multiplot layout 1,%d\n", panels);
+    gram_string_add(script, "set multiplot layout 1,%d\n", panels);
     add_agreement(script, picture, target);
-    cli_text_add(script, "unset title\n");
+    gram_string_add(script, "unset title\n");
     add_residuals(script, picture);
     if (panels == 3) add_bars(script, picture);
-    cli_text_add(script, "unset multiplot\n");
+    gram_string_add(script, "unset multiplot\n");
 }
 
 /* ---- drawing ---- */
@@ -221,7 +222,7 @@ static int is_curve(const gram_model *model)
 
 int cli_picture_draw(cli_session *session, const char *path, const cli_picture *picture)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     curve c;
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
     const char *target = known->target_count > 0 ? known->targets[0].name : "";
@@ -239,7 +240,7 @@ int cli_picture_draw(cli_session *session, const char *path, const cli_picture *
     }
     const int wide = one ? 800 : bar_count(picture) > 0 ? 1350 : 900;
     const int code = cli_plot(session, path, wide, one ? 500 : 420, &script);
-    cli_text_free(&script);
+    gram_string_free(&script);
     free(kernel);
     return code;
 }

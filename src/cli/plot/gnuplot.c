@@ -65,36 +65,36 @@ int cli_plot_check(const char *path)
     return is_installed("gnuplot") ? cli_output_check(path) : no_gnuplot(path);
 }
 
-void cli_plot_quote(cli_text *script, const char *text)
+void cli_plot_quote(gram_string *script, const char *text)
 {
-    cli_text_put(script, "'", 1);
+    gram_string_put(script, "'", 1);
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
-        if (c == '\'') cli_text_put(script, "'", 1);
-        cli_text_put(script, c < ' ' || c == 0x7F ? " " : text, 1);
+        if (c == '\'') gram_string_put(script, "'", 1);
+        gram_string_put(script, c < ' ' || c == 0x7F ? " " : text, 1);
     }
-    cli_text_put(script, "'", 1);
+    gram_string_put(script, "'", 1);
 }
 
-void cli_plot_heading(cli_text *script, const char *kernel, const char *words)
+void cli_plot_heading(gram_string *script, const char *kernel, const char *words)
 {
     enum { LONGEST = 72 };
-    cli_text title = {0};
-    cli_text_add(&title, "%.*s%s%s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "", words);
+    gram_string title = {0};
+    gram_string_add(&title, "%.*s%s%s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "", words);
     cli_plot_quote(script, title.data ? title.data : "");
-    cli_text_add(script, " font ',10'");
-    cli_text_free(&title);
+    gram_string_add(script, " font ',10'");
+    gram_string_free(&title);
 }
 
-void cli_plot_title(cli_text *script, const char *kernel, const char *file)
+void cli_plot_title(gram_string *script, const char *kernel, const char *file)
 {
-    cli_text words = {0};
+    gram_string words = {0};
     const char *slash = strrchr(file, '/');
-    cli_text_add(&words, " on %s", slash ? slash + 1 : file);
-    cli_text_add(script, "set title ");
+    gram_string_add(&words, " on %s", slash ? slash + 1 : file);
+    gram_string_add(script, "set title ");
     cli_plot_heading(script, kernel, words.data ? words.data : "");
-    cli_text_add(script, "\n");
-    cli_text_free(&words);
+    gram_string_add(script, "\n");
+    gram_string_free(&words);
 }
 
 /* 0, or an errno. The script goes to *input, the picture comes to `output`. */
@@ -129,7 +129,7 @@ static int finish(pid_t process)
     return WIFEXITED(result) && WEXITSTATUS(result) == 0;
 }
 
-static int draw(const char *path, const cli_text *script, int output)
+static int draw(const char *path, const gram_string *script, int output)
 {
     pid_t process;
     int input = -1;
@@ -146,22 +146,22 @@ static int draw(const char *path, const cli_text *script, int output)
                     "%s: gnuplot could not draw it", path);
 }
 
-int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script)
+int cli_plot(cli_session *session, const char *path, int width, int height, const gram_string *script)
 {
-    cli_text whole = {0};
+    gram_string whole = {0};
     cli_aside aside;
     const picture *kind = find_picture(path);
     if (!kind) return cli_plot_check(path);
     cli_session_clear(session);
-    cli_text_add(&whole, "set terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal, width * kind->pixel,
-                 kind->unit, height * kind->pixel, kind->unit, kind->look);
-    if (script->length > 0) cli_text_put(&whole, script->data, script->length);
-    cli_text_add(&whole, "unset output\n");
+    gram_string_add(&whole, "set terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal, width * kind->pixel,
+                    kind->unit, height * kind->pixel, kind->unit, kind->look);
+    if (script->length > 0) gram_string_put(&whole, script->data, script->length);
+    gram_string_add(&whole, "unset output\n");
     int code = whole.failed || script->failed ? cli_no_memory() : cli_aside_open(path, &aside);
     if (code == CLI_DONE) {
         code = draw(path, &whole, aside.descriptor);
         code = cli_aside_close(path, &aside, code);
     }
-    cli_text_free(&whole);
+    gram_string_free(&whole);
     return code;
 }

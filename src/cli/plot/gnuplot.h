@@ -10,15 +10,15 @@ int cli_plot_check(const char *path);
 
 /* Draws what the script says, which sets neither terminal nor output, to the file of that many
  * pixels: aside, then renamed. Returns the exit code; without gnuplot the message says so. */
-int cli_plot(cli_session *session, const char *path, int width, int height, const cli_text *script);
+int cli_plot(cli_session *session, const char *path, int width, int height, const gram_string *script);
 
 /* The text as a gnuplot string in which nothing is special. */
-void cli_plot_quote(cli_text *script, const char *text);
+void cli_plot_quote(gram_string *script, const char *text);
 
 /* A kernel, cut where it would be too long, and words after it, as a string in a small font. */
-void cli_plot_heading(cli_text *script, const char *kernel, const char *words);
+void cli_plot_heading(gram_string *script, const char *kernel, const char *words);
 
 /* "KERNEL on FILE" as the title, cut where it would not fit. */
-void cli_plot_title(cli_text *script, const char *kernel, const char *file);
+void cli_plot_title(gram_string *script, const char *kernel, const char *file);
 
 #endif

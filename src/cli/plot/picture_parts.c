@@ -6,28 +6,28 @@
 
 enum { MOST_DATA = 3000 };
 
-void cli_picture_number(cli_text *script, double value, const char *after)
+void cli_picture_number(gram_string *script, double value, const char *after)
 {
     char number[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "%s%s", gram_number_format(value, number), after);
+    gram_string_add(script, "%s%s", gram_number_format(value, number), after);
 }
 
-void cli_picture_block(cli_text *script, const char *name, int64_t rows, int count, const double *const *columns)
+void cli_picture_block(gram_string *script, const char *name, int64_t rows, int count, const double *const *columns)
 {
-    cli_text_add(script, "$%s << END_OF_BLOCK\n", name);
+    gram_string_add(script, "$%s << END_OF_BLOCK\n", name);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < count; j++) cli_picture_number(script, columns[j][i], j + 1 < count ? " " : "\n");
-    cli_text_add(script, "END_OF_BLOCK\n");
+    gram_string_add(script, "END_OF_BLOCK\n");
 }
 
-int64_t cli_picture_observations(cli_text *script, const gram_model *model, double offset, double from, double to)
+int64_t cli_picture_observations(gram_string *script, const gram_model *model, double offset, double from, double to)
 {
     int64_t n = 0, columns = 0, count = 0;
     const double *y = model ? gram_model_array(model, "targets", &n, &columns) : NULL;
     const double *x = y ? gram_function_centres_f64(gram_model_function(model)) : NULL;
     if (!x) return 0;
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(model))->features;
-    cli_text_add(script, "$data << END_OF_DATA\n");
+    gram_string_add(script, "$data << END_OF_DATA\n");
     for (int64_t i = 0; i < n; i += n / MOST_DATA + 1) {
         const double value = x[i] * feature->deviation + feature->mean;
         if (value < from || value > to) continue;
@@ -35,25 +35,25 @@ int64_t cli_picture_observations(cli_text *script, const gram_model *model, doub
         cli_picture_number(script, y[i] + offset, "\n");
         count++;
     }
-    cli_text_add(script, "END_OF_DATA\n");
+    gram_string_add(script, "END_OF_DATA\n");
     return count;
 }
 
-void cli_picture_range(cli_text *script, const char *axis, double from, double to)
+void cli_picture_range(gram_string *script, const char *axis, double from, double to)
 {
-    cli_text_add(script, "set %srange [", axis);
+    gram_string_add(script, "set %srange [", axis);
     cli_picture_number(script, from, ":");
     cli_picture_number(script, to, "]\n");
 }
 
-void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name)
+void cli_picture_label(gram_string *script, const char *axis, const char *words, const char *name)
 {
-    cli_text label = {0};
-    cli_text_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
-    cli_text_add(script, "set %slabel ", axis);
+    gram_string label = {0};
+    gram_string_add(&label, "%s%s%s", words, words[0] ? " " : "", name);
+    gram_string_add(script, "set %slabel ", axis);
     cli_plot_quote(script, label.data ? label.data : "");
-    cli_text_add(script, "\n");
-    cli_text_free(&label);
+    gram_string_add(script, "\n");
+    gram_string_free(&label);
 }
 
 double cli_picture_point_size(int64_t count)
@@ -61,9 +61,9 @@ double cli_picture_point_size(int64_t count)
     return count <= 150 ? 0.6 : count <= 1000 ? 0.45 : 0.3;
 }
 
-void cli_picture_look(cli_text *script)
+void cli_picture_look(gram_string *script)
 {
-    cli_text_add(script,
-                 "set border 3 lc rgb '" CLI_QUIET_COLOUR "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
-                 "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
+    gram_string_add(script, "set border 3 lc rgb '" CLI_QUIET_COLOUR
+                            "'\nset tics nomirror out scale 0.6 textcolor rgb 'black'\n"
+                            "set grid lc rgb '#e0e0e0' lw 1 dt 1\nset key above Left reverse samplen 2\n");
 }

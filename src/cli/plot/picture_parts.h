@@ -10,18 +10,18 @@
 #define CLI_QUIET_COLOUR "#808080"
 
 /* Borders, tics and key as all pictures have them. */
-void cli_picture_look(cli_text *script);
+void cli_picture_look(gram_string *script);
 /* A number, and what stands behind it. */
-void cli_picture_number(cli_text *script, double value, const char *after);
+void cli_picture_number(gram_string *script, double value, const char *after);
 /* A block of data `$name`: rows of as many numbers as there are columns. */
-void cli_picture_block(cli_text *script, const char *name, int64_t rows, int count, const double *const *columns);
+void cli_picture_block(gram_string *script, const char *name, int64_t rows, int count, const double *const *columns);
 /* A block `$data` of what a model of one feature was fitted to, as far as it is between `from` and `to`; `offset` is added to the
  * targets that it kept. Returns how many there are; no block if the model (or NULL) has none. */
-int64_t cli_picture_observations(cli_text *script, const gram_model *model, double offset, double from, double to);
+int64_t cli_picture_observations(gram_string *script, const gram_model *model, double offset, double from, double to);
 /* "set xrange [from:to]" */
-void cli_picture_range(cli_text *script, const char *axis, double from, double to);
+void cli_picture_range(gram_string *script, const char *axis, double from, double to);
 /* "set xlabel 'words NAME'" */
-void cli_picture_label(cli_text *script, const char *axis, const char *words, const char *name);
+void cli_picture_label(gram_string *script, const char *axis, const char *words, const char *name);
 /* Fewer points are larger ones. */
 double cli_picture_point_size(int64_t count);
 

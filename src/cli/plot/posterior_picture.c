@@ -38,16 +38,16 @@ static gram_status evaluate(cli_session *session, const gram_predictor *predicto
 
 /* ---- the script ---- */
 
-static void add_first(cli_text *script, const cli_posterior_picture *picture, int64_t data)
+static void add_first(gram_string *script, const cli_posterior_picture *picture, int64_t data)
 {
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
     cli_picture_label(script, "y", "", known->target_count > 0 ? known->targets[0].name : "");
-    cli_text_add(script, "plot $panel0 using 1:2:3 with filledcurves fc rgb '" CLI_BAND_COLOUR
-                         "' title '95 %% of new observations', ");
+    gram_string_add(script, "plot $panel0 using 1:2:3 with filledcurves fc rgb '" CLI_BAND_COLOUR
+                            "' title '95 %% of new observations', ");
     if (data > 0)
-        cli_text_add(script, "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', ",
-                     cli_picture_point_size(data) * (data > 1000 ? 1 : 1.4));
-    cli_text_add(script, "$panel0 using 1:4 with lines lw 1.5 lc rgb '" CLI_CURVE_COLOUR "' title 'mean'\n");
+        gram_string_add(script, "$data with points pt 7 ps %g lc rgb '" CLI_POINT_COLOUR "' title 'data', ",
+                        cli_picture_point_size(data) * (data > 1000 ? 1 : 1.4));
+    gram_string_add(script, "$panel0 using 1:4 with lines lw 1.5 lc rgb '" CLI_CURVE_COLOUR "' title 'mean'\n");
 }
 
 /* 1, 2 or 5 times a power of ten: three or so of them make up the range. */
@@ -58,27 +58,27 @@ static double tic_step(double range)
     return ten * (rest < 1.5 ? 1 : rest < 3.5 ? 2 : rest < 7.5 ? 5 : 10);
 }
 
-static void add_term(cli_text *script, const gram_kernel *kernel, int64_t t, double range)
+static void add_term(gram_string *script, const gram_kernel *kernel, int64_t t, double range)
 {
     char *text = cli_kernel_text(gram_kernel_term(kernel, t));
-    if (range > 0 && isfinite(range)) cli_text_add(script, "set ytics %.6g\n", tic_step(range));
-    cli_text_add(script, "set title ");
+    if (range > 0 && isfinite(range)) gram_string_add(script, "set ytics %.6g\n", tic_step(range));
+    gram_string_add(script, "set title ");
     cli_plot_heading(script, text ? text : "", "");
-    cli_text_add(script,
-                 "\nunset ylabel\nunset key\nplot $panel%" PRId64
-                 " using 1:2:3 with filledcurves fc rgb '#d5e3f2', $panel%" PRId64
-                 " using 1:4 with lines lw 1.5 lc rgb '#0060ad'\n",
-                 t + 1, t + 1);
+    gram_string_add(script,
+                    "\nunset ylabel\nunset key\nplot $panel%" PRId64
+                    " using 1:2:3 with filledcurves fc rgb '#d5e3f2', $panel%" PRId64
+                    " using 1:4 with lines lw 1.5 lc rgb '#0060ad'\n",
+                    t + 1, t + 1);
     free(text);
 }
 
 /* The first panel is higher than those of the terms. */
-static void add_place(cli_text *script, int64_t panel, int64_t terms)
+static void add_place(gram_string *script, int64_t panel, int64_t terms)
 {
     const double height = FIRST_HEIGHT + TERM_HEIGHT * (double)terms;
     const double top = panel == 0 ? 1 : 1 - (FIRST_HEIGHT + TERM_HEIGHT * (double)(panel - 1)) / height;
     const double share = (panel == 0 ? FIRST_HEIGHT : TERM_HEIGHT) / height;
-    cli_text_add(script, "set origin 0,%.6f\nset size 1,%.6f\n", top - share, share);
+    gram_string_add(script, "set origin 0,%.6f\nset size 1,%.6f\n", top - share, share);
 }
 
 /* The mean of term t, with its deviation after it. */
@@ -100,7 +100,7 @@ static double band_range(const gram_columns *columns, const double *term)
 }
 
 /* Block `$panel0` and those of the terms: x, lower, upper, mean; gathered in `work`. */
-static void add_bands(cli_text *script, const gram_columns *columns, const double *x, const double *values,
+static void add_bands(gram_string *script, const gram_columns *columns, const double *x, const double *values,
                       double *work, int64_t terms)
 {
     double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
@@ -118,7 +118,7 @@ static void add_bands(cli_text *script, const gram_columns *columns, const doubl
     }
 }
 
-static void add_script(cli_text *script, const gram_columns *columns, const cli_posterior_picture *picture,
+static void add_script(gram_string *script, const gram_columns *columns, const cli_posterior_picture *picture,
                        const double *x, const double *values, double *work)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
@@ -128,19 +128,19 @@ static void add_script(cli_text *script, const gram_columns *columns, const cli_
     add_bands(script, columns, x, values, work, terms);
     const int64_t data =
         cli_picture_observations(script, picture->model, offset.name ? offset.number : 0, picture->from, picture->to);
-    cli_text_add(script, "set lmargin 10\n");
+    gram_string_add(script, "set lmargin 10\n");
     cli_picture_range(script, "x", picture->from, picture->to);
-    cli_text_add(script, "set multiplot\n");
+    gram_string_add(script, "set multiplot\n");
     add_place(script, 0, terms);
     cli_picture_label(script, "x", "",
                       gram_preparation_describe(gram_model_preparation(picture->model))->features[0].name);
     add_first(script, picture, data);
-    cli_text_add(script, "unset xlabel\n");
+    gram_string_add(script, "unset xlabel\n");
     for (int64_t t = 0; t < terms; t++) {
         add_place(script, t + 1, terms);
         add_term(script, kernel, t, band_range(columns, term_values(columns, values, t, terms)));
     }
-    cli_text_add(script, "unset multiplot\n");
+    gram_string_add(script, "unset multiplot\n");
 }
 
 int cli_picture_draw_posterior(cli_session *session, const char *path, const cli_posterior_picture *picture)
@@ -149,7 +149,7 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
     gram_predict_options wish;
     gram_predictor *predictor = NULL;
-    cli_text script = {0};
+    gram_string script = {0};
     double *numbers = NULL;
     gram_predict_options_init(&wish, sizeof wish);
     wish.interval = 0.95;
@@ -168,7 +168,7 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
         if (code == CLI_DONE) add_script(&script, columns, picture, x, values, work);
     }
     if (code == CLI_DONE) code = cli_plot(session, path, 900, FIRST_HEIGHT + TERM_HEIGHT * (int)terms, &script);
-    cli_text_free(&script);
+    gram_string_free(&script);
     free(numbers);
     gram_predictor_destroy(predictor);
     return code;

@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/report/report_rows.h"
 
 static const char FIRST_COLOUR[] = "#1f6fb4", SECOND_COLOUR[] = "#d1495b";
 
 enum { LINE_STEPS = 400, GRID = 121, MOST_POINTS = 1500 };
 
-static void add_number(cli_text *script, double value)
+static void add_number(gram_string *script, double value)
 {
     char number[GRAM_NUMBER_SIZE];
-    cli_text_add(script, " %s", gram_number_format(value, number));
+    gram_string_add(script, " %s", gram_number_format(value, number));
 }
 
 static const char *short_name(const char *file)
@@ -23,16 +24,16 @@ static const char *short_name(const char *file)
     return slash ? slash + 1 : file;
 }
 
-static void add_title(cli_text *script, const cli_test_picture *p)
+static void add_title(gram_string *script, const cli_test_picture *p)
 {
-    cli_text title = {0};
+    gram_string title = {0};
     char number[CLI_SHORT_SIZE];
-    cli_text_add(&title, "%s and %s: p = %s, %.60s", short_name(p->a->file), short_name(p->b->file),
-                 cli_short_number(p->p_value, number), p->kernel_text);
-    cli_text_add(script, "set title ");
+    gram_string_add(&title, "%s and %s: p = %s, %.60s", short_name(p->a->file), short_name(p->b->file),
+                    cli_short_number(p->p_value, number), p->kernel_text);
+    gram_string_add(script, "set title ");
     cli_plot_quote(script, title.data ? title.data : "");
-    cli_text_add(script, " font ',10'\n");
-    cli_text_free(&title);
+    gram_string_add(script, " font ',10'\n");
+    gram_string_free(&title);
 }
 
 static double own_unit(const cli_test_picture *p, int64_t l, double value)
@@ -91,49 +92,50 @@ static double silverman(const cli_rows *sample)
     return 0.9 * (deviation > 0 ? deviation : 0.1) * pow((double)sample->n, -0.2);
 }
 
-static void add_lines(cli_text *script, const cli_test_picture *p, const double *at, const double *witness)
+static void add_lines(gram_string *script, const cli_test_picture *p, const double *at, const double *witness)
 {
     const double wa = silverman(p->a), wb = silverman(p->b), unit = cli_rows_feature(p->a, 0)->deviation;
-    cli_text_add(script, "$lines << EOD\n");
+    gram_string_add(script, "$lines << EOD\n");
     for (int i = 0; i < LINE_STEPS; i++) {
         add_number(script, own_unit(p, 0, at[i]));
         add_number(script, density(p->a, wa, at[i]) / unit);
         add_number(script, density(p->b, wb, at[i]) / unit);
         add_number(script, witness[i]);
-        cli_text_add(script, "\n");
+        gram_string_add(script, "\n");
     }
-    cli_text_add(script, "EOD\n");
+    gram_string_add(script, "EOD\n");
 }
 
-static void add_panels(cli_text *script, const cli_test_picture *p)
+static void add_panels(gram_string *script, const cli_test_picture *p)
 {
     char name[CLI_COLUMN_NAME_SIZE];
-    cli_text_add(script,
-                 "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
-                 "set tics nomirror\nset format y '%%g'\n"
-                 "set tmargin at screen 0.91\nset bmargin at screen 0.44\nset ylabel 'density'\nset format x ''\n"
-                 "set yrange [0:*]\nset key top right\n");
+    gram_string_add(script,
+                    "set multiplot\nset lmargin 10\nset rmargin 3\nset grid lc '#dddddd'\nset border 3 lc '#555555'\n"
+                    "set tics nomirror\nset format y '%%g'\n"
+                    "set tmargin at screen 0.91\nset bmargin at screen 0.44\nset ylabel 'density'\nset format x ''\n"
+                    "set yrange [0:*]\nset key top right\n");
     add_title(script, p);
-    cli_text_add(script,
-                 "plot $lines using 1:2 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
-                 "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
-                 "'' using 1:2 with lines lw 2 lc '%s' title ",
-                 FIRST_COLOUR, SECOND_COLOUR, FIRST_COLOUR);
+    gram_string_add(script,
+                    "plot $lines using 1:2 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
+                    "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
+                    "'' using 1:2 with lines lw 2 lc '%s' title ",
+                    FIRST_COLOUR, SECOND_COLOUR, FIRST_COLOUR);
     cli_plot_quote(script, short_name(p->a->file));
-    cli_text_add(script, ", '' using 1:3 with lines lw 2 lc '%s' title ", SECOND_COLOUR);
+    gram_string_add(script, ", '' using 1:3 with lines lw 2 lc '%s' title ", SECOND_COLOUR);
     cli_plot_quote(script, short_name(p->b->file));
-    cli_text_add(script, "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
-                         "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\nset xlabel ");
+    gram_string_add(script,
+                    "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
+                    "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\nset xlabel ");
     cli_plot_quote(script, cli_rows_name(p->a, 0, name));
-    cli_text_add(script,
-                 "\nset xzeroaxis lc '#555555'\n"
-                 "plot $lines using 1:($4>0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
-                 "'' using 1:($4<0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
-                 "'' using 1:4 with lines lw 2 lc '#333333' notitle\nunset multiplot\n",
-                 FIRST_COLOUR, SECOND_COLOUR);
+    gram_string_add(script,
+                    "\nset xzeroaxis lc '#555555'\n"
+                    "plot $lines using 1:($4>0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
+                    "'' using 1:($4<0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
+                    "'' using 1:4 with lines lw 2 lc '#333333' notitle\nunset multiplot\n",
+                    FIRST_COLOUR, SECOND_COLOUR);
 }
 
-static int draw_line(cli_session *session, const cli_test_picture *p, cli_text *script)
+static int draw_line(cli_session *session, const cli_test_picture *p, gram_string *script)
 {
     double at[LINE_STEPS], witness[LINE_STEPS], low, high;
     range_of(p, 0, &low, &high);
@@ -147,57 +149,58 @@ static int draw_line(cli_session *session, const cli_test_picture *p, cli_text *
 
 /* ---- two columns ---- */
 
-static void add_points(cli_text *script, const char *name, const cli_test_picture *p, const cli_rows *sample)
+static void add_points(gram_string *script, const char *name, const cli_test_picture *p, const cli_rows *sample)
 {
     const int64_t step = (sample->n + MOST_POINTS - 1) / MOST_POINTS;
-    cli_text_add(script, "$%s << EOD\n", name);
+    gram_string_add(script, "$%s << EOD\n", name);
     for (int64_t i = 0; i < sample->n; i += step) {
         add_number(script, own_unit(p, 0, sample->x[2 * i]));
         add_number(script, own_unit(p, 1, sample->x[2 * i + 1]));
-        cli_text_add(script, "\n");
+        gram_string_add(script, "\n");
     }
-    cli_text_add(script, "EOD\n");
+    gram_string_add(script, "EOD\n");
 }
 
-static void add_grid(cli_text *script, const cli_test_picture *p, const double *at, const double *witness)
+static void add_grid(gram_string *script, const cli_test_picture *p, const double *at, const double *witness)
 {
     double most = 0;
-    cli_text_add(script, "$grid << EOD\n");
+    gram_string_add(script, "$grid << EOD\n");
     for (int i = 0; i < GRID * GRID; i++) {
         add_number(script, own_unit(p, 0, at[2 * i]));
         add_number(script, own_unit(p, 1, at[2 * i + 1]));
         add_number(script, witness[i]);
-        cli_text_add(script, "\n");
+        gram_string_add(script, "\n");
         most = fmax(most, fabs(witness[i]));
     }
-    cli_text_add(script, "EOD\nset cbrange [");
+    gram_string_add(script, "EOD\nset cbrange [");
     add_number(script, most > 0 ? -most : -1);
-    cli_text_add(script, ":");
+    gram_string_add(script, ":");
     add_number(script, most > 0 ? most : 1);
-    cli_text_add(script, "]\n");
+    gram_string_add(script, "]\n");
 }
 
-static void add_map(cli_text *script, const cli_test_picture *p)
+static void add_map(gram_string *script, const cli_test_picture *p)
 {
     char name[CLI_COLUMN_NAME_SIZE];
     add_title(script, p);
-    cli_text_add(script, "set palette defined (-1 '#d1495b', -0.5 '#eeb4bb', 0 '#ffffff', 0.5 '#a9c9e4', 1 '#1f6fb4')\n"
-                         "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
-                         "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
-                         "set tmargin at screen 0.83\nset key above center horizontal\n"
-                         "set autoscale xfix\nset autoscale yfix\nset xlabel ");
+    gram_string_add(script,
+                    "set palette defined (-1 '#d1495b', -0.5 '#eeb4bb', 0 '#ffffff', 0.5 '#a9c9e4', 1 '#1f6fb4')\n"
+                    "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
+                    "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
+                    "set tmargin at screen 0.83\nset key above center horizontal\n"
+                    "set autoscale xfix\nset autoscale yfix\nset xlabel ");
     cli_plot_quote(script, cli_rows_name(p->a, 0, name));
-    cli_text_add(script, "\nset ylabel ");
+    gram_string_add(script, "\nset ylabel ");
     cli_plot_quote(script, cli_rows_name(p->a, 1, name));
-    cli_text_add(script, "\nplot $grid using 1:2:3 with image notitle, "
-                         "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
+    gram_string_add(script, "\nplot $grid using 1:2:3 with image notitle, "
+                            "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
     cli_plot_quote(script, short_name(p->a->file));
-    cli_text_add(script, ", $second using 1:2 with points pt 7 ps 0.4 lc '#9e2a3c' title ");
+    gram_string_add(script, ", $second using 1:2 with points pt 7 ps 0.4 lc '#9e2a3c' title ");
     cli_plot_quote(script, short_name(p->b->file));
-    cli_text_add(script, "\n");
+    gram_string_add(script, "\n");
 }
 
-static int draw_plane(cli_session *session, const cli_test_picture *p, cli_text *script)
+static int draw_plane(cli_session *session, const cli_test_picture *p, gram_string *script)
 {
     double low[2], high[2];
     double *at = calloc((size_t)(3 * GRID * GRID), sizeof *at),
@@ -221,46 +224,46 @@ static int draw_plane(cli_session *session, const cli_test_picture *p, cli_text 
 
 /* ---- many columns ---- */
 
-static void draw_columns(const cli_test_picture *p, cli_text *script)
+static void draw_columns(const cli_test_picture *p, gram_string *script)
 {
     enum { MOST = 12 };
     char name[CLI_COLUMN_NAME_SIZE];
     const int64_t shown = p->a->d < MOST ? p->a->d : MOST;
-    cli_text_add(script, "$bars << EOD\n");
+    gram_string_add(script, "$bars << EOD\n");
     for (int64_t i = 0; i < shown; i++) {
-        cli_text_add(script, "%" PRId64, i);
+        gram_string_add(script, "%" PRId64, i);
         add_number(script, p->score[p->order[i]]);
-        cli_text_add(script, "\n");
+        gram_string_add(script, "\n");
     }
-    cli_text_add(script, "EOD\nset ytics (");
+    gram_string_add(script, "EOD\nset ytics (");
     for (int64_t i = 0; i < shown; i++) {
-        cli_text_add(script, "%s", i ? ", " : "");
+        gram_string_add(script, "%s", i ? ", " : "");
         cli_plot_quote(script, cli_rows_name(p->a, p->order[i], name));
-        cli_text_add(script, " %" PRId64, i);
+        gram_string_add(script, " %" PRId64, i);
     }
-    cli_text_add(script, ") nomirror\n");
+    gram_string_add(script, ") nomirror\n");
     add_title(script, p);
-    cli_text_add(script,
-                 "set yrange [%" PRId64
-                 ".5:-0.5]\nset border 3 lc '#555555'\nset xtics nomirror\nset grid x lc '#dddddd'\n"
-                 "set xlabel 'MMD of the column alone, in standard deviations above chance'\n"
-                 "set key bottom right\nset style fill solid 0.85\n"
-                 "set arrow from 5, graph 0 to 5, graph 1 nohead dt 2 lc '#555555'\n"
-                 "plot $bars using ($2/2):1:($2/2):(0.35) with boxxyerror lc '%s' notitle, "
-                 "NaN with lines dt 2 lc '#555555' title 'unlikely to be chance from here on'\n",
-                 shown - 1, FIRST_COLOUR);
+    gram_string_add(script,
+                    "set yrange [%" PRId64
+                    ".5:-0.5]\nset border 3 lc '#555555'\nset xtics nomirror\nset grid x lc '#dddddd'\n"
+                    "set xlabel 'MMD of the column alone, in standard deviations above chance'\n"
+                    "set key bottom right\nset style fill solid 0.85\n"
+                    "set arrow from 5, graph 0 to 5, graph 1 nohead dt 2 lc '#555555'\n"
+                    "plot $bars using ($2/2):1:($2/2):(0.35) with boxxyerror lc '%s' notitle, "
+                    "NaN with lines dt 2 lc '#555555' title 'unlikely to be chance from here on'\n",
+                    shown - 1, FIRST_COLOUR);
 }
 
-static int finish(cli_session *session, const char *path, cli_text *script, int code)
+static int finish(cli_session *session, const char *path, gram_string *script, int code)
 {
     if (code == CLI_DONE) code = cli_plot(session, path, 800, 500, script);
-    cli_text_free(script);
+    gram_string_free(script);
     return code;
 }
 
 int cli_test_draw_two_sample(cli_session *session, const char *path, const cli_test_picture *picture)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     int code = CLI_DONE;
     if (picture->a->d == 1)
         code = draw_line(session, picture, &script);
@@ -273,24 +276,24 @@ int cli_test_draw_two_sample(cli_session *session, const char *path, const cli_t
 
 int cli_test_draw_scatter(cli_session *session, const char *path, const cli_test_scatter *scatter)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     const int64_t step = (scatter->n + 2 * MOST_POINTS - 1) / (2 * (int64_t)MOST_POINTS);
-    cli_text_add(&script, "$rows << EOD\n");
+    gram_string_add(&script, "$rows << EOD\n");
     for (int64_t i = 0; i < scatter->n; i += step) {
         add_number(&script, scatter->x[i]);
         add_number(&script, scatter->y[i]);
-        cli_text_add(&script, "\n");
+        gram_string_add(&script, "\n");
     }
-    cli_text_add(&script, "EOD\nset title ");
+    gram_string_add(&script, "EOD\nset title ");
     cli_plot_quote(&script, scatter->title);
-    cli_text_add(&script,
-                 " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\nset xlabel ");
+    gram_string_add(&script,
+                    " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\nset xlabel ");
     cli_plot_quote(&script, scatter->x_name);
-    cli_text_add(&script, "\nset ylabel ");
+    gram_string_add(&script, "\nset ylabel ");
     cli_plot_quote(&script, scatter->y_name);
-    cli_text_add(&script,
-                 "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
-                 "plot $rows using 1:2 with points pt 7 ps 0.45 lc '%s' notitle\n",
-                 FIRST_COLOUR);
+    gram_string_add(&script,
+                    "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
+                    "plot $rows using 1:2 with points pt 7 ps 0.45 lc '%s' notitle\n",
+                    FIRST_COLOUR);
     return finish(session, path, &script, CLI_DONE);
 }

@@ -21,7 +21,7 @@ char *cli_kernel_text(const gram_kernel *kernel)
 }
 
 /* One tool's; nothing is added if it has no such kernel. */
-static int find_tool(cli_session *session, const gram_kernel *kernel, int64_t d, gram_tool tool, cli_text *words)
+static int find_tool(cli_session *session, const gram_kernel *kernel, int64_t d, gram_tool tool, gram_string *words)
 {
     size_t length;
     gram_status status = gram_kernel_words(session->context, kernel, d, tool, NULL, 0, &length);
@@ -30,7 +30,7 @@ static int find_tool(cli_session *session, const gram_kernel *kernel, int64_t d,
     char *text = malloc(length + 1);
     if (!text) return cli_no_memory();
     status = gram_kernel_words(session->context, kernel, d, tool, text, length + 1, &length);
-    if (status >= 0) cli_text_put(words, text, length);
+    if (status >= 0) gram_string_put(words, text, length);
     free(text);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
@@ -45,19 +45,19 @@ int cli_words_find(cli_session *session, const gram_kernel *kernel, int64_t d, c
 
 void cli_words_free(cli_words *words)
 {
-    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) cli_text_free(&words->tools[tool]);
+    for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) gram_string_free(&words->tools[tool]);
 }
 
-void cli_words_json(cli_json *json, const cli_words *words)
+void cli_words_json(gram_json *json, const cli_words *words)
 {
-    cli_json_open(json, "equivalents", '{');
+    gram_json_open(json, "equivalents", '{');
     for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++)
         if (words->tools[tool].length > 0)
-            cli_json_string(json, gram_tool_name((gram_tool)tool), words->tools[tool].data);
-    cli_json_close(json, '{');
+            gram_json_string(json, gram_tool_name((gram_tool)tool), words->tools[tool].data);
+    gram_json_close(json, '{');
 }
 
-void cli_words_print(cli_session *session, cli_text *text, const cli_words *words)
+void cli_words_print(cli_session *session, gram_string *text, const cli_words *words)
 {
     int any = 0;
     for (int tool = 0; tool < GRAM_TOOL_COUNT; tool++) {

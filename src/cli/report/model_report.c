@@ -34,30 +34,30 @@ void cli_model_report_free(cli_model_report *report)
 
 /* ---- as JSON ---- */
 
-static void json_fact(cli_json *json, const gram_fact *fact)
+static void json_fact(gram_json *json, const gram_fact *fact)
 {
     if (fact->kind == GRAM_FACT_TEXT)
-        cli_json_string(json, fact->name, fact->text);
+        gram_json_string(json, fact->name, fact->text);
     else if (fact->kind == GRAM_FACT_INTEGER)
-        cli_json_integer(json, fact->name, fact->integer);
+        gram_json_integer(json, fact->name, fact->integer);
     else
-        cli_json_number(json, fact->name, fact->number);
+        gram_json_number(json, fact->name, fact->number);
 }
 
-static void json_names(cli_json *json, const char *key, int64_t count, const gram_column *columns)
+static void json_names(gram_json *json, const char *key, int64_t count, const gram_column *columns)
 {
-    cli_json_open(json, key, '[');
-    for (int64_t i = 0; i < count; i++) cli_json_string(json, NULL, columns[i].name);
-    cli_json_close(json, '[');
+    gram_json_open(json, key, '[');
+    for (int64_t i = 0; i < count; i++) gram_json_string(json, NULL, columns[i].name);
+    gram_json_close(json, '[');
 }
 
-void cli_model_report_json(cli_json *json, const cli_model_report *report)
+void cli_model_report_json(gram_json *json, const cli_model_report *report)
 {
     const gram_model *model = report->model;
     const gram_preparation *preparation = gram_model_preparation(model);
-    cli_json_string(json, "method", gram_model_method(model));
-    cli_json_string(json, "task", gram_model_task(model));
-    cli_json_string(json, "kernel", report->kernel);
+    gram_json_string(json, "method", gram_model_method(model));
+    gram_json_string(json, "task", gram_model_task(model));
+    gram_json_string(json, "kernel", report->kernel);
     const gram_classes *classes = gram_description_classes(report->description);
     if (classes->count > 0) cli_classes_json(json, classes);
     for (int64_t i = 0; i < gram_model_fact_count(model); i++) {
@@ -68,7 +68,7 @@ void cli_model_report_json(cli_json *json, const cli_model_report *report)
         const gram_preparation_description *known = gram_preparation_describe(preparation);
         json_names(json, "targets", known->target_count, known->targets);
         json_names(json, "features", known->feature_count, known->features);
-        cli_json_truth(json, "scaled", known->scaled);
+        gram_json_truth(json, "scaled", known->scaled);
     }
     cli_weights_json(json, report->model);
     cli_relevance_json(json, &report->relevance);
@@ -76,16 +76,20 @@ void cli_model_report_json(cli_json *json, const cli_model_report *report)
 
 /* ---- for people ---- */
 
-void cli_add_targets(cli_text *text, const gram_preparation_description *known)
+void cli_add_targets(gram_string *text, const gram_preparation_description *known)
 {
-    if (known->target_count == 0) cli_text_add(text, "nothing");
-    if (known->target_count > MOST_NAMES) cli_text_add(text, "%" PRId64 " targets", known->target_count);
+    if (known->target_count == 0) gram_string_add(text, "nothing");
+    if (known->target_count > MOST_NAMES) gram_string_add(text, "%" PRId64 " targets", known->target_count);
     if (known->target_count > MOST_NAMES) return;
     for (int64_t t = 0; t < known->target_count; t++)
-        cli_text_add(text, "%s%s", t == 0 ? "" : t + 1 < known->target_count ? ", " : " and ", known->targets[t].name);
+        gram_string_add(text, "%s%s",
+                        t == 0                        ? ""
+                        : t + 1 < known->target_count ? ", "
+                                                      : " and ",
+                        known->targets[t].name);
 }
 
-void cli_add_features(cli_text *text, const gram_preparation_description *known)
+void cli_add_features(gram_string *text, const gram_preparation_description *known)
 {
     int64_t words = 0, levels = 0;
     for (int64_t f = 0; f < known->feature_count; f++) {
@@ -93,17 +97,17 @@ void cli_add_features(cli_text *text, const gram_preparation_description *known)
         levels += known->features[f].text ? known->features[f].level_count : 0;
     }
     if (known->feature_count == 1)
-        cli_text_add(text, "%s", known->features[0].name);
+        gram_string_add(text, "%s", known->features[0].name);
     else
-        cli_text_add(text, "%" PRId64 " features", known->feature_count);
+        gram_string_add(text, "%" PRId64 " features", known->feature_count);
     if (words == 0) return;
-    if (known->feature_count > 1) cli_text_add(text, ", %" PRId64 " of them", words);
-    cli_text_add(text, "%s text with %" PRId64 " level%s", known->feature_count > 1 ? "" : ",", levels,
-                 cli_plural(levels));
+    if (known->feature_count > 1) gram_string_add(text, ", %" PRId64 " of them", words);
+    gram_string_add(text, "%s text with %" PRId64 " level%s", known->feature_count > 1 ? "" : ",", levels,
+                    cli_plural(levels));
 }
 
 /* A value that is long is broken after commas and blanks, and can still be read back. */
-static void add_wrapped(cli_text *text, const char *label, const char *value)
+static void add_wrapped(gram_string *text, const char *label, const char *value)
 {
     size_t column = CLI_VALUE_COLUMN;
     cli_add_label(text, label);
@@ -112,18 +116,18 @@ static void add_wrapped(cli_text *text, const char *label, const char *value)
         length += value[length] != '\0';
         if (column + length > WIDTH && column > CLI_VALUE_COLUMN) {
             while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
-            cli_text_add(text, "\n");
-            cli_text_pad(text, CLI_VALUE_COLUMN);
+            gram_string_add(text, "\n");
+            gram_string_pad(text, CLI_VALUE_COLUMN);
             column = CLI_VALUE_COLUMN;
         }
-        cli_text_put(text, value, length);
+        gram_string_put(text, value, length);
         column += length;
         value += length;
     }
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
 }
 
-void cli_model_report_print(cli_session *session, cli_text *text, const cli_model_report *report)
+void cli_model_report_print(cli_session *session, gram_string *text, const cli_model_report *report)
 {
     for (int64_t i = 0; i < gram_description_count(report->description); i++) {
         const char *label = gram_description_label(report->description, i);

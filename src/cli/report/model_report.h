@@ -5,7 +5,6 @@
 #include "cli/report/class_names.h"
 #include "cli/report/relevance_report.h"
 #include "cli/terminal/cli.h"
-#include "cli/terminal/json_print.h"
 
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
@@ -20,14 +19,14 @@ int cli_model_report_find(cli_session *session, const gram_model *model, const c
 void cli_model_report_free(cli_model_report *report);
 
 /* Keys of an object that is open. */
-void cli_model_report_json(cli_json *json, const cli_model_report *report);
+void cli_model_report_json(gram_json *json, const cli_model_report *report);
 
 /* Kernel, ridge, solver, errors, relevance: rows and headings. */
-void cli_model_report_print(cli_session *session, cli_text *text, const cli_model_report *report);
+void cli_model_report_print(cli_session *session, gram_string *text, const cli_model_report *report);
 
 /* "y" or "y and z" or "7 targets"; "nothing" without one. */
-void cli_add_targets(cli_text *text, const gram_preparation_description *known);
+void cli_add_targets(gram_string *text, const gram_preparation_description *known);
 /* "10 features, 2 of them text with 7 levels" */
-void cli_add_features(cli_text *text, const gram_preparation_description *known);
+void cli_add_features(gram_string *text, const gram_preparation_description *known);
 
 #endif

@@ -31,18 +31,18 @@ const char *cli_relevance_name(const cli_relevance *relevance, int64_t row)
     return gram_preparation_describe(relevance->preparation)->features[relevance->rows[row].feature].name;
 }
 
-void cli_relevance_json(cli_json *json, const cli_relevance *relevance)
+void cli_relevance_json(gram_json *json, const cli_relevance *relevance)
 {
     if (relevance->count == 0) return;
-    cli_json_open(json, "relevance", '[');
+    gram_json_open(json, "relevance", '[');
     for (int64_t i = 0; i < relevance->count; i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_string(json, "feature", cli_relevance_name(relevance, i));
-        cli_json_number(json, "value", relevance->rows[i].value);
-        cli_json_number(json, "length", relevance->rows[i].length);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "feature", cli_relevance_name(relevance, i));
+        gram_json_number(json, "value", relevance->rows[i].value);
+        gram_json_number(json, "length", relevance->rows[i].length);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
 /* ---- for people ---- */
@@ -54,42 +54,42 @@ static size_t name_width(const cli_relevance *relevance, int64_t count)
     size_t width = CLI_VALUE_COLUMN;
     for (int64_t i = 0; i < count; i++) {
         const char *name = cli_relevance_name(relevance, i);
-        const size_t length = cli_text_width(name, strlen(name)) + 2;
+        const size_t length = gram_string_width(name, strlen(name)) + 2;
         if (length > width) width = length;
     }
     return width < LONGEST_NAME ? width : LONGEST_NAME;
 }
 
-static void print_row(cli_text *text, const cli_relevance *relevance, int64_t i, size_t width)
+static void print_row(gram_string *text, const cli_relevance *relevance, int64_t i, size_t width)
 {
     char number[CLI_SHORT_SIZE];
     const gram_relevance *row = &relevance->rows[i];
     const double share = row->value / relevance->rows[0].value;
-    cli_text_add(text, "%s", cli_relevance_name(relevance, i));
-    cli_text_pad(text, width);
+    gram_string_add(text, "%s", cli_relevance_name(relevance, i));
+    gram_string_pad(text, width);
     (void)snprintf(number, sizeof number, "%.3g", row->value);
-    cli_text_add(text, "%-9s ", number);
+    gram_string_add(text, "%-9s ", number);
     const int bar = share > 0 ? (int)ceil(BAR * share - 0.5) : 0;
-    for (int b = 0; b < bar; b++) cli_text_put(text, "#", 1);
+    for (int b = 0; b < bar; b++) gram_string_put(text, "#", 1);
     if (!isnan(row->length)) {
         (void)snprintf(number, sizeof number, "%.3g", row->length);
-        cli_text_pad(text, width + 10 + BAR + 2);
-        cli_text_add(text, "%s", number);
+        gram_string_pad(text, width + 10 + BAR + 2);
+        gram_string_add(text, "%s", number);
     }
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
 }
 
-void cli_relevance_print(cli_session *session, cli_text *text, const cli_relevance *relevance, int64_t most)
+void cli_relevance_print(cli_session *session, gram_string *text, const cli_relevance *relevance, int64_t most)
 {
     if (relevance->count == 0) return;
     const int64_t count = relevance->count < most ? relevance->count : most;
     const size_t width = name_width(relevance, count);
     cli_add_heading(session, text, "Relevance of the features");
-    cli_text_add(text, "feature");
-    cli_text_pad(text, width);
-    cli_text_add(text, "1/ell, scaled");
-    cli_text_pad(text, width + 10 + BAR + 2);
-    cli_text_add(text, "ell in its units\n");
+    gram_string_add(text, "feature");
+    gram_string_pad(text, width);
+    gram_string_add(text, "1/ell, scaled");
+    gram_string_pad(text, width + 10 + BAR + 2);
+    gram_string_add(text, "ell in its units\n");
     for (int64_t i = 0; i < count; i++) print_row(text, relevance, i, width);
-    if (count < relevance->count) cli_text_add(text, "and %" PRId64 " more\n", relevance->count - count);
+    if (count < relevance->count) gram_string_add(text, "and %" PRId64 " more\n", relevance->count - count);
 }

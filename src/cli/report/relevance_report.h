@@ -3,7 +3,6 @@
 #define GRAM_CLI_REPORT_RELEVANCE_REPORT_H
 
 #include "cli/terminal/cli.h"
-#include "cli/terminal/json_print.h"
 
 /* Sorted, the most relevant first. */
 typedef struct cli_relevance {
@@ -20,7 +19,7 @@ void cli_relevance_free(cli_relevance *relevance);
 const char *cli_relevance_name(const cli_relevance *relevance, int64_t row);
 
 /* "relevance": [...], nothing if the kernel does not tell; for people, the `most` most relevant, with bars. */
-void cli_relevance_json(cli_json *json, const cli_relevance *relevance);
-void cli_relevance_print(cli_session *session, cli_text *text, const cli_relevance *relevance, int64_t most);
+void cli_relevance_json(gram_json *json, const cli_relevance *relevance);
+void cli_relevance_print(cli_session *session, gram_string *text, const cli_relevance *relevance, int64_t most);
 
 #endif

@@ -1,28 +1,50 @@
 #include "cli/report/report_rows.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-void cli_add_label(cli_text *text, const char *label)
+char *cli_short_number(double value, char out[CLI_SHORT_SIZE])
 {
-    cli_text_add(text, "%s", label);
-    cli_text_pad(text, CLI_VALUE_COLUMN);
+    if (isnan(value)) return strcpy(out, "-");
+    (void)snprintf(out, CLI_SHORT_SIZE, "%.6g", value);
+    return out;
 }
 
-void cli_add_row(cli_text *text, const char *label, const char *value)
+char *cli_count(long long value, char out[CLI_SHORT_SIZE])
+{
+    char digits[CLI_SHORT_SIZE];
+    const int length = snprintf(digits, sizeof digits, "%lld", value);
+    char *end = out;
+    for (int i = 0; i < length; i++) {
+        *end++ = digits[i];
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0) *end++ = ',';
+    }
+    *end = '\0';
+    return out;
+}
+
+void cli_add_label(gram_string *text, const char *label)
+{
+    gram_string_add(text, "%s", label);
+    gram_string_pad(text, CLI_VALUE_COLUMN);
+}
+
+void cli_add_row(gram_string *text, const char *label, const char *value)
 {
     cli_add_label(text, label);
-    cli_text_add(text, "%s\n", value);
+    gram_string_add(text, "%s\n", value);
 }
 
-void cli_add_number(cli_text *text, const char *label, double value)
+void cli_add_number(gram_string *text, const char *label, double value)
 {
     char number[CLI_SHORT_SIZE];
     if (!isnan(value)) cli_add_row(text, label, cli_short_number(value, number));
 }
 
-void cli_add_heading(cli_session *session, cli_text *text, const char *heading)
+void cli_add_heading(cli_session *session, gram_string *text, const char *heading)
 {
-    cli_text_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));
+    gram_string_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));
 }
 
 const char *cli_plural(int64_t count)
@@ -30,10 +52,29 @@ const char *cli_plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
-int cli_report_write(cli_session *session, cli_text *text)
+void cli_json_end(cli_session *session, gram_json *json, const char *plot)
 {
+    if (plot) gram_json_string(json, "plot", plot);
+    gram_json_number(json, "seconds", cli_session_seconds(session));
+    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+}
+
+int cli_report_print(cli_session *session, const void *report,
+                     void (*json)(cli_session *session, const void *report, gram_json *json),
+                     void (*print)(cli_session *session, const void *report, gram_string *text))
+{
+    gram_string text = {0};
+    gram_json object = {.text = &text};
+    if (session->common->json) {
+        gram_json_open(&object, NULL, '{');
+        json(session, report, &object);
+        gram_json_close(&object, '{');
+        gram_string_add(&text, "\n");
+    } else {
+        print(session, report, &text);
+    }
     cli_session_clear(session);
-    const int code = cli_write(session->common, text);
-    cli_text_free(text);
+    const int code = cli_write(session->common, &text);
+    gram_string_free(&text);
     return code;
 }

@@ -4,20 +4,32 @@
 
 #include "cli/terminal/cli.h"
 
-enum { CLI_VALUE_COLUMN = 20 };
+enum { CLI_VALUE_COLUMN = 20, CLI_SHORT_SIZE = 32 };
+
+/* Six digits for people; "-" for NaN. The point is a point: the command never sets a locale. */
+char *cli_short_number(double value, char out[CLI_SHORT_SIZE]);
+
+/* 1234567 as 1,234,567 */
+char *cli_count(long long value, char out[CLI_SHORT_SIZE]);
 
 /* A label, and spaces up to the column where values start. */
-void cli_add_label(cli_text *text, const char *label);
-void cli_add_row(cli_text *text, const char *label, const char *value);
+void cli_add_label(gram_string *text, const char *label);
+void cli_add_row(gram_string *text, const char *label, const char *value);
 /* Six digits; nothing is added for NaN, which means that there is no such number. */
-void cli_add_number(cli_text *text, const char *label, double value);
+void cli_add_number(gram_string *text, const char *label, double value);
 /* A blank line, then the heading. */
-void cli_add_heading(cli_session *session, cli_text *text, const char *heading);
+void cli_add_heading(cli_session *session, gram_string *text, const char *heading);
 
 /* What makes "row" of one and "rows" of others: "" or "s". */
 const char *cli_plural(int64_t count);
 
-/* Writes the report, made whole by the verb, and frees it; the progress line goes first. Returns the exit code. */
-int cli_report_write(cli_session *session, cli_text *text);
+/* The keys that JSON reports of work end with: the picture, if there is one, seconds and memory. */
+void cli_json_end(cli_session *session, gram_json *json, const char *plot);
+
+/* Makes the report whole and writes it: with --json one object that `json` fills, else what `print` adds. The progress line
+ * goes first. Returns the exit code. */
+int cli_report_print(cli_session *session, const void *report,
+                     void (*json)(cli_session *session, const void *report, gram_json *json),
+                     void (*print)(cli_session *session, const void *report, gram_string *text));
 
 #endif

@@ -9,53 +9,53 @@ enum { MOST_SHOWN = 12 };
 
 /* ---- as JSON ---- */
 
-static void json_confusion(cli_json *json, int64_t classes, const int64_t *confusion)
+static void json_confusion(gram_json *json, int64_t classes, const int64_t *confusion)
 {
-    cli_json_open(json, "confusion", '[');
+    gram_json_open(json, "confusion", '[');
     for (int64_t t = 0; t < classes; t++) {
-        cli_json_open(json, NULL, '[');
-        for (int64_t p = 0; p < classes; p++) cli_json_integer(json, NULL, confusion[t * classes + p]);
-        cli_json_close(json, '[');
+        gram_json_open(json, NULL, '[');
+        for (int64_t p = 0; p < classes; p++) gram_json_integer(json, NULL, confusion[t * classes + p]);
+        gram_json_close(json, '[');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void json_classes(cli_json *json, const gram_classes *classes, const gram_score_report *score)
+static void json_classes(gram_json *json, const gram_classes *classes, const gram_score_report *score)
 {
-    cli_json_integer(json, "scored", score->rows);
-    cli_json_number(json, "accuracy", score->accuracy);
-    if (score->probable > 0) cli_json_number(json, "log_loss", score->log_loss);
-    if (classes->count == 2) cli_json_number(json, "auc", score->auc);
-    if (score->other > 0) cli_json_integer(json, "unknown_classes", score->other);
+    gram_json_integer(json, "scored", score->rows);
+    gram_json_number(json, "accuracy", score->accuracy);
+    if (score->probable > 0) gram_json_number(json, "log_loss", score->log_loss);
+    if (classes->count == 2) gram_json_number(json, "auc", score->auc);
+    if (score->other > 0) gram_json_integer(json, "unknown_classes", score->other);
     cli_classes_json(json, classes);
     json_confusion(json, classes->count, score->confusion);
 }
 
-static void json_levels(cli_json *json, const double *levels, const gram_score_report *score)
+static void json_levels(gram_json *json, const double *levels, const gram_score_report *score)
 {
-    cli_json_open(json, "quantiles", '[');
+    gram_json_open(json, "quantiles", '[');
     for (int64_t i = 0; i < score->level_count; i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_number(json, "level", levels[i]);
-        cli_json_number(json, "loss", score->level_loss[i]);
-        cli_json_number(json, "below", score->level_below[i]);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_number(json, "level", levels[i]);
+        gram_json_number(json, "loss", score->level_loss[i]);
+        gram_json_number(json, "below", score->level_below[i]);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void json_means(cli_json *json, const gram_score_report *score)
+static void json_means(gram_json *json, const gram_score_report *score)
 {
-    cli_json_integer(json, "scored", score->rows);
-    cli_json_number(json, "rmse", score->rmse);
-    cli_json_number(json, "mae", score->mae);
-    cli_json_number(json, "r2", score->r2);
+    gram_json_integer(json, "scored", score->rows);
+    gram_json_number(json, "rmse", score->rmse);
+    gram_json_number(json, "mae", score->mae);
+    gram_json_number(json, "r2", score->r2);
     if (score->densities == 0) return;
-    cli_json_number(json, "nlpd", score->nlpd);
-    cli_json_number(json, "coverage", score->coverage);
+    gram_json_number(json, "nlpd", score->nlpd);
+    gram_json_number(json, "coverage", score->coverage);
 }
 
-void cli_score_json(cli_json *json, const gram_columns *columns, const gram_score_report *score)
+void cli_score_json(gram_json *json, const gram_columns *columns, const gram_score_report *score)
 {
     if (!score->scored) return;
     if (columns->classes->count > 0)
@@ -68,46 +68,46 @@ void cli_score_json(cli_json *json, const gram_columns *columns, const gram_scor
 
 /* ---- for people ---- */
 
-static void add_score(cli_text *text, const char *name, double value)
+static void add_score(gram_string *text, const char *name, double value)
 {
     char number[CLI_SHORT_SIZE];
-    cli_text_add(text, "%s %s", name, cli_short_number(value, number));
+    gram_string_add(text, "%s %s", name, cli_short_number(value, number));
 }
 
-static void print_confusion(cli_text *text, const gram_classes *classes, const int64_t *confusion)
+static void print_confusion(gram_string *text, const gram_classes *classes, const int64_t *confusion)
 {
-    cli_text_add(text, "confusion           rows are true classes, columns predicted ones\n");
+    gram_string_add(text, "confusion           rows are true classes, columns predicted ones\n");
     for (int64_t t = 0; t < classes->count; t++) {
-        cli_text_add(text, "  %.17s", classes->names[t]);
-        cli_text_pad(text, CLI_VALUE_COLUMN);
+        gram_string_add(text, "  %.17s", classes->names[t]);
+        gram_string_pad(text, CLI_VALUE_COLUMN);
         for (int64_t p = 0; p < classes->count; p++)
-            cli_text_add(text, "%*" PRId64, p > 0 ? 8 : 0, confusion[t * classes->count + p]);
-        cli_text_add(text, "\n");
+            gram_string_add(text, "%*" PRId64, p > 0 ? 8 : 0, confusion[t * classes->count + p]);
+        gram_string_add(text, "\n");
     }
 }
 
-static void print_classes(cli_text *text, const gram_classes *classes, const gram_score_report *score)
+static void print_classes(gram_string *text, const gram_classes *classes, const gram_score_report *score)
 {
     cli_add_label(text, "scores");
     add_score(text, "accuracy", score->accuracy);
     if (score->probable > 0) add_score(text, ", log loss", score->log_loss);
     if (classes->count == 2) add_score(text, ", AUC", score->auc);
     if (score->other > 0)
-        cli_text_add(text, "; %" PRId64 " rows of classes that the model does not know", score->other);
-    cli_text_add(text, "\n");
+        gram_string_add(text, "; %" PRId64 " rows of classes that the model does not know", score->other);
+    gram_string_add(text, "\n");
     if (classes->count <= MOST_SHOWN) print_confusion(text, classes, score->confusion);
 }
 
-static void print_levels(cli_text *text, const double *levels, const gram_score_report *score)
+static void print_levels(gram_string *text, const double *levels, const gram_score_report *score)
 {
     for (int64_t i = 0; i < score->level_count; i++) {
         cli_add_label(text, i == 0 ? "quantiles" : "");
-        cli_text_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", levels[i],
-                     score->level_below[i], score->level_loss[i]);
+        gram_string_add(text, "%g: %.4g of the observations are below, pinball loss %.5g\n", levels[i],
+                        score->level_below[i], score->level_loss[i]);
     }
 }
 
-static void print_means(cli_text *text, const gram_score_report *score)
+static void print_means(gram_string *text, const gram_score_report *score)
 {
     cli_add_label(text, "scores");
     add_score(text, "rmse", score->rmse);
@@ -115,10 +115,10 @@ static void print_means(cli_text *text, const gram_score_report *score)
     add_score(text, ", R2", score->r2);
     if (score->densities > 0) add_score(text, ", nlpd", score->nlpd);
     if (score->densities > 0) add_score(text, ", coverage", score->coverage);
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
 }
 
-void cli_score_print(cli_text *text, const gram_columns *columns, const gram_score_report *score)
+void cli_score_print(gram_string *text, const gram_columns *columns, const gram_score_report *score)
 {
     if (!score->scored) return;
     if (columns->classes->count > 0)

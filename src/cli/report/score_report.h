@@ -3,10 +3,9 @@
 #define GRAM_CLI_REPORT_SCORE_REPORT_H
 
 #include "cli/terminal/cli.h"
-#include "cli/terminal/json_print.h"
 
 /* Keys of an open object, and rows for people; nothing if no targets were known. */
-void cli_score_json(cli_json *json, const gram_columns *columns, const gram_score_report *score);
-void cli_score_print(cli_text *text, const gram_columns *columns, const gram_score_report *score);
+void cli_score_json(gram_json *json, const gram_columns *columns, const gram_score_report *score);
+void cli_score_print(gram_string *text, const gram_columns *columns, const gram_score_report *score);
 
 #endif

@@ -26,114 +26,115 @@ static double share(const gram_spectrum_report *s, double value)
     return trace > 0 ? value / trace : NAN;
 }
 
-static void json_certificate(cli_json *json, const gram_spectrum_report *s)
+static void json_certificate(gram_json *json, const gram_spectrum_report *s)
 {
     if (s->psd) {
-        cli_json_null(json, "certificate");
+        gram_json_null(json, "certificate");
         return;
     }
-    cli_json_open(json, "certificate", '{');
-    cli_json_number(json, "quadratic_form", s->form);
-    cli_json_open(json, "entries", '[');
+    gram_json_open(json, "certificate", '{');
+    gram_json_number(json, "quadratic_form", s->form);
+    gram_json_open(json, "entries", '[');
     for (int i = 0; i < s->entry_count; i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_integer(json, "row", s->entry_row[i] + 1);
-        cli_json_number(json, "weight", s->entry[i]);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_integer(json, "row", s->entry_row[i] + 1);
+        gram_json_number(json, "weight", s->entry[i]);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
-    cli_json_close(json, '{');
+    gram_json_close(json, '[');
+    gram_json_close(json, '{');
 }
 
-static void json_check(cli_json *json, const gram_spectrum_report *s)
+static void json_check(gram_json *json, const gram_spectrum_report *s)
 {
-    cli_json_truth(json, "symmetric", s->symmetric);
+    gram_json_truth(json, "symmetric", s->symmetric);
     json_certificate(json, s);
-    cli_json_open(json, "cauchy_schwarz", '{');
-    cli_json_truth(json, "holds", s->cauchy_schwarz);
-    cli_json_number(json, "largest_ratio", s->ratio);
-    cli_json_open(json, "rows", '[');
-    for (int i = 0; i < 2 && s->ratio_rows[i] >= 0; i++) cli_json_integer(json, NULL, s->ratio_rows[i] + 1);
-    cli_json_close(json, '[');
-    cli_json_close(json, '{');
-    cli_json_open(json, "kernel_metric", '{');
-    cli_json_number(json, "min", s->metric[0]);
-    cli_json_number(json, "median", s->metric[1]);
-    cli_json_number(json, "max", s->metric[2]);
-    cli_json_integer(json, "rows", s->metric_rows);
-    cli_json_close(json, '{');
+    gram_json_open(json, "cauchy_schwarz", '{');
+    gram_json_truth(json, "holds", s->cauchy_schwarz);
+    gram_json_number(json, "largest_ratio", s->ratio);
+    gram_json_open(json, "rows", '[');
+    for (int i = 0; i < 2 && s->ratio_rows[i] >= 0; i++) gram_json_integer(json, NULL, s->ratio_rows[i] + 1);
+    gram_json_close(json, '[');
+    gram_json_close(json, '{');
+    gram_json_open(json, "kernel_metric", '{');
+    gram_json_number(json, "min", s->metric[0]);
+    gram_json_number(json, "median", s->metric[1]);
+    gram_json_number(json, "max", s->metric[2]);
+    gram_json_integer(json, "rows", s->metric_rows);
+    gram_json_close(json, '{');
 }
 
-void cli_spectrum_json(cli_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
+void cli_spectrum_json(gram_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
 {
     if (!cli_spectrum_is_asked(options)) return;
-    cli_json_integer(json, "rows_checked", spectrum->n);
-    cli_json_truth(json, "psd", spectrum->psd);
-    cli_json_number(json, "min_eigenvalue", spectrum->values[spectrum->n - 1]);
-    cli_json_number(json, "max_eigenvalue", spectrum->values[0]);
-    cli_json_number(json, "tolerance", spectrum->tolerance);
+    gram_json_integer(json, "rows_checked", spectrum->n);
+    gram_json_truth(json, "psd", spectrum->psd);
+    gram_json_number(json, "min_eigenvalue", spectrum->values[spectrum->n - 1]);
+    gram_json_number(json, "max_eigenvalue", spectrum->values[0]);
+    gram_json_number(json, "tolerance", spectrum->tolerance);
     if (options->check) json_check(json, spectrum);
     if (options->count > 0) {
-        cli_json_open(json, "spectrum", '[');
-        for (int64_t i = 0; i < shown(options, spectrum); i++) cli_json_number(json, NULL, spectrum->values[i]);
-        cli_json_close(json, '[');
-        cli_json_open(json, "spectrum_shares", '[');
+        gram_json_open(json, "spectrum", '[');
+        for (int64_t i = 0; i < shown(options, spectrum); i++) gram_json_number(json, NULL, spectrum->values[i]);
+        gram_json_close(json, '[');
+        gram_json_open(json, "spectrum_shares", '[');
         for (int64_t i = 0; i < shown(options, spectrum); i++)
-            cli_json_number(json, NULL, share(spectrum, spectrum->values[i]));
-        cli_json_close(json, '[');
+            gram_json_number(json, NULL, share(spectrum, spectrum->values[i]));
+        gram_json_close(json, '[');
     }
     if (options->lambda > 0) {
-        cli_json_number(json, "lambda", options->lambda);
-        cli_json_number(json, "effective_dimension", spectrum->effective_dimension);
+        gram_json_number(json, "lambda", options->lambda);
+        gram_json_number(json, "effective_dimension", spectrum->effective_dimension);
     }
 }
 
 /* ---- for people ---- */
 
-static void print_certificate(cli_text *text, const gram_spectrum_report *s)
+static void print_certificate(gram_string *text, const gram_spectrum_report *s)
 {
     char number[CLI_SHORT_SIZE];
     cli_add_label(text, "  certificate");
-    cli_text_add(text, "v'Kv = %s for a unit vector v, largest at", cli_short_number(s->form, number));
+    gram_string_add(text, "v'Kv = %s for a unit vector v, largest at", cli_short_number(s->form, number));
     for (int i = 0; i < s->entry_count; i++)
-        cli_text_add(text, "%s row %" PRId64 " (%s)", i > 0 ? "," : "", s->entry_row[i] + 1,
-                     cli_short_number(s->entry[i], number));
-    cli_text_add(text, "\n");
+        gram_string_add(text, "%s row %" PRId64 " (%s)", i > 0 ? "," : "", s->entry_row[i] + 1,
+                        cli_short_number(s->entry[i], number));
+    gram_string_add(text, "\n");
 }
 
-static void print_check(cli_text *text, const gram_spectrum_report *s)
+static void print_check(gram_string *text, const gram_spectrum_report *s)
 {
     char a[CLI_SHORT_SIZE], b[CLI_SHORT_SIZE], c[CLI_SHORT_SIZE];
     cli_add_label(text, "symmetric");
-    cli_text_add(text, s->symmetric ? "yes, bit for bit\n" : "no\n");
+    gram_string_add(text, s->symmetric ? "yes, bit for bit\n" : "no\n");
     cli_add_label(text, "Cauchy-Schwarz");
     if (isnan(s->ratio))
-        cli_text_add(text, "yes\n");
+        gram_string_add(text, "yes\n");
     else
-        cli_text_add(text, "%s, |k(x,y)| / sqrt(k(x,x) k(y,y)) is at most %s, at rows %" PRId64 " and %" PRId64 "\n",
-                     s->cauchy_schwarz ? "yes" : "no", cli_short_number(s->ratio, a), s->ratio_rows[0] + 1,
-                     s->ratio_rows[1] + 1);
+        gram_string_add(text, "%s, |k(x,y)| / sqrt(k(x,x) k(y,y)) is at most %s, at rows %" PRId64 " and %" PRId64 "\n",
+                        s->cauchy_schwarz ? "yes" : "no", cli_short_number(s->ratio, a), s->ratio_rows[0] + 1,
+                        s->ratio_rows[1] + 1);
     cli_add_label(text, "kernel metric");
     if (isnan(s->metric[0]))
-        cli_text_add(text, "-\n");
+        gram_string_add(text, "-\n");
     else
-        cli_text_add(text, "%s to %s, median %s, over pairs of %" PRId64 " rows\n", cli_short_number(s->metric[0], a),
-                     cli_short_number(s->metric[2], b), cli_short_number(s->metric[1], c), s->metric_rows);
+        gram_string_add(text, "%s to %s, median %s, over pairs of %" PRId64 " rows\n",
+                        cli_short_number(s->metric[0], a), cli_short_number(s->metric[2], b),
+                        cli_short_number(s->metric[1], c), s->metric_rows);
 }
 
-static void print_values(cli_text *text, const gram_spectrum_report *s, int64_t count)
+static void print_values(gram_string *text, const gram_spectrum_report *s, int64_t count)
 {
     char a[CLI_SHORT_SIZE], b[CLI_SHORT_SIZE], c[CLI_SHORT_SIZE];
     double sum = 0;
-    cli_text_add(text, "%-7s  %-12s  %-10s  %s\n", "number", "eigenvalue", "share", "up to here");
+    gram_string_add(text, "%-7s  %-12s  %-10s  %s\n", "number", "eigenvalue", "share", "up to here");
     for (int64_t i = 0; i < count; i++) {
         sum += s->values[i];
-        cli_text_add(text, "%-7" PRId64 "  %-12s  %-10s  %s\n", i + 1, cli_short_number(s->values[i], a),
-                     cli_short_number(share(s, s->values[i]), b), cli_short_number(share(s, sum), c));
+        gram_string_add(text, "%-7" PRId64 "  %-12s  %-10s  %s\n", i + 1, cli_short_number(s->values[i], a),
+                        cli_short_number(share(s, s->values[i]), b), cli_short_number(share(s, sum), c));
     }
 }
 
-void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum_options *options,
+void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spectrum_options *options,
                         const gram_spectrum_report *spectrum, int64_t total)
 {
     char a[CLI_SHORT_SIZE], b[CLI_SHORT_SIZE];
@@ -141,18 +142,18 @@ void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum
     cli_add_heading(session, text, "Check");
     cli_add_label(text, "rows");
     if (spectrum->n < total)
-        cli_text_add(text, "%s of %s, a sample (--seed)\n", cli_count(spectrum->n, a), cli_count(total, b));
+        gram_string_add(text, "%s of %s, a sample (--seed)\n", cli_count(spectrum->n, a), cli_count(total, b));
     else
-        cli_text_add(text, "all %s\n", cli_count(total, a));
+        gram_string_add(text, "all %s\n", cli_count(total, a));
     cli_add_label(text, "positive semidef.");
-    cli_text_add(text, "%s, the smallest eigenvalue is %s (rounding: %s)\n", spectrum->psd ? "yes" : "no",
-                 cli_short_number(spectrum->values[spectrum->n - 1], a), cli_short_number(spectrum->tolerance, b));
+    gram_string_add(text, "%s, the smallest eigenvalue is %s (rounding: %s)\n", spectrum->psd ? "yes" : "no",
+                    cli_short_number(spectrum->values[spectrum->n - 1], a), cli_short_number(spectrum->tolerance, b));
     if (options->check && !spectrum->psd) print_certificate(text, spectrum);
     if (options->check) print_check(text, spectrum);
     if (options->lambda > 0) {
         cli_add_label(text, "effective dim.");
-        cli_text_add(text, "%s at lambda = %s\n", cli_short_number(spectrum->effective_dimension, a),
-                     cli_short_number(options->lambda, b));
+        gram_string_add(text, "%s at lambda = %s\n", cli_short_number(spectrum->effective_dimension, a),
+                        cli_short_number(options->lambda, b));
     }
     if (options->count == 0) return;
     cli_add_heading(session, text, "Spectrum");
@@ -164,28 +165,28 @@ void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum
 int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel, const char *file,
                       const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
 {
-    cli_text script = {0};
+    gram_string script = {0};
     char number[GRAM_NUMBER_SIZE];
     const int64_t count = shown(options, spectrum);
     int64_t positive = 0;
     while (positive < count && spectrum->values[positive] > 0) positive++; /* a log scale has no others */
     cli_plot_title(&script, kernel, file);
-    cli_text_add(&script,
-                 "set xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
-                 "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
-                 count + 1);
-    cli_text_add(&script, "$values << END_OF_VALUES\n");
+    gram_string_add(&script,
+                    "set xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
+                    "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
+                    count + 1);
+    gram_string_add(&script, "$values << END_OF_VALUES\n");
     for (int64_t i = 0; i < positive; i++)
-        cli_text_add(&script, "%" PRId64 " %s\n", i + 1, gram_number_format(spectrum->values[i], number));
-    cli_text_add(&script, "END_OF_VALUES\n");
-    cli_text_add(&script, "plot $values with linespoints pt 7 ps 0.5 lc rgb '#0060ad' title 'eigenvalues'");
+        gram_string_add(&script, "%" PRId64 " %s\n", i + 1, gram_number_format(spectrum->values[i], number));
+    gram_string_add(&script, "END_OF_VALUES\n");
+    gram_string_add(&script, "plot $values with linespoints pt 7 ps 0.5 lc rgb '#0060ad' title 'eigenvalues'");
     if (positive > 0 && spectrum->values[positive - 1] < 1000 * spectrum->tolerance)
-        cli_text_add(&script, ", %s with lines dt 2 lc rgb '#808080' title 'rounding'",
-                     gram_number_format(spectrum->tolerance, number));
-    cli_text_add(&script, "\n");
+        gram_string_add(&script, ", %s with lines dt 2 lc rgb '#808080' title 'rounding'",
+                        gram_number_format(spectrum->tolerance, number));
+    gram_string_add(&script, "\n");
     const int code = positive > 0 ? cli_plot(session, path, 800, 500, &script)
                                   : cli_fail(CLI_NUMERICAL, "Look at --spectrum without --plot.",
                                              "%s: no eigenvalue is positive, and the scale is logarithmic", path);
-    cli_text_free(&script);
+    gram_string_free(&script);
     return code;
 }

@@ -3,7 +3,6 @@
 #define GRAM_CLI_REPORT_SPECTRUM_REPORT_H
 
 #include "cli/terminal/cli.h"
-#include "cli/terminal/json_print.h"
 
 /* What is asked for. */
 typedef struct cli_spectrum_options {
@@ -14,9 +13,9 @@ typedef struct cli_spectrum_options {
 
 int cli_spectrum_is_asked(const cli_spectrum_options *options);
 
-void cli_spectrum_json(cli_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum);
+void cli_spectrum_json(gram_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum);
 /* `total` is the number of rows of the data. */
-void cli_spectrum_print(cli_session *session, cli_text *text, const cli_spectrum_options *options,
+void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spectrum_options *options,
                         const gram_spectrum_report *spectrum, int64_t total);
 
 /* The scree plot: eigenvalues by their number, on a log scale; kernel and file are for its title. Returns the exit code. */

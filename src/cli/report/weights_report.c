@@ -37,34 +37,34 @@ static weight find_weight(const gram_model *model, int64_t column)
     return w;
 }
 
-void cli_weights_json(cli_json *json, const gram_model *model)
+void cli_weights_json(gram_json *json, const gram_model *model)
 {
     const int64_t count = count_weights(model);
     if (count == 0) return;
-    cli_json_open(json, "weights", '[');
+    gram_json_open(json, "weights", '[');
     for (int64_t j = 0; j < count; j++) {
         const weight w = find_weight(model, j);
-        cli_json_open(json, NULL, '{');
-        cli_json_string(json, "feature", w.name);
-        cli_json_number(json, "mean", w.mean);
-        cli_json_number(json, "std", w.std);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "feature", w.name);
+        gram_json_number(json, "mean", w.mean);
+        gram_json_number(json, "std", w.std);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-void cli_weights_print(cli_session *session, cli_text *text, const gram_model *model)
+void cli_weights_print(cli_session *session, gram_string *text, const gram_model *model)
 {
     const int64_t count = count_weights(model);
     char mean[CLI_SHORT_SIZE], std[CLI_SHORT_SIZE];
     if (count == 0) return;
     cli_add_heading(session, text, "Weights, in the features' own units");
-    cli_text_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
+    gram_string_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
     for (int64_t j = 0; j < count && j < MOST; j++) {
         const weight w = find_weight(model, j);
-        cli_text_add(text, "%s", w.name);
-        cli_text_pad(text, NAME_WIDTH);
-        cli_text_add(text, "%-12s  %s\n", cli_short_number(w.mean, mean), cli_short_number(w.std, std));
+        gram_string_add(text, "%s", w.name);
+        gram_string_pad(text, NAME_WIDTH);
+        gram_string_add(text, "%-12s  %s\n", cli_short_number(w.mean, mean), cli_short_number(w.std, std));
     }
-    if (count > MOST) cli_text_add(text, "and %" PRId64 " more\n", count - MOST);
+    if (count > MOST) gram_string_add(text, "and %" PRId64 " more\n", count - MOST);
 }

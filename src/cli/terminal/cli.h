@@ -4,8 +4,6 @@
 
 #include <gram/gram.h>
 
-#include "cli/terminal/growing_text.h"
-
 typedef enum cli_code {
     CLI_DONE = 0,
     CLI_FAULT = 1,      /* internal error */
@@ -113,7 +111,7 @@ int cli_output_check(const char *path);
 
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
  * that went away early is not a failure. */
-int cli_write(const cli_common *common, const cli_text *text);
+int cli_write(const cli_common *common, const gram_string *text);
 
 /* The same piece by piece, for results that are never held whole. */
 typedef struct cli_stream {
@@ -126,7 +124,7 @@ typedef struct cli_stream {
 
 /* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
 int cli_stream_open(const char *path, cli_stream *stream);
-int cli_stream_put(cli_stream *stream, const cli_text *text);
+int cli_stream_put(cli_stream *stream, const gram_string *text);
 int cli_stream_close(cli_stream *stream, int code);
 
 #endif

@@ -12,35 +12,34 @@
 enum { MAX_OPTIONS = 128, FIRST_LONG = 256 };
 
 static const cli_option common_options[] = {
-    {"json", 0, CLI_FLAG, offsetof(cli_common, json), NULL, "one JSON object instead of the table", 0, 0, NULL},
+    CLI_ROW_FLAG("json", offsetof(cli_common, json), "one JSON object instead of the table"),
     {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
-    {"seed", 0, CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)", 0, 0, NULL},
-    {"threads", 0, CLI_INTEGER, offsetof(cli_common, threads), "N", "threads to use (default: all)", 1, 1024, NULL},
-    {"memory", 0, CLI_SIZE, offsetof(cli_common, memory), "SIZE", "a budget, e.g. 8G (default: 80 % of what is free)",
-     0, 0, NULL},
+    CLI_ROW("seed", CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)"),
+    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, 1024, "threads to use (default: all)"),
+    CLI_ROW("memory", CLI_SIZE, offsetof(cli_common, memory), "SIZE",
+            "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
     {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, "this text", 0, 0, NULL},
 };
 
 const cli_choice cli_formats[] = {
-    {"csv", GRAM_FORMAT_CSV, NULL, 0, 0},    {"tsv", GRAM_FORMAT_TSV, NULL, 0, 0},
-    {"npy", GRAM_FORMAT_NPY, NULL, 0, 0},    {"libsvm", GRAM_FORMAT_LIBSVM, NULL, 0, 0},
-    {"svm", GRAM_FORMAT_LIBSVM, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
+    CLI_WORD("csv", GRAM_FORMAT_CSV),       CLI_WORD("tsv", GRAM_FORMAT_TSV),    CLI_WORD("npy", GRAM_FORMAT_NPY),
+    CLI_WORD("libsvm", GRAM_FORMAT_LIBSVM), CLI_WORD("svm", GRAM_FORMAT_LIBSVM), CLI_WORDS_END,
 };
 
 const cli_choice cli_missings[] = {
-    {"drop", GRAM_MISSING_DROP, NULL, 0, 0},
-    {"mean", GRAM_MISSING_MEAN, NULL, 0, 0},
-    {"error", GRAM_MISSING_ERROR, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("drop", GRAM_MISSING_DROP),
+    CLI_WORD("mean", GRAM_MISSING_MEAN),
+    CLI_WORD("error", GRAM_MISSING_ERROR),
+    CLI_WORDS_END,
 };
 
 static const cli_option data_options[] = {
-    {"format", 0, CLI_CHOICE, offsetof(cli_data, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"features", 0, CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0, NULL},
-    {"ignore", 0, CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
-    {"scale", 0, CLI_FLAG, offsetof(cli_data, scale), NULL, "standardise the columns", 0, 0, NULL},
+    CLI_ROW_CHOICE("format", offsetof(cli_data, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW("features", CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
+    CLI_ROW("ignore", CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out"),
+    CLI_ROW_FLAG("scale", offsetof(cli_data, scale), "standardise the columns"),
 };
 
 cli_group cli_common_group(cli_common *common)
@@ -147,14 +146,14 @@ static int set_value(const cli_option *option, void *target, const char *text)
 }
 
 /* "It may be auto, exact, cg or nystrom:M." */
-static void list_choices(cli_text *text, const cli_choice *choices)
+static void list_choices(gram_string *text, const cli_choice *choices)
 {
-    cli_text_add(text, "It may be ");
+    gram_string_add(text, "It may be ");
     for (const cli_choice *c = choices; c->name; c++) {
-        cli_text_add(text, "%s%s%s", c->name, c->number ? ":" : "", c->number ? c->number : "");
-        if (c[1].name) cli_text_add(text, c[2].name ? ", " : " or ");
+        gram_string_add(text, "%s%s%s", c->name, c->number ? ":" : "", c->number ? c->number : "");
+        if (c[1].name) gram_string_add(text, c[2].name ? ", " : " or ");
     }
-    cli_text_add(text, ".");
+    gram_string_add(text, ".");
 }
 
 /* The name that was most likely meant, or NULL. */
@@ -169,19 +168,19 @@ static const char *near_choice(const cli_choice *choices, const char *text)
 
 static int bad_choice(const cli_usage *usage, const cli_option *option, const char *text)
 {
-    cli_text help = {0};
+    gram_string help = {0};
     const char *near = near_choice(option->choices, text);
     const cli_choice *choice = find_choice(option->choices, text);
     list_choices(&help, option->choices);
     if (choice && choice->number)
-        cli_text_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
-                     choice->most);
+        gram_string_add(&help, " %s is a whole number from %" PRId64 " to %" PRId64 ".", choice->number, choice->least,
+                        choice->most);
     if (near && !choice)
         (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s', did you mean '%s'?", usage->verb,
                        option->name, text, near);
     else
         (void)cli_fail(CLI_WRONG_USE, help.data, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
-    cli_text_free(&help);
+    gram_string_free(&help);
     return CLI_WRONG_USE;
 }
 
@@ -303,32 +302,32 @@ static int check_operands(const cli_usage *usage, char **operands, int count)
 
 /* ---- help ---- */
 
-static void add_group(cli_text *text, const cli_group *group, const char *out)
+static void add_group(gram_string *text, const cli_group *group, const char *out)
 {
     const size_t help_column = 24;
-    cli_text_add(text, "\n%s:\n", group->title);
+    gram_string_add(text, "\n%s:\n", group->title);
     for (size_t i = 0; i < group->count; i++) {
         const cli_option *option = &group->options[i];
         if (!option->help) continue;
-        cli_text_add(text, "  ");
-        if (option->letter) cli_text_add(text, "-%c, ", option->letter);
-        cli_text_add(text, "--%s", option->name);
-        if (option->argument) cli_text_add(text, " %s", option->argument);
-        cli_text_pad(text, help_column);
-        cli_text_add(text, "%s\n", out && strcmp(option->name, "out") == 0 ? out : option->help);
+        gram_string_add(text, "  ");
+        if (option->letter) gram_string_add(text, "-%c, ", option->letter);
+        gram_string_add(text, "--%s", option->name);
+        if (option->argument) gram_string_add(text, " %s", option->argument);
+        gram_string_pad(text, help_column);
+        gram_string_add(text, "%s\n", out && strcmp(option->name, "out") == 0 ? out : option->help);
     }
 }
 
 static int print_help(const cli_usage *usage, const cli_group *groups, size_t group_count)
 {
     const cli_common standard = {0};
-    cli_text text = {0};
-    cli_text_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
+    gram_string text = {0};
+    gram_string_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
     for (size_t g = 0; g < group_count; g++) add_group(&text, &groups[g], usage->out);
     if (usage->more) usage->more(&text);
-    cli_text_add(&text, "\nExamples:\n%s", usage->examples);
+    gram_string_add(&text, "\nExamples:\n%s", usage->examples);
     const int code = cli_write(&standard, &text);
-    cli_text_free(&text);
+    gram_string_free(&text);
     return code;
 }
 

@@ -52,6 +52,30 @@ typedef struct cli_option {
     const cli_choice *choices;
 } cli_option;
 
+/* Rows of such tables, for options without a letter. */
+#define CLI_ROW(name, type, place, argument, help)                                                                     \
+    {                                                                                                                  \
+        name, 0, type, place, argument, help, 0, 0, NULL                                                               \
+    }
+#define CLI_ROW_FLAG(name, place, help)                                                                                \
+    {                                                                                                                  \
+        name, 0, CLI_FLAG, place, NULL, help, 0, 0, NULL                                                               \
+    }
+#define CLI_ROW_INTEGER(name, place, argument, least, most, help)                                                      \
+    {                                                                                                                  \
+        name, 0, CLI_INTEGER, place, argument, help, least, most, NULL                                                 \
+    }
+#define CLI_ROW_CHOICE(name, place, argument, choices, help)                                                           \
+    {                                                                                                                  \
+        name, 0, CLI_CHOICE, place, argument, help, 0, 0, choices                                                      \
+    }
+/* A choice that no number follows, and the end of a table of them. */
+#define CLI_WORD(name, value)                                                                                          \
+    {                                                                                                                  \
+        name, value, NULL, 0, 0                                                                                        \
+    }
+#define CLI_WORDS_END CLI_WORD(NULL, 0)
+
 /* A table and the struct that its values go to. */
 typedef struct cli_group {
     const char *title;
@@ -66,8 +90,8 @@ typedef struct cli_usage {
     const char *about;    /* a paragraph, lines ended */
     const char *examples;
     int least_operands, most_operands;
-    void (*more)(cli_text *text); /* adds a section to --help, or NULL */
-    const char *out;              /* what --help says of --out; NULL: "write the result to FILE" */
+    void (*more)(gram_string *text); /* adds a section to --help, or NULL */
+    const char *out;                 /* what --help says of --out; NULL: "write the result to FILE" */
 } cli_usage;
 
 /* The options that choose and prepare data. */

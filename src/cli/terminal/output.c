@@ -46,14 +46,14 @@ static int cannot_write(const char *path)
                     path, strerror(errno));
 }
 
-static int write_to(int descriptor, const char *path, const cli_text *text)
+static int write_to(int descriptor, const char *path, const gram_string *text)
 {
     if (cli_write_fully(descriptor, text->data, text->length) == 0) return CLI_DONE;
     return errno == EPIPE ? CLI_DONE : cannot_write(path);
 }
 
 /* A device or a pipe is written as it is. */
-static int write_device(const char *path, const cli_text *text)
+static int write_device(const char *path, const gram_string *text)
 {
     const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot_write(path);
@@ -98,7 +98,7 @@ int cli_output_check(const char *path)
     return CLI_DONE;
 }
 
-static int write_file(const char *path, const cli_text *text)
+static int write_file(const char *path, const gram_string *text)
 {
     cli_aside aside;
     int code = cli_aside_open(path, &aside);
@@ -107,7 +107,7 @@ static int write_file(const char *path, const cli_text *text)
     return cli_aside_close(path, &aside, code);
 }
 
-int cli_write(const cli_common *common, const cli_text *text)
+int cli_write(const cli_common *common, const gram_string *text)
 {
     struct stat facts;
     if (text->failed || !text->data)
@@ -132,7 +132,7 @@ int cli_stream_open(const char *path, cli_stream *stream)
     return code;
 }
 
-int cli_stream_put(cli_stream *stream, const cli_text *text)
+int cli_stream_put(cli_stream *stream, const gram_string *text)
 {
     if (text->failed) return cli_no_memory();
     if (stream->gone || text->length == 0) return CLI_DONE;

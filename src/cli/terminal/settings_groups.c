@@ -58,21 +58,21 @@ static const char *help_of(const gram_option_facts *option, int no)
 }
 
 /* "of krr and gp: ..." where they say the same, else "krr: ...; gp: ..." */
-static void write_help(const owners *all, int no, cli_text *text)
+static void write_help(const owners *all, int no, gram_string *text)
 {
     int same = 1;
     for (int64_t k = 1; k < all->count; k++)
         same &= strcmp(help_of(&all->option[k], no), help_of(&all->option[0], no)) == 0;
-    if (same) cli_text_add(text, "%s", help_of(&all->option[0], no));
+    if (same) gram_string_add(text, "%s", help_of(&all->option[0], no));
     for (int64_t k = 0; k < all->count && !same; k++)
-        cli_text_add(text, "%s%s: %s", k > 0 ? "; " : "", all->method[k].name, help_of(&all->option[k], no));
+        gram_string_add(text, "%s%s: %s", k > 0 ? "; " : "", all->method[k].name, help_of(&all->option[k], no));
     if (!same || all->count == 1) return;
-    cli_text_add(text, " (");
-    for (int64_t k = 0; k < all->count; k++) cli_text_add(text, "%s%s", k > 0 ? ", " : "", all->method[k].name);
-    cli_text_add(text, ")");
+    gram_string_add(text, " (");
+    for (int64_t k = 0; k < all->count; k++) gram_string_add(text, "%s%s", k > 0 ? ", " : "", all->method[k].name);
+    gram_string_add(text, ")");
 }
 
-static cli_text *new_text(cli_method_options *made)
+static gram_string *new_text(cli_method_options *made)
 {
     return made->text_count < MOST_TEXTS ? &made->texts[made->text_count++] : NULL;
 }
@@ -81,9 +81,9 @@ static void add_option(cli_method_options *made, size_t group, const owners *all
 {
     const gram_option_facts *option = &all->option[0];
     cli_group *to = &made->groups[group];
-    cli_text *name = new_text(made), *help = new_text(made);
+    gram_string *name = new_text(made), *help = new_text(made);
     if (!name || !help || to->count == CLI_MOST_SETTINGS || !help_of(option, no)) return;
-    cli_text_add(name, "%s%s", no ? "no-" : "", option->name);
+    gram_string_add(name, "%s%s", no ? "no-" : "", option->name);
     write_help(all, no, help);
     if (name->failed || help->failed) return;
     made->options[group][to->count++] = (cli_option){
@@ -114,7 +114,7 @@ static size_t group_of(cli_method_options *made, const gram_method_facts *method
     for (size_t g = 1; g < made->group_count; g++)
         if (strcmp(made->groups[g].title, start) == 0) return g;
     const size_t g = made->group_count++;
-    cli_text_add(&made->titles[g], "%s", start);
+    gram_string_add(&made->titles[g], "%s", start);
     made->groups[g] = (cli_group){made->titles[g].data, made->options[g], 0, &made->settings};
     return g;
 }
@@ -130,13 +130,13 @@ static int is_last(int64_t index)
 /* "auto, krr (kernel ridge regression), ..." and "an expression (default: rbf; gp: const*rbf; ...)" */
 static void write_methods(cli_method_options *made)
 {
-    cli_text_add(&made->names, "auto (default: by the target)");
-    cli_text_add(&made->kernels, "an expression (default, with one length-scale per feature:");
+    gram_string_add(&made->names, "auto (default: by the target)");
+    gram_string_add(&made->kernels, "an expression (default, with one length-scale per feature:");
     for (int64_t i = 0; i < gram_method_count(); i++) {
         const gram_method_facts method = method_at(i);
         if (!is_last(i)) continue;
-        cli_text_add(&made->names, ", %s (%s)", method.name, method.title);
-        if (method.kernel) cli_text_add(&made->kernels, " %s for %s,", method.kernel, method.name);
+        gram_string_add(&made->names, ", %s (%s)", method.name, method.title);
+        if (method.kernel) gram_string_add(&made->kernels, " %s for %s,", method.kernel, method.name);
     }
     if (made->kernels.length > 0) made->kernels.data[made->kernels.length - 1] = ')';
 }
@@ -166,9 +166,9 @@ int cli_method_options_make(cli_method_options *made)
 
 void cli_method_options_free(cli_method_options *made)
 {
-    for (size_t i = 0; i < made->text_count; i++) cli_text_free(&made->texts[i]);
-    for (size_t g = 0; g < made->group_count; g++) cli_text_free(&made->titles[g]);
-    cli_text_free(&made->names);
-    cli_text_free(&made->kernels);
+    for (size_t i = 0; i < made->text_count; i++) gram_string_free(&made->texts[i]);
+    for (size_t g = 0; g < made->group_count; g++) gram_string_free(&made->titles[g]);
+    gram_string_free(&made->names);
+    gram_string_free(&made->kernels);
     free(made->texts);
 }

@@ -10,10 +10,10 @@ typedef struct cli_method_options {
     cli_settings settings; /* where their values go */
     size_t group_count;    /* one for options of several methods, then one for each method that has others */
     cli_group groups[CLI_MOST_METHODS + 1];
-    cli_text titles[CLI_MOST_METHODS + 1];
+    gram_string titles[CLI_MOST_METHODS + 1];
     cli_option options[CLI_MOST_METHODS + 1][CLI_MOST_SETTINGS];
-    cli_text names, kernels; /* what help says of --method and --kernel */
-    cli_text *texts;         /* that the tables point to */
+    gram_string names, kernels; /* what help says of --method and --kernel */
+    gram_string *texts;         /* that the tables point to */
     size_t text_count;
 } cli_method_options;
 

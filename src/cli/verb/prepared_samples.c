@@ -4,14 +4,14 @@
 
 #include "cli/terminal/data_origin.h"
 
+#define PLACE(field) offsetof(cli_rows_options, field)
+
 static const cli_option sample_options[] = {
-    {"format", 0, CLI_CHOICE, offsetof(cli_rows_options, format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"features", 0, CLI_TEXT, offsetof(cli_rows_options, features), "LIST", "the columns to use, e.g. x1,x3:x5,7", 0, 0,
-     NULL},
-    {"ignore", 0, CLI_TEXT, offsetof(cli_rows_options, ignore), "LIST", "the columns to leave out", 0, 0, NULL},
-    {"missing", 0, CLI_CHOICE, offsetof(cli_rows_options, missing), "HOW",
-     "drop rows with missing values, or use the mean", 0, 0, cli_missings},
-    {"no-scale", 0, CLI_FLAG, offsetof(cli_rows_options, no_scale), NULL, "do not standardise the columns", 0, 0, NULL},
+    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW("features", CLI_TEXT, PLACE(features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
+    CLI_ROW("ignore", CLI_TEXT, PLACE(ignore), "LIST", "the columns to leave out"),
+    CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings, "drop rows with missing values, or use the mean"),
+    CLI_ROW_FLAG("no-scale", PLACE(no_scale), "do not standardise the columns"),
 };
 
 cli_group cli_rows_group(cli_rows_options *options)

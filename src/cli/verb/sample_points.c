@@ -1,6 +1,4 @@
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,60 +10,13 @@ enum { MOST_POINTS = 10000000 };
 
 /* ---- grids ---- */
 
-static int bad_grid(const char *text)
+int cli_sample_grid(const char *text, gram_grid *grid)
 {
+    int bad = gram_grid_parse(text, grid) < 0;
+    for (int a = 0; a < grid->axis_count; a++) bad |= grid->axes[a].count > MOST_POINTS;
+    if (!bad) return CLI_DONE;
     return cli_fail(CLI_WRONG_USE, "For example --grid 0:10:200, or --grid 0:1:50,0:1:50 in two dimensions.",
                     "sample: --grid '%s' is not a:b:n with a < b and n >= 2", text);
-}
-
-/* A number with ':' after it; returns what follows, or NULL. */
-static const char *read_end(const char *text, double *value)
-{
-    const size_t length = gram_number_parse(text, strlen(text), value);
-    return length > 0 && text[length] == ':' && isfinite(*value) ? text + length + 1 : NULL;
-}
-
-/* Reads one axis; returns what follows it, or NULL. */
-static const char *read_axis(const char *text, sample_axis *axis)
-{
-    char *end;
-    text = read_end(text, &axis->from);
-    if (text) text = read_end(text, &axis->to);
-    if (!text) return NULL;
-    errno = 0;
-    axis->count = strtoll(text, &end, 10);
-    if (end == text || errno || axis->count < 2 || axis->count > MOST_POINTS) return NULL;
-    return axis->from < axis->to ? end : NULL;
-}
-
-int cli_sample_grid(const char *text, sample_points *points)
-{
-    const char *rest = text;
-    do {
-        if (points->axis_count == SAMPLE_MOST_AXES) return bad_grid(text);
-        rest = read_axis(rest + (points->axis_count > 0), &points->axes[points->axis_count]);
-        if (!rest) return bad_grid(text);
-        points->axis_count++;
-    } while (*rest == ',');
-    return *rest == '\0' ? CLI_DONE : bad_grid(text);
-}
-
-static double axis_value(const sample_axis *axis, int64_t i)
-{
-    if (i == axis->count - 1) return axis->to;
-    return axis->from + (axis->to - axis->from) * (double)i / (double)(axis->count - 1);
-}
-
-/* The last axis runs fastest. */
-static void fill_grid(sample_points *points)
-{
-    for (int64_t i = 0; i < points->n; i++) {
-        int64_t rest = i;
-        for (int a = points->axis_count - 1; a >= 0; a--) {
-            points->shown[i * points->axis_count + a] = axis_value(&points->axes[a], rest % points->axes[a].count);
-            rest /= points->axes[a].count;
-        }
-    }
 }
 
 /* ---- what the model makes of them ---- */
@@ -73,10 +24,11 @@ static void fill_grid(sample_points *points)
 static int check_features(const gram_model *model, const sample_points *points)
 {
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
-    if (known->feature_count != points->axis_count)
+    if (known->feature_count != points->grid.axis_count)
         return cli_fail(CLI_WRONG_USE, "Give one a:b:n for each feature, or points of a file by --at FILE.",
-                        "sample: a grid of %d dimension%s, and the model has %" PRId64 " feature%s", points->axis_count,
-                        points->axis_count == 1 ? "" : "s", known->feature_count, known->feature_count == 1 ? "" : "s");
+                        "sample: a grid of %d dimension%s, and the model has %" PRId64 " feature%s",
+                        points->grid.axis_count, points->grid.axis_count == 1 ? "" : "s", known->feature_count,
+                        known->feature_count == 1 ? "" : "s");
     for (int64_t f = 0; f < known->feature_count; f++)
         if (known->features[f].text)
             return cli_fail(CLI_WRONG_USE, "Give points of a file by --at FILE.",
@@ -123,19 +75,18 @@ static int make_points(cli_session *session, sample_points *points)
 
 int cli_sample_points_make(cli_session *session, const gram_model *model, sample_points *points)
 {
-    double count = 1;
+    const double count = gram_grid_count(&points->grid);
     int code = model ? check_features(model, points) : CLI_DONE;
     if (code != CLI_DONE) return code;
-    for (int a = 0; a < points->axis_count; a++) count *= (double)points->axes[a].count;
     if (count > MOST_POINTS)
         return cli_fail(CLI_WRONG_USE, "Use a coarser one.",
                         "sample: a grid of %.3g points is more than the limit of %d", count, MOST_POINTS);
     points->n = (int64_t)count;
-    points->d = points->shown_columns = points->axis_count;
+    points->d = points->shown_columns = points->grid.axis_count;
     code = make_room(points);
     if (code == CLI_DONE) code = name_columns(model, points);
     if (code != CLI_DONE) return code;
-    fill_grid(points);
+    gram_grid_fill(&points->grid, points->shown);
     const gram_column *features = model ? gram_preparation_describe(gram_model_preparation(model))->features : NULL;
     for (int64_t i = 0; i < points->n; i++)
         for (int64_t a = 0; a < points->d; a++) {

@@ -10,27 +10,28 @@
 #include "cli/report/report_rows.h"
 
 static const cli_choice preconditions[] = {
-    {"med", GRAM_STEIN_METRIC_MED, NULL, 0, 0},
-    {"sclmed", GRAM_STEIN_METRIC_SCLMED, NULL, 0, 0},
-    {"smpcov", GRAM_STEIN_METRIC_SMPCOV, NULL, 0, 0},
-    {"id", GRAM_STEIN_METRIC_ID, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("med", GRAM_STEIN_METRIC_MED),
+    CLI_WORD("sclmed", GRAM_STEIN_METRIC_SCLMED),
+    CLI_WORD("smpcov", GRAM_STEIN_METRIC_SMPCOV),
+    CLI_WORD("id", GRAM_STEIN_METRIC_ID),
+    CLI_WORDS_END,
 };
 
 /* "Not given" differs from med by its number. */
 enum { NOT_GIVEN = -7 };
 
+#define PLACE(field) offsetof(cli_scored_options, field)
+
 static const cli_option scored_options[] = {
-    {"scores", 0, CLI_TEXT, offsetof(cli_scored_options, scores), "S",
-     "scores, grad log p at each row: a file beside DATA, or columns of it", 0, 0, NULL},
-    {"density", 0, CLI_TEXT, offsetof(cli_scored_options, density), "NAME",
-     "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above", 0, 0, NULL},
-    {"density-data", 0, CLI_TEXT, offsetof(cli_scored_options, density_data), "FILE",
-     "observations of the density logistic: columns, and labels 0 or 1 last", 0, 0, NULL},
-    {"kernel", 'k', CLI_TEXT, offsetof(cli_scored_options, kernel), "E", "base kernel (default: imq by --precondition)",
-     0, 0, NULL},
-    {"precondition", 0, CLI_CHOICE, offsetof(cli_scored_options, precondition), "P",
-     "metric of imq: med (default), sclmed, smpcov or id", 0, 0, preconditions},
+    CLI_ROW("scores", CLI_TEXT, PLACE(scores), "S",
+            "scores, grad log p at each row: a file beside DATA, or columns of it"),
+    CLI_ROW("density", CLI_TEXT, PLACE(density), "NAME",
+            "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above"),
+    CLI_ROW("density-data", CLI_TEXT, PLACE(density_data), "FILE",
+            "observations of the density logistic: columns, and labels 0 or 1 last"),
+    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition)", 0, 0, NULL},
+    CLI_ROW_CHOICE("precondition", PLACE(precondition), "P", preconditions,
+                   "metric of imq: med (default), sclmed, smpcov or id"),
 };
 
 cli_group cli_scored_group(cli_scored_options *options)
@@ -39,19 +40,19 @@ cli_group cli_scored_group(cli_scored_options *options)
     return (cli_group){"Density and kernel", scored_options, sizeof scored_options / sizeof *scored_options, options};
 }
 
-void cli_scored_help(cli_text *text)
+void cli_scored_help(gram_string *text)
 {
-    cli_text_add(text,
-                 "\nDensities:\n"
-                 "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
-                 "  student(df=5, mean=0, cov=...)        multivariate t\n"
-                 "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
-                 "                                        of Gaussians; sd: one number or one each; or cov\n"
-                 "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
-                 "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
-                 "                                        without intercept on --density-data, prior N(0, sd^2)\n"
-                 "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
-                 "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
+    gram_string_add(text,
+                    "\nDensities:\n"
+                    "  gaussian(mean=0, cov=[1,0;0,1])       or sd=1; mean and sd: one number or a list\n"
+                    "  student(df=5, mean=0, cov=...)        multivariate t\n"
+                    "  mixture(means=[0,0;3,3], weights=[1,2], sd=1)\n"
+                    "                                        of Gaussians; sd: one number or one each; or cov\n"
+                    "  banana(b=0.03, sd=10)                 x1 ~ N(0, sd^2), x2 + b (x1^2 - sd^2) ~ N(0, 1)\n"
+                    "  logistic(sd=10)                       posterior of the coefficients of a logistic regression\n"
+                    "                                        without intercept on --density-data, prior N(0, sd^2)\n"
+                    "Preconditioners of the base kernel (1 + (x-y)' G^-1 (x-y))^-1/2:\n"
+                    "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
 }
 
 int cli_scored_check(const char *verb, const cli_scored_options *options, int needed)

@@ -16,7 +16,7 @@ typedef struct cli_scored_options {
 cli_group cli_scored_group(cli_scored_options *options);
 
 /* What --help says of densities. */
-void cli_scored_help(cli_text *text);
+void cli_scored_help(gram_string *text);
 
 /* Options that do not go together, named by the verb. `needed`: there must be scores. Returns CLI_DONE or the exit code
  * after a message. */

@@ -8,7 +8,6 @@
 #include "cli/report/class_names.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
@@ -24,8 +23,7 @@ static const cli_usage usage = {
     1,
     2,
     NULL,
-    "write the model to FILE instead of M2",
-};
+    "write the model to FILE instead of M2"};
 
 typedef struct convert_state {
     const char *from, *to;
@@ -107,10 +105,10 @@ typedef struct text_sink {
 static int put_text(void *user, const char *bytes, size_t length)
 {
     text_sink *sink = user;
-    cli_text text = {0};
-    cli_text_put(&text, bytes, length);
+    gram_string text = {0};
+    gram_string_put(&text, bytes, length);
     sink->code = cli_stream_put(&sink->stream, &text);
-    cli_text_free(&text);
+    gram_string_free(&text);
     return sink->code != CLI_DONE;
 }
 
@@ -148,60 +146,56 @@ static int64_t dimension_of(const gram_model *model)
     return gram_points_dimension(gram_function_centres(gram_model_function(model)));
 }
 
-static void write_json(const convert_state *state, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "from", state->from);
-    cli_json_string(&json, "model", state->to);
-    cli_json_string(&json, "format", state->to_gram ? "gram" : "libsvm");
-    cli_json_string(&json, "method", gram_model_method(state->model));
-    cli_json_string(&json, "task", gram_model_task(state->model));
-    cli_json_string(&json, "kernel", state->kernel);
+    const convert_state *state = report_;
+    (void)session;
+    gram_json_string(json, "from", state->from);
+    gram_json_string(json, "model", state->to);
+    gram_json_string(json, "format", state->to_gram ? "gram" : "libsvm");
+    gram_json_string(json, "method", gram_model_method(state->model));
+    gram_json_string(json, "task", gram_model_task(state->model));
+    gram_json_string(json, "kernel", state->kernel);
     const gram_classes *classes = gram_description_classes(state->description);
-    if (classes->count > 0) cli_classes_json(&json, classes);
-    cli_json_integer(&json, "n_support", support_count(state->model));
-    cli_json_integer(&json, "d", dimension_of(state->model));
-    cli_json_truth(&json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    if (classes->count > 0) cli_classes_json(json, classes);
+    gram_json_integer(json, "n_support", support_count(state->model));
+    gram_json_integer(json, "d", dimension_of(state->model));
+    gram_json_truth(json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
 }
 
-static void write_table(const convert_state *state, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const convert_state *state = report_;
+    (void)session;
     char count[CLI_SHORT_SIZE];
     const int64_t d = dimension_of(state->model);
     const char *const kinds[2] = {"model of gram", "model of LIBSVM"};
     cli_add_row(text, kinds[state->to_gram], state->from);
     cli_add_row(text, kinds[!state->to_gram], state->to);
     cli_add_label(text, "task");
-    cli_text_add(text, "%s", gram_model_task(state->model));
+    gram_string_add(text, "%s", gram_model_task(state->model));
     const gram_classes *classes = gram_description_classes(state->description);
     if (classes->count > 0) {
-        cli_text_add(text, ", ");
+        gram_string_add(text, ", ");
         cli_classes_print(text, classes);
     }
-    if (gram_model_array(state->model, "sigmoids", NULL, NULL)) cli_text_add(text, ", with probabilities");
-    cli_text_add(text, "\n");
+    if (gram_model_array(state->model, "sigmoids", NULL, NULL)) gram_string_add(text, ", with probabilities");
+    gram_string_add(text, "\n");
     cli_add_row(text, "kernel", state->kernel);
     cli_add_label(text, "support vectors");
-    cli_text_add(text, "%s in %" PRId64 " column%s\n", cli_count(support_count(state->model), count), d, cli_plural(d));
+    gram_string_add(text, "%s in %" PRId64 " column%s\n", cli_count(support_count(state->model), count), d,
+                    cli_plural(d));
 }
 
 /* The output itself may be on standard output: then there is no report. */
 static int print_report(cli_session *session, convert_state *state)
 {
-    cli_text text = {0};
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
     state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
     if (!state->kernel) return cli_no_memory();
     const gram_status status = gram_model_describe(session->context, state->model, state->from, &state->description);
     if (status < 0) return cli_session_fail(session, status, 1, NULL);
-    if (session->common->json)
-        write_json(state, &text);
-    else
-        write_table(state, &text);
-    return cli_report_write(session, &text);
+    return cli_report_print(session, state, write_json, write_table);
 }
 
 int cli_convert(int count, char **arguments)

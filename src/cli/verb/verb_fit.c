@@ -14,8 +14,6 @@
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/settings_groups.h"
 
@@ -33,6 +31,7 @@ typedef struct fit_state {
     gram_learner *learner;
     gram_model *before; /* --resume */
     gram_model *model;
+    cli_model_report report;
 } fit_state;
 
 #define PLACE(field) offsetof(fit_options, field)
@@ -41,40 +40,35 @@ typedef struct fit_state {
 enum { METHOD_OPTION = 0, KERNEL_OPTION = 2 };
 
 static const cli_option own_options[] = {
-    {"method", 0, CLI_SETTING, PLACE(settings), "NAME", NULL, 0, 0, NULL},
-    {"task", 0, CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)", 0, 0,
-     NULL},
-    {"kernel", 0, CLI_SETTING, PLACE(settings), "E", NULL, 0, 0, NULL},
-    {"resume", 0, CLI_TEXT, PLACE(resume), "M.gram",
-     "resume a fit that was stopped, on the same DATA; only its limits may be changed", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    CLI_ROW("method", CLI_SETTING, PLACE(settings), "NAME", NULL),
+    CLI_ROW("task", CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)"),
+    CLI_ROW("kernel", CLI_SETTING, PLACE(settings), "E", NULL),
+    CLI_ROW("resume", CLI_TEXT, PLACE(resume), "M.gram",
+            "resume a fit that was stopped, on the same DATA; only its limits may be changed"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_option data_options[] = {
-    {"target", 0, CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)", 0, 0, NULL},
-    {"features", 0, CLI_SETTING, PLACE(settings), "LIST", "the feature columns, e.g. x1,x3:x5,7 (default: the others)",
-     0, 0, NULL},
-    {"ignore", 0, CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out", 0, 0, NULL},
-    {"weights", 0, CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows", 0, 0, NULL},
-    {"groups", 0, CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together", 0,
-     0, NULL},
-    {"ordered", 0, CLI_YES, PLACE(settings), NULL, "rows are in order of time: folds of --tune cv go forward in it", 0,
-     0, NULL},
-    {"missing", 0, CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean", 0, 0, NULL},
-    {"no-scale", 0, CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise", 0, 0, NULL},
-    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
+    CLI_ROW("target", CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)"),
+    CLI_ROW("features", CLI_SETTING, PLACE(settings), "LIST",
+            "the feature columns, e.g. x1,x3:x5,7 (default: the others)"),
+    CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
+    CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
+    CLI_ROW("groups", CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together"),
+    CLI_ROW("ordered", CLI_YES, PLACE(settings), NULL,
+            "rows are in order of time: folds of --tune cv go forward in it"),
+    CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
+    CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
+    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
 static const cli_usage usage = {
     "fit",
     "DATA",
     "Learns a model from a table (.csv, .tsv, .npy, .svm; - is standard input) and writes it with -o. Text columns "
-    "become\n"
-    "categories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. Numbers "
-    "of the kernel\n"
-    "that are left out, and the strength of the penalty, are chosen from the data, as --tune says. A number that is "
-    "given is where\n"
-    "the choice starts; append ! to hold it fixed.\n",
+    "become\ncategories and numbers are standardised. A target of text or of few whole numbers is learnt as classes. "
+    "Numbers of the kernel\nthat are left out, and the strength of the penalty, are chosen from the data, as --tune "
+    "says. A number that is given is where\nthe choice starts; append ! to hold it fixed.\n",
     "  gram fit data.csv -o model.gram\n"
     "  gram fit data.csv --target price --ignore id --kernel 'matern(nu=1.5)' --plot fit.svg -o model.gram\n"
     "  gram fit data.csv --kernel 'rbf(ell=0.5)' --noise 0.1 -o model.gram\n"
@@ -86,90 +80,88 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    "write the model to FILE",
-};
+    "write the model to FILE"};
 
 /* ---- the report ---- */
 
-static void add_task(cli_text *text, const gram_lesson *lesson)
+static void add_task(gram_string *text, const gram_lesson *lesson)
 {
     const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
     if (lesson->task == GRAM_TASK_CLASSIFICATION) {
-        cli_text_add(text, "Classification%s: ",
-                     !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
-                                                                        : "");
-        cli_text_add(text, "%s, ", name);
+        gram_string_add(text, "Classification%s: ",
+                        !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
+                                                                           : "");
+        gram_string_add(text, "%s, ", name);
         cli_classes_print(text, lesson->classes);
     } else if (lesson->few_values > 0) {
-        cli_text_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
-                     lesson->few_values);
+        gram_string_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
+                        lesson->few_values);
     } else {
-        cli_text_add(text, "Regression: ");
+        gram_string_add(text, "Regression: ");
     }
 }
 
-static void add_assumptions(cli_text *text, const gram_lesson *lesson)
+static void add_assumptions(gram_string *text, const gram_lesson *lesson)
 {
     char rows[CLI_SHORT_SIZE];
     const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
     const int64_t dropped = lesson->data->table_rows - lesson->n;
     if (lesson->task == GRAM_TASK_ONE_CLASS) {
-        cli_text_add(text, "One class: a region that holds most rows");
+        gram_string_add(text, "One class: a region that holds most rows");
     } else {
         add_task(text, lesson);
         if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
     }
-    cli_text_add(text, " on ");
+    gram_string_add(text, " on ");
     cli_add_features(text, known);
-    cli_text_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
-    if (dropped > 0) cli_text_add(text, ", %s dropped", cli_count(dropped, rows));
-    cli_text_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
+    gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
+    if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
+    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
 }
 
-static void add_place(cli_session *session, cli_text *text, const fit_state *fit)
+static void add_place(cli_session *session, gram_string *text, const fit_state *fit)
 {
     char size[GRAM_BYTES_SIZE];
     struct stat facts;
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
     cli_add_label(text, "time, memory");
-    cli_text_add(text, "%.2f s, %s\n", cli_session_seconds(session), gram_bytes_format(cli_memory_peak(), size));
+    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
+                    gram_bytes_format(gram_system_memory_peak(), size));
     if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
     if (fit->own->model && stat(fit->own->model, &facts) == 0) {
         cli_add_label(text, "model");
-        cli_text_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+        gram_string_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
     }
     if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
 }
 
-static void write_table(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const fit_state *fit = report_;
     add_assumptions(text, gram_learner_lesson(fit->learner));
-    cli_model_report_print(session, text, report);
+    cli_model_report_print(session, text, &fit->report);
     add_place(session, text, fit);
 }
 
-static void json_path(cli_json *json, const char *key, const char *path)
+static void json_path(gram_json *json, const char *key, const char *path)
 {
     if (path)
-        cli_json_string(json, key, path);
+        gram_json_string(json, key, path);
     else
-        cli_json_null(json, key);
+        gram_json_null(json, key);
 }
 
-static void write_json(cli_session *session, const fit_state *fit, const cli_model_report *report, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_model_report_json(&json, report);
-    cli_json_string(&json, "data", fit->file);
-    cli_json_truth(&json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    if (fit->own->resume) cli_json_string(&json, "resume", fit->own->resume);
-    json_path(&json, "model", fit->own->model);
-    if (fit->own->plot) cli_json_string(&json, "plot", fit->own->plot);
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    const fit_state *fit = report_;
+    cli_model_report_json(json, &fit->report);
+    gram_json_string(json, "data", fit->file);
+    gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
+    gram_json_number(json, "seconds", cli_session_seconds(session));
+    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+    if (fit->own->resume) gram_json_string(json, "resume", fit->own->resume);
+    json_path(json, "model", fit->own->model);
+    if (fit->own->plot) gram_json_string(json, "plot", fit->own->plot);
 }
 
 /* The line on standard error before the work. */
@@ -187,14 +179,14 @@ static void say_plan(void *user, const gram_learn_plan *plan)
 
 /* ---- the picture ---- */
 
-static int draw(cli_session *session, const fit_state *fit, const cli_model_report *report)
+static int draw(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
     const gram_prepared *data = lesson->data;
     const gram_column *feature = gram_preparation_describe(lesson->preparation)->features;
     double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample = {0};
-    cli_picture picture = {fit->model, fit->file, NULL, &sample, &report->relevance};
+    cli_picture picture = {fit->model, fit->file, NULL, &sample, &fit->report.relevance};
     if (!f) return cli_no_memory();
     const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
@@ -272,23 +264,15 @@ static int write_model(cli_session *session, const fit_state *fit)
 }
 
 /* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
-static int finish(cli_session *session, const fit_state *fit)
+static int finish(cli_session *session, fit_state *fit)
 {
-    cli_text text = {0};
-    cli_model_report report = {0};
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own->model, &report);
+    int code = cli_model_report_find(session, fit->model, fit->own->model, &fit->report);
     if (code == CLI_DONE) code = write_model(session, fit);
-    if (code == CLI_DONE) {
-        if (fit->own->plot) drawn = regression ? draw(session, fit, &report) : draw_classes(session, fit);
-        if (session->common->json)
-            write_json(session, fit, &report, &text);
-        else
-            write_table(session, fit, &report, &text);
-        code = cli_report_write(session, &text);
-    }
-    cli_model_report_free(&report);
+    if (code != CLI_DONE) return code;
+    if (fit->own->plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    code = cli_report_print(session, fit, write_json, write_table);
     return code == CLI_DONE ? drawn : code;
 }
 
@@ -327,6 +311,7 @@ static int run(cli_method_options *of_methods, int count, char **arguments)
     if (code == CLI_DONE) code = check_use(&own);
     if (code == CLI_DONE) code = learn(&session, operands[0], &fit);
     if (code == CLI_DONE) code = finish(&session, &fit);
+    cli_model_report_free(&fit.report);
     gram_learner_destroy(fit.learner);
     gram_model_destroy(fit.model);
     gram_model_destroy(fit.before);

@@ -9,7 +9,6 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
@@ -23,8 +22,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    NULL,
-};
+    NULL};
 
 typedef struct info_state {
     const char *file;
@@ -59,116 +57,115 @@ static int find_all(cli_session *session, const char *path, info_state *state)
 
 /* ---- as JSON ---- */
 
-static void json_column(cli_json *json, const gram_column *column)
+static void json_column(gram_json *json, const gram_column *column)
 {
-    cli_json_open(json, NULL, '{');
-    cli_json_string(json, "name", column->name);
-    cli_json_string(json, "kind", column->text ? "text" : "number");
+    gram_json_open(json, NULL, '{');
+    gram_json_string(json, "name", column->name);
+    gram_json_string(json, "kind", column->text ? "text" : "number");
     if (column->text) {
-        cli_json_open(json, "levels", '[');
-        for (int64_t i = 0; i < column->level_count; i++) cli_json_string(json, NULL, column->levels[i]);
-        cli_json_close(json, '[');
+        gram_json_open(json, "levels", '[');
+        for (int64_t i = 0; i < column->level_count; i++) gram_json_string(json, NULL, column->levels[i]);
+        gram_json_close(json, '[');
     } else {
-        cli_json_number(json, "mean", column->mean);
-        cli_json_number(json, "deviation", column->deviation);
+        gram_json_number(json, "mean", column->mean);
+        gram_json_number(json, "deviation", column->deviation);
     }
-    cli_json_close(json, '{');
+    gram_json_close(json, '{');
 }
 
-static void json_columns(cli_json *json, const gram_preparation *preparation)
+static void json_columns(gram_json *json, const gram_preparation *preparation)
 {
     if (!preparation) return;
     const gram_preparation_description *known = gram_preparation_describe(preparation);
-    cli_json_open(json, "columns", '[');
+    gram_json_open(json, "columns", '[');
     for (int64_t f = 0; f < known->feature_count; f++) json_column(json, &known->features[f]);
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void write_json(const info_state *state, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "model", state->file);
-    cli_json_integer(&json, "bytes", (int64_t)state->bytes);
-    cli_json_string(&json, "version", gram_model_version(state->model));
-    cli_json_integer(&json, "centres", centre_count(state->model));
-    cli_json_integer(&json, "outputs", gram_function_outputs(gram_model_function(state->model)));
-    cli_model_report_json(&json, &state->report);
-    json_columns(&json, gram_model_preparation(state->model));
-    cli_words_json(&json, &state->words);
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    const info_state *state = report_;
+    (void)session;
+    gram_json_string(json, "model", state->file);
+    gram_json_integer(json, "bytes", (int64_t)state->bytes);
+    gram_json_string(json, "version", gram_model_version(state->model));
+    gram_json_integer(json, "centres", centre_count(state->model));
+    gram_json_integer(json, "outputs", gram_function_outputs(gram_model_function(state->model)));
+    cli_model_report_json(json, &state->report);
+    json_columns(json, gram_model_preparation(state->model));
+    cli_words_json(json, &state->words);
 }
 
 /* ---- for people ---- */
 
 enum { NAME_WIDTH = 20, MOST_COLUMNS = 40, MOST_LEVELS = 8 };
 
-static void add_levels(cli_text *text, const gram_column *column)
+static void add_levels(gram_string *text, const gram_column *column)
 {
     const int64_t count = column->level_count;
-    cli_text_add(text, "%" PRId64 " level%s:", count, cli_plural(count));
+    gram_string_add(text, "%" PRId64 " level%s:", count, cli_plural(count));
     for (int64_t i = 0; i < count && i < MOST_LEVELS; i++)
-        cli_text_add(text, "%s %s", i > 0 ? "," : "", column->levels[i]);
-    cli_text_add(text, count > MOST_LEVELS ? ", ...\n" : "\n");
+        gram_string_add(text, "%s %s", i > 0 ? "," : "", column->levels[i]);
+    gram_string_add(text, count > MOST_LEVELS ? ", ...\n" : "\n");
 }
 
-static void add_column(cli_text *text, const gram_column *column, int scaled)
+static void add_column(gram_string *text, const gram_column *column, int scaled)
 {
     char mean[CLI_SHORT_SIZE], deviation[CLI_SHORT_SIZE];
-    cli_text_add(text, "%s", column->name);
-    cli_text_pad(text, NAME_WIDTH);
+    gram_string_add(text, "%s", column->name);
+    gram_string_pad(text, NAME_WIDTH);
     if (column->text)
         add_levels(text, column);
     else if (scaled)
-        cli_text_add(text, "%-12s  %s\n", cli_short_number(column->mean, mean),
-                     cli_short_number(column->deviation, deviation));
+        gram_string_add(text, "%-12s  %s\n", cli_short_number(column->mean, mean),
+                        cli_short_number(column->deviation, deviation));
     else
-        cli_text_add(text, "as it is\n");
+        gram_string_add(text, "as it is\n");
 }
 
-static void add_columns(cli_session *session, cli_text *text, const gram_preparation *preparation)
+static void add_columns(cli_session *session, gram_string *text, const gram_preparation *preparation)
 {
     if (!preparation) return;
     const gram_preparation_description *known = gram_preparation_describe(preparation);
     const int64_t count = known->feature_count;
     cli_add_heading(session, text, "Features");
-    if (known->scaled) cli_text_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
+    if (known->scaled) gram_string_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
     for (int64_t f = 0; f < count && f < MOST_COLUMNS; f++) add_column(text, &known->features[f], known->scaled);
-    if (count > MOST_COLUMNS) cli_text_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
+    if (count > MOST_COLUMNS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
 }
 
-static void add_model(cli_text *text, const info_state *state)
+static void add_model(gram_string *text, const info_state *state)
 {
     char size[GRAM_BYTES_SIZE], count[CLI_SHORT_SIZE];
     const gram_preparation *preparation = gram_model_preparation(state->model);
     const int64_t centres = centre_count(state->model);
     cli_add_label(text, "model");
-    cli_text_add(text, "%s, %s, written by gram %s\n", state->file, gram_bytes_format(state->bytes, size),
-                 gram_model_version(state->model));
+    gram_string_add(text, "%s, %s, written by gram %s\n", state->file, gram_bytes_format(state->bytes, size),
+                    gram_model_version(state->model));
     cli_add_label(text, "method");
-    cli_text_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
+    gram_string_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
     if (preparation) {
-        cli_text_add(text, " of ");
+        gram_string_add(text, " of ");
         cli_add_targets(text, gram_preparation_describe(preparation));
-        cli_text_add(text, " on ");
+        gram_string_add(text, " on ");
         cli_add_features(text, gram_preparation_describe(preparation));
     }
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
     cli_add_label(text, "centres");
-    cli_text_add(text, "%s in %" PRId64 " column%s\n", cli_count(centres, count), dimension_of(state->model),
-                 cli_plural(dimension_of(state->model)));
+    gram_string_add(text, "%s in %" PRId64 " column%s\n", cli_count(centres, count), dimension_of(state->model),
+                    cli_plural(dimension_of(state->model)));
 }
 
 /* The ridge, or the noise, in the words of scikit-learn. */
-static void add_alpha(cli_text *text, const info_state *state)
+static void add_alpha(gram_string *text, const info_state *state)
 {
     char words[GRAM_ELSEWHERE_SIZE];
     if (gram_model_elsewhere(state->model, words)[0]) cli_add_row(text, "  ridge", words);
 }
 
-static void write_table(cli_session *session, const info_state *state, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const info_state *state = report_;
     add_model(text, state);
     cli_model_report_print(session, text, &state->report);
     add_columns(session, text, gram_model_preparation(state->model));
@@ -177,16 +174,6 @@ static void write_table(cli_session *session, const info_state *state, cli_text 
 }
 
 /* ---- the verb ---- */
-
-static int print_report(cli_session *session, const info_state *state)
-{
-    cli_text text = {0};
-    if (session->common->json)
-        write_json(state, &text);
-    else
-        write_table(session, state, &text);
-    return cli_report_write(session, &text);
-}
 
 int cli_info(int count, char **arguments)
 {
@@ -200,7 +187,7 @@ int cli_info(int count, char **arguments)
     if (code != CLI_CONTINUE) return code;
     code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands[0], &state);
-    if (code == CLI_DONE) code = print_report(&session, &state);
+    if (code == CLI_DONE) code = cli_report_print(&session, &state, write_json, write_table);
     cli_words_free(&state.words);
     cli_model_report_free(&state.report);
     gram_model_destroy(state.model);

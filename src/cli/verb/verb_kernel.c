@@ -10,8 +10,6 @@
 #include "cli/report/report_rows.h"
 #include "cli/report/spectrum_report.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/options.h"
 
 typedef struct kernel_options {
@@ -21,45 +19,36 @@ typedef struct kernel_options {
     cli_spectrum_options spectrum;
 } kernel_options;
 
+#define PLACE(field) offsetof(kernel_options, field)
+
 static const cli_option own_options[] = {
-    {"gram", 0, CLI_TEXT, offsetof(kernel_options, gram), "K.npy", "write the Gram matrix to a file", 0, 0, NULL},
-    {"dimension", 0, CLI_INTEGER, offsetof(kernel_options, dimension), "D",
-     "of the points, when there is no DATA (default: the least that fits)", 1, 1 << 30, NULL},
-    {"check", 0, CLI_FLAG, offsetof(kernel_options, spectrum.check), NULL,
-     "is K symmetric and positive semi-definite? if not: a certificate", 0, 0, NULL},
-    {"spectrum", 0, CLI_INTEGER, offsetof(kernel_options, spectrum.count), "K", "the K largest eigenvalues of K", 1,
-     1 << 30, NULL},
-    {"lambda", 0, CLI_POSITIVE, offsetof(kernel_options, spectrum.lambda), "L",
-     "the effective dimension tr K (K + n L I)^-1", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, offsetof(kernel_options, plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)",
-     0, 0, NULL},
+    CLI_ROW("gram", CLI_TEXT, PLACE(gram), "K.npy", "write the Gram matrix to a file"),
+    CLI_ROW_INTEGER("dimension", PLACE(dimension), "D", 1, 1 << 30,
+                    "of the points, when there is no DATA (default: the least that fits)"),
+    CLI_ROW_FLAG("check", PLACE(spectrum.check), "is K symmetric and positive semi-definite? if not: a certificate"),
+    CLI_ROW_INTEGER("spectrum", PLACE(spectrum.count), "K", 1, 1 << 30, "the K largest eigenvalues of K"),
+    CLI_ROW("lambda", CLI_POSITIVE, PLACE(spectrum.lambda), "L", "the effective dimension tr K (K + n L I)^-1"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)"),
 };
 
-static void add_kernels(cli_text *text);
+static void add_kernels(gram_string *text);
 
 static const cli_usage usage = {
     "kernel",
     "EXPRESSION [DATA]",
-    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is "
-    "standard\n"
-    "input), numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is "
-    "described\n"
-    "or written.\n",
+    "Describes a kernel and its parameters. With DATA (.csv, .tsv, .npy or .libsvm, also .gz; - is standard\ninput), "
+    "numbers that the expression leaves free are set by the median heuristic, and the Gram matrix is described\nor "
+    "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
     "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
     1,
     2,
     add_kernels,
-    NULL,
-};
+    NULL};
 
 /* At most this many rows are looked at for the range of the entries off the diagonal. */
 enum { MAX_SAMPLE = 512 };
-
-typedef struct range {
-    double least, most; /* NaN when there is nothing */
-} range;
 
 /* Everything that is printed. */
 typedef struct kernel_report {
@@ -72,8 +61,7 @@ typedef struct kernel_report {
     gram_points *points;
     gram_properties facts;
     int64_t n, d;
-    range diagonal, rest;
-    int64_t sampled;         /* rows that `rest` was taken from */
+    gram_matrix_ranges ranges;
     gram_spectrum *spectrum; /* NULL: it was not asked for */
     const gram_spectrum_report *spectrum_report;
     cli_words words;
@@ -159,37 +147,10 @@ static int write_gram(cli_session *session, const kernel_report *report)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-static void widen(range *r, double value)
+static int find_ranges(cli_session *session, kernel_report *report)
 {
-    if (!(value >= r->least)) r->least = value;
-    if (!(value <= r->most)) r->most = value;
-}
-
-static int diagonal_range(cli_session *session, kernel_report *report)
-{
-    double *values = calloc((size_t)report->n, sizeof *values);
-    if (!values) return cli_no_memory();
-    const gram_status status = gram_matrix_diagonal(session->context, report->resolved_kernel, report->points, values);
-    for (int64_t i = 0; i < report->n && status >= 0; i++) widen(&report->diagonal, values[i]);
-    free(values);
-    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
-}
-
-/* K on evenly spaced rows: points with a longer stride, nothing is copied. */
-static int rest_range(cli_session *session, kernel_report *report)
-{
-    gram_points *points = NULL;
-    const int64_t step = (report->n + MAX_SAMPLE - 1) / MAX_SAMPLE, m = (report->n + step - 1) / step;
-    double *K = calloc((size_t)(m * m), sizeof *K);
-    if (!K) return cli_no_memory();
-    gram_status status = gram_points_create_f64(session->context, m, report->d, gram_table_numbers(report->table),
-                                                step * gram_table_stride(report->table), &points);
-    if (status >= 0) status = gram_matrix(session->context, report->resolved_kernel, points, NULL, K, m);
-    for (int64_t i = 0; i < m && status >= 0; i++)
-        for (int64_t j = 0; j < i; j++) widen(&report->rest, K[i * m + j]);
-    report->sampled = m;
-    gram_points_release(points);
-    free(K);
+    const gram_status status =
+        gram_matrix_range(session->context, report->resolved_kernel, report->points, MAX_SAMPLE, &report->ranges);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
@@ -220,28 +181,37 @@ static int find_spectrum(cli_session *session, kernel_report *report)
 
 /* ---- as JSON ---- */
 
-static void json_order(cli_json *json, const char *key, double value)
+/* true, false, or null for what is not known */
+static void json_answer(gram_json *json, const char *key, gram_answer value)
 {
-    if (value == GRAM_INFINITE)
-        cli_json_string(json, key, "infinite");
+    if (value == GRAM_UNKNOWN)
+        gram_json_null(json, key);
     else
-        cli_json_number(json, key, value);
+        gram_json_truth(json, key, value == GRAM_YES);
 }
 
-static void json_properties(cli_json *json, const gram_properties *facts)
+static void json_order(gram_json *json, const char *key, double value)
 {
-    cli_json_open(json, "properties", '{');
-    cli_json_answer(json, "positive_definite", facts->positive_definite);
-    cli_json_answer(json, "strictly", facts->strictly);
-    cli_json_answer(json, "stationary", facts->stationary);
-    cli_json_answer(json, "isotropic", facts->isotropic);
-    cli_json_answer(json, "universal", facts->universal);
-    cli_json_answer(json, "characteristic", facts->characteristic);
-    cli_json_answer(json, "continuous", facts->continuous);
+    if (value == GRAM_INFINITE)
+        gram_json_string(json, key, "infinite");
+    else
+        gram_json_number(json, key, value);
+}
+
+static void json_properties(gram_json *json, const gram_properties *facts)
+{
+    gram_json_open(json, "properties", '{');
+    json_answer(json, "positive_definite", facts->positive_definite);
+    json_answer(json, "strictly", facts->strictly);
+    json_answer(json, "stationary", facts->stationary);
+    json_answer(json, "isotropic", facts->isotropic);
+    json_answer(json, "universal", facts->universal);
+    json_answer(json, "characteristic", facts->characteristic);
+    json_answer(json, "continuous", facts->continuous);
     json_order(json, "rank", (double)facts->rank);
     json_order(json, "derivatives", facts->derivatives);
     json_order(json, "sobolev_order", facts->sobolev_order);
-    cli_json_close(json, '{');
+    gram_json_close(json, '{');
 }
 
 static const char *scale_name(const gram_parameter *parameter)
@@ -257,87 +227,82 @@ static int was_free(cli_session *session, const kernel_report *report, int64_t i
     return gram_kernel_parameter_get(session->context, report->kernel, index, &given) == GRAM_OK && !given.set;
 }
 
-static void json_parameters(cli_session *session, cli_json *json, const kernel_report *report)
+static void json_parameters(cli_session *session, gram_json *json, const kernel_report *report)
 {
     gram_parameter parameter;
     const gram_kernel *kernel = final_kernel(report);
-    cli_json_open(json, "parameters", '[');
+    gram_json_open(json, "parameters", '[');
     for (int64_t i = 0; i < gram_kernel_parameter_count(kernel); i++) {
         if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) != GRAM_OK) continue;
-        cli_json_open(json, NULL, '{');
-        cli_json_string(json, "name", parameter.name);
-        cli_json_number(json, "value", parameter.value);
-        cli_json_truth(json, "free", was_free(session, report, i));
-        cli_json_number(json, "lower", parameter.lower);
-        cli_json_number(json, "upper", parameter.upper);
-        cli_json_string(json, "scale", scale_name(&parameter));
-        cli_json_truth(json, "fixed", parameter.fixed);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "name", parameter.name);
+        gram_json_number(json, "value", parameter.value);
+        gram_json_truth(json, "free", was_free(session, report, i));
+        gram_json_number(json, "lower", parameter.lower);
+        gram_json_number(json, "upper", parameter.upper);
+        gram_json_string(json, "scale", scale_name(&parameter));
+        gram_json_truth(json, "fixed", parameter.fixed);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void json_range(cli_json *json, const char *key, const range *r)
+static void json_range(gram_json *json, const char *key, const double range[2])
 {
-    cli_json_open(json, key, '{');
-    cli_json_number(json, "min", r->least);
-    cli_json_number(json, "max", r->most);
-    cli_json_close(json, '{');
+    gram_json_open(json, key, '{');
+    gram_json_number(json, "min", range[0]);
+    gram_json_number(json, "max", range[1]);
+    gram_json_close(json, '{');
 }
 
-static void json_data(cli_json *json, const kernel_report *report)
+static void json_data(gram_json *json, const kernel_report *report)
 {
-    cli_json_string(json, "data", report->file);
-    cli_json_open(json, "columns", '[');
-    for (int64_t i = 0; i < report->d; i++) cli_json_string(json, NULL, gram_table_column_name(report->table, i));
-    cli_json_close(json, '[');
-    json_range(json, "diagonal", &report->diagonal);
-    json_range(json, "off_diagonal", &report->rest);
-    cli_json_integer(json, "off_diagonal_rows", report->sampled);
-    cli_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
+    gram_json_string(json, "data", report->file);
+    gram_json_open(json, "columns", '[');
+    for (int64_t i = 0; i < report->d; i++) gram_json_string(json, NULL, gram_table_column_name(report->table, i));
+    gram_json_close(json, '[');
+    json_range(json, "diagonal", report->ranges.diagonal);
+    json_range(json, "off_diagonal", report->ranges.rest);
+    gram_json_integer(json, "off_diagonal_rows", report->ranges.rows);
+    gram_json_number(json, "gram_bytes", 8 * (double)report->n * (double)report->n);
 }
 
-static void write_json(cli_session *session, const kernel_report *report, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "kernel", report->resolved ? report->resolved : report->given);
-    cli_json_string(&json, "given", report->given);
+    const kernel_report *report = report_;
+    gram_json_string(json, "kernel", report->resolved ? report->resolved : report->given);
+    gram_json_string(json, "given", report->given);
     if (report->table)
-        cli_json_integer(&json, "n", report->n);
+        gram_json_integer(json, "n", report->n);
     else
-        cli_json_null(&json, "n");
-    cli_json_integer(&json, "d", report->d);
-    json_properties(&json, &report->facts);
-    json_parameters(session, &json, report);
-    cli_words_json(&json, &report->words);
-    if (report->table) json_data(&json, report);
-    cli_spectrum_json(&json, &report->own->spectrum, report->spectrum_report);
+        gram_json_null(json, "n");
+    gram_json_integer(json, "d", report->d);
+    json_properties(json, &report->facts);
+    json_parameters(session, json, report);
+    cli_words_json(json, &report->words);
+    if (report->table) json_data(json, report);
+    cli_spectrum_json(json, &report->own->spectrum, report->spectrum_report);
     if (report->own->gram)
-        cli_json_string(&json, "gram", report->own->gram);
+        gram_json_string(json, "gram", report->own->gram);
     else
-        cli_json_null(&json, "gram");
-    if (report->own->plot) cli_json_string(&json, "plot", report->own->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+        gram_json_null(json, "gram");
+    cli_json_end(session, json, report->own->plot);
 }
 
 /* ---- for people ---- */
 
-static void add_answer(cli_text *text, const char *label, gram_answer answer)
+static void add_answer(gram_string *text, const char *label, gram_answer answer)
 {
     cli_add_row(text, label, answer == GRAM_YES ? "yes" : answer == GRAM_NO ? "no" : "not known");
 }
 
-static void add_order(cli_text *text, const char *label, double value)
+static void add_order(gram_string *text, const char *label, double value)
 {
     char number[CLI_SHORT_SIZE];
     cli_add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
 }
 
-static void add_properties(cli_session *session, cli_text *text, const kernel_report *report)
+static void add_properties(cli_session *session, gram_string *text, const kernel_report *report)
 {
     const gram_properties *facts = &report->facts;
     char heading[64];
@@ -364,23 +329,23 @@ static const char *origin(cli_session *session, const kernel_report *report, int
     return dot && strncmp(dot, ".ell", 4) == 0 ? "was free: median heuristic" : "was free: default";
 }
 
-static void add_parameter(cli_session *session, cli_text *text, const kernel_report *report, int64_t index,
+static void add_parameter(cli_session *session, gram_string *text, const kernel_report *report, int64_t index,
                           size_t width)
 {
     gram_parameter parameter;
     char value[CLI_SHORT_SIZE], lower[CLI_SHORT_SIZE], upper[CLI_SHORT_SIZE];
     if (gram_kernel_parameter_get(session->context, final_kernel(report), index, &parameter) != GRAM_OK) return;
     cli_short_number(parameter.value, value);
-    cli_text_add(text, "%s", parameter.name);
-    cli_text_pad(text, width);
-    cli_text_add(text, "%-12s  %-9s  %-9s  %-6s  %s", parameter.set ? value : "free",
-                 cli_short_number(parameter.lower, lower), cli_short_number(parameter.upper, upper),
-                 scale_name(&parameter), origin(session, report, index, &parameter));
+    gram_string_add(text, "%s", parameter.name);
+    gram_string_pad(text, width);
+    gram_string_add(text, "%-12s  %-9s  %-9s  %-6s  %s", parameter.set ? value : "free",
+                    cli_short_number(parameter.lower, lower), cli_short_number(parameter.upper, upper),
+                    scale_name(&parameter), origin(session, report, index, &parameter));
     while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
 }
 
-static void add_parameters(cli_session *session, cli_text *text, const kernel_report *report)
+static void add_parameters(cli_session *session, gram_string *text, const kernel_report *report)
 {
     gram_parameter parameter;
     const gram_kernel *kernel = final_kernel(report);
@@ -392,49 +357,51 @@ static void add_parameters(cli_session *session, cli_text *text, const kernel_re
             strlen(parameter.name) + 2 > width)
             width = strlen(parameter.name) + 2;
     cli_add_heading(session, text, "Parameters");
-    cli_text_add(text, "name");
-    cli_text_pad(text, width);
-    cli_text_add(text, "%-12s  %-9s  %-9s  %s\n", "value", "from", "to", "scale");
+    gram_string_add(text, "name");
+    gram_string_pad(text, width);
+    gram_string_add(text, "%-12s  %-9s  %-9s  %s\n", "value", "from", "to", "scale");
     for (int64_t i = 0; i < count; i++) add_parameter(session, text, report, i, width);
 }
 
-static void add_range(cli_text *text, const char *label, const range *r, const char *where)
+static void add_range(gram_string *text, const char *label, const double range[2], const char *where)
 {
     char least[CLI_SHORT_SIZE], most[CLI_SHORT_SIZE];
     cli_add_label(text, label);
-    if (isnan(r->least))
-        cli_text_add(text, "-\n");
-    else if (r->least == r->most)
-        cli_text_add(text, "%s%s\n", cli_short_number(r->least, least), where);
+    if (isnan(range[0]))
+        gram_string_add(text, "-\n");
+    else if (range[0] == range[1])
+        gram_string_add(text, "%s%s\n", cli_short_number(range[0], least), where);
     else
-        cli_text_add(text, "%s to %s%s\n", cli_short_number(r->least, least), cli_short_number(r->most, most), where);
+        gram_string_add(text, "%s to %s%s\n", cli_short_number(range[0], least), cli_short_number(range[1], most),
+                        where);
 }
 
-static void add_gram(cli_session *session, cli_text *text, const kernel_report *report)
+static void add_gram(cli_session *session, gram_string *text, const kernel_report *report)
 {
     char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], where[64] = "";
     const double bytes = 8 * (double)report->n * (double)report->n;
     cli_add_heading(session, text, "Gram matrix");
     cli_count(report->n, rows);
     cli_add_label(text, "size");
-    cli_text_add(text, "%s x %s, %s\n", rows, rows,
-                 gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
-    add_range(text, "diagonal", &report->diagonal, "");
-    if (report->sampled < report->n)
-        (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->sampled);
-    add_range(text, "off the diagonal", &report->rest, where);
+    gram_string_add(text, "%s x %s, %s\n", rows, rows,
+                    gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
+    add_range(text, "diagonal", report->ranges.diagonal, "");
+    if (report->ranges.rows < report->n)
+        (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->ranges.rows);
+    add_range(text, "off the diagonal", report->ranges.rest, where);
     if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
 }
 
-static void write_table(cli_session *session, const kernel_report *report, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const kernel_report *report = report_;
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
     cli_add_row(text, "kernel", report->resolved ? report->resolved : report->given);
     if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
     if (report->table) {
         cli_add_label(text, "data");
-        cli_text_add(text, "%s, %s row%s, %s column%s\n", report->file, cli_count(report->n, rows),
-                     cli_plural(report->n), cli_count(report->d, columns), cli_plural(report->d));
+        gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, cli_count(report->n, rows),
+                        cli_plural(report->n), cli_count(report->d, columns), cli_plural(report->d));
     }
     add_properties(session, text, report);
     add_parameters(session, text, report);
@@ -442,23 +409,23 @@ static void write_table(cli_session *session, const kernel_report *report, cli_t
     if (report->table) add_gram(session, text, report);
     cli_spectrum_print(session, text, &report->own->spectrum, report->spectrum_report, report->n);
     if (!report->own->plot) return;
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
     cli_add_row(text, "plot", report->own->plot);
 }
 
 /* The kernels of the table, for --help. */
-static void add_kernels(cli_text *text)
+static void add_kernels(gram_string *text)
 {
     char signature[128];
-    cli_text_add(text, "\nKernels (a parameter without a value is free):\n");
+    gram_string_add(text, "\nKernels (a parameter without a value is free):\n");
     for (int i = 0; gram_kernel_name(i); i++) {
         (void)gram_kernel_signature(i, signature, sizeof signature);
-        cli_text_add(text, "  %s", signature);
-        cli_text_pad(text, 24);
-        cli_text_add(text, "%s\n", gram_kernel_formula(i));
+        gram_string_add(text, "  %s", signature);
+        gram_string_pad(text, 24);
+        gram_string_add(text, "%s\n", gram_kernel_formula(i));
     }
-    cli_text_add(text,
-                 "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
+    gram_string_add(text,
+                    "Combine them: A + B, A*B, 2*A, A^3, on(COLUMNS, A), exp(A), normalize(A), warp([1,0;1,1], A).\n");
 }
 
 /* ---- the verb ---- */
@@ -502,22 +469,11 @@ static int find_all(cli_session *session, char **operands, int count, const cli_
         code = read_data(session, operands[1], data, report);
         if (code == CLI_DONE) code = resolve(session, report);
         if (code == CLI_DONE && report->own->gram) code = write_gram(session, report);
-        if (code == CLI_DONE) code = diagonal_range(session, report);
-        if (code == CLI_DONE) code = rest_range(session, report);
+        if (code == CLI_DONE) code = find_ranges(session, report);
         if (code == CLI_DONE) code = find_spectrum(session, report);
     }
     if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
     return code == CLI_DONE ? find_facts(session, report) : code;
-}
-
-static int print_report(cli_session *session, const kernel_report *report)
-{
-    cli_text text = {0};
-    if (session->common->json)
-        write_json(session, report, &text);
-    else
-        write_table(session, report, &text);
-    return cli_report_write(session, &text);
 }
 
 int cli_kernel(int count, char **arguments)
@@ -526,7 +482,7 @@ int cli_kernel(int count, char **arguments)
     cli_data data = {0};
     cli_common common = {0};
     cli_session session = {0};
-    kernel_report report = {.own = &own, .diagonal = {NAN, NAN}, .rest = {NAN, NAN}};
+    kernel_report report = {.own = &own};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
         cli_data_group(&data),
@@ -539,7 +495,7 @@ int cli_kernel(int count, char **arguments)
     code = check_use(&own, &data, operand_count == 2);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
-    if (code == CLI_DONE) code = print_report(&session, &report);
+    if (code == CLI_DONE) code = cli_report_print(&session, &report, write_json, write_table);
     gram_spectrum_destroy(report.spectrum);
     cli_words_free(&report.words);
     gram_points_release(report.points);

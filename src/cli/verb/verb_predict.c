@@ -15,8 +15,6 @@
 #include "cli/report/report_rows.h"
 #include "cli/report/score_report.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
@@ -32,35 +30,28 @@ enum { AS_FITTED = -2 };
 #define PLACE(field) offsetof(predict_options, field)
 
 static const cli_option own_options[] = {
-    {"std", 0, CLI_FLAG, PLACE(wish.std), NULL, "a column `std`: the standard deviation of a new observation (gp)", 0,
-     0, NULL},
-    {"interval", 0, CLI_POSITIVE, PLACE(wish.interval), "P",
-     "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)", 0, 0, NULL},
-    {"latent", 0, CLI_FLAG, PLACE(wish.latent), NULL, "std and interval of f itself, without noise (gp)", 0, 0, NULL},
-    {"terms", 0, CLI_FLAG, PLACE(wish.terms), NULL,
-     "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE", "draw predictions and observations: .svg, .png or .pdf (by gnuplot)", 0,
-     0, NULL},
-    {"missing", 0, CLI_CHOICE, PLACE(missing), "HOW",
-     "drop rows with missing values, or use the mean (default: as fitted)", 0, 0, cli_missings},
-    {"format", 0, CLI_CHOICE, PLACE(format), "FORMAT", CLI_FORMAT_HELP, 0, 0, cli_formats},
-    {"prob", 0, CLI_FLAG, PLACE(wish.prob), NULL, "columns `p_CLASS`: the probabilities of the classes (classifiers)",
-     0, 0, NULL},
+    CLI_ROW_FLAG("std", PLACE(wish.std), "a column `std`: the standard deviation of a new observation (gp)"),
+    CLI_ROW("interval", CLI_POSITIVE, PLACE(wish.interval), "P",
+            "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)"),
+    CLI_ROW_FLAG("latent", PLACE(wish.latent), "std and interval of f itself, without noise (gp)"),
+    CLI_ROW_FLAG("terms", PLACE(wish.terms), "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw predictions and observations: .svg, .png or .pdf (by gnuplot)"),
+    CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings,
+                   "drop rows with missing values, or use the mean (default: as fitted)"),
+    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
 static const cli_usage usage = {
     "predict",
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
-    "`mean`\n"
-    "(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value gives an "
-    "empty field. Columns are "
-    "found\n"
-    "by name; those that the model does not know are ignored. Where DATA has the target, scores are printed: beside "
-    "the\n"
-    "predictions on standard error, or on standard output if the predictions go to a file (-o). With --json the "
-    "scores\n"
-    "are one JSON object on standard output, and predictions are written only to -o.\n",
+    "`mean`\n(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value "
+    "gives an empty field. Columns are found\nby name; those that the model does not know are ignored. Where DATA has "
+    "the target, scores are printed: beside the\npredictions on standard error, or on standard output if the "
+    "predictions go to a file (-o). With --json the scores\nare one JSON object on standard output, and predictions "
+    "are written only to -o.\n",
     "  gram predict model.gram new.csv > predictions.csv\n"
     "  gram predict model.gram test.csv -o predictions.csv --plot predictions.svg\n"
     "  gram predict model.gram test.csv --json\n"
@@ -68,8 +59,7 @@ static const cli_usage usage = {
     2,
     2,
     NULL,
-    "write the predictions to FILE",
-};
+    "write the predictions to FILE"};
 
 /* The first rows whose class is known, for a picture. */
 typedef struct kept_rows {
@@ -154,27 +144,27 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 
 /* ---- one piece ---- */
 
-static void add_header(const predict_state *state, cli_text *text)
+static void add_header(const predict_state *state, gram_string *text)
 {
     for (int64_t j = 0; j < state->columns->count; j++) {
-        cli_text_add_field(text, state->columns->names[j]);
-        cli_text_add(text, j + 1 < state->columns->count ? "," : "\n");
+        gram_string_add_field(text, state->columns->names[j]);
+        gram_string_add(text, j + 1 < state->columns->count ? "," : "\n");
     }
 }
 
 /* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
-static void add_values(const predict_state *state, cli_text *text, const double *values)
+static void add_values(const predict_state *state, gram_string *text, const double *values)
 {
     char number[GRAM_NUMBER_SIZE];
-    if (!values && state->columns->count == 1) cli_text_add(text, "\"\"");
+    if (!values && state->columns->count == 1) gram_string_add(text, "\"\"");
     if (values && state->columns->classes->count > 0)
-        cli_text_add_field(text, state->columns->classes->names[(int64_t)values[0]]);
+        gram_string_add_field(text, state->columns->classes->names[(int64_t)values[0]]);
     for (int64_t j = values && state->columns->classes->count > 0; j < state->columns->count; j++)
-        cli_text_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
-    cli_text_add(text, "\n");
+        gram_string_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
+    gram_string_add(text, "\n");
 }
 
-static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, cli_text *text)
+static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, gram_string *text)
 {
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
@@ -221,12 +211,12 @@ static int keep_observations(predict_state *state, const gram_prepared *data, co
 
 static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
 {
-    cli_text text = {0};
+    gram_string text = {0};
     if (!state->streaming) return CLI_DONE;
     if (state->rows == 0) add_header(state, &text);
     add_rows(state, data, f, &text);
     const int code = cli_stream_put(&state->stream, &text);
-    cli_text_free(&text);
+    gram_string_free(&text);
     return code;
 }
 
@@ -295,38 +285,33 @@ static int draw(cli_session *session, predict_state *state)
 }
 
 /* The expressions behind the columns term_1, term_2, ... */
-static void json_terms(cli_json *json, const predict_state *state)
+static void json_terms(gram_json *json, const predict_state *state)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
     if (!state->own->wish.terms) return;
-    cli_json_open(json, "terms", '[');
+    gram_json_open(json, "terms", '[');
     for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++) {
         char *text = cli_kernel_text(gram_kernel_term(kernel, t));
-        cli_json_string(json, NULL, text ? text : "");
+        gram_json_string(json, NULL, text ? text : "");
         free(text);
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void write_json(cli_session *session, const predict_state *state, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "method", gram_model_method(state->model));
-    cli_json_string(&json, "data", state->file);
-    cli_json_integer(&json, "rows", state->rows);
-    cli_json_integer(&json, "n", state->predicted);
-    cli_score_json(&json, state->columns, &state->scores);
-    json_terms(&json, state);
-    if (state->own->out) cli_json_string(&json, "predictions", state->own->out);
-    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    const predict_state *state = report_;
+    gram_json_string(json, "method", gram_model_method(state->model));
+    gram_json_string(json, "data", state->file);
+    gram_json_integer(json, "rows", state->rows);
+    gram_json_integer(json, "n", state->predicted);
+    cli_score_json(json, state->columns, &state->scores);
+    json_terms(json, state);
+    if (state->own->out) gram_json_string(json, "predictions", state->own->out);
+    cli_json_end(session, json, state->own->plot);
 }
 
-static void add_terms(const predict_state *state, cli_text *text)
+static void add_terms(const predict_state *state, gram_string *text)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
     char label[CLI_SHORT_SIZE];
@@ -338,14 +323,16 @@ static void add_terms(const predict_state *state, cli_text *text)
     }
 }
 
-static void write_table(const predict_state *state, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
+    const predict_state *state = report_;
+    (void)session;
     char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE];
     cli_add_label(text, "rows");
-    cli_text_add(text, "%s", cli_count(state->rows, rows));
+    gram_string_add(text, "%s", cli_count(state->rows, rows));
     if (state->predicted < state->rows)
-        cli_text_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
-    cli_text_add(text, "\n");
+        gram_string_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
+    gram_string_add(text, "\n");
     cli_score_print(text, state->columns, &state->scores);
     add_terms(state, text);
     if (state->own->out) cli_add_row(text, "predictions", state->own->out);
@@ -355,17 +342,14 @@ static void write_table(const predict_state *state, cli_text *text)
 /* Beside predictions on standard output, the scores go to standard error. */
 static int print_report(cli_session *session, const predict_state *state)
 {
-    cli_text text = {0};
-    if (session->common->json) {
-        write_json(session, state, &text);
-        return cli_report_write(session, &text);
-    }
-    write_table(state, &text);
-    if (state->own->out && strcmp(state->own->out, "-") != 0) return cli_report_write(session, &text);
+    gram_string text = {0};
+    if (session->common->json || (state->own->out && strcmp(state->own->out, "-") != 0))
+        return cli_report_print(session, state, write_json, write_table);
+    write_table(session, state, &text);
     cli_session_clear(session);
     if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data)
         (void)fprintf(stderr, "%s", text.data);
-    cli_text_free(&text);
+    gram_string_free(&text);
     return CLI_DONE;
 }
 

@@ -13,8 +13,6 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
@@ -27,28 +25,22 @@ typedef struct sample_options {
 #define PLACE(field) offsetof(sample_options, field)
 
 static const cli_option own_options[] = {
-    {"grid", 0, CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions", 0,
-     0, NULL},
-    {"at", 0, CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead", 0, 0, NULL},
-    {"draws", 0, CLI_INTEGER, PLACE(draws), "D", "how many functions to draw (default 10)", 1, 1000000, NULL},
-    {"observed", 0, CLI_FLAG, PLACE(observed), NULL, "of a model: draws of observations, with its noise", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, PLACE(plot), "FILE",
-     "draw them, with 95 % bands, over one or two dimensions: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    CLI_ROW("grid", CLI_TEXT, PLACE(grid), "a:b:n", "draw at n values from a to b; with commas for several dimensions"),
+    CLI_ROW("at", CLI_TEXT, PLACE(at), "FILE", "draw at the rows of a table instead"),
+    CLI_ROW_INTEGER("draws", PLACE(draws), "D", 1, 1000000, "how many functions to draw (default 10)"),
+    CLI_ROW_FLAG("observed", PLACE(observed), "of a model: draws of observations, with its noise"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw them, with 95 % bands, over one or two dimensions: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_usage usage = {
     "sample",
     "E|M.gram --grid a:b:n",
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
-    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the point, "
-    "then one column for each "
-    "draw.\n"
-    "The same seed gives the same draws. Numbers left out in E are set by the median heuristic. Kernels on the line "
-    "with "
-    "a\n"
-    "finite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); others jointly up to 5,000 points, and beyond "
-    "as sums\n"
-    "of cosines with random frequencies.\n",
+    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the "
+    "point, then one column for each draw.\nThe same seed gives the same draws. Numbers left out in E are set by the "
+    "median heuristic. Kernels on the line with a\nfinite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); "
+    "others jointly up to 5,000 points, and beyond as sums\nof cosines with random frequencies.\n",
     "  gram sample 'rbf(ell=1)' --grid 0:10:200 --draws 5 --plot prior.svg\n"
     "  gram sample 'min()' --grid 0:1:100000 --draws 3 -o brownian.csv\n"
     "  gram sample model.gram --grid 0:60:300 --plot posterior.png >draws.csv\n"
@@ -56,8 +48,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    "write the draws to FILE",
-};
+    "write the draws to FILE"};
 
 typedef struct sample_state {
     const sample_options *own;
@@ -138,7 +129,7 @@ static int open_kernel(cli_session *session, const char *text, sample_state *sta
 static int open_all(cli_session *session, const char *operand, sample_state *state)
 {
     int code = CLI_DONE;
-    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points);
+    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points.grid);
     if (code != CLI_DONE) return code;
     if (is_model(operand)) {
         code = open_model(session, operand, state);
@@ -255,32 +246,32 @@ static int draw(cli_session *session, sample_state *state)
 
 /* ---- what is written ---- */
 
-static void add_header(const sample_state *state, cli_text *text)
+static void add_header(const sample_state *state, gram_string *text)
 {
     for (int64_t j = 0; j < state->points.shown_columns; j++) {
-        cli_text_add_field(text, state->points.names[j]);
-        cli_text_add(text, ",");
+        gram_string_add_field(text, state->points.names[j]);
+        gram_string_add(text, ",");
     }
     for (int64_t j = 0; j < state->own->draws; j++)
-        cli_text_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
+        gram_string_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
 }
 
-static void add_row(const sample_state *state, int64_t i, cli_text *text)
+static void add_row(const sample_state *state, int64_t i, gram_string *text)
 {
     char number[GRAM_NUMBER_SIZE];
     const int64_t columns = state->points.shown_columns, draws = state->own->draws;
     for (int64_t j = 0; j < columns; j++)
-        cli_text_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
+        gram_string_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
     for (int64_t j = 0; j < draws; j++)
-        cli_text_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
-                     j + 1 < draws ? "," : "\n");
+        gram_string_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
+                        j + 1 < draws ? "," : "\n");
 }
 
 static int write_draws(const sample_state *state)
 {
     enum { PIECE = 1 << 20 };
     cli_stream stream = {0};
-    cli_text text = {0};
+    gram_string text = {0};
     int code = cli_stream_open(state->own->out, &stream);
     if (code != CLI_DONE) return code;
     add_header(state, &text);
@@ -288,55 +279,48 @@ static int write_draws(const sample_state *state)
         add_row(state, i, &text);
         if (text.length < PIECE && i + 1 < state->points.n) continue;
         code = cli_stream_put(&stream, &text);
-        cli_text_free(&text);
-        text = (cli_text){0};
+        gram_string_free(&text);
+        text = (gram_string){0};
     }
-    cli_text_free(&text);
+    gram_string_free(&text);
     return cli_stream_close(&stream, code);
 }
 
-static void json_values(cli_json *json, const sample_state *state)
+static void json_values(gram_json *json, const sample_state *state)
 {
     const sample_points *at = &state->points;
-    cli_json_open(json, "points", '[');
+    gram_json_open(json, "points", '[');
     for (int64_t i = 0; i < at->n; i++) {
-        cli_json_open(json, NULL, '[');
+        gram_json_open(json, NULL, '[');
         for (int64_t j = 0; j < at->shown_columns; j++)
-            cli_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
-        cli_json_close(json, '[');
+            gram_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
+        gram_json_close(json, '[');
     }
-    cli_json_close(json, '[');
-    cli_json_open(json, "values", '[');
+    gram_json_close(json, '[');
+    gram_json_open(json, "values", '[');
     for (int64_t j = 0; j < state->own->draws; j++) {
-        cli_json_open(json, NULL, '[');
-        for (int64_t i = 0; i < at->n; i++) cli_json_number(json, NULL, state->values[i * state->own->draws + j]);
-        cli_json_close(json, '[');
+        gram_json_open(json, NULL, '[');
+        for (int64_t i = 0; i < at->n; i++) gram_json_number(json, NULL, state->values[i * state->own->draws + j]);
+        gram_json_close(json, '[');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static int write_json(cli_session *session, const sample_state *state)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_text text = {0};
-    cli_json json = {&text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "from", state->model ? "posterior" : "prior");
-    cli_json_string(&json, "kernel", state->kernel_text);
-    cli_json_integer(&json, "n", state->points.n);
-    cli_json_integer(&json, "d", state->points.d);
-    cli_json_integer(&json, "draws", state->own->draws);
-    cli_json_string(&json, "method", state->method);
-    cli_json_number(&json, "jitter", state->jitter);
+    const sample_state *state = report_;
+    gram_json_string(json, "from", state->model ? "posterior" : "prior");
+    gram_json_string(json, "kernel", state->kernel_text);
+    gram_json_integer(json, "n", state->points.n);
+    gram_json_integer(json, "d", state->points.d);
+    gram_json_integer(json, "draws", state->own->draws);
+    gram_json_string(json, "method", state->method);
+    gram_json_number(json, "jitter", state->jitter);
     if (state->own->out)
-        cli_json_string(&json, "samples", state->own->out);
+        gram_json_string(json, "samples", state->own->out);
     else
-        json_values(&json, state);
-    if (state->own->plot) cli_json_string(&json, "plot", state->own->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(&text, "\n");
-    return cli_report_write(session, &text);
+        json_values(json, state);
+    cli_json_end(session, json, state->own->plot);
 }
 
 /* A jitter is never hidden. */
@@ -360,7 +344,7 @@ static int run(cli_session *session, const char *operand, sample_state *state)
                                         state->std,     state->model,      state->kernel_text, state->offset};
         code = cli_sample_plot(session, state->own->plot, &picture);
     }
-    return code == CLI_DONE && session->common->json ? write_json(session, state) : code;
+    return code == CLI_DONE && session->common->json ? cli_report_print(session, state, write_json, NULL) : code;
 }
 
 /* ---- the verb ---- */

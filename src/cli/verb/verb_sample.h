@@ -5,18 +5,9 @@
 
 #include "cli/terminal/cli.h"
 
-enum { SAMPLE_MOST_AXES = 8 };
-
-/* One axis of a grid: `count` values from `from` to `to`. */
-typedef struct sample_axis {
-    double from, to;
-    int64_t count;
-} sample_axis;
-
 /* Where draws are made. */
 typedef struct sample_points {
-    int axis_count; /* 0: points of a file */
-    sample_axis axes[SAMPLE_MOST_AXES];
+    gram_grid grid; /* without axes: points of a file */
     int64_t n, d;
     double *shown; /* n x shown_columns, as they are written */
     int64_t shown_columns;
@@ -26,7 +17,7 @@ typedef struct sample_points {
 } sample_points;
 
 /* Reads "a:b:n" or several with commas. Returns CLI_DONE or the exit code after a message, as all below. */
-int cli_sample_grid(const char *text, sample_points *points);
+int cli_sample_grid(const char *text, gram_grid *grid);
 /* Makes the points of the grid; `model` (or NULL) says how its features are prepared. */
 int cli_sample_points_make(cli_session *session, const gram_model *model, sample_points *points);
 /* Takes them from a file instead. */

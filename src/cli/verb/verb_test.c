@@ -7,7 +7,6 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/free_memory.h"
 
 /* A new test is a file and a row. */
 static const cli_verb tests[] = {
@@ -18,18 +17,16 @@ static const cli_verb tests[] = {
 
 enum { TESTS = sizeof tests / sizeof *tests };
 
+#define PLACE(field) offsetof(cli_test_options, field)
+
 static const cli_option test_options[] = {
-    {"level", 0, CLI_POSITIVE, offsetof(cli_test_options, level), "A",
-     "probability of a false alarm that is accepted (default 0.05)", 0, 0, NULL},
-    {"method", 0, CLI_TEXT, offsetof(cli_test_options, method), "NAME", "how the p-value is found; see above", 0, 0,
-     NULL},
-    {"permutations", 0, CLI_INTEGER, offsetof(cli_test_options, permutations), "N",
-     "random permutations or bootstrap draws (default 999)", 1, 10000000, NULL},
-    {"biased", 0, CLI_FLAG, offsetof(cli_test_options, biased), NULL, "report the V-statistic", 0, 0, NULL},
-    {"gate", 0, CLI_FLAG, offsetof(cli_test_options, gate), NULL, "end with exit code 10 when the test rejects", 0, 0,
-     NULL},
-    {"plot", 0, CLI_TEXT, offsetof(cli_test_options, plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)",
-     0, 0, NULL},
+    CLI_ROW("level", CLI_POSITIVE, PLACE(level), "A", "probability of a false alarm that is accepted (default 0.05)"),
+    CLI_ROW("method", CLI_TEXT, PLACE(method), "NAME", "how the p-value is found; see above"),
+    CLI_ROW_INTEGER("permutations", PLACE(permutations), "N", 1, 10000000,
+                    "random permutations or bootstrap draws (default 999)"),
+    CLI_ROW_FLAG("biased", PLACE(biased), "report the V-statistic"),
+    CLI_ROW_FLAG("gate", PLACE(gate), "end with exit code 10 when the test rejects"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the result: .svg, .png or .pdf (by gnuplot)"),
 };
 
 void cli_test_defaults(cli_test_options *options)
@@ -54,7 +51,7 @@ static int check_level(const char *verb, const cli_test_options *options)
 
 int cli_test_method(const char *verb, const cli_test_options *options, const char *const *names, int count, int *place)
 {
-    cli_text help = {0};
+    gram_string help = {0};
     *place = 0;
     if (!options->method) return CLI_DONE;
     for (int i = 0; i < count; i++)
@@ -62,76 +59,66 @@ int cli_test_method(const char *verb, const cli_test_options *options, const cha
             *place = i;
             return CLI_DONE;
         }
-    for (int i = 0; i < count; i++) cli_text_add(&help, "%s%s", i ? ", " : "Methods: ", names[i]);
+    for (int i = 0; i < count; i++) gram_string_add(&help, "%s%s", i ? ", " : "Methods: ", names[i]);
     const char *near = gram_suggest(options->method, names, (size_t)count);
     const int code = cli_fail(CLI_WRONG_USE, help.data, "%s: no method '%s'%s%s%s", verb, options->method,
                               near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-    cli_text_free(&help);
+    gram_string_free(&help);
     return code;
 }
 
-static void start_json(cli_json *json, const cli_test_outcome *outcome)
+static void start_json(gram_json *json, const cli_test_outcome *outcome)
 {
-    cli_json_string(json, "test", outcome->test);
-    cli_json_string(json, "method", outcome->method);
-    cli_json_number(json, "statistic", outcome->statistic);
-    cli_json_number(json, "p_value", outcome->p_value);
-    cli_json_number(json, "level", outcome->level);
-    cli_json_truth(json, "reject", outcome->reject);
-    cli_json_string(json, "kernel", outcome->kernel);
-    cli_json_integer(json, "n", outcome->n);
+    gram_json_string(json, "test", outcome->test);
+    gram_json_string(json, "method", outcome->method);
+    gram_json_number(json, "statistic", outcome->statistic);
+    gram_json_number(json, "p_value", outcome->p_value);
+    gram_json_number(json, "level", outcome->level);
+    gram_json_truth(json, "reject", outcome->reject);
+    gram_json_string(json, "kernel", outcome->kernel);
+    gram_json_integer(json, "n", outcome->n);
     if (outcome->m)
-        cli_json_integer(json, "m", outcome->m);
+        gram_json_integer(json, "m", outcome->m);
     else
-        cli_json_null(json, "m");
+        gram_json_null(json, "m");
 }
 
-void cli_test_print(cli_text *text, const cli_test_outcome *outcome)
+void cli_test_print(gram_string *text, const cli_test_outcome *outcome)
 {
     char number[CLI_SHORT_SIZE], level[CLI_SHORT_SIZE];
     cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));
     cli_add_row(text, "p-value", cli_short_number(outcome->p_value, number));
     cli_add_label(text, "result");
-    cli_text_add(text, "%s at level %s", outcome->reject ? "rejected" : "not rejected",
-                 cli_short_number(outcome->level, level));
+    gram_string_add(text, "%s at level %s", outcome->reject ? "rejected" : "not rejected",
+                    cli_short_number(outcome->level, level));
     const double least = 1 / (1 + (double)outcome->draws);
     if (outcome->draws > 0 && least > outcome->level) /* the user should know that no data would have been rejected */
-        cli_text_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, use more --permutations", outcome->draws,
-                     cli_short_number(least, number));
-    cli_text_add(text, "\n");
+        gram_string_add(text, ", nor could it be: %" PRId64 " draws give p >= %s, use more --permutations",
+                        outcome->draws, cli_short_number(least, number));
+    gram_string_add(text, "\n");
 }
 
-void cli_test_print_dropped(cli_text *text, int64_t dropped)
+void cli_test_print_dropped(gram_string *text, int64_t dropped)
 {
     char count[CLI_SHORT_SIZE];
     if (dropped == 0) return;
     cli_add_label(text, "missing values");
-    cli_text_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
+    gram_string_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
 }
 
-static void end_json(cli_session *session, cli_json *json, const cli_test_options *options)
+static void write_json(cli_session *session, const void *plan_, gram_json *json)
 {
-    if (options->plot) cli_json_string(json, "plot", options->plot);
-    cli_json_number(json, "seconds", cli_session_seconds(session));
-    cli_json_integer(json, "peak_bytes", (int64_t)cli_memory_peak());
-}
-
-static int write_report(cli_session *session, const cli_test_plan *plan)
-{
-    cli_text text = {0};
+    const cli_test_plan *plan = plan_;
     const cli_test_outcome outcome = plan->outcome(plan->report);
-    if (!plan->common->json) {
-        plan->print(session, plan->report, &text);
-        return cli_report_write(session, &text);
-    }
-    cli_json json = {&text, 0};
-    cli_json_open(&json, NULL, '{');
-    start_json(&json, &outcome);
-    plan->json(session, plan->report, &json);
-    end_json(session, &json, plan->options);
-    cli_json_close(&json, '{');
-    cli_text_add(&text, "\n");
-    return cli_report_write(session, &text);
+    start_json(json, &outcome);
+    plan->json(session, plan->report, json);
+    cli_json_end(session, json, plan->options->plot);
+}
+
+static void write_table(cli_session *session, const void *plan_, gram_string *text)
+{
+    const cli_test_plan *plan = plan_;
+    plan->print(session, plan->report, text);
 }
 
 int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
@@ -145,7 +132,7 @@ int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
     if (code == CLI_DONE) code = plan->check(plan->report);
     if (code == CLI_DONE) code = cli_session_begin(&session, plan->common);
     if (code == CLI_DONE) code = plan->find(&session, operands, plan->report);
-    if (code == CLI_DONE) code = write_report(&session, plan);
+    if (code == CLI_DONE) code = cli_report_print(&session, plan, write_json, write_table);
     if (code == CLI_DONE && plan->options->gate && plan->outcome(plan->report).reject) code = CLI_REJECTED;
     plan->release(plan->report);
     cli_session_end(&session);
@@ -154,17 +141,17 @@ int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
 
 static int print_tests(void)
 {
-    cli_text text = {0};
+    gram_string text = {0};
     const cli_common standard_output = {0};
-    cli_text_add(&text, "Usage: gram test TEST [OPTIONS] [FILES]\n\nTests:\n");
+    gram_string_add(&text, "Usage: gram test TEST [OPTIONS] [FILES]\n\nTests:\n");
     for (int i = 0; i < TESTS; i++) {
-        cli_text_add(&text, "  %s", tests[i].name);
-        cli_text_pad(&text, 17);
-        cli_text_add(&text, "%s\n", tests[i].summary);
+        gram_string_add(&text, "  %s", tests[i].name);
+        gram_string_pad(&text, 17);
+        gram_string_add(&text, "%s\n", tests[i].summary);
     }
-    cli_text_add(&text, "\n`gram test TEST --help` describes a test and its options.\n");
+    gram_string_add(&text, "\n`gram test TEST --help` describes a test and its options.\n");
     const int code = cli_write(&standard_output, &text);
-    cli_text_free(&text);
+    gram_string_free(&text);
     return code;
 }
 

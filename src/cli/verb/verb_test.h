@@ -2,7 +2,7 @@
 #ifndef GRAM_CLI_VERB_VERB_TEST_H
 #define GRAM_CLI_VERB_VERB_TEST_H
 
-#include "cli/terminal/json_print.h"
+#include "cli/terminal/cli.h"
 #include "cli/terminal/options.h"
 
 /* One file and one row in the table of verb_test.c each; `arguments` start with the test's name. */
@@ -43,8 +43,8 @@ typedef struct cli_test_outcome {
     "Numbers of very different size need another kernel, other units or, with --no-scale, standardising."
 
 /* The rows that every test has; and one for rows that were dropped, if any were. */
-void cli_test_print(cli_text *text, const cli_test_outcome *outcome);
-void cli_test_print_dropped(cli_text *text, int64_t dropped);
+void cli_test_print(gram_string *text, const cli_test_outcome *outcome);
+void cli_test_print_dropped(gram_string *text, int64_t dropped);
 
 /* A test from its arguments to its exit code. The functions that return an int return an exit code. */
 typedef struct cli_test_plan {
@@ -53,11 +53,11 @@ typedef struct cli_test_plan {
     size_t group_count;
     const cli_test_options *options;
     const cli_common *common;
-    void *report;                                                           /* the test's own, given to the functions */
-    int (*check)(void *report);                                             /* options that do not go together */
-    int (*find)(cli_session *session, char **operands, void *report);       /* all of the work */
-    void (*json)(cli_session *session, const void *report, cli_json *json); /* into an open object */
-    void (*print)(cli_session *session, const void *report, cli_text *text);
+    void *report;                                                     /* the test's own, given to the functions */
+    int (*check)(void *report);                                       /* options that do not go together */
+    int (*find)(cli_session *session, char **operands, void *report); /* all of the work */
+    void (*json)(cli_session *session, const void *report, gram_json *json); /* into an open object */
+    void (*print)(cli_session *session, const void *report, gram_string *text);
     cli_test_outcome (*outcome)(const void *report);
     void (*release)(void *report); /* in any case, also when nothing was found */
 } cli_test_plan;

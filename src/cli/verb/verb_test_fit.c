@@ -21,20 +21,20 @@ typedef struct fit_report {
     double *bootstrap; /* the draws, if they are to be drawn */
 } fit_report;
 
+#define PLACE(field) offsetof(fit_report, field)
+
 static const cli_option own_options[] = {
-    {"flip", 0, CLI_POSITIVE, offsetof(fit_report, flip), "P",
-     "of --method chain: how often signs change (default 0.05)", 0, 0, NULL},
+    CLI_ROW("flip", CLI_POSITIVE, PLACE(flip), "P", "of --method chain: how often signs change (default 0.05)"),
 };
 
 static const cli_usage usage = {
     "test fit",
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
-    "the\n"
-    "rows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy (U-statistic; "
-    "--biased: V).\n"
-    "Methods: wild (default) takes the rows for independent; chain takes them for a Markov chain, in order: the signs\n"
-    "of the bootstrap then change with probability --flip from row to row. Columns are never scaled.\n",
+    "the\nrows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy "
+    "(U-statistic; --biased: V).\nMethods: wild (default) takes the rows for independent; chain takes them for a "
+    "Markov chain, in order: the signs\nof the bootstrap then change with probability --flip from row to row. Columns "
+    "are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
     "  gram test fit draws.csv --density 'student(df=5)' --gate\n"
     "  gram test fit chain.csv --scores score1,score2 --method chain --flip 0.05\n"
@@ -42,15 +42,14 @@ static const cli_usage usage = {
     1,
     1,
     cli_scored_help,
-    NULL,
-};
+    NULL};
 
 /* ---- the picture ---- */
 
 enum { BARS = 40 };
 
 /* How many draws fall into each of BARS bars over all of them and the statistic. */
-static void add_histogram(cli_text *script, const fit_report *r, int64_t draws)
+static void add_histogram(gram_string *script, const fit_report *r, int64_t draws)
 {
     const double *b = r->bootstrap, u = r->result.statistic.u_statistic;
     const double least = fmin(b[0], u), most = fmax(b[draws - 1], u), width = (most - least) / BARS;
@@ -60,66 +59,67 @@ static void add_histogram(cli_text *script, const fit_report *r, int64_t draws)
         const int bar = width > 0 ? (int)((b[i] - least) / width) : 0;
         counts[bar < BARS ? bar : BARS - 1]++;
     }
-    cli_text_add(script, "$bars << END_OF_BARS\n");
+    gram_string_add(script, "$bars << END_OF_BARS\n");
     for (int bar = 0; bar < BARS; bar++)
-        cli_text_add(script, "%s %" PRId64 "\n", gram_number_format(least + (bar + 0.5) * width, x), counts[bar]);
-    cli_text_add(script, "END_OF_BARS\n");
+        gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(least + (bar + 0.5) * width, x), counts[bar]);
+    gram_string_add(script, "END_OF_BARS\n");
 }
 
 static int draw(cli_session *session, const char *path, const fit_report *r, int64_t draws)
 {
     char u[GRAM_NUMBER_SIZE], threshold[GRAM_NUMBER_SIZE];
-    cli_text script = {0};
+    gram_string script = {0};
     add_histogram(&script, r, draws);
     cli_plot_title(&script, r->outcome.kernel, r->scored.file);
-    cli_text_add(&script, "set xlabel 'squared discrepancy'\nset ylabel 'draws of the bootstrap'\n"
-                          "set style fill solid 0.5 noborder\nset yrange [0:*]\nset key top right\n");
+    gram_string_add(&script, "set xlabel 'squared discrepancy'\nset ylabel 'draws of the bootstrap'\n"
+                             "set style fill solid 0.5 noborder\nset yrange [0:*]\nset key top right\n");
     (void)gram_number_format(r->result.statistic.u_statistic, u);
     (void)gram_number_format(r->result.threshold, threshold);
-    cli_text_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead lw 2 lc rgb '#d95319'\n", u, u);
+    gram_string_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead lw 2 lc rgb '#d95319'\n", u, u);
     if (!isnan(r->result.threshold))
-        cli_text_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead dt 2 lc rgb '#808080'\n", threshold,
-                     threshold);
-    cli_text_add(&script, "plot $bars using 1:2 with boxes lc rgb '#0060ad' title 'if the density is right', "
-                          "NaN with lines lw 2 lc rgb '#d95319' title 'the sample', "
-                          "NaN with lines dt 2 lc rgb '#808080' title 'threshold'\n");
+        gram_string_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead dt 2 lc rgb '#808080'\n", threshold,
+                        threshold);
+    gram_string_add(&script, "plot $bars using 1:2 with boxes lc rgb '#0060ad' title 'if the density is right', "
+                             "NaN with lines lw 2 lc rgb '#d95319' title 'the sample', "
+                             "NaN with lines dt 2 lc rgb '#808080' title 'threshold'\n");
     const int code = cli_plot(session, path, 640, 420, &script);
-    cli_text_free(&script);
+    gram_string_free(&script);
     return code;
 }
 
 /* ---- the report ---- */
 
-static void write_json(cli_session *session, const void *report, cli_json *json)
+static void write_json(cli_session *session, const void *report, gram_json *json)
 {
     const fit_report *r = report;
     (void)session;
-    cli_json_integer(json, "d", r->scored.d);
-    cli_json_number(json, "discrepancy", r->result.statistic.discrepancy);
-    cli_json_number(json, "v_statistic", r->result.statistic.v_statistic);
-    cli_json_number(json, "u_statistic", r->result.statistic.u_statistic);
-    cli_json_number(json, "threshold", r->result.threshold);
-    cli_json_integer(json, "permutations", r->test->permutations);
-    cli_json_number(json, "flip", r->flip);
-    cli_json_string(json, "density", r->scored.source);
-    cli_json_string(json, "data", r->scored.file);
+    gram_json_integer(json, "d", r->scored.d);
+    gram_json_number(json, "discrepancy", r->result.statistic.discrepancy);
+    gram_json_number(json, "v_statistic", r->result.statistic.v_statistic);
+    gram_json_number(json, "u_statistic", r->result.statistic.u_statistic);
+    gram_json_number(json, "threshold", r->result.threshold);
+    gram_json_integer(json, "permutations", r->test->permutations);
+    gram_json_number(json, "flip", r->flip);
+    gram_json_string(json, "density", r->scored.source);
+    gram_json_string(json, "data", r->scored.file);
 }
 
-static void write_table(cli_session *session, const void *report, cli_text *text)
+static void write_table(cli_session *session, const void *report, gram_string *text)
 {
     const fit_report *r = report;
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
-    cli_text_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
-                 cli_plain(session->common));
+    gram_string_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
+                    cli_plain(session->common));
     cli_add_label(text, "data");
-    cli_text_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, cli_count(r->scored.n, rows),
-                 cli_plural(r->scored.n), cli_count(r->scored.d, columns), cli_plural(r->scored.d));
+    gram_string_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, cli_count(r->scored.n, rows),
+                    cli_plural(r->scored.n), cli_count(r->scored.d, columns), cli_plural(r->scored.d));
     cli_add_row(text, "against", r->scored.source);
     cli_add_row(text, "base kernel", r->outcome.kernel);
     cli_add_label(text, "method");
-    cli_text_add(text, "%s, %s draws\n",
-                 strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs" : "wild bootstrap",
-                 cli_count(r->test->permutations, rows));
+    gram_string_add(text, "%s, %s draws\n",
+                    strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs"
+                                                            : "wild bootstrap",
+                    cli_count(r->test->permutations, rows));
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
 }

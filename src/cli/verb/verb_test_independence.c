@@ -16,15 +16,17 @@ typedef struct own_options {
     const char *kernel, *kernel_x, *kernel_y;
 } own_options;
 
+#define PLACE(field) offsetof(own_options, field)
+
 static const cli_option own_table[] = {
-    {"x", 0, CLI_TEXT, offsetof(own_options, x), "LIST", "the first group of columns, e.g. x1,x3:x5,7", 0, 0, NULL},
-    {"y", 0, CLI_TEXT, offsetof(own_options, y), "LIST", "the second group", 0, 0, NULL},
-    {"mutual", 0, CLI_TEXT, offsetof(own_options, mutual), "LIST",
-     "instead: are all these columns (3 to 16) mutually independent? (dHSIC)", 0, 0, NULL},
-    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "for all groups (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
-    {"kernel-x", 0, CLI_TEXT, offsetof(own_options, kernel_x), "E", "for the first group only", 0, 0, NULL},
-    {"kernel-y", 0, CLI_TEXT, offsetof(own_options, kernel_y), "E", "for the second group only", 0, 0, NULL},
+    CLI_ROW("x", CLI_TEXT, PLACE(x), "LIST", "the first group of columns, e.g. x1,x3:x5,7"),
+    CLI_ROW("y", CLI_TEXT, PLACE(y), "LIST", "the second group"),
+    CLI_ROW("mutual", CLI_TEXT, PLACE(mutual), "LIST",
+            "instead: are all these columns (3 to 16) mutually independent? (dHSIC)"),
+    CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
+            "for all groups (default: rbf; free parameters by the median heuristic)"),
+    CLI_ROW("kernel-x", CLI_TEXT, PLACE(kernel_x), "E", "for the first group only"),
+    CLI_ROW("kernel-y", CLI_TEXT, PLACE(kernel_y), "E", "for the second group only"),
 };
 
 static const cli_usage usage = {
@@ -43,8 +45,7 @@ static const cli_usage usage = {
     1,
     1,
     NULL,
-    NULL,
-};
+    NULL};
 
 /* Features and prepared columns of a group. */
 typedef struct group {
@@ -63,7 +64,7 @@ typedef struct report {
     int groups;
     group group[GRAM_HSIC_MAX_VARIABLES];
     gram_kernel *kernels[GRAM_HSIC_MAX_VARIABLES];
-    cli_text kernel_text;
+    gram_string kernel_text;
     gram_hsic_result result;
 } report;
 
@@ -152,13 +153,13 @@ static int find_groups(cli_session *session, report *r)
 /* All columns in one list: a row that misses a value of one group is missing in all. */
 static int prepare(cli_session *session, report *r)
 {
-    cli_text list = {0};
+    gram_string list = {0};
     if (r->own->mutual)
-        cli_text_add(&list, "%s", r->own->mutual);
+        gram_string_add(&list, "%s", r->own->mutual);
     else
-        cli_text_add(&list, "%s,%s", r->own->x, r->own->y);
+        gram_string_add(&list, "%s,%s", r->own->x, r->own->y);
     const int code = list.failed ? cli_no_memory() : cli_rows_prepare(session, r->data, list.data, &r->rows);
-    cli_text_free(&list);
+    gram_string_free(&list);
     if (code != CLI_DONE || r->rows.n >= 4) return code;
     return cli_fail(CLI_BAD_DATA, "The test needs at least four rows, and more to show anything.",
                     "%s has %" PRId64 " row%s%s", r->rows.file, r->rows.n, cli_plural(r->rows.n),
@@ -208,7 +209,7 @@ static int write_kernels(report *r)
     for (int g = 0; g < r->groups; g++) {
         char *text = cli_kernel_text(r->result.kernels[g]);
         if (!text) return cli_no_memory();
-        cli_text_add(&r->kernel_text, "%s%s", g ? ", " : "", text);
+        gram_string_add(&r->kernel_text, "%s%s", g ? ", " : "", text);
         free(text);
     }
     return r->kernel_text.failed ? cli_no_memory() : CLI_DONE;
@@ -299,21 +300,21 @@ static const char *feature_name(const report *r, int64_t feature)
     return gram_preparation_describe(r->rows.columns)->features[feature].name;
 }
 
-static void json_group(cli_json *json, const char *key, const report *r, int64_t first, int64_t count)
+static void json_group(gram_json *json, const char *key, const report *r, int64_t first, int64_t count)
 {
-    cli_json_open(json, key, '[');
-    for (int64_t l = 0; l < count; l++) cli_json_string(json, NULL, feature_name(r, first + l));
-    cli_json_close(json, '[');
+    gram_json_open(json, key, '[');
+    for (int64_t l = 0; l < count; l++) gram_json_string(json, NULL, feature_name(r, first + l));
+    gram_json_close(json, '[');
 }
 
-static void json_kernel(cli_json *json, const char *key, const gram_kernel *kernel)
+static void json_kernel(gram_json *json, const char *key, const gram_kernel *kernel)
 {
     char *text = cli_kernel_text(kernel);
-    cli_json_string(json, key, text ? text : "");
+    gram_json_string(json, key, text ? text : "");
     free(text);
 }
 
-static void json_groups(cli_json *json, const report *r)
+static void json_groups(gram_json *json, const report *r)
 {
     if (r->own->mutual) {
         json_group(json, "mutual", r, 0, r->groups);
@@ -325,31 +326,31 @@ static void json_groups(cli_json *json, const report *r)
     json_kernel(json, "kernel_y", r->result.kernels[1]);
 }
 
-static void write_json(cli_session *session, const void *report_, cli_json *json)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const report *r = report_;
     (void)session;
     json_groups(json, r);
-    cli_json_truth(json, "scaled", cli_rows_scaled(&r->rows));
-    cli_json_integer(json, "dropped", cli_rows_dropped(&r->rows));
-    cli_json_string(json, "assumes", assumes(r));
+    gram_json_truth(json, "scaled", cli_rows_scaled(&r->rows));
+    gram_json_integer(json, "dropped", cli_rows_dropped(&r->rows));
+    gram_json_string(json, "assumes", assumes(r));
     if (r->result.used == GRAM_HSIC_PERMUTATION)
-        cli_json_integer(json, "permutations", r->options->permutations);
+        gram_json_integer(json, "permutations", r->options->permutations);
     else
-        cli_json_null(json, "permutations");
-    cli_json_number(json, "null_mean", r->result.null_mean);
-    cli_json_number(json, "null_deviation", r->result.null_deviation);
+        gram_json_null(json, "permutations");
+    gram_json_number(json, "null_mean", r->result.null_mean);
+    gram_json_number(json, "null_deviation", r->result.null_deviation);
 }
 
-static void add_group_row(cli_text *text, const char *label, const report *r, const group *own)
+static void add_group_row(gram_string *text, const char *label, const report *r, const group *own)
 {
     cli_add_label(text, label);
     for (int64_t l = 0; l < own->features; l++)
-        cli_text_add(text, "%s%s", l ? ", " : "", feature_name(r, own->first_feature + l));
-    cli_text_add(text, "\n");
+        gram_string_add(text, "%s%s", l ? ", " : "", feature_name(r, own->first_feature + l));
+    gram_string_add(text, "\n");
 }
 
-static void write_table(cli_session *session, const void *report_, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     char count[CLI_SHORT_SIZE];
     const report *r = report_;
@@ -357,16 +358,16 @@ static void write_table(cli_session *session, const void *report_, cli_text *tex
     const int64_t dropped = cli_rows_dropped(&r->rows);
     (void)session;
     cli_add_label(text, "data");
-    cli_text_add(text, "%s, %s rows%s\n", r->rows.file, cli_count(r->rows.n, count),
-                 cli_rows_scaled(&r->rows) ? ", columns standardised" : "");
+    gram_string_add(text, "%s, %s rows%s\n", r->rows.file, cli_count(r->rows.n, count),
+                    cli_rows_scaled(&r->rows) ? ", columns standardised" : "");
     cli_test_print_dropped(text, dropped);
     for (int g = 0; g < r->groups; g++)
         add_group_row(text, r->own->mutual ? "variable" : g ? "y" : "x", r, &r->group[g]);
     cli_add_label(text, "method");
-    cli_text_add(text, "%s", outcome.method);
+    gram_string_add(text, "%s", outcome.method);
     if (r->result.used == GRAM_HSIC_PERMUTATION)
-        cli_text_add(text, ", %s permutations", cli_count(r->options->permutations, count));
-    cli_text_add(text, "\n");
+        gram_string_add(text, ", %s permutations", cli_count(r->options->permutations, count));
+    gram_string_add(text, "\n");
     cli_add_row(text, "assumed", assumes(r));
     cli_add_row(text, "kernel", r->kernel_text.data);
     cli_test_print(text, &outcome);
@@ -393,7 +394,7 @@ static void release(void *report_)
         gram_kernel_release(r->kernels[g]);
     }
     cli_rows_free(&r->rows);
-    cli_text_free(&r->kernel_text);
+    gram_string_free(&r->kernel_text);
     gram_hsic_result_clear(&r->result);
 }
 

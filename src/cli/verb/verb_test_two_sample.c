@@ -18,40 +18,35 @@ typedef struct own_options {
     int64_t block;
 } own_options;
 
+#define PLACE(field) offsetof(own_options, field)
+
 static const cli_option own_table[] = {
-    {"kernel", 0, CLI_TEXT, offsetof(own_options, kernel), "E",
-     "the kernel (default: rbf; free parameters by the median heuristic)", 0, 0, NULL},
-    {"dependent", 0, CLI_FLAG, offsetof(own_options, dependent), NULL,
-     "rows are in order of time and depend on their neighbours: wild bootstrap", 0, 0, NULL},
-    {"lag", 0, CLI_INTEGER, offsetof(own_options, lag), "L", "over how many rows dependence lasts (default 20)", 1,
-     1 << 30, NULL},
-    {"block", 0, CLI_INTEGER, offsetof(own_options, block), "B", "rows of a block (default: the root of n)", 2, 1 << 30,
-     NULL},
+    CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
+            "the kernel (default: rbf; free parameters by the median heuristic)"),
+    CLI_ROW_FLAG("dependent", PLACE(dependent),
+                 "rows are in order of time and depend on their neighbours: wild bootstrap"),
+    CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
+    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the root of n)"),
 };
 
 static const cli_usage usage = {
     "test two-sample",
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
-    "matched\n"
-    "by name and standardised together; text columns become categories. The statistic is the squared MMD.\n"
-    "\n"
-    "Methods:\n"
-    "  aggregated   permutations over 7 widths of the kernel at once, exact level (default without --kernel)\n"
-    "  permutation  permutations with one kernel, exact level (default with --kernel)\n"
-    "  split        the width of largest power is chosen on half of the rows, permutations on the other half\n"
-    "  gamma        gamma approximation: no permutations, for some 200 rows or more\n"
-    "  normal       normal approximation: rougher\n"
-    "  linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n"
-    "  wild         wild bootstrap for time series (--dependent)\n",
+    "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
+    "Methods:\n  aggregated   permutations over 7 widths of the kernel at once, exact level (default without "
+    "--kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
+    "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
+    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
+    "linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n  wild         "
+    "wild bootstrap for time series (--dependent)\n",
     "  gram test two-sample january.csv february.csv\n"
     "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
     "  gram test two-sample reference.csv today.csv --gate --level 0.01 || echo drift\n",
     2,
     2,
     NULL,
-    NULL,
-};
+    NULL};
 
 typedef struct method {
     const char *name;
@@ -231,79 +226,80 @@ static cli_test_outcome outcome_of(const void *report_)
                               .m = result->m};
 }
 
-static void json_widths(cli_json *json, const report *r)
+static void json_widths(gram_json *json, const report *r)
 {
-    cli_json_open(json, "widths", '[');
+    gram_json_open(json, "widths", '[');
     for (int64_t k = 0; k < r->result.width_count; k++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_number(json, "factor", r->result.widths[k]);
-        cli_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_number(json, "factor", r->result.widths[k]);
+        gram_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void json_columns(cli_json *json, const report *r)
+static void json_columns(gram_json *json, const report *r)
 {
     char name[CLI_COLUMN_NAME_SIZE];
-    cli_json_open(json, "columns", '[');
+    gram_json_open(json, "columns", '[');
     for (int64_t i = 0; i < r->a.d; i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_string(json, "name", cli_rows_name(&r->a, r->order[i], name));
-        cli_json_number(json, "score", r->score[r->order[i]]);
-        cli_json_close(json, '{');
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "name", cli_rows_name(&r->a, r->order[i], name));
+        gram_json_number(json, "score", r->score[r->order[i]]);
+        gram_json_close(json, '{');
     }
-    cli_json_close(json, '[');
+    gram_json_close(json, '[');
 }
 
-static void write_json(cli_session *session, const void *report_, cli_json *json)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const report *r = report_;
     (void)session;
-    cli_json_integer(json, "d", r->a.d);
-    cli_json_truth(json, "scaled", cli_rows_scaled(&r->a));
-    cli_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
-    cli_json_string(json, "assumes", r->used->assumes);
+    gram_json_integer(json, "d", r->a.d);
+    gram_json_truth(json, "scaled", cli_rows_scaled(&r->a));
+    gram_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
+    gram_json_string(json, "assumes", r->used->assumes);
     if (with_permutations(r))
-        cli_json_integer(json, "permutations", r->options->permutations);
+        gram_json_integer(json, "permutations", r->options->permutations);
     else
-        cli_json_null(json, "permutations");
-    cli_json_number(json, "null_mean", r->result.null_mean);
-    cli_json_number(json, "null_deviation", r->result.null_deviation);
+        gram_json_null(json, "permutations");
+    gram_json_number(json, "null_mean", r->result.null_mean);
+    gram_json_number(json, "null_deviation", r->result.null_deviation);
     if (r->result.width_count > 0) json_widths(json, r);
     json_columns(json, r);
 }
 
-static void add_data(cli_text *text, const report *r)
+static void add_data(gram_string *text, const report *r)
 {
     char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
     const int64_t features = gram_preparation_describe(r->a.columns)->feature_count;
     cli_add_label(text, "samples");
-    cli_text_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, cli_count(r->a.n, n), r->b.file,
-                 cli_count(r->b.n, m), cli_count(features, d), cli_plural(features));
-    if (r->a.d != features) cli_text_add(text, " (%s with categories)", cli_count(r->a.d, d));
-    cli_text_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
+    gram_string_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, cli_count(r->a.n, n), r->b.file,
+                    cli_count(r->b.n, m), cli_count(features, d), cli_plural(features));
+    if (r->a.d != features) gram_string_add(text, " (%s with categories)", cli_count(r->a.d, d));
+    gram_string_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
     cli_test_print_dropped(text, cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
     if (r->result.n == r->a.n && r->result.m == r->b.n) return;
     cli_add_label(text, "rows tested");
-    cli_text_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
+    gram_string_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
 }
 
-static void add_method(cli_text *text, const report *r)
+static void add_method(gram_string *text, const report *r)
 {
     char count[CLI_SHORT_SIZE];
     cli_add_label(text, "method");
-    cli_text_add(text, "%s", r->used->name);
-    if (r->result.used == GRAM_MMD_TEST_AGGREGATED) cli_text_add(text, ", %" PRId64 " widths", r->result.width_count);
+    gram_string_add(text, "%s", r->used->name);
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED)
+        gram_string_add(text, ", %" PRId64 " widths", r->result.width_count);
     if (with_permutations(r))
-        cli_text_add(text, ", %s %s", cli_count(r->options->permutations, count),
-                     r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
-    cli_text_add(text, "\n");
+        gram_string_add(text, ", %s %s", cli_count(r->options->permutations, count),
+                        r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
+    gram_string_add(text, "\n");
     cli_add_row(text, "assumed", r->used->assumes);
     cli_add_row(text, "kernel", r->kernel_text);
 }
 
-static void add_widths(cli_session *session, cli_text *text, const report *r)
+static void add_widths(cli_session *session, gram_string *text, const report *r)
 {
     char number[CLI_SHORT_SIZE];
     const int split = r->result.used == GRAM_MMD_TEST_SPLIT;
@@ -311,26 +307,26 @@ static void add_widths(cli_session *session, cli_text *text, const report *r)
     cli_add_heading(session, text,
                     split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
     for (int64_t k = 0; k < r->result.width_count; k++) {
-        cli_text_add(text, "%s times", cli_short_number(r->result.widths[k], number));
-        cli_text_pad(text, CLI_VALUE_COLUMN);
-        cli_text_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
+        gram_string_add(text, "%s times", cli_short_number(r->result.widths[k], number));
+        gram_string_pad(text, CLI_VALUE_COLUMN);
+        gram_string_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
     }
 }
 
-static void add_columns(cli_session *session, cli_text *text, const report *r)
+static void add_columns(cli_session *session, gram_string *text, const report *r)
 {
     enum { MOST = 10 };
     char number[CLI_SHORT_SIZE], name[CLI_COLUMN_NAME_SIZE];
     cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
     for (int64_t i = 0; i < r->a.d && i < MOST; i++) {
-        cli_text_add(text, "%s", cli_rows_name(&r->a, r->order[i], name));
-        cli_text_pad(text, CLI_VALUE_COLUMN);
-        cli_text_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
+        gram_string_add(text, "%s", cli_rows_name(&r->a, r->order[i], name));
+        gram_string_pad(text, CLI_VALUE_COLUMN);
+        gram_string_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
     }
-    if (r->a.d > MOST) cli_text_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
+    if (r->a.d > MOST) gram_string_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
 }
 
-static void write_table(cli_session *session, const void *report_, cli_text *text)
+static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const report *r = report_;
     const cli_test_outcome outcome = outcome_of(r);
@@ -340,7 +336,7 @@ static void write_table(cli_session *session, const void *report_, cli_text *tex
     add_widths(session, text, r);
     add_columns(session, text, r);
     if (!r->options->plot) return;
-    cli_text_add(text, "\n");
+    gram_string_add(text, "\n");
     cli_add_row(text, "plot", r->options->plot);
 }
 

@@ -9,16 +9,14 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/free_memory.h"
-#include "cli/terminal/json_print.h"
 #include "cli/verb/scored_points.h"
 
 static const cli_choice methods[] = {
-    {"greedy", GRAM_THIN_GREEDY, NULL, 0, 0},
-    {"herding", GRAM_THIN_HERDING, NULL, 0, 0},
-    {"split", GRAM_THIN_SPLIT, NULL, 0, 0},
-    {"plain", GRAM_THIN_PLAIN, NULL, 0, 0},
-    {NULL, 0, NULL, 0, 0},
+    CLI_WORD("greedy", GRAM_THIN_GREEDY),
+    CLI_WORD("herding", GRAM_THIN_HERDING),
+    CLI_WORD("split", GRAM_THIN_SPLIT),
+    CLI_WORD("plain", GRAM_THIN_PLAIN),
+    CLI_WORDS_END,
 };
 
 typedef struct thin_options {
@@ -29,37 +27,34 @@ typedef struct thin_options {
     const char *plot;
 } thin_options;
 
+#define PLACE(field) offsetof(thin_options, field)
+
 static const cli_option own_options[] = {
-    {"count", 'm', CLI_INTEGER, offsetof(thin_options, m), "M", "how many rows to choose", 1, 1 << 30, NULL},
-    {"method", 0, CLI_CHOICE, offsetof(thin_options, method), "NAME",
-     "greedy (default), herding, split or plain; see above", 0, 0, methods},
-    {"distinct", 0, CLI_FLAG, offsetof(thin_options, distinct), NULL, "no row twice", 0, 0, NULL},
-    {"optimal-weights", 0, CLI_FLAG, offsetof(thin_options, optimal_weights), NULL,
-     "give the rows the best weights, >= 0 with the sum 1: a column 'weight'", 0, 0, NULL},
-    {"plot", 0, CLI_TEXT, offsetof(thin_options, plot), "FILE",
-     "draw the choice in the first two columns: .svg, .png or .pdf (by gnuplot)", 0, 0, NULL},
+    {"count", 'm', CLI_INTEGER, PLACE(m), "M", "how many rows to choose", 1, 1 << 30, NULL},
+    CLI_ROW_CHOICE("method", PLACE(method), "NAME", methods, "greedy (default), herding, split or plain; see above"),
+    CLI_ROW_FLAG("distinct", PLACE(distinct), "no row twice"),
+    CLI_ROW_FLAG("optimal-weights", PLACE(optimal_weights),
+                 "give the rows the best weights, >= 0 with the sum 1: a column 'weight'"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
+            "draw the choice in the first two columns: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static const cli_usage usage = {
     "thin",
     "DATA -m M",
     "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
-    "(the\n"
-    "gradient of the log density at each row, as MCMC programs can write) or --density they stand for that density: "
-    "Stein\n"
-    "thinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
+    "(the\ngradient of the log density at each row, as MCMC programs can write) or --density they stand for that "
+    "density: Stein\nthinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
     "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
-    "twice\n"
-    "unless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
+    "twice\nunless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
     "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
     "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
     "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n",
     1,
     1,
     cli_scored_help,
-    NULL,
-};
+    NULL};
 
 typedef struct thin_report {
     const thin_options *own;
@@ -136,84 +131,81 @@ static int work(cli_session *session, thin_report *r)
 
 enum { MOST_POINTS = 5000 };
 
-static void add_point(cli_text *script, const cli_scored *s, int64_t i)
+static void add_point(gram_string *script, const cli_scored *s, int64_t i)
 {
     char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
-    cli_text_add(script, "%s %s\n", gram_number_format(s->numbers[i * s->d], x),
-                 gram_number_format(s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), y));
+    gram_string_add(script, "%s %s\n", gram_number_format(s->numbers[i * s->d], x),
+                    gram_number_format(s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), y));
 }
 
 static int draw(cli_session *session, const thin_report *r)
 {
     const cli_scored *s = &r->scored;
-    cli_text script = {0};
+    gram_string script = {0};
     const int64_t step = (s->n + MOST_POINTS - 1) / MOST_POINTS;
-    cli_text_add(&script, "$all << END_OF_POINTS\n");
+    gram_string_add(&script, "$all << END_OF_POINTS\n");
     for (int64_t i = 0; i < s->n; i += step) add_point(&script, s, i);
-    cli_text_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
+    gram_string_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
     for (int64_t a = 0; a < r->own->m; a++) add_point(&script, s, r->index[a]);
-    cli_text_add(&script, "END_OF_POINTS\n");
+    gram_string_add(&script, "END_OF_POINTS\n");
     cli_plot_title(&script, s->kernel_text, s->file);
-    cli_text_add(&script, "set xlabel ");
+    gram_string_add(&script, "set xlabel ");
     cli_plot_quote(&script, gram_table_column_name(s->table, s->columns[0]));
-    cli_text_add(&script, "\nset ylabel ");
+    gram_string_add(&script, "\nset ylabel ");
     cli_plot_quote(&script, s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
-    cli_text_add(&script, "\nset key outside bottom center horizontal\n"
-                          "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
-                          "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
+    gram_string_add(&script, "\nset key outside bottom center horizontal\n"
+                             "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
+                             "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
     const int code = cli_plot(session, r->own->plot, 560, 520, &script);
-    cli_text_free(&script);
+    gram_string_free(&script);
     return code;
 }
 
 /* ---- the result ---- */
 
-static void write_json(cli_session *session, const thin_report *r, cli_text *text)
+static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
-    cli_json json = {text, 0};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "method", methods[r->own->method.value].name);
-    cli_json_string(&json, "kernel", r->scored.kernel_text);
-    cli_json_string(&json, "target", r->scored.source);
-    cli_json_integer(&json, "n", r->scored.n);
-    cli_json_integer(&json, "d", r->scored.d);
-    cli_json_integer(&json, "m", r->own->m);
-    cli_json_open(&json, "indices", '[');
-    for (int64_t a = 0; a < r->own->m; a++) cli_json_integer(&json, NULL, r->index[a] + 1);
-    cli_json_close(&json, '[');
+    const thin_report *r = report_;
+    gram_json_string(json, "method", methods[r->own->method.value].name);
+    gram_json_string(json, "kernel", r->scored.kernel_text);
+    gram_json_string(json, "target", r->scored.source);
+    gram_json_integer(json, "n", r->scored.n);
+    gram_json_integer(json, "d", r->scored.d);
+    gram_json_integer(json, "m", r->own->m);
+    gram_json_open(json, "indices", '[');
+    for (int64_t a = 0; a < r->own->m; a++) gram_json_integer(json, NULL, r->index[a] + 1);
+    gram_json_close(json, '[');
     if (r->weights) {
-        cli_json_open(&json, "weights", '[');
-        for (int64_t a = 0; a < r->own->m; a++) cli_json_number(&json, NULL, r->weights[a]);
-        cli_json_close(&json, '[');
+        gram_json_open(json, "weights", '[');
+        for (int64_t a = 0; a < r->own->m; a++) gram_json_number(json, NULL, r->weights[a]);
+        gram_json_close(json, '[');
     }
-    cli_json_number(&json, "discrepancy", r->discrepancy);
-    cli_json_number(&json, "discrepancy_equal_weights", r->equal);
-    cli_json_number(&json, "discrepancy_plain", r->plain);
-    cli_json_number(&json, "discrepancy_all", r->all);
-    if (r->own->plot) cli_json_string(&json, "plot", r->own->plot);
-    cli_json_number(&json, "seconds", cli_session_seconds(session));
-    cli_json_integer(&json, "peak_bytes", (int64_t)cli_memory_peak());
-    cli_json_close(&json, '{');
-    cli_text_add(text, "\n");
+    gram_json_number(json, "discrepancy", r->discrepancy);
+    gram_json_number(json, "discrepancy_equal_weights", r->equal);
+    gram_json_number(json, "discrepancy_plain", r->plain);
+    gram_json_number(json, "discrepancy_all", r->all);
+    cli_json_end(session, json, r->own->plot);
 }
 
 /* The rows as they were read, score columns too. */
-static void write_rows(const thin_report *r, cli_text *text)
+static void write_rows(cli_session *session, const void *report_, gram_string *text)
 {
+    const thin_report *r = report_;
+    (void)session;
     const gram_table *table = r->scored.table;
     const int64_t columns = gram_table_columns(table), stride = gram_table_stride(table);
     char number[GRAM_NUMBER_SIZE];
     for (int64_t c = 0; c < columns; c++) {
-        if (c > 0) cli_text_add(text, ",");
-        cli_text_add_field(text, gram_table_column_name(table, c));
+        if (c > 0) gram_string_add(text, ",");
+        gram_string_add_field(text, gram_table_column_name(table, c));
     }
-    cli_text_add(text, r->weights ? ",weight\n" : "\n");
+    gram_string_add(text, r->weights ? ",weight\n" : "\n");
     for (int64_t a = 0; a < r->own->m; a++) {
         const double *row = gram_table_numbers(table) + r->index[a] * stride;
         for (int64_t c = 0; c < columns; c++)
-            cli_text_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
-        if (r->weights) cli_text_add(text, ",%s", gram_number_format(r->weights[a], number));
-        cli_text_add(text, "\n");
+            gram_string_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
+        if (r->weights) gram_string_add(text, ",%s", gram_number_format(r->weights[a], number));
+        gram_string_add(text, "\n");
     }
 }
 
@@ -228,12 +220,7 @@ static void tell(const thin_report *r)
 
 static int finish(cli_session *session, const thin_report *r)
 {
-    cli_text text = {0};
-    if (session->common->json)
-        write_json(session, r, &text);
-    else
-        write_rows(r, &text);
-    const int code = cli_report_write(session, &text);
+    const int code = cli_report_print(session, r, write_json, write_rows);
     if (code == CLI_DONE && !session->common->json && !session->common->quiet && isatty(STDERR_FILENO)) tell(r);
     return code;
 }
