@@ -16,6 +16,7 @@ struct gram_laplace {
     int64_t n, outputs;
     gram_curvature h;
     gram_softmax_curvature g;
+    gram_laplace_rows rows; /* none: marginals are Gaussian */
     gram_laplace_report report;
 };
 
@@ -31,29 +32,31 @@ static void report(const gram_laplace_state *s, gram_laplace_report *r)
                                .optimality = s->optimality,
                                .norm = sqrt(fmax(0, s->quadratic)),
                                .iterations = s->iterations,
-                               .negative = s->h.m,
+                               .negative = s->negative,
                                .jitter = s->jitter};
 }
 
-/* The posterior mean: the mode, or with the first-order correction for skewness. */
+/* The posterior mean: the mode, or where every row's tilted mean is. */
 static gram_status make_mean(gram_context *context, const gram_laplace_state *s, gram_laplace *made)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = s->n, m = s->outputs;
-    double *v = NULL;
-    made->mean = gram_function_retain(made->function);
-    if (!s->options.correction) return GRAM_OK;
-    TRY(gram_take(context, "laplace_fit", n * (m + 1), sizeof(double), (void **)&v));
-    if (m == 1)
-        TRY(gram_laplace_shift(context, s, v + n, v));
-    else
-        TRY(gram_laplace_shift_softmax(context, s, v));
-    for (int64_t i = 0; i < n * m; i++) v[i] += s->a[i];
-    gram_function_release(made->mean);
-    made->mean = NULL;
-    TRY(gram_function_create(context, s->problem.kernel, s->problem.x, m, v, m, NULL, &made->mean));
+    const int64_t m = s->outputs;
+    double *several = NULL;
+    if (!s->options.correction || s->rule.kind == GRAM_LIKELIHOOD_STUDENT) {
+        made->mean = gram_function_retain(made->function);
+        return GRAM_OK;
+    }
+    if (m == 1) {
+        TRY(gram_laplace_rows_take(context, s->n, &made->rows));
+        TRY(gram_laplace_match(context, s, &made->rows, &made->report.mismatch));
+    } else {
+        TRY(gram_take(context, "laplace_fit", s->n * m, sizeof(double), (void **)&several));
+        TRY(gram_laplace_match_softmax(context, s, several, &made->report.mismatch));
+    }
+    TRY(gram_function_create(context, s->problem.kernel, s->problem.x, m, m == 1 ? made->rows.a : several, m, NULL,
+                             &made->mean));
 done:
-    gram_give(context, v);
+    gram_give(context, several);
     return status;
 }
 
@@ -70,8 +73,8 @@ static gram_status take_over(gram_context *context, gram_laplace_state *s, gram_
     made->outputs = s->outputs;
     TRY(gram_function_create(context, s->problem.kernel, s->problem.x, s->outputs, s->a, s->outputs, NULL,
                              &made->function));
-    TRY(make_mean(context, s, made));
     report(s, &made->report);
+    TRY(make_mean(context, s, made));
     made->h = s->h;
     made->g = s->g;
     memset(&s->h, 0, sizeof s->h);
@@ -108,6 +111,7 @@ void gram_laplace_destroy(gram_laplace *laplace)
     gram_function_release(laplace->mean);
     gram_curvature_free(memory, &laplace->h);
     gram_softmax_curvature_free(memory, &laplace->g);
+    gram_laplace_rows_free(memory, &laplace->rows);
     gram_memory_give(memory, laplace);
     gram_memory_release(memory);
 }
@@ -203,29 +207,133 @@ done:
 
 /* ---- prediction ---- */
 
-static void predict_one(const gram_laplace *l, double mean, double variance, double *out)
+/* Averages over Gaussians. */
+static gram_laplace_average average_gaussian(const gram_laplace *l, double mean, double variance)
 {
+    const double rate = exp(mean + variance / 2);
     switch (l->rule.kind) {
     case GRAM_LIKELIHOOD_LOGISTIC:
-        out[0] = gram_logistic_normal(-mean, variance);
-        out[1] = gram_logistic_normal(mean, variance);
-        break;
-    case GRAM_LIKELIHOOD_POISSON: out[0] = exp(mean + variance / 2); break;
-    default: out[0] = mean;
+        return (gram_laplace_average){gram_logistic_normal(mean, variance), gram_logistic_normal(-mean, variance), 0};
+    case GRAM_LIKELIHOOD_POISSON: return (gram_laplace_average){rate, 0, rate * rate * expm1(variance)};
+    default: return (gram_laplace_average){mean, 0, variance};
     }
 }
 
-static gram_status predict_several(gram_context *context, const gram_laplace *l, int64_t n, const double *mean,
-                                   const double *covariance, double *out, int64_t ldo)
+/* k becomes cov(f_j, f) = (Z k)_j/W_j, and the variances go to out: both from one solve. */
+static gram_status chunk_covariance(gram_context *context, const gram_laplace *l, const gram_points *part, double *k,
+                                    double *copy, double *variance)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = l->outputs, numbers = DRAWS * m + m * m + 2 * m;
-    double *work = NULL;
-    TRY(gram_take(context, "laplace_predict", numbers, sizeof(double), (void **)&work));
-    gram_normal_sequence(DRAWS, m, work);
-    for (int64_t i = 0; i < n; i++)
-        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, work, work + DRAWS * m, out + i * ldo);
+    const int64_t count = part->n;
+    gram_kernel *kernel = gram_function_kernel(l->function);
+    TRY(gram_matrix(context, kernel, gram_function_centres(l->function), part, k, count));
+    TRY(gram_matrix_diagonal(context, kernel, part, variance));
+    memcpy(copy, k, (size_t)(l->n * count) * sizeof *copy);
+    TRY(gram_curvature_apply(context, &l->h, count, k));
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t j = 0; j < count; j++) {
+            variance[j] -= copy[i * count + j] * k[i * count + j];
+            k[i * count + j] *= l->h.shift[i];
+        }
+    for (int64_t j = 0; j < count; j++) variance[j] = fmax(0, variance[j]);
 done:
+    return status;
+}
+
+/* One latent function, some points; work has 2 (n + 1) numbers for each. */
+static gram_status average_chunk(gram_context *context, const gram_laplace *l, const gram_points *part, int spread,
+                                 double *work, gram_laplace_average *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = part->n;
+    double *mean = work, *variance = mean + count, *k = variance + count, *copy = k + l->n * count;
+    if (l->rows.n == 0) {
+        TRY(gram_laplace_latent(context, l, part, mean, variance));
+        for (int64_t j = 0; j < count; j++) out[j] = average_gaussian(l, mean[j], variance[j]);
+        goto done;
+    }
+    TRY(gram_function_evaluate(context, l->mean, part, mean, 1));
+    TRY(chunk_covariance(context, l, part, k, copy, variance));
+    TRY(gram_laplace_average_points(context, &l->rule, &l->rows, count, mean, variance, k, spread, out));
+done:
+    return status;
+}
+
+/* One latent function, all points. */
+static gram_status average(gram_context *context, const gram_laplace *l, const gram_points *points, int spread,
+                           gram_laplace_average *out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
+    double *work = NULL;
+    gram_points *part = NULL;
+    TRY(gram_take(context, "laplace: a chunk of points", 2 * (l->n + 1) * room, sizeof(double), (void **)&work));
+    for (int64_t first = 0; first < points->n; first += room) {
+        TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
+        TRY(average_chunk(context, l, part, spread, work, out + first));
+        gram_points_release(part);
+        part = NULL;
+    }
+done:
+    gram_points_release(part);
+    gram_give(context, work);
+    return status;
+}
+
+static gram_status predict_one(gram_context *context, const gram_laplace *l, const gram_points *points, double *out,
+                               int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    gram_laplace_average *found = NULL;
+    TRY(gram_take(context, "laplace_predict", points->n, sizeof *found, (void **)&found));
+    TRY(average(context, l, points, 0, found));
+    for (int64_t i = 0; i < points->n; i++) {
+        if (l->rule.kind != GRAM_LIKELIHOOD_LOGISTIC) {
+            out[i * ldo] = found[i].mean;
+            continue;
+        }
+        out[i * ldo] = found[i].rest;
+        out[i * ldo + 1] = found[i].mean;
+    }
+done:
+    gram_give(context, found);
+    return status;
+}
+
+/* Some points of softmax. */
+static gram_status predict_chunk(gram_context *context, const gram_laplace *l, const gram_points *part,
+                                 const double *normal, double *mean, double *covariance, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    const int64_t m = l->outputs;
+    double *work = NULL;
+    TRY(gram_take(context, "laplace_predict", m * m + 2 * m, sizeof(double), (void **)&work));
+    TRY(gram_laplace_latent(context, l, part, mean, covariance));
+    for (int64_t i = 0; i < part->n; i++)
+        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, normal, work, out + i * ldo);
+done:
+    gram_give(context, work);
+    return status;
+}
+
+static gram_status predict_several(gram_context *context, const gram_laplace *l, const gram_points *points, double *out,
+                                   int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    const int64_t m = l->outputs, room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
+    double *work = NULL;
+    gram_points *part = NULL;
+    TRY(gram_take(context, "laplace_predict", DRAWS * m + room * (m * m + m), sizeof(double), (void **)&work));
+    double *mean = work + DRAWS * m, *covariance = mean + room * m;
+    gram_normal_sequence(DRAWS, m, work);
+    for (int64_t first = 0; first < points->n; first += room) {
+        TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
+        TRY(predict_chunk(context, l, part, work, mean, covariance, out + first * ldo, ldo));
+        gram_points_release(part);
+        part = NULL;
+    }
+done:
+    gram_points_release(part);
     gram_give(context, work);
     return status;
 }
@@ -234,31 +342,33 @@ gram_status gram_laplace_predict(gram_context *context, const gram_laplace *lapl
                                  double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    double *mean = NULL, *variance = NULL;
-    gram_points *part = NULL;
-    int64_t room = 0, m = 0, each = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     TRY(check_points(context, "laplace_predict", laplace, points, out));
-    m = laplace->outputs, each = m > 1 ? m * m : 1;
-    const int64_t columns = laplace->rule.kind == GRAM_LIKELIHOOD_LOGISTIC ? 2 : m;
+    const int64_t columns = laplace->rule.kind == GRAM_LIKELIHOOD_LOGISTIC ? 2 : laplace->outputs;
     FAIL_IF(ldo < columns, context, GRAM_ERROR_ARGUMENT, "laplace_predict: ldo = %lld, need at least %lld",
             (long long)ldo, (long long)columns);
-    room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
-    TRY(gram_take(context, "laplace_predict", room * m, sizeof(double), (void **)&mean));
-    TRY(gram_take(context, "laplace_predict", room * each, sizeof(double), (void **)&variance));
-    for (int64_t first = 0; first < points->n; first += room) {
-        const int64_t count = points->n - first < room ? points->n - first : room;
-        TRY(part_of(context, points, first, count, &part));
-        TRY(gram_laplace_latent(context, laplace, part, mean, variance));
-        for (int64_t i = 0; i < count && m == 1; i++)
-            predict_one(laplace, mean[i], variance[i], out + (first + i) * ldo);
-        if (m > 1) TRY(predict_several(context, laplace, count, mean, variance, out + first * ldo, ldo));
-        gram_points_release(part);
-        part = NULL;
+    status = laplace->outputs == 1 ? predict_one(context, laplace, points, out, ldo)
+                                   : predict_several(context, laplace, points, out, ldo);
+done:
+    return status;
+}
+
+gram_status gram_laplace_spread(gram_context *context, const gram_laplace *laplace, const gram_points *points,
+                                double *mean, double *variance)
+{
+    gram_status status = GRAM_OK;
+    gram_laplace_average *found = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(check_points(context, "laplace_spread", laplace, points, mean && variance ? mean : NULL));
+    FAIL_IF(laplace->rule.kind < GRAM_LIKELIHOOD_POISSON, context, GRAM_ERROR_ARGUMENT,
+            "laplace_spread: the likelihood is %s, need poisson or student", gram_likelihood_name(laplace->rule.kind));
+    TRY(gram_take(context, "laplace_spread", points->n, sizeof *found, (void **)&found));
+    TRY(average(context, laplace, points, 1, found));
+    for (int64_t i = 0; i < points->n; i++) {
+        mean[i] = found[i].mean;
+        variance[i] = found[i].variance;
     }
 done:
-    gram_points_release(part);
-    gram_give(context, mean);
-    gram_give(context, variance);
+    gram_give(context, found);
     return status;
 }

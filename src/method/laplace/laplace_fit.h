@@ -20,7 +20,8 @@ typedef struct gram_laplace_state {
     gram_loss_matrix k;
     double *y;         /* as the likelihood takes it: the class -1 or 1 of logistic */
     double *a, *f, *p; /* n x outputs; p of softmax: probabilities */
-    double *curvature; /* n; not for softmax */
+    double *curvature; /* n; not for softmax. Of Student-t Fisher's, which is what h is made of */
+    int64_t negative;  /* rows where the curvature at the mode is below 0 (Student-t) */
     gram_curvature h;  /* one latent function, or */
     gram_softmax_curvature g;
     double log_likelihood, log_evidence, quadratic, optimality, jitter;
@@ -36,10 +37,45 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
                                     const double *y, const gram_laplace_options *options, gram_laplace_state *s);
 void gram_laplace_state_free(gram_context *context, gram_laplace_state *s);
 
-/* v = (I - Z K) s, s = d log q/df: K v is by how much the posterior mean differs from the mode, to first order. n x
- * outputs; variance (n; not for softmax) gets the posterior variance of the rows. */
-gram_status gram_laplace_shift(gram_context *context, const gram_laplace_state *s, double *variance, double *v);
-gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace_state *s, double *v);
+/* Posterior variances of the rows, K_ii - k_i'Z k_i (n numbers), and for softmax their covariances (n x C x C). */
+gram_status gram_laplace_variance(gram_context *context, const gram_laplace_state *s, double *out);
+gram_status gram_laplace_covariance_softmax(gram_context *context, const gram_laplace_state *s, double *out);
+
+/* ---- the posterior mean, and what the rows say beyond mean and variance ---- */
+
+/* One latent function: what marginals at new points are made of. */
+typedef struct gram_laplace_rows {
+    int64_t n;
+    double *numbers;        /* holds the others, n each */
+    double *y, *a, *mean;   /* the observation as the likelihood takes it; mean = K a */
+    double *variance;       /* posterior */
+    double *curvature;      /* W */
+    double *second, *third; /* the tilted law over the Gaussian is 1 + second He_2 + third He_3 + ... in deviations */
+} gram_laplace_rows;
+
+gram_status gram_laplace_rows_take(gram_context *context, int64_t n, gram_laplace_rows *rows);
+void gram_laplace_rows_free(gram_memory *memory, gram_laplace_rows *rows);
+
+/* Fills the rows with the mean at which every row's tilted mean is its mean; *left: the largest difference that is
+ * left, in deviations of the row. For likelihoods with a ratio. */
+gram_status gram_laplace_match(gram_context *context, const gram_laplace_state *s, gram_laplace_rows *rows,
+                               double *left);
+/* Softmax: a, n x C. */
+gram_status gram_laplace_match_softmax(gram_context *context, const gram_laplace_state *s, double *out, double *left);
+
+/* What is averaged over a marginal: 1/(1 + exp(-f)), or exp(f). */
+typedef struct gram_laplace_average {
+    double mean;
+    double rest;     /* the mean of 1/(1 + exp(f)); 0 for exp(f) */
+    double variance; /* of exp(f), if asked for */
+} gram_laplace_average;
+
+/* The averages at `count` points, whose latent mean, variance and covariance with the rows (n x count) under the
+ * Gaussian are given. `spread`: variances are asked for. */
+gram_status gram_laplace_average_points(gram_context *context, const gram_likelihood_rule *rule,
+                                        const gram_laplace_rows *rows, int64_t count, const double *mean,
+                                        const double *variance, const double *covariance, int spread,
+                                        gram_laplace_average *out);
 
 /* The gradient of the evidence; uses up the curvature and the matrix of the state. */
 gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state *s, double *gradient);
@@ -57,6 +93,8 @@ double gram_logistic_normal(double mean, double variance);
  * used with both signs. work: classes^2 + 2 classes numbers. */
 void gram_softmax_normal(int64_t classes, const double *mean, const double *covariance, int64_t count,
                          const double *normal, double *work, double *out);
+/* L L' = covariance, row-major, lower; a pivot that rounding made nonpositive is 0. */
+void gram_normal_factor(int64_t m, const double *covariance, double *l);
 /* Halton's sequence mapped to the normal law: count x d numbers. */
 void gram_normal_sequence(int64_t count, int64_t d, double *out);
 

@@ -105,8 +105,7 @@ void gram_normal_sequence(int64_t count, int64_t d, double *out)
     }
 }
 
-/* L L' = covariance, row-major, lower; a pivot that rounding made nonpositive is 0. */
-static void factor(int64_t m, const double *covariance, double *l)
+void gram_normal_factor(int64_t m, const double *covariance, double *l)
 {
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j <= i; j++) {
@@ -124,7 +123,7 @@ void gram_softmax_normal(int64_t classes, const double *mean, const double *cova
 {
     const int64_t m = classes;
     double *l = work, *f = work + m * m, *moved = f + m;
-    factor(m, covariance, l);
+    gram_normal_factor(m, covariance, l);
     for (int64_t c = 0; c < m; c++) out[c] = 0;
     for (int64_t i = 0; i < count; i++) {
         for (int64_t c = 0; c < m; c++) {

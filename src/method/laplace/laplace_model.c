@@ -11,7 +11,7 @@
 
 typedef struct laplace_settings {
     gram_tuned_settings tuned;
-    gram_chosen likelihood, solver;
+    gram_chosen likelihood, solver, approximation;
     double student, tolerance;
 } laplace_settings;
 
@@ -33,6 +33,9 @@ static const gram_choice LIKELIHOODS[] = {{"gaussian", GAUSSIAN, NULL, 0, 0},
                                           {"poisson", POISSON, NULL, 0, 0},
                                           {"student", STUDENT, NULL, 0, 0},
                                           {NULL, 0, NULL, 0, 0}};
+enum { MATCHED, MODE };
+static const gram_choice APPROXIMATIONS[] = {
+    {"matched", MATCHED, NULL, 0, 0}, {"laplace", MODE, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
 static const gram_choice SOLVERS[] = {{"auto", 0, NULL, 0, 0}, {"exact", 1, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
 
 #define PLACE(field) offsetof(laplace_settings, field)
@@ -55,6 +58,13 @@ static const gram_option OPTIONS[] = {
      .otherwise = "auto",
      .choices = SOLVERS},
     GRAM_TOLERANCE_OPTION(laplace_settings),
+    {.name = "approximation",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(approximation),
+     .argument = "NAME",
+     .help = "predictions from tilted means (matched, default) or the mode (laplace)",
+     .otherwise = "matched",
+     .choices = APPROXIMATIONS},
     {.name = "student",
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(student),
@@ -121,6 +131,7 @@ static gram_status find_observations(gram_learning *learning)
     gram_laplace_options_init(o, sizeof *o);
     if (!isnan(own->tolerance)) o->tolerance = own->tolerance;
     if (own->student > 0) o->nu = own->student;
+    o->correction = own->approximation.value != MODE;
     o->classes = learning->classes.count;
     o->likelihood = likelihood_of(learning);
     TRY(gram_learning_take(learning, data->n + 1, sizeof *state->y, &state->y));
@@ -227,17 +238,26 @@ static void forget(gram_learning *learning)
 
 /* ---- the model ---- */
 
-/* Of counts and numbers. */
+/* Of counts and numbers. A fit that explains its own rows less well than one number, the mean of counts or the median
+ * of others, says so: by absolute errors, which a few outliers do not decide. */
 static gram_status keep_training_error(gram_keeper *keeper, gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
     const laplace_state *state = learning->own;
-    double squares = 0, *f = NULL;
+    const double n = (double)data->n;
+    double squares = 0, error = 0, constant = state->offset, constant_error = 0, *f = NULL;
     TRY(gram_learning_take(learning, data->n, sizeof *f, &f));
     TRY(gram_laplace_predict(learning->context, state->laplace, learning->points, f, 1));
-    for (int64_t i = 0; i < data->n; i++) squares += pow(data->y[i] - f[i] - state->offset, 2) / (double)data->n;
+    for (int64_t i = 0; i < data->n && takes_poisson(learning); i++) constant += data->y[i] / n;
+    for (int64_t i = 0; i < data->n; i++) {
+        const double left = data->y[i] - f[i] - state->offset;
+        squares += left * left / n;
+        error += fabs(left);
+        constant_error += fabs(data->y[i] - constant);
+    }
     gram_keep_number(keeper, "train_rmse", sqrt(squares));
+    if (!(error <= constant_error * (1 + 1e-3))) gram_keep_integer(keeper, "worse_than_constant", 1);
 done:
     return status;
 }
@@ -379,14 +399,14 @@ static void close_laplace(gram_predictor *predictor)
     gram_laplace_destroy(predictor->own);
 }
 
-/* The variance of an observation, or of what it scatters about: exp(f) or f. */
-static double variance_of(const gram_predictor *predictor, double mean, double latent)
+/* The variance of an observation about what it scatters about, exp(f) or f. */
+static double noise_of(const gram_predictor *predictor, double mean)
 {
     const double nu = gram_kept_number(predictor->model, "student", 4);
     const double scale = gram_kept_number(predictor->model, "scale", 1);
-    if (strcmp(gram_kept_text(predictor->model, "likelihood"), "poisson") == 0)
-        return mean * mean * expm1(latent) + (predictor->wish.latent ? 0 : mean);
-    return latent + (predictor->wish.latent ? 0 : nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY);
+    if (predictor->wish.latent) return 0;
+    if (strcmp(gram_kept_text(predictor->model, "likelihood"), "poisson") == 0) return mean;
+    return nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY;
 }
 
 static gram_status evaluate_values(gram_context *context, const gram_predictor *predictor, const gram_places *places,
@@ -396,13 +416,13 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
     const double offset = gram_kept_number(predictor->model, "offset", 0);
     const int64_t std = predictor->columns.std;
     double *work = NULL;
-    TRY(gram_take(context, "predict", 3 * places->n, sizeof *work, (void **)&work));
-    double *mean = work, *latent = mean + places->n, *variance = latent + places->n;
-    TRY(gram_laplace_predict(context, predictor->own, places->points, mean, 1));
-    if (std >= 0) TRY(gram_laplace_latent(context, predictor->own, places->points, latent, variance));
+    TRY(gram_take(context, "predict", 2 * places->n, sizeof *work, (void **)&work));
+    double *mean = work, *variance = mean + places->n;
+    TRY(std >= 0 ? gram_laplace_spread(context, predictor->own, places->points, mean, variance)
+                 : gram_laplace_predict(context, predictor->own, places->points, mean, 1));
     for (int64_t i = 0; i < places->n; i++) {
         values[i * ldv] = mean[i] + offset;
-        if (std >= 0) values[i * ldv + std] = sqrt(variance_of(predictor, mean[i], variance[i]));
+        if (std >= 0) values[i * ldv + std] = sqrt(variance[i] + noise_of(predictor, mean[i]));
     }
 done:
     gram_give(context, work);
@@ -438,6 +458,11 @@ static void report_laplace(gram_report *report)
     }
     gram_report_accuracy(report);
     gram_report_errors(report, 0);
+    if (gram_report_number(report, "worse_than_constant") > 0) {
+        gram_report_row(report, "caution");
+        gram_report_add(report,
+                        "explains its own rows less well than one number does; try another kernel or likelihood");
+    }
     gram_report_function(report);
     gram_report_row(report, "log likelihood");
     gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);

@@ -11,40 +11,47 @@
 #include "method/laplace/laplace_fit.h"
 #include "solve/cholesky/cholesky.h"
 
-/* s, from the covariance of some rows. */
-static void add_moves(const gram_laplace_state *s, int64_t first, int64_t count, const double *covariance, double *q,
-                      double *out)
+gram_status gram_laplace_covariance_softmax(gram_context *context, const gram_laplace_state *s, double *out)
 {
-    const int64_t m = s->outputs;
-    for (int64_t j = 0; j < count; j++) {
-        const double *at = covariance + j * m * m, *p = s->p + (first + j) * m;
-        double mean = 0;
-        for (int64_t c = 0; c < m; c++) {
-            q[c] = at[c * (m + 1)];
-            for (int64_t e = 0; e < m; e++) q[c] -= 2 * at[c * m + e] * p[e];
-            mean += p[c] * q[c];
-        }
-        for (int64_t c = 0; c < m; c++) out[(first + j) * m + c] = -p[c] * (q[c] - mean) / 2;
+    gram_status status = GRAM_OK;
+    const int64_t n = s->n, m = s->outputs, room = n < GRAM_LAPLACE_CHUNK ? n : GRAM_LAPLACE_CHUNK;
+    double *work = NULL;
+    TRY(gram_take(context, "covariance", (m + 2) * n * room + room, sizeof(double), (void **)&work));
+    double *k = work + (m + 1) * n * room, *diagonal = k + n * room;
+    for (int64_t first = 0; first < n; first += room) {
+        const int64_t count = n - first < room ? n - first : room;
+        for (int64_t i = 0; i < n; i++) memcpy(k + i * count, s->k.k + i * n + first, (size_t)count * sizeof *k);
+        for (int64_t j = 0; j < count; j++) diagonal[j] = s->k.k[(first + j) * (n + 1)];
+        TRY(gram_softmax_curvature_covariance(context, &s->g, count, k, diagonal, work, out + first * m * m));
     }
+done:
+    gram_give(context, work);
+    return status;
+}
+
+/* s of a row from its covariance; q has C numbers. */
+static void move_row(int64_t m, const double *covariance, const double *p, double *q, double *out)
+{
+    double mean = 0;
+    for (int64_t c = 0; c < m; c++) {
+        q[c] = covariance[c * (m + 1)];
+        for (int64_t e = 0; e < m; e++) q[c] -= 2 * covariance[c * m + e] * p[e];
+        mean += p[c] * q[c];
+    }
+    for (int64_t c = 0; c < m; c++) out[c] = -p[c] * (q[c] - mean) / 2;
 }
 
 static gram_status move_of_mode(gram_context *context, const gram_laplace_state *s, double *out)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = s->n, m = s->outputs, room = n < GRAM_LAPLACE_CHUNK ? n : GRAM_LAPLACE_CHUNK;
-    const int64_t numbers = (m + 2) * n * room + room * (m * m + 1) + m;
-    double *work = NULL;
-    TRY(gram_take(context, "evidence", numbers, sizeof(double), (void **)&work));
-    double *k = work + (m + 1) * n * room, *covariance = k + n * room, *diagonal = covariance + room * m * m;
-    for (int64_t first = 0; first < n; first += room) {
-        const int64_t count = n - first < room ? n - first : room;
-        for (int64_t i = 0; i < n; i++) memcpy(k + i * count, s->k.k + i * n + first, (size_t)count * sizeof *k);
-        for (int64_t j = 0; j < count; j++) diagonal[j] = s->k.k[(first + j) * (n + 1)];
-        TRY(gram_softmax_curvature_covariance(context, &s->g, count, k, diagonal, work, covariance));
-        add_moves(s, first, count, covariance, diagonal + room, out);
-    }
+    const int64_t n = s->n, m = s->outputs;
+    double *covariance = NULL;
+    TRY(gram_take(context, "evidence", n * m * m + m, sizeof(double), (void **)&covariance));
+    TRY(gram_laplace_covariance_softmax(context, s, covariance));
+    for (int64_t i = 0; i < n; i++)
+        move_row(m, covariance + i * m * m, s->p + i * m, covariance + n * m * m, out + i * m);
 done:
-    gram_give(context, work);
+    gram_give(context, covariance);
     return status;
 }
 
@@ -84,7 +91,8 @@ done:
     return status;
 }
 
-gram_status gram_laplace_shift_softmax(gram_context *context, const gram_laplace_state *s, double *v)
+/* v = (I - G K) s */
+static gram_status find_shift(gram_context *context, const gram_laplace_state *s, double *v)
 {
     gram_status status = GRAM_OK;
     const int64_t numbers = s->n * s->outputs;
@@ -105,7 +113,7 @@ gram_status gram_laplace_differentiate_softmax(gram_context *context, gram_lapla
     const int64_t numbers = s->n * s->outputs;
     double *v = NULL;
     TRY(gram_take(context, "evidence", numbers, sizeof(double), (void **)&v));
-    TRY(gram_laplace_shift_softmax(context, s, v));
+    TRY(find_shift(context, s, v));
     gram_loss_matrix_free(context, &s->k); /* makes room for the weights */
     TRY(contract(context, s, v, gradient));
     gradient[gram_kernel_parameter_count(s->problem.kernel)] = 0;

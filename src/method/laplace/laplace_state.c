@@ -104,7 +104,46 @@ done:
     return status;
 }
 
-static gram_status find_one(gram_context *context, const char *name, gram_laplace_state *s)
+/* The curvature at the mode. Student-t's own is below 0 at outliers, and where K^-1 + W is nearly singular neither
+ * variances nor the determinant mean anything; its mean under the law itself, (nu + 1)/((nu + 3) scale^2) (Fisher's
+ * information), is the same for every row, above 0, and does not move with the mode. */
+static void find_curvature(gram_laplace_state *s)
+{
+    const gram_likelihood_values out = {.curvature = s->curvature};
+    const double nu = s->rule.nu, scale = s->rule.scale;
+    gram_likelihood_evaluate(&s->rule, s->n, s->y, NULL, s->f, &out);
+    for (int64_t i = 0; i < s->n && s->rule.kind == GRAM_LIKELIHOOD_STUDENT; i++) {
+        s->negative += s->curvature[i] < 0;
+        s->curvature[i] = (nu + 1) / (nu + 3) / scale / scale;
+    }
+}
+
+/* minus log p(y | 0): the objective without a function */
+static double objective_of_nothing(const gram_laplace_state *s)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double one[4];
+        gram_likelihood_find(s->rule.kind)->evaluate(&s->rule, s->y[i], 0, one);
+        sum -= one[0];
+    }
+    return sum;
+}
+
+/* The mode from where `a` is. Steps only go down, but of several modes the one that is found need not be better than
+ * no function at all: then they start there. */
+static gram_status find_mode(gram_context *context, gram_laplace_state *s, gram_mode *mode)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_mode_find(context, mode));
+    if (s->rule.kind != GRAM_LIKELIHOOD_STUDENT || mode->objective <= objective_of_nothing(s)) goto done;
+    memset(s->a, 0, (size_t)s->n * sizeof *s->a);
+    TRY(gram_mode_find(context, mode));
+done:
+    return status;
+}
+
+static gram_status find_one(gram_context *context, gram_laplace_state *s)
 {
     gram_status status = GRAM_OK;
     int definite;
@@ -116,17 +155,14 @@ static gram_status find_one(gram_context *context, const char *name, gram_laplac
                       .tolerance = s->options.tolerance,
                       .a = s->a,
                       .f = s->f};
-    TRY(gram_mode_find(context, &mode));
+    TRY(find_mode(context, s, &mode));
     s->optimality = mode.optimality;
     s->iterations = mode.iterations;
     s->converged = mode.converged;
     for (int64_t i = 0; i < s->n; i++) s->quadratic += s->a[i] * s->f[i];
     s->log_likelihood = s->quadratic / 2 - mode.objective;
-    const gram_likelihood_values out = {.curvature = s->curvature};
-    gram_likelihood_evaluate(&s->rule, s->n, s->y, NULL, s->f, &out);
-    TRY(gram_curvature_make(context, &s->k, s->curvature, &s->h, &definite));
-    FAIL_IF(!definite, context, GRAM_ERROR_NUMERICAL,
-            "%s: Newton steps ended where the posterior has no peak; a larger scale or nu helps", name);
+    find_curvature(s);
+    TRY(gram_curvature_make(context, &s->k, s->curvature, &s->h, &definite)); /* it is: no curvature is below 0 */
     s->jitter = fmax(mode.jitter, s->h.jitter);
     s->log_evidence = s->log_likelihood - s->quadratic / 2 - s->h.log_determinant / 2;
 done:
@@ -183,7 +219,7 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
     TRY(gram_loss_matrix_make(context, kernel, s->problem.x, &s->k));
     TRY(start(context, s));
     if (s->outputs == 1)
-        TRY(find_one(context, name, s));
+        TRY(find_one(context, s));
     else
         TRY(find_several(context, s));
 done:

@@ -12,8 +12,10 @@ static const double TOLERANCE = 1e-6,
                     COARSE_TOLERANCE = 2e-5; /* of the log evidence of a row, on the last level and before */
 static const double SCALE_WIDTH = 1000;      /* how far the scale may go */
 
-/* Of f of classes: the logistic function does most of its work within 5. And how far, on the log scale, that is from sure. */
-static const double USUAL_VARIANCE = 30, PRIOR_DEVIATION = 0.7;
+/* Of f of classes, and how far, on the log scale, that is from sure. A row far from all others then has a probability of 0.95.
+ * Measured by 10 folds with predictions that are true to the prior, 300 had the log loss of wine at 0.067, 30 at 0.080; two
+ * classes hardly differ. */
+static const double USUAL_VARIANCE = 300, PRIOR_DEVIATION = 1.5;
 
 typedef struct laplace_tuning {
     gram_laplace_options options;
@@ -38,7 +40,7 @@ static int has_classes(const gram_tuning *t)
     return laplace_of(t)->options.likelihood < GRAM_LIKELIHOOD_POISSON;
 }
 
-/* The variance that f may have: of classes some 30 (the logistic function does most of its work within 5), of counts
+/* The variance that f may have: of classes some hundreds (USUAL_VARIANCE), of counts
  * that of their logarithms, of Student-t that of y. */
 static double usual_variance(const gram_tuning *t)
 {
@@ -140,8 +142,8 @@ static double objective(const gram_tuning *t, int which, double value, double *s
     return value * *slope;
 }
 
-/* Classes only: probabilities hardly change where |f| is above 10, and the approximation of the evidence, worst there, drives
- * amplitudes up without end. Their logarithms have a normal prior. */
+/* Classes only: where |f| is above 10 probabilities hardly change and the approximation of the evidence is worst. The logarithms
+ * of amplitudes have a normal prior. */
 static double prior(const gram_tuning *t, const gram_candidate *c, int which, const double *variables, double *gradient)
 {
     const gram_space *space = &c->space;

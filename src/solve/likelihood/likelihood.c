@@ -16,6 +16,12 @@ static void logistic_evaluate(const gram_likelihood_rule *rule, double y, double
     out[3] = larger * smaller * (f >= 0 ? larger - smaller : smaller - larger); /* -W (1 - 2 p(f)) */
 }
 
+static double logistic_ratio(double y, double at, double delta, double log_weight)
+{
+    const double before = y * at, after = y * (at + delta);
+    return exp(log_weight + fmin(after, 0) - fmin(before, 0)) * (1 + exp(-fabs(before))) / (1 + exp(-fabs(after)));
+}
+
 static int is_sign(double y)
 {
     return y == 1 || y == -1;
@@ -31,6 +37,12 @@ static void poisson_evaluate(const gram_likelihood_rule *rule, double y, double 
     out[1] = y - rate;
     out[2] = rate;
     out[3] = -rate;
+}
+
+/* y delta - rate (exp(delta) - 1): of many counts neither part is rounded by more than it moves. */
+static double poisson_ratio(double y, double at, double delta, double log_weight)
+{
+    return exp(log_weight + y * delta - exp(at) * expm1(delta));
 }
 
 static int is_count(double y)
@@ -50,12 +62,10 @@ static void student_evaluate(const gram_likelihood_rule *rule, double y, double 
     out[3] = (nu + 1) * 2 * r * (r * r - 3 * s) / q / q / q;
 }
 
-static void student_by_scale(const gram_likelihood_rule *rule, double y, double f, double out[3])
+static double student_by_scale(const gram_likelihood_rule *rule, double y, double f)
 {
-    const double nu = rule->nu, s = nu * rule->scale * rule->scale, r = y - f, q = s + r * r;
-    out[0] = (nu + 1) * r * r / q - 1;
-    out[1] = -(nu + 1) * r * 2 * s / q / q;
-    out[2] = (nu + 1) * 2 * s * (3 * r * r - s) / q / q / q;
+    const double s = rule->nu * rule->scale * rule->scale, r = y - f;
+    return (rule->nu + 1) * r * r / (s + r * r) - 1;
 }
 
 static int is_finite(double y)
@@ -66,10 +76,11 @@ static int is_finite(double y)
 /* ---- the table ---- */
 
 static const gram_likelihood_type TYPES[] = {
-    [GRAM_LIKELIHOOD_LOGISTIC] = {"logistic", logistic_evaluate, NULL, is_sign, "-1 or 1"},
+    [GRAM_LIKELIHOOD_LOGISTIC] = {"logistic", logistic_evaluate, NULL, is_sign, "-1 or 1", logistic_ratio, 1.5},
     [GRAM_LIKELIHOOD_SOFTMAX] = {.name = "softmax"},
-    [GRAM_LIKELIHOOD_POISSON] = {"poisson", poisson_evaluate, NULL, is_count, "a whole number >= 0"},
-    [GRAM_LIKELIHOOD_STUDENT] = {"student", student_evaluate, student_by_scale, is_finite, "a finite number"},
+    [GRAM_LIKELIHOOD_POISSON] = {"poisson", poisson_evaluate, NULL, is_count, "a whole number >= 0", poisson_ratio,
+                                 0.75},
+    [GRAM_LIKELIHOOD_STUDENT] = {"student", student_evaluate, student_by_scale, is_finite, "a finite number", NULL, 0},
 };
 enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
 
