@@ -65,7 +65,8 @@ GRAM_API const char *gram_context_message(const gram_context *context);
 GRAM_API const char *gram_context_advice(const gram_context *context);
 
 /* If the last failure was of one number of a point set (a coordinate that is not finite or outside the kernel's
- * domain): 1, and its row and column, counted from 0. Otherwise 0, and both are -1. */
+ * domain): 1, and its row and column, counted from 0; of a whole row (a prediction that is not finite): 1, and the column is -1.
+ * Otherwise 0, and both are -1. */
 GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64_t *column);
 
 GRAM_API int gram_context_threads(const gram_context *context);

@@ -20,6 +20,11 @@ gram_status gram_learning_choose_method(gram_learning *learning);
 gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
 gram_status gram_learning_set_groups(gram_learning *learning);
 
+/* Features, targets and weights, and the numbers of the kernel as it was written: of a size that a fit takes
+ * (number_range.c). */
+gram_status gram_learning_check_numbers(gram_learning *learning);
+gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
+
 /* Arrays as a table with the columns x1, x2, ..., y or y1, y2, ..., weights; and the list of its targets (arrays.c). */
 gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, gram_table **table);
 enum { GRAM_ARRAYS_TARGET_SIZE = 32 };

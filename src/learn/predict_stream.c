@@ -80,6 +80,22 @@ void gram_predict_stream_close(gram_predict_stream *stream)
     gram_memory_release(memory);
 }
 
+static int64_t row_in_file(const gram_predict_stream *stream, int64_t row)
+{
+    return stream->next + (stream->data->rows ? stream->data->rows[row] : row) + 1;
+}
+
+/* "row 3: ..." becomes "new.csv: row 8195: ..." */
+static gram_status name_row(gram_context *context, const gram_predict_stream *stream, gram_status failed, int64_t row)
+{
+    char message[GRAM_MESSAGE_SIZE], advice[GRAM_MESSAGE_SIZE];
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
+    (void)snprintf(advice, sizeof advice, "%s", gram_context_advice(context));
+    const char *rest = strchr(message, ':');
+    (void)gram_fail(context, failed, "%s: row %" PRId64 "%s", stream->name, row_in_file(stream, row), rest ? rest : "");
+    return gram_advise(context, failed, advice);
+}
+
 /* A number outside of the kernel's domain is named by file, row and column, in the place of "x[17][2] = ". */
 static gram_status name_place(gram_context *context, const gram_predict_stream *stream, gram_status failed)
 {
@@ -87,13 +103,14 @@ static gram_status name_place(gram_context *context, const gram_predict_stream *
     char message[GRAM_MESSAGE_SIZE], place[64], name[NAME_SIZE];
     int64_t row, column;
     if (!gram_context_place(context, &row, &column)) return failed;
+    if (column < 0) return name_row(context, stream, failed, row);
     (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
     (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
     (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
     const char *rest = strstr(message, place);
-    row = stream->next + (stream->data->rows ? stream->data->rows[row] : row);
-    return gram_fail(context, failed, "%s: row %" PRId64 ", column '%s': %.*s%s", stream->name, row + 1, name,
-                     (int)(rest ? rest - message : 0), message, rest ? rest + strlen(place) : message);
+    return gram_fail(context, failed, "%s: row %" PRId64 ", column '%s': %.*s%s", stream->name,
+                     row_in_file(stream, row), name, (int)(rest ? rest - message : 0), message,
+                     rest ? rest + strlen(place) : message);
 }
 
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream)

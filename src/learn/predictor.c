@@ -103,6 +103,22 @@ const gram_columns *gram_predictor_columns(const gram_predictor *predictor)
     return &predictor->columns;
 }
 
+/* What is shown is finite: otherwise the row is named, by gram_context_place too. */
+static gram_status check_finite(gram_context *context, const gram_predictor *predictor, int64_t n, const double *values,
+                                int64_t ldv)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < predictor->columns.count; c++) {
+            if (isfinite(values[i * ldv + c])) continue;
+            (void)gram_fail_place(context, GRAM_ERROR_NUMERICAL, i, -1,
+                                  "row %" PRId64 ": the prediction is not a finite number", i + 1);
+            return gram_advise(
+                context, GRAM_ERROR_NUMERICAL,
+                "Its features, or numbers of the model, are too large: leave the row out, or fit again.");
+        }
+    return GRAM_OK;
+}
+
 gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n, const double *x,
                                     const double *weights, double *values, int64_t ldv)
 {
@@ -117,6 +133,7 @@ gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor 
     const gram_places places = {points, n, d, x, weights};
     TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
                                     : gram_function_evaluate(context, function, points, values, ldv));
+    TRY(check_finite(context, predictor, n, values, ldv));
 done:
     gram_points_release(points);
     return status;

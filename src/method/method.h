@@ -273,6 +273,8 @@ void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes
 
 /* The noise n lambda that the ridge says, NaN if there is none. */
 double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
+/* Fails for a ridge of 0, for methods that have no limit there. */
+gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */

@@ -37,7 +37,8 @@ int cli_data_fail(cli_session *session, gram_status status, const cli_origin *or
     int64_t row, column;
     char place[64], name[MAX_NAME];
     const char *message = gram_context_message(session->context), *rest;
-    if (!gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, origin->help);
+    if (!gram_context_place(session->context, &row, &column) || column < 0)
+        return cli_session_fail(session, status, 1, origin->help);
     (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
     rest = strstr(message, place);
     cli_session_clear(session);
