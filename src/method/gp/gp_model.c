@@ -350,6 +350,10 @@ static void report_noise(gram_report *report)
         gram_report_part(report, "that of the target", "target_scale", GRAM_FINE);
     if (gram_report_number(report, "noise_prior") > 0) gram_report_add(report, "; held off 0 by a weak prior");
     if (mean) gram_report_add(report, "; mean: %s", mean);
+    if (isnan(gram_report_number(report, "constant_std"))) return;
+    gram_report_row(report, "  constant");
+    gram_report_part(report, "", "constant", GRAM_FINE);
+    gram_report_part(report, "deviation", "constant_std", GRAM_FINE);
 }
 
 static void report_gp(gram_report *report)
