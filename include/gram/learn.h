@@ -169,7 +169,9 @@ typedef struct gram_columns {
     int64_t probability;         /* the first of as many columns, NaN if the model has none */
     int64_t score;               /* of two classes: grows with the second */
     int64_t std, lower, upper;
-    double half_width;   /* of the interval in standard deviations; of 95 % if none is asked for */
+    double
+        half_width; /* of the interval in standard deviations (of Student's t: in scales); of 95 % if none is asked for */
+    double freedom;      /* predictions are Student's t with so many degrees of freedom; 0: normal */
     int64_t term;        /* mean and deviation of each term of the kernel, from here on */
     int64_t level_count; /* quantiles: the first columns, of these levels */
     const double *levels;
