@@ -27,7 +27,7 @@ GRAM_API gram_status gram_function_create(gram_context *context, gram_kernel *ke
 GRAM_API gram_function *gram_function_retain(gram_function *function);
 GRAM_API void gram_function_release(gram_function *function);
 
-/* What it is made of; all belong to the function. Coefficients are row-major with a stride of `outputs`. */
+/* What it is made of; all belong to the function. Coefficients are row-major with ld = `outputs`. */
 GRAM_API gram_kernel *gram_function_kernel(const gram_function *function);
 GRAM_API gram_points *gram_function_centres(const gram_function *function);
 /* The centres as an array, row-major without gaps: f64, or NULL if they are f32 (and the other way round). */

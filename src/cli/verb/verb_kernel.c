@@ -120,7 +120,7 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
-                                    gram_table_stride(report->table), &report->points);
+                                    gram_table_ld(report->table), &report->points);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 

@@ -5,8 +5,8 @@
 
 #include "method/method.h"
 #include <gram/krr.h>
+#include <gram/krr_tune.h>
 #include <gram/text.h>
-#include <gram/tune.h>
 
 typedef struct krr_settings {
     gram_tuned_settings tuned;
@@ -20,7 +20,7 @@ typedef struct krr_settings {
 typedef struct krr_state {
     double lambda;
     int lambda_is_default;
-    gram_tune_report tuned;
+    gram_krr_tune_report tuned;
     gram_krr *krr;
 } krr_state;
 
@@ -107,13 +107,13 @@ static gram_status plan(gram_learning *learning)
     const krr_settings *own = learning->settings;
     krr_state *state = NULL;
     gram_plan made;
-    gram_plan_request request;
+    gram_krr_plan_request request;
     char words[64];
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     state->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
-    gram_plan_request_init(&request, sizeof request);
+    gram_krr_plan_request_init(&request, sizeof request);
     request.n = learning->n;
     request.d = learning->data->d;
     request.outputs = learning->data->targets;
@@ -123,7 +123,7 @@ static gram_status plan(gram_learning *learning)
     request.precision = (gram_precision)own->precision.value;
     request.leave_one_out = own->loo ? 1 : -1;
     request.ridgeless = state->lambda == 0;
-    status = gram_plan_fit(learning->context, &request, &made);
+    status = gram_krr_plan(learning->context, &request, &made);
     if (status == GRAM_ERROR_ARGUMENT || status == GRAM_ERROR_UNSUPPORTED)
         (void)gram_advise(learning->context, status, "Change --solver, --precision, --loo or --lambda.");
     TRY(status);
@@ -151,8 +151,8 @@ static gram_status tune(gram_learning *learning)
     const krr_settings *own = learning->settings;
     const gram_prepared *data = learning->data;
     krr_state *state = learning->own;
-    gram_tune_options options;
-    gram_tune_options_init(&options, sizeof options);
+    gram_krr_tune_options options;
+    gram_krr_tune_options_init(&options, sizeof options);
     options.criterion = criterion_of(learning->tuning);
     if (own->tuned.tune.number > 0) options.folds = own->tuned.tune.number;
     options.lambda = state->lambda;
