@@ -58,8 +58,8 @@ typedef struct gram_bayes_report {
 
 typedef struct gram_bayes gram_bayes;
 
-/* Fits n points and y. The caller destroys the result. GRAM_ERROR_DATA when the degrees of freedom are not above 0,
- * GRAM_ERROR_NUMERICAL for alpha = 0 and columns that depend on each other. */
+/* Fits n points and y. The caller destroys the result. GRAM_ERROR_DATA when the degrees of freedom are not above 0 or squares of the
+ * numbers overflow, GRAM_ERROR_NUMERICAL for alpha = 0 and columns that depend on each other. */
 GRAM_API gram_status gram_bayes_fit(gram_context *context, const gram_points *x, const double *y,
                                     const gram_bayes_options *options, gram_bayes **bayes);
 /* Takes NULL. */

@@ -185,8 +185,9 @@ GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predic
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 
-/* Do predictions of the model have intervals about their mean? */
+/* Do predictions of the model have intervals about their mean? Is it the posterior of a Gaussian process, to draw from? */
 GRAM_API int gram_model_has_intervals(const gram_model *model);
+GRAM_API int gram_model_is_process(const gram_model *model);
 
 /* All in one, from features as they are: values gets the `count` columns. For models of numeric features. */
 GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,

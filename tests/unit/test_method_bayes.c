@@ -399,6 +399,15 @@ static void edges(void **state)
     y[4] = NAN;
     assert_int_equal(gram_bayes_fit(context, points, y, NULL, &bayes), GRAM_ERROR_DATA);
     assert_non_null(strstr(gram_context_message(context), "y[4]"));
+    for (int i = 0; i < N; i++) y[i] = 1e200 * p.y[i];
+    assert_int_equal(gram_bayes_fit(context, points, y, NULL, &bayes), GRAM_ERROR_DATA);
+    assert_non_null(strstr(gram_context_message(context), "y are so large"));
+    double wide[N * D];
+    for (int i = 0; i < N * D; i++) wide[i] = 1e200 * p.x[i];
+    gram_points *far = test_points(context, N, D, wide);
+    assert_int_equal(gram_bayes_fit(context, far, p.y, NULL, &bayes), GRAM_ERROR_DATA);
+    assert_non_null(strstr(gram_context_message(context), "x are so large"));
+    gram_points_release(far);
     options.alpha = -1;
     assert_int_equal(gram_bayes_fit(context, points, p.y, &options, &bayes), GRAM_ERROR_ARGUMENT);
     assert_non_null(strstr(gram_context_message(context), "alpha = -1"));

@@ -207,6 +207,9 @@ static gram_status choose(gram_context *context, const gram_bayes_data *data, co
     if (isnan(o->alpha)) r->alpha = gram_bayes_find_alpha(data, o, &r->at_bound);
     if (r->alpha == 0) TRY(check_rank(context, data));
     const gram_bayes_noise noise = gram_bayes_find_noise(data, o, r->alpha);
+    FAIL_IF(!isfinite(noise.scale) || !isfinite(data->values[0] * data->values[0]), context, GRAM_ERROR_DATA,
+            "bayes_fit: numbers of %s are so large that their squares overflow",
+            isfinite(data->values[0] * data->values[0]) ? "y" : "x");
     FAIL_IF(!(noise.shape > 0), context, GRAM_ERROR_DATA,
             "bayes_fit: %" PRId64 " rows and %" PRId64 " columns leave no degree of freedom for the noise", data->n,
             data->d);

@@ -107,7 +107,7 @@ static void find_varying(const gram_points *x, const double *weights, gram_bayes
             raw += v * value * value;
             about += v * (value - data->centre[l]) * (value - data->centre[l]);
         }
-        data->varies[l] = about > rounding * rounding * raw;
+        data->varies[l] = isinf(raw) || about > rounding * rounding * raw;
     }
 }
 

@@ -7,6 +7,8 @@
 #include "method/bayes/bayes.h"
 #include "method/method.h"
 
+static const double TOO_LARGE = 1e150;
+
 typedef struct bayes_settings {
     gram_ridge_settings ridge; /* without its noise, which is what is not known */
     double prior_shape, prior_scale;
@@ -60,11 +62,33 @@ done:
     return status;
 }
 
+/* Numbers whose squares could not be summed are named. */
+static gram_status check_sizes(gram_learning *learning)
+{
+    const gram_prepared *data = learning->data;
+    char column[128];
+    for (int64_t i = 0; i < data->n; i++) {
+        if (!(fabs(data->y[i]) < TOO_LARGE))
+            return gram_learning_fail_data(learning, "Give the column in larger units.",
+                                           "row %" PRId64 ": column '%s': so large that squares overflow",
+                                           gram_learning_row(learning, i), gram_learning_target(learning));
+        for (int64_t l = 0; l < data->d; l++) {
+            if (fabs(data->x[i * data->d + l]) < TOO_LARGE) continue;
+            (void)gram_preparation_column_name(learning->preparation, l, column, sizeof column);
+            return gram_learning_fail_data(learning, "Leave --no-scale out, or give the column in larger units.",
+                                           "row %" PRId64 ": column '%s': so large that squares overflow",
+                                           gram_learning_row(learning, i), column);
+        }
+    }
+    return GRAM_OK;
+}
+
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const bayes_settings *own = learning->settings;
     bayes_state *state = learning->own;
+    TRY(check_sizes(learning));
     gram_bayes_options options;
     gram_bayes_options_init(&options, sizeof options);
     options.alpha = state->alpha;
