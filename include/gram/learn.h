@@ -134,6 +134,11 @@ GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
 GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
                                          double *f, const char **what);
 
+/* What the model says of the rows that were learnt from, all columns that it predicts (values[i * ldv + j], ldv at least their
+ * count): coordinates of a transformation, labels of clusters. */
+GRAM_API gram_status gram_learner_values(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *values, int64_t ldv);
+
 /* ---- predicting ---- */
 
 /* What is asked for beyond the mean or the label; what a model cannot say is GRAM_ERROR_ARGUMENT. */
@@ -229,6 +234,11 @@ GRAM_API const char *gram_description_value(const gram_description *description,
 /* The classes of a classifier, count 0 for others. */
 GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
 
+/* Lists of numbers that the description has, such as eigenvalues, and their names; NULL after the last. They belong to the
+ * model. */
+GRAM_API const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
+                                             int64_t *count);
+
 /* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
@@ -270,6 +280,18 @@ typedef struct gram_option_facts {
     const char *elsewhere; /* the words of other tools for it, or NULL */
 } gram_option_facts;
 
+/* A verb of the command that methods have of their own, beside `fit`. */
+typedef struct gram_verb {
+    const char *name;     /* "pca" */
+    const char *summary;  /* a line for the list of verbs */
+    const char *operands; /* "DATA", "E DATA" */
+    const char *about;    /* paragraph and examples of its help, lines ended */
+    const char *examples;
+    const char *out;    /* what its help says of -o */
+    int kernel_operand; /* the kernel is the first operand, not an option */
+    int out_is_model;   /* -o writes the model, else what the model says of the rows */
+} gram_verb;
+
 typedef struct gram_method_facts {
     size_t size;
     const char *name;                    /* several rows may share one: variants that options choose */
@@ -279,6 +301,8 @@ typedef struct gram_method_facts {
     const char *kernel;                  /* by default; NULL: it has none */
     const char *python[GRAM_TASK_COUNT]; /* the estimator's name for each task, or NULL */
     int64_t options;
+    int unscaled;          /* features are taken as they are, unless `scale` is asked for */
+    const gram_verb *verb; /* NULL: `fit` */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

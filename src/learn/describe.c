@@ -75,6 +75,18 @@ const char *gram_description_value(const gram_description *description, int64_t 
     return description->report.rows[row].value;
 }
 
+const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
+                                    int64_t *count)
+{
+    const gram_report *report = &description->report;
+    int64_t rows = 0, columns = 0;
+    if (list < 0 || list >= report->list_count) return NULL;
+    *name = report->lists[list];
+    const double *values = gram_model_array(report->model, *name, &rows, &columns);
+    *count = rows * columns;
+    return values;
+}
+
 const gram_classes *gram_description_classes(const gram_description *description)
 {
     return &description->classes;

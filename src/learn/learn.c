@@ -55,7 +55,7 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
                    : "Features are standardised: --no-scale takes them as they are. Or use another kernel.";
     case GRAM_ERROR_NUMERICAL:
         return "Raise --lambda (or --noise), or use another kernel; `gram kernel E DATA --check` looks at its matrix.";
-    case GRAM_ERROR_ARGUMENT: return "Change what the message names; `gram help fit` lists the options.";
+    case GRAM_ERROR_ARGUMENT: return "Change what the message names; `gram help VERB` lists the options.";
     case GRAM_ERROR_DATA: return "Look at the target and the weights; --task, --target and --weights choose.";
     default: return "";
     }
@@ -79,6 +79,8 @@ static const char *reading_advice(const gram_learning *learning, gram_status sta
     if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
     if (status != GRAM_ERROR_DATA) return "";
     if (learning->before) return "--resume needs the same rows in the same order; fit other data without it.";
+    if (learning->task >= GRAM_TASK_TRANSFORM)
+        return "--features and --ignore choose columns; --missing drop or mean helps with missing values.";
     return "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.";
 }
 
@@ -113,7 +115,7 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
     options.weights = learning->weights_column ? learning->weights_column
                       : row_noise              ? row_noise
                                                : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
-    options.scale = !scale || strcmp(scale, "yes") == 0;
+    options.scale = scale ? strcmp(scale, "yes") == 0 : !learning->method || !learning->method->unscaled;
     options.missing = (gram_missing)missing.value;
     learning->has_row_noise = row_noise != NULL;
     return gram_preparation_learn(learning->context, table, &options, &learning->preparation);
@@ -361,9 +363,9 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
     return finish(learner, status, model);
 }
 
-/* The first column of the model's predictions at the rows. */
+/* The first columns of the model's predictions at the rows; count 0: all. */
 static gram_status predict_rows(gram_context *context, const gram_learning *learning, const gram_model *model,
-                                double *f)
+                                int64_t count, double *f, int64_t ldf)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
@@ -371,9 +373,10 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     double *values = NULL;
     TRY(gram_predictor_create(context, model, NULL, &predictor));
     const int64_t stride = gram_predictor_columns(predictor)->stride;
+    if (count == 0) count = gram_predictor_columns(predictor)->count;
     TRY(gram_take(context, "learner_fitted", data->n, (size_t)stride * sizeof *values, (void **)&values));
     TRY(gram_predictor_evaluate(context, predictor, data->n, data->x, data->weights, values, stride));
-    for (int64_t i = 0; i < data->n; i++) f[i] = values[i * stride];
+    for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * stride, (size_t)count * sizeof *f);
 done:
     gram_give(context, values);
     gram_predictor_destroy(predictor);
@@ -387,9 +390,23 @@ gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, co
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
     *what = "fitted value";
-    if (!learning->method->fitted) return predict_rows(context, learning, model, f);
+    if (!learning->method->fitted) return predict_rows(context, learning, model, 1, f, 1);
     learning->context = context;
     status = learning->method->fitted(learning, f, what);
+    learning->context = NULL;
+done:
+    return status;
+}
+
+gram_status gram_learner_values(gram_context *context, gram_learner *learner, const gram_model *model, double *values,
+                                int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
+    FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_values: it has not learnt");
+    if (!learning->method->values) return predict_rows(context, learning, model, 0, values, ldv);
+    learning->context = context;
+    status = learning->method->values(learning, values, ldv);
     learning->context = NULL;
 done:
     return status;

@@ -28,7 +28,8 @@ typedef struct gram_chosen {
 
 enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
-    GRAM_OPTION_RESUMES = 2   /* may be given to a fit that goes on */
+    GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
+    GRAM_OPTION_AUTO = 4      /* of a number or an integer: the word "auto" too, which is NaN or 0 */
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -156,6 +157,8 @@ struct gram_method {
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const char *refuses;     /* an option of every method that this one does not take, or NULL */
     const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
+    int unscaled;            /* features are taken as they are unless `scale` is asked for */
+    const gram_verb *verb;   /* of the command, if it has one of its own; NULL: `fit` */
     gram_tuning tuning;      /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
@@ -176,6 +179,8 @@ struct gram_method {
     /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: what the model
      * predicts for these rows. */
     gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
+    /* All columns of what the model says of these rows: coordinates, labels. NULL: what it predicts for them. */
+    gram_status (*values)(gram_learning *learning, double *values, int64_t ldv);
     /* Frees what is not in the arena. */
     void (*forget)(gram_learning *learning);
     /* Sets the settings of a model whose fit goes on; NULL: it cannot. */
@@ -359,6 +364,9 @@ gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *
 gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
 /* One column for each output: "mean" or "mean_NAME". */
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+/* Columns "NAME1", "NAME2", ...: coordinates. What is asked for beyond them is refused. */
+gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
+                                       int64_t count);
 /* label, then the probabilities (shown if asked for), then the score. */
 gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
 /* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
@@ -387,6 +395,9 @@ void gram_report_long(gram_report *report, const char *label, const char *value)
 void gram_report_value(gram_report *report, int digits, double value);
 /* Adds ", WORDS VALUE" (without the comma at the start of a row) for a fact that is there. */
 void gram_report_part(gram_report *report, const char *words, const char *fact, int digits);
+
+/* An array of the model as a row of its first numbers, and as a list of JSON under the array's name. */
+void gram_report_list(gram_report *report, const char *label, const char *array, int digits);
 
 /* Rows that many methods have, nothing where their facts are not there. */
 void gram_report_ridge(gram_report *report);

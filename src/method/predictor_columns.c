@@ -1,4 +1,5 @@
 /* The columns of predictions: what rows of the method table share in naming and filling them. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,20 @@ gram_status gram_predictor_means(gram_context *context, gram_predictor *predicto
     for (int64_t o = 0; o < outputs; o++)
         TRY(gram_predictor_column(context, predictor, "mean_",
                                   known && o < known->target_count ? known->targets[o].name : ""));
+done:
+    return status;
+}
+
+gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
+                                       int64_t count)
+{
+    gram_status status = GRAM_OK;
+    char number[32];
+    TRY(gram_predictor_refuse(context, predictor, 1, "It has coordinates only.", "a transformation"));
+    for (int64_t j = 0; j < count; j++) {
+        (void)snprintf(number, sizeof number, "%" PRId64, j + 1);
+        TRY(gram_predictor_column(context, predictor, name, number));
+    }
 done:
     return status;
 }

@@ -44,6 +44,18 @@ static void json_fact(gram_json *json, const gram_fact *fact)
         gram_json_number(json, fact->name, fact->number);
 }
 
+static void json_lists(gram_json *json, const gram_description *description)
+{
+    const char *name;
+    int64_t count;
+    const double *values;
+    for (int64_t i = 0; (values = gram_description_list(description, i, &name, &count)) != NULL; i++) {
+        gram_json_open(json, name, '[');
+        for (int64_t j = 0; j < count; j++) gram_json_number(json, NULL, values[j]);
+        gram_json_close(json, '[');
+    }
+}
+
 static void json_names(gram_json *json, const char *key, int64_t count, const gram_column *columns)
 {
     gram_json_open(json, key, '[');
@@ -64,6 +76,7 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report)
         const gram_fact fact = gram_model_fact(model, i);
         json_fact(json, &fact);
     }
+    json_lists(json, report->description);
     if (preparation) {
         const gram_preparation_description *known = gram_preparation_describe(preparation);
         json_names(json, "targets", known->target_count, known->targets);

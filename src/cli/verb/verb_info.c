@@ -145,8 +145,9 @@ static void add_model(gram_string *text, const info_state *state)
     cli_add_label(text, "method");
     gram_string_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
     if (preparation) {
-        gram_string_add(text, " of ");
-        cli_add_targets(text, gram_preparation_describe(preparation));
+        const gram_preparation_description *known = gram_preparation_describe(preparation);
+        if (known->target_count > 0) gram_string_add(text, " of ");
+        if (known->target_count > 0) cli_add_targets(text, known);
         gram_string_add(text, " on ");
         cli_add_features(text, gram_preparation_describe(preparation));
     }

@@ -14,6 +14,7 @@
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/score_report.h"
+#include "cli/report/value_rows.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
@@ -144,36 +145,6 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 
 /* ---- one piece ---- */
 
-static void add_header(const predict_state *state, gram_string *text)
-{
-    for (int64_t j = 0; j < state->columns->count; j++) {
-        gram_string_add_field(text, state->columns->names[j]);
-        gram_string_add(text, j + 1 < state->columns->count ? "," : "\n");
-    }
-}
-
-/* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
-static void add_values(const predict_state *state, gram_string *text, const double *values)
-{
-    char number[GRAM_NUMBER_SIZE];
-    if (!values && state->columns->count == 1) gram_string_add(text, "\"\"");
-    if (values && state->columns->classes->count > 0)
-        gram_string_add_field(text, state->columns->classes->names[(int64_t)values[0]]);
-    for (int64_t j = values && state->columns->classes->count > 0; j < state->columns->count; j++)
-        gram_string_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
-    gram_string_add(text, "\n");
-}
-
-static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, gram_string *text)
-{
-    int64_t i = 0;
-    for (int64_t row = 0; row < data->table_rows; row++) {
-        const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? values + i * state->columns->stride : NULL);
-        i += kept;
-    }
-}
-
 static void find_range(predict_state *state, const gram_prepared *data)
 {
     const gram_column *feature = gram_preparation_describe(state->preparation)->features;
@@ -213,8 +184,8 @@ static int write_piece(predict_state *state, const gram_prepared *data, const do
 {
     gram_string text = {0};
     if (!state->streaming) return CLI_DONE;
-    if (state->rows == 0) add_header(state, &text);
-    add_rows(state, data, f, &text);
+    if (state->rows == 0) cli_add_value_names(&text, state->columns);
+    cli_add_value_rows(&text, state->columns, data, f, state->columns->stride);
     const int code = cli_stream_put(&state->stream, &text);
     gram_string_free(&text);
     return code;
