@@ -70,7 +70,7 @@ typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
- * there are data: `tell` is called once. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
+ * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
  * would fit, if it does not. O(n outputs). */
 GRAM_API gram_status gram_learner_plan(gram_context *context, gram_learner *learner, int64_t n, int64_t d,
                                        int64_t outputs, gram_plan_fn tell, void *user);
@@ -90,6 +90,14 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
+/* The same for methods of paired views, from two files or tables: row i of the first belongs to row i of the second. From one
+ * table such methods take the columns that two options list, which are called as the views are. */
+GRAM_API gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first,
+                                          const char *second, gram_format format, gram_model **model);
+GRAM_API gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, const gram_table *first,
+                                           const char *first_name, const gram_table *second, const char *second_name,
+                                           gram_model **model);
+
 /* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major
  * with strides, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the command finds
  * them again. Classes are the different values of y. */
@@ -99,6 +107,8 @@ typedef struct gram_arrays {
     const double *x, *y;
     int64_t ldx, ldy;
     const double *weights;
+    const double *second; /* n rows of a second view, NULL: none; columns are called after the views then */
+    int64_t second_d, second_ld;
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
@@ -125,6 +135,8 @@ typedef struct gram_lesson {
     const gram_preparation *preparation;
     const gram_classes *classes; /* of classification */
     const double *labels;        /* their numbers, one for each row; NULL otherwise */
+    const gram_prepared *second; /* of the second of two views; NULL: there is one */
+    const gram_preparation *second_preparation;
 } gram_lesson;
 
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
@@ -152,6 +164,7 @@ typedef struct gram_predict_options {
     const char *dashes; /* how messages write an option: NULL: "", "--" for a command */
     const char *who;    /* and who speaks; NULL: "predict" */
     const char *name;   /* of the model; NULL: "the model" */
+    const char *view;   /* of models of two views: which of them the rows are of; NULL: rows have the columns of both */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -163,6 +176,10 @@ typedef struct gram_predictor gram_predictor;
 GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,
                                            const gram_predict_options *options, gram_predictor **predictor);
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
+
+/* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
+ * has none. It belongs to the predictor. */
+GRAM_API gram_preparation *gram_predictor_preparation(const gram_predictor *predictor);
 
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
@@ -288,6 +305,7 @@ typedef struct gram_verb {
     const char *about;    /* paragraph and examples of its help, lines ended */
     const char *examples;
     const char *out;    /* what its help says of -o */
+    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
 } gram_verb;

@@ -18,9 +18,11 @@
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_pca)
 
-/* One more row, for the tests. */
-#ifdef GRAM_EXTRA_METHOD
-#define GRAM_EXTRA_ROW(ROW) ROW(GRAM_EXTRA_METHOD)
+/* More rows, for the tests. */
+#ifdef GRAM_EXTRA_METHODS
+#define GRAM_EXTRA_ROW(ROW)                                                                                            \
+    ROW(gram_method_nearest)                                                                                           \
+    ROW(gram_method_paired)
 #else
 #define GRAM_EXTRA_ROW(ROW)
 #endif

@@ -63,6 +63,20 @@ done:
     return status;
 }
 
+gram_status gram_predictor_views(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const gram_function *functions[] = {gram_model_function(predictor->model),
+                                        gram_model_second_function(predictor->model)};
+    if (!functions[1]) return gram_predictor_damaged(context, predictor, "damaged: its second view is missing");
+    for (int view = 0; view < 2; view++)
+        if (predictor->view == view || predictor->view == GRAM_VIEW_BOTH)
+            TRY(gram_predictor_coordinates(context, predictor, predictor->method->views[view],
+                                           gram_function_outputs(functions[view])));
+done:
+    return status;
+}
+
 static const char *asked_for(const gram_predict_options *wish, int prob)
 {
     return wish->std            ? "std"

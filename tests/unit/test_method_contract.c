@@ -355,8 +355,8 @@ static void pieces_are_enough(void **state)
         gram_model *model = learn(context, &ways[k], NULL);
         const gram_predict_options wish = way_wish(&ways[k]);
         ask(context, &ways[k], model, &a);
-        OK(context, gram_preparation_apply(context, gram_model_preparation(model), table, 0, &prepared));
         OK(context, gram_predictor_create(context, model, &wish, &predictor));
+        OK(context, gram_preparation_apply(context, gram_predictor_preparation(predictor), table, 0, &prepared));
         OK(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, MOST_COLUMNS));
         if (!test_same_bits(M, a.columns, a.values, MOST_COLUMNS, values, MOST_COLUMNS))
             FAIL_TEST("%s: gram_predict prepares otherwise", ways[k].what);

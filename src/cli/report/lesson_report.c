@@ -39,6 +39,10 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
     if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
     gram_string_add(text, " on ");
     cli_add_features(text, known);
+    if (lesson->second_preparation) {
+        gram_string_add(text, " and on ");
+        cli_add_features(text, gram_preparation_describe(lesson->second_preparation));
+    }
     gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
     if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
     gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");

@@ -41,6 +41,8 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings,
                    "drop rows with missing values, or use the mean (default: as fitted)"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW("view", CLI_TEXT, PLACE(wish.view), "NAME",
+            "of models of two views: which of them DATA has (default: both)"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
@@ -48,7 +50,8 @@ static const cli_usage usage = {
     "predict",
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
-    "`mean`\n(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value "
+    "`mean`\n(`mean_NAME` for several targets), `label` for classifiers and clusters, or coordinates (`pc1`, ...). A "
+    "row that is dropped for a missing value "
     "gives an empty field. Columns are found\nby name; those that the model does not know are ignored. Where DATA has "
     "the target, scores are printed: beside the\npredictions on standard error, or on standard output if the "
     "predictions go to a file (-o). With --json the scores\nare one JSON object on standard output, and predictions "
@@ -94,7 +97,7 @@ typedef struct predict_state {
 /* --missing overrides what the model was fitted with. */
 static gram_status choose_preparation(cli_session *session, predict_state *state)
 {
-    gram_preparation *own = gram_model_preparation(state->model);
+    gram_preparation *own = gram_predictor_preparation(state->predictor);
     gram_preparation_description changed = *gram_preparation_describe(own);
     if (state->own->missing.value == AS_FITTED) {
         state->preparation = gram_preparation_retain(own);
@@ -123,10 +126,11 @@ static int open_model(cli_session *session, predict_state *state)
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", state->model_file);
+    code = open_predictor(session, state);
+    if (code != CLI_DONE) return code;
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    code = open_predictor(session, state);
-    return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
+    return cli_sample_begin(session, &state->sample);
 }
 
 static int unread(cli_session *session, gram_status status)

@@ -177,22 +177,25 @@ static int add_settings(const gram_verb *verb, const cli_method_options *methods
     return CLI_DONE;
 }
 
-static int learn(cli_session *session, const cli_method_options *methods, const char *path, structure_state *state)
+/* Of one file, or of two with the views of the rows. */
+static int learn(cli_session *session, const cli_method_options *methods, char **files, structure_state *state)
 {
     const cli_settings *settings[] = {&state->own->settings, &methods->settings};
-    state->file = cli_data_name(path);
+    const gram_format format = (gram_format)state->own->format.value;
+    state->file = cli_data_name(files[0]);
     const int code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
     const gram_status status =
-        gram_learn_file(session->context, state->learner, path, (gram_format)state->own->format.value, &state->model);
+        files[1] ? gram_learn_file_pair(session->context, state->learner, files[0], files[1], format, &state->model)
+                 : gram_learn_file(session->context, state->learner, files[0], format, &state->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
 static int parse(const cli_method_options *methods, const gram_verb *verb, int count, char **arguments,
                  structure_options *own, cli_common *common, char ***operands)
 {
-    const int files = verb->kernel_operand ? 2 : 1;
-    const cli_usage usage = {verb->name, verb->operands, verb->about, verb->examples, files, files, NULL, verb->out};
+    const int first = verb->kernel_operand, most = first + (verb->tables > 1 ? verb->tables : 1);
+    const cli_usage usage = {verb->name, verb->operands, verb->about, verb->examples, first + 1, most, NULL, verb->out};
     cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS];
     cli_group groups[CLI_MOST_METHODS + 4];
     size_t group_count = 1, mine_count = 0;
@@ -231,7 +234,7 @@ static int run(cli_method_options *methods, int count, char **arguments)
     code = add_settings(state.verb, methods, operands, &own.settings);
     if (code == CLI_DONE) code = cli_session_begin(&session, &common);
     if (code == CLI_DONE) code = check_use(&state, &common);
-    if (code == CLI_DONE) code = learn(&session, methods, operands[state.verb->kernel_operand], &state);
+    if (code == CLI_DONE) code = learn(&session, methods, operands + state.verb->kernel_operand, &state);
     if (code == CLI_DONE) code = finish(&session, &state);
     cli_model_report_free(&state.report);
     gram_learner_destroy(state.learner);
