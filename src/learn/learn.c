@@ -448,11 +448,11 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     double *values = NULL, *joint = NULL;
     if (learning->second.data) TRY(gram_learning_joint_rows(context, learning, &joint));
     TRY(gram_predictor_create(context, model, NULL, &predictor));
-    const int64_t stride = gram_predictor_columns(predictor)->stride;
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
     if (count == 0) count = gram_predictor_columns(predictor)->count;
-    TRY(gram_take(context, "learner_fitted", data->n, (size_t)stride * sizeof *values, (void **)&values));
-    TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, stride));
-    for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * stride, (size_t)count * sizeof *f);
+    TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
+    for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * ld, (size_t)count * sizeof *f);
 done:
     gram_give(context, joint);
     gram_give(context, values);

@@ -180,7 +180,7 @@ static int keep_observations(predict_state *state, const gram_prepared *data, co
         return state->own->plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
     for (int64_t i = 0; i < data->n && columns->outputs > 0 && data->targets == columns->outputs; i++)
         cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean,
-                       data->y[i * columns->outputs], values[i * columns->stride]);
+                       data->y[i * columns->outputs], values[i * columns->ld]);
     return CLI_DONE;
 }
 
@@ -189,7 +189,7 @@ static int write_piece(predict_state *state, const gram_prepared *data, const do
     gram_string text = {0};
     if (!state->streaming) return CLI_DONE;
     if (state->rows == 0) cli_add_value_names(&text, state->columns);
-    cli_add_value_rows(&text, state->columns, data, f, state->columns->stride);
+    cli_add_value_rows(&text, state->columns, data, f, state->columns->ld);
     const int code = cli_stream_put(&state->stream, &text);
     gram_string_free(&text);
     return code;
@@ -204,7 +204,7 @@ static int take_piece(cli_session *session, predict_state *state, const gram_pre
     state->rows += data->table_rows;
     state->predicted += data->n;
     const gram_status status = gram_score_add(session->context, state->score, data->n, data->y, data->targets,
-                                              piece->values, state->columns->stride);
+                                              piece->values, state->columns->ld);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, piece->values);
 }
 
