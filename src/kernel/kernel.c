@@ -175,8 +175,7 @@ static void fill_defaults(const gram_kernel_type *type, const gram_argument *giv
         if (spec->role == GRAM_ROLE_LENGTH && covariance_given) continue;
         initial[i] = spec->initial;
         held[i] = spec->held != 0;
-        full[i] = (gram_argument){
-            .count = 1, .set = !isnan(spec->initial), .values = &initial[i], .fixed = &held[i]};
+        full[i] = (gram_argument){.count = 1, .set = !isnan(spec->initial), .values = &initial[i], .fixed = &held[i]};
     }
 }
 

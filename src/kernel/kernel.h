@@ -43,10 +43,11 @@ typedef struct gram_parameter_spec {
     gram_role role;
     double initial; /* the value when it is left out; NaN: stays unset until it is learnt or resolved */
     double lower, upper;
-    int lower_open;  /* lower itself is not allowed */
-    int whole;       /* an integer */
-    int held;        /* fixed when it is left out */
-    const char *const *words; /* NULL, or the words of its values 0, 1, ..., which the language has instead; up to a NULL */
+    int lower_open; /* lower itself is not allowed */
+    int whole;      /* an integer */
+    int held;       /* fixed when it is left out */
+    const char *const
+        *words;      /* NULL, or the words of its values 0, 1, ..., which the language has instead; up to a NULL */
     double resolved; /* what gram_kernel_resolve makes of an unset one that is not a length-scale */
     gram_transform transform;
     gram_alias aliases[3]; /* up to the first without a name */

@@ -97,7 +97,8 @@ typedef struct row_state {
 } row_state;
 
 /* What a layer makes of the parts a, b, g c of S from below and of 1 - c, 1 + c: q of the new angle */
-static inline double next_tangent(double b2, double root_a, double root_b, double root, double one_minus, double one_plus)
+static inline double next_tangent(double b2, double root_a, double root_b, double root, double one_minus,
+                                  double one_plus)
 {
     const double g = root_a * root_b, difference = root_a - root_b;
     const double below = root + b2 + g;
@@ -153,15 +154,24 @@ static void relu_layer(const network *net, const gram_vecmath_f64 *v, row_state 
     s->xx = next_xx;
 }
 
-/* E of a point with itself */
-static inline double erf_square(double s)
+/* What E of a point with itself is 2/pi times the arc tangent of. */
+static inline double erf_square_tangent(double s)
 {
-    return 2 / PI * atan(2 * s / sqrt(1 + 4 * s));
+    return 2 * s / sqrt(1 + 4 * s);
+}
+
+/* S(x,x) by the same arc tangent as S(y,y), so that k(x,y) = k(y,x) */
+static double erf_next_square(const network *net, const gram_vecmath_f64 *v, double xx)
+{
+    _Alignas(64) double angle[GRAM_LANES];
+    v->fill(GRAM_LANES, erf_square_tangent(xx), angle);
+    v->atan(GRAM_LANES, angle, angle);
+    return net->b2 + net->w2 * (2 / PI) * angle[0];
 }
 
 static void erf_layer(const network *net, const gram_vecmath_f64 *v, row_state *s)
 {
-    const double next_xx = net->b2 + net->w2 * erf_square(s->xx);
+    const double next_xx = erf_next_square(net, v, s->xx);
     for (int j = 0; j < s->n; j++) {
         const double r = sqrt(1 + 2 * (s->xx + s->yy[j]) + 4 * s->rest[j]);
         s->work[j] = 2 * s->xy[j] / r;
@@ -171,7 +181,7 @@ static void erf_layer(const network *net, const gram_vecmath_f64 *v, row_state *
     for (int j = 0; j < s->n; j++) {
         s->xy[j] = net->b2 + net->w2 * (2 / PI) * s->work[j];
         s->t[j] = s->xy[j] + net->w2 * s->t[j] * s->slope[j];
-        s->work[j] = 2 * s->yy[j] / sqrt(1 + 4 * s->yy[j]);
+        s->work[j] = erf_square_tangent(s->yy[j]);
     }
     v->atan(s->n, s->work, s->work);
     for (int j = 0; j < s->n; j++) {
@@ -237,7 +247,10 @@ static void layer_rates(const network *net, double e, double e_rate, double slop
     r->t[j] = r->xy[j] + r->w2 * t * slope + net->w2 * (r->t[j] * slope + t * slope_rate);
 }
 
-/* E is homogeneous: 2 S_xx dE/dS_xx + S_xy E' = E. At t = 0 and pi, where E' has a kink, its rate is taken as 0. */
+/* E' has a kink at t = 0 and pi: so near to them that t is rounding alone its rate is taken as 0. */
+static const double LEAST_SINE = 1e-8;
+
+/* E is homogeneous: 2 S_xx dE/dS_xx + S_xy E' = E. */
 static void relu_rates(const network *net, const row_state *s, row_rates *r)
 {
     for (int j = 0; j < s->n; j++) {
@@ -249,13 +262,18 @@ static void relu_rates(const network *net, const row_state *s, row_rates *r)
         const double turn = root > 0 ? r->xy[j] / root - 0.5 * cosine * (r->xx / s->xx + r->yy[j] / s->yy[j]) : 0;
         layer_rates(net, root * (sine + supplement * cosine) * (0.5 / PI),
                     slope * r->xy[j] + by_xx * r->xx + by_yy * r->yy[j], slope,
-                    sine > 0 ? turn / sine * (0.5 / PI) : 0, s->t[j], j, r);
+                    sine > LEAST_SINE ? turn / sine * (0.5 / PI) : 0, s->t[j], j, r);
         r->yy[j] = r->b2 + 0.5 * (r->w2 * s->yy[j] + net->w2 * r->yy[j]);
     }
     r->xx = r->b2 + 0.5 * (r->w2 * s->xx + net->w2 * r->xx);
 }
 
-/* of erf_square */
+/* E of a point with itself, and how it changes with S */
+static double erf_square(double s)
+{
+    return 2 / PI * atan(erf_square_tangent(s));
+}
+
 static double erf_square_rate(double s)
 {
     return 4 / (PI * (1 + 2 * s) * sqrt(1 + 4 * s));
@@ -267,9 +285,8 @@ static void erf_rates(const network *net, const row_state *s, row_rates *r)
         const double x = 1 + 2 * s->xx, y = 1 + 2 * s->yy[j], xy = s->xy[j];
         const double square = 1 + 2 * (s->xx + s->yy[j]) + 4 * s->rest[j], slope = 4 / (PI * sqrt(square));
         const double square_rate = 2 * (y * r->xx + x * r->yy[j]) - 8 * xy * r->xy[j];
-        layer_rates(net, 2 / PI * atan(2 * xy / sqrt(square)),
-                    slope * (r->xy[j] - xy * (r->xx / x + r->yy[j] / y)), slope, -0.5 * slope * square_rate / square,
-                    s->t[j], j, r);
+        layer_rates(net, 2 / PI * atan(2 * xy / sqrt(square)), slope * (r->xy[j] - xy * (r->xx / x + r->yy[j] / y)),
+                    slope, -0.5 * slope * square_rate / square, s->t[j], j, r);
         r->yy[j] = r->b2 + r->w2 * erf_square(s->yy[j]) + net->w2 * erf_square_rate(s->yy[j]) * r->yy[j];
     }
     r->xx = r->b2 + r->w2 * erf_square(s->xx) + net->w2 * erf_square_rate(s->xx) * r->xx;
