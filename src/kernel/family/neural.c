@@ -18,6 +18,7 @@
  * r^2 of the first layer of erf is 1 + 2 (S_xx + S_yy) + 4 det S, det S likewise; later S are bounded, and nothing is lost.
  * The angle of x and y themselves comes from their inner product, and from x/|x| - y/|y| where they are nearly parallel. */
 #include <math.h>
+#include <string.h>
 
 #include "kernel/coordinate_products.h"
 #include "kernel/family_facts.h"
@@ -65,91 +66,104 @@ static double careful_tangent(const gram_coords_block *block, int i, int j, doub
     return cosine > 0 ? near / far : far / fmax(near, 1e-300);
 }
 
-/* q_j = tan^2(t/2) of row i with all columns; 1, a right angle, with a point that is 0 */
-static void row_tangents(const gram_coords_block *block, int i, double *q)
-{
-    const double x_norm = block->x_norms[i], x_inverse = x_norm > 0 ? 1 / sqrt(x_norm) : 0;
-    const double *dots = block->dots + i * block->columns;
-    _Alignas(64) double inverse[GRAM_BLOCK_COLUMNS], cosine[GRAM_BLOCK_COLUMNS];
-    int parallel = 0;
-    for (int j = 0; j < block->columns; j++) {
-        inverse[j] = block->y_norms[j] > 0 ? 1 / sqrt(block->y_norms[j]) : 0;
-        cosine[j] = dots[j] * (x_inverse * inverse[j]);
-        parallel |= !(fabs(cosine[j]) <= NEARLY_PARALLEL);
-        q[j] = (1 - cosine[j]) / (1 + cosine[j]);
-    }
-    for (int j = 0; j < block->columns && parallel; j++)
-        if (!(fabs(cosine[j]) <= NEARLY_PARALLEL))
-            q[j] = careful_tangent(block, i, j, x_inverse, inverse[j], cosine[j]);
-}
-
 /* ---- one row through the layers ---- */
+
+/* What a block's points y bring to the first layer; TINY is added to what is 0 only where a point is, so that rows can be
+ * divided without a branch. */
+typedef struct column_terms {
+    _Alignas(64) double inverse[GRAM_BLOCK_COLUMNS];         /* 1/|y|, 0 for y = 0 */
+    double root_b[GRAM_BLOCK_COLUMNS];                       /* sqrt(b), b the part of S(y,y) without the bias */
+    double yy[GRAM_BLOCK_COLUMNS], root[GRAM_BLOCK_COLUMNS]; /* S(y,y) and its root */
+} column_terms;
+
+static const double TINY = 1e-300;
 
 /* One point x against n points y. */
 typedef struct row_state {
     _Alignas(64) double yy[GRAM_BLOCK_COLUMNS]; /* S(y,y) */
+    double root[GRAM_BLOCK_COLUMNS];            /* its root */
     double xy[GRAM_BLOCK_COLUMNS];              /* S(x,y) */
-    double rest[GRAM_BLOCK_COLUMNS];            /* relu: tan^2(t/2); erf: det S */
+    double rest[GRAM_BLOCK_COLUMNS];            /* relu: q = tan^2(t/2); erf: det S */
     double t[GRAM_BLOCK_COLUMNS];               /* T(x,y) */
     double work[GRAM_BLOCK_COLUMNS], slope[GRAM_BLOCK_COLUMNS];
     double xx; /* S(x,x) */
     int n;
 } row_state;
 
-/* What a layer makes of the parts a, b, g c of S from below and of 1 - c, 1 + c: q of the new angle */
+static void make_column_terms(const network *net, const gram_coords_block *block, column_terms *y)
+{
+    for (int j = 0; j < block->columns; j++) {
+        const double norm = block->y_norms[j], b = net->input * norm;
+        y->inverse[j] = norm > 0 ? 1 / sqrt(norm) : 0;
+        y->root_b[j] = sqrt(b);
+        y->yy[j] = net->b2 + b;
+        y->root[j] = sqrt(y->yy[j]);
+    }
+}
+
+/* rest_j = q of row i with all columns; 1, a right angle, with a point that is 0 */
+static void row_tangents(const gram_coords_block *block, const column_terms *y, int i, row_state *s)
+{
+    const double x_norm = block->x_norms[i], x_inverse = x_norm > 0 ? 1 / sqrt(x_norm) : 0;
+    const double *dots = block->dots + i * block->columns;
+    double largest = 0;
+    for (int j = 0; j < s->n; j++) {
+        const double cosine = dots[j] * (x_inverse * y->inverse[j]), size = fabs(cosine);
+        s->work[j] = cosine;
+        s->rest[j] = (1 - cosine) / (1 + cosine);
+        largest = size > largest ? size : largest;
+    }
+    for (int j = 0; j < s->n && largest > NEARLY_PARALLEL; j++)
+        if (fabs(s->work[j]) > NEARLY_PARALLEL)
+            s->rest[j] = careful_tangent(block, i, j, x_inverse, y->inverse[j], s->work[j]);
+}
+
+/* What a layer makes of the roots of a and b, of sqrt(A B), and of 1 - c and 1 + c: q of the new angle */
 static inline double next_tangent(double b2, double root_a, double root_b, double root, double one_minus,
                                   double one_plus)
 {
     const double g = root_a * root_b, difference = root_a - root_b;
-    const double below = root + b2 + g;
-    const double minus = (below > 0 ? b2 * difference * difference / below : 0) + g * one_minus;
+    const double minus = b2 * difference * difference / (root + b2 + g + TINY) + g * one_minus;
     const double plus = root - g + b2 + g * one_plus;
-    return plus > 0 ? minus / plus : 1;
+    return minus / (plus + TINY);
 }
 
-static void first_layer(const network *net, const gram_coords_block *block, int i, row_state *s)
+static void first_layer(const network *net, const gram_coords_block *block, const column_terms *y, int i, row_state *s)
 {
-    const double a = net->input * block->x_norms[i], root_a = sqrt(a);
+    const double a = net->input * block->x_norms[i], root_a = sqrt(a), b2 = net->b2;
     s->n = block->columns;
-    s->xx = net->b2 + a;
-    row_tangents(block, i, s->rest);
+    s->xx = b2 + a;
+    const double root_x = sqrt(s->xx);
+    row_tangents(block, y, i, s);
     for (int j = 0; j < s->n; j++) {
-        const double b = net->input * block->y_norms[j], root_b = sqrt(b), g = root_a * root_b;
-        const double share = 1 / (1 + s->rest[j]), minus = 2 * s->rest[j] * share, plus = 2 * share;
-        const double difference = root_a - root_b;
-        s->yy[j] = net->b2 + b;
-        s->xy[j] = s->t[j] = net->b2 + g * (plus - 1);
-        if (net->act == RELU)
-            s->rest[j] = next_tangent(net->b2, root_a, root_b, sqrt(s->xx) * sqrt(s->yy[j]), minus, plus);
-        else
-            s->rest[j] = net->b2 * (difference * difference + 2 * g * minus) + g * g * (minus * plus);
+        const double q = s->rest[j], share = 1 / (1 + q), minus = 2 * q * share, plus = 2 * share;
+        const double g = root_a * y->root_b[j], difference = root_a - y->root_b[j];
+        s->yy[j] = y->yy[j];
+        s->root[j] = y->root[j];
+        s->xy[j] = s->t[j] = b2 + g * (plus - 1);
+        s->work[j] = next_tangent(b2, root_a, y->root_b[j], root_x * y->root[j], minus, plus);
+        s->slope[j] = b2 * (difference * difference + 2 * g * minus) + g * g * (minus * plus);
     }
-}
-
-/* half[j] = 2 atan(sqrt(min(q, 1/q))): t, or pi - t if q > 1 */
-static void half_angles(const gram_vecmath_f64 *v, row_state *s)
-{
-    for (int j = 0; j < s->n; j++) s->work[j] = sqrt(s->rest[j] > 1 ? 1 / s->rest[j] : s->rest[j]);
-    v->atan(s->n, s->work, s->work);
+    memcpy(s->rest, net->act == RELU ? s->work : s->slope, (size_t)s->n * sizeof(double));
 }
 
 static void relu_layer(const network *net, const gram_vecmath_f64 *v, row_state *s)
 {
-    const double half = 0.5 * net->w2, root_a = sqrt(half * s->xx), next_xx = net->b2 + half * s->xx;
-    const double root_x = sqrt(next_xx);
-    half_angles(v, s);
+    const double half = 0.5 * net->w2, root_half = sqrt(half), b2 = net->b2, w2 = net->w2;
+    const double root_a = root_half * sqrt(s->xx), next_xx = b2 + half * s->xx, root_x = sqrt(next_xx);
+    for (int j = 0; j < s->n; j++) s->slope[j] = sqrt(s->rest[j]);
+    v->atan(s->n, s->slope, s->work);
     for (int j = 0; j < s->n; j++) {
-        const double q = s->rest[j], angle = 2 * s->work[j];
-        const double t = q > 1 ? PI - angle : angle, supplement = q > 1 ? angle : PI - angle;
-        const double share = 1 / (1 + q), cosine = q > 1 ? 2 * share - 1 : 1 - 2 * q * share;
-        const double sine = 2 * sqrt(q) * share;
-        const double root_b = sqrt(half * s->yy[j]), next_yy = net->b2 + half * s->yy[j];
-        const double kappa = (sine + supplement * cosine) * (1 / PI);
+        const double q = s->rest[j], t = 2 * s->work[j], share = 1 / (1 + q);
+        const double cosine = 1 - 2 * q * share, sine = 2 * s->slope[j] * share;
+        const double root_b = root_half * s->root[j], next_yy = b2 + half * s->yy[j], root_y = sqrt(next_yy);
+        const double kappa = (sine + (PI - t) * cosine) * (1 / PI);
         const double minus = 2 * q * share - (sine - t * cosine) * (1 / PI);
-        s->xy[j] = net->b2 + root_a * root_b * kappa;
-        s->t[j] = s->xy[j] + net->w2 * s->t[j] * (supplement * (0.5 / PI));
+        s->xy[j] = b2 + root_a * root_b * kappa;
+        s->t[j] = s->xy[j] + w2 * s->t[j] * ((PI - t) * (0.5 / PI));
         s->yy[j] = next_yy;
-        s->rest[j] = next_tangent(net->b2, root_a, root_b, root_x * sqrt(next_yy), minus, 1 + kappa);
+        s->root[j] = root_y;
+        s->rest[j] = next_tangent(b2, root_a, root_b, root_x * root_y, minus, 1 + kappa);
     }
     s->xx = next_xx;
 }
@@ -193,9 +207,11 @@ static void erf_layer(const network *net, const gram_vecmath_f64 *v, row_state *
 
 static void values(const network *net, const gram_vecmath_f64 *v, const gram_coords_block *block, double *out)
 {
+    column_terms y;
     row_state s;
+    make_column_terms(net, block, &y);
     for (int i = 0; i < block->rows; i++) {
-        first_layer(net, block, i, &s);
+        first_layer(net, block, &y, i, &s);
         for (int layer = 0; layer < net->depth; layer++) (net->act == RELU ? relu_layer : erf_layer)(net, v, &s);
         v->affine(s.n, 1, 0, net->tangent ? s.t : s.xy, out + i * s.n);
     }
@@ -296,9 +312,11 @@ static void erf_rates(const network *net, const row_state *s, row_rates *r)
 static void row_derivative(const network *net, const gram_vecmath_f64 *v, const gram_shape *shape,
                            const gram_coords_block *block, int i, direction by, double *out)
 {
+    column_terms y;
     row_state s;
     row_rates r;
-    first_layer(net, block, i, &s);
+    make_column_terms(net, block, &y);
+    first_layer(net, block, &y, i, &s);
     first_rates(net, shape, block, i, by, &r);
     for (int layer = 0; layer < net->depth; layer++) {
         (net->act == RELU ? relu_rates : erf_rates)(net, &s, &r);
