@@ -8,6 +8,7 @@
 
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/cross_validation.h>
