@@ -9,6 +9,7 @@
 #include <gram/bayes.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/cross_validation.h>

@@ -17,7 +17,9 @@
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
-    ROW(gram_method_pca)
+    ROW(gram_method_pca)                                                                                               \
+    ROW(gram_method_kmeans)                                                                                            \
+    ROW(gram_method_spectral)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS
