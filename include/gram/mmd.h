@@ -123,7 +123,9 @@ typedef struct gram_mmd_result {
 /* Before the first call, and again before another one unless the result was cleared. */
 GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
 
-/* Tests the hypothesis that both samples come from one distribution. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
+/* Tests the hypothesis that both samples come from one distribution. The points are taken as they are: columns of different units
+ * should be standardised before, both samples together, as `gram test two-sample` does (gram_preparation_learn_both); else a kernel
+ * of one length-scale sees only the widest of them. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
  * AGGREGATED that times `width_count`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).

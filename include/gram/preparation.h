@@ -90,6 +90,12 @@ GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
 
+/* A number of a prepared column in its feature's own unit: mean + deviation value; and n rows of numbers of all features, ldx apart,
+ * as they are prepared, without gaps. Features of text are not numbers: they have no such unit. */
+GRAM_API double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value);
+GRAM_API void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx,
+                                     double *out);
+
 /* Sets the options (initialised before, or it is GRAM_ERROR_ARGUMENT; the format stays) so that they read what the preparation needs and no more: names
  * the columns, says which are text, keeps missing values, and allows targets and weights to be absent. They borrow from the
  * preparation. For gram_table_read and gram_reader_open alike. */

@@ -125,6 +125,7 @@ typedef struct gram_places {
     int64_t n, d;
     const double *x;       /* n x d, what the points are of */
     const double *weights; /* n, NULL: none */
+    int scored;            /* 0: there are no targets, and what only scores need may be NaN */
 } gram_places;
 
 struct gram_predictor {
@@ -141,22 +142,28 @@ struct gram_predictor {
 
 typedef struct gram_report gram_report;
 
+/* A fact of a model that is one of a few words, with blanks between: a model with another one is damaged, or newer. */
+typedef struct gram_kept_words {
+    const char *fact, *words;
+} gram_kept_words;
+
 /* ---- the row ---- */
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
 struct gram_method {
-    const char *name;        /* of the option `method` and in model files */
-    const char *kept;        /* the name in model files, if it is another */
-    const char *title;       /* "kernel ridge regression" */
-    const char *variant;     /* of rows with one name: what this one is for, "the likelihood poisson" */
-    unsigned tasks;          /* bit 1 << gram_task */
-    unsigned first_for;      /* the tasks for which it is the method if none is named */
-    int intervals;           /* its predictions have intervals about the mean */
-    int numbers_are_classes; /* a target of whole numbers is one of classes */
-    const char *marker;      /* the fact that tells its models from those of other rows of this name */
-    const char *refuses;     /* an option of every method that this one does not take, or NULL */
-    const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
-    gram_tuning tuning;      /* unless all is given */
+    const char *name;             /* of the option `method` and in model files */
+    const char *kept;             /* the name in model files, if it is another */
+    const char *title;            /* "kernel ridge regression" */
+    const char *variant;          /* of rows with one name: what this one is for, "the likelihood poisson" */
+    unsigned tasks;               /* bit 1 << gram_task */
+    unsigned first_for;           /* the tasks for which it is the method if none is named */
+    int intervals;                /* its predictions have intervals about the mean */
+    int numbers_are_classes;      /* a target of whole numbers is one of classes */
+    const char *marker;           /* the fact that tells its models from those of other rows of this name */
+    const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */
+    const char *refuses;          /* an option of every method that this one does not take, or NULL */
+    const char *kernel;           /* if none is given; NULL: it takes none, and the kernel of its function is its own */
+    gram_tuning tuning;           /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;
@@ -365,6 +372,12 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
  * the advice names methods that know more. */
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
+/* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv);
+/* The column `spread`: that of `std` if it is of new observations, else one more that is not shown; after all others. */
+void gram_predictor_spread(gram_predictor *predictor);
 /* Puts labels, probabilities and the score of n rows into place. */
 void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,
                                       int64_t ldv);
@@ -379,7 +392,7 @@ const gram_model *gram_report_model(const gram_report *report);
 const char *gram_report_file(const gram_report *report);
 double gram_report_number(const gram_report *report, const char *fact);    /* NaN: there is none */
 const char *gram_report_text(const gram_report *report, const char *fact); /* NULL: there is none */
-/* A new row, whose value is added piece by piece; one whose value stays empty is kept all the same. */
+/* A new row, whose value is added piece by piece; one whose value stays empty is dropped. */
 void gram_report_row(gram_report *report, const char *label);
 void gram_report_add(gram_report *report, const char *format, ...) GRAM_PRINTF(2, 3);
 /* A row of any length. */

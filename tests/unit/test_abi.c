@@ -528,7 +528,7 @@ static gram_status spectrum_create(world *w, void *given)
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
-    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .lower = -1};
+    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .spread = -1, .lower = -1};
     gram_score *score = NULL;
     gram_status status = gram_score_create(w->context, &columns, &score);
     if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
