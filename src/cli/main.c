@@ -21,23 +21,10 @@ static const cli_verb verbs[] = {
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-static const cli_common standard_output = {0};
-
-static int print(gram_string *text)
-{
-    const int code = cli_write(&standard_output, text);
-    gram_string_free(text);
-    return code;
-}
-
 static void add_usage(gram_string *text)
 {
     gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
-    for (int i = 0; i < VERBS; i++) {
-        gram_string_add(text, "  %s", verbs[i].name);
-        gram_string_pad(text, 14);
-        gram_string_add(text, "%s\n", verbs[i].summary);
-    }
+    cli_add_verbs(text, verbs, VERBS, 14);
     gram_string_add(text,
                     "  help VERB   what a verb does and its options\n"
                     "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
@@ -48,7 +35,7 @@ static int print_usage(void)
     gram_string text = {0};
     gram_string_add(&text, "gram: kernel methods\n\n");
     add_usage(&text);
-    return print(&text);
+    return cli_print(&text);
 }
 
 static int print_version(void)
@@ -62,7 +49,7 @@ static int print_version(void)
     gram_string_add(&text, "BLAS          %s\n", gram_blas_name());
     gram_string_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
     gram_context_destroy(context);
-    return print(&text);
+    return cli_print(&text);
 }
 
 static const cli_verb *find_verb(const char *name)
@@ -74,13 +61,7 @@ static const cli_verb *find_verb(const char *name)
 
 static int no_such_verb(const char *name)
 {
-    const char *names[VERBS + 1] = {"help"};
-    for (int i = 0; i < VERBS; i++) names[i + 1] = verbs[i].name;
-    const char *help = "`gram help` lists the verbs.";
-    const char *what = name[0] == '-' ? "option" : "verb", *near = NULL;
-    if (name[0] != '-') near = gram_suggest(name, names, VERBS + 1);
-    if (near) return cli_fail(CLI_WRONG_USE, help, "no verb '%s', did you mean '%s'?", name, near);
-    return cli_fail(CLI_WRONG_USE, help, "no %s '%s'", what, name);
+    return cli_no_such("", "verb", name, verbs, VERBS, "`gram help` lists the verbs.");
 }
 
 /* gram help [VERB]: the same as gram VERB --help */
@@ -100,8 +81,14 @@ static int run_help(int count, char **arguments)
  * that is not possible, everything stays as it is. */
 static void wait_asleep(char **arguments)
 {
+    static const char self[] = "/proc/self/exe";
+    char path[4096];
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0) (void)execv("/proc/self/exe", arguments);
+    if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
+    const ssize_t length = readlink(self, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    (void)execv(path, arguments); /* by its name, which is what the process is then called */
+    (void)execv(self, arguments);
 }
 
 int main(int count, char **arguments)

@@ -168,7 +168,7 @@ good
 run fit big.csv --method gp --kernel 'rbf(ell=1)' --noise 0.01 --memory 19M --precision f64 --json --quiet
 good
 prints '"solver": "cg"'
-run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-8 --memory 19M --json --tolerance 1e-5 --quiet
+run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-9 --memory 19M --json --tolerance 1e-5 --quiet
 good
 prints '"solver": "cg"' '"precision": "f64"'
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const gram_column *features_of(const cli_class_picture *picture)
 /* In the features' own units. */
 static double own_value(const cli_class_picture *picture, int feature, double x)
 {
-    return x * features_of(picture)[feature].deviation + features_of(picture)[feature].mean;
+    return gram_preparation_unit(gram_model_preparation(picture->model), feature, x);
 }
 
 /* ---- regions ---- */
@@ -37,12 +38,8 @@ typedef struct region {
 static void find_frame(const cli_class_picture *picture, region *r)
 {
     for (int f = 0; f < 2; f++) {
-        r->low[f] = INFINITY;
-        r->high[f] = -INFINITY;
-        for (int64_t i = 0; i < picture->n; i++) {
-            r->low[f] = fmin(r->low[f], picture->x[2 * i + f]);
-            r->high[f] = fmax(r->high[f], picture->x[2 * i + f]);
-        }
+        r->low[f] = r->high[f] = NAN;
+        cli_picture_extend(picture->n, picture->x + f, 2, &r->low[f], &r->high[f]);
         const double beyond = r->high[f] > r->low[f] ? 0.06 * (r->high[f] - r->low[f]) : 1;
         r->low[f] -= beyond;
         r->high[f] += beyond;
@@ -81,14 +78,10 @@ static void add_frame(gram_string *script, const cli_class_picture *picture, con
 /* A block of the points of each class. */
 static void add_points(gram_string *script, const cli_class_picture *picture, int64_t class)
 {
-    const int64_t step = picture->n / MOST_POINTS + 1;
-    gram_string_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
-    for (int64_t i = 0; i < picture->n; i += step) {
-        if (picture->labels && (int64_t)picture->labels[i] != class) continue;
-        cli_picture_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
-    }
-    gram_string_add(script, "END_OF_CLASS\n");
+    char name[32];
+    (void)snprintf(name, sizeof name, "class%" PRId64, class);
+    cli_picture_points(script, name, gram_model_preparation(picture->model), picture->n, picture->x, 2, MOST_POINTS,
+                       picture->labels, class);
 }
 
 /* Support vectors are circled, unless there are so many that circles would hide the rest. Returns how many. */
@@ -98,12 +91,7 @@ static int64_t add_support(gram_string *script, const cli_class_picture *picture
     const double *x = gram_function_centres_f64(gram_model_function(picture->model));
     const int64_t count = gram_points_count(centres);
     if (!gram_model_find(picture->model, "n_support").name || !x || count > MOST_SUPPORT) return 0;
-    gram_string_add(script, "$support << END_OF_SUPPORT\n");
-    for (int64_t i = 0; i < count; i++) {
-        cli_picture_number(script, own_value(picture, 0, x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
-    }
-    gram_string_add(script, "END_OF_SUPPORT\n");
+    cli_picture_points(script, "support", gram_model_preparation(picture->model), count, x, 2, MOST_SUPPORT, NULL, 0);
     return count;
 }
 

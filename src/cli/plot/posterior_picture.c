@@ -26,12 +26,9 @@ int cli_picture_is_posterior(const gram_model *model)
 static gram_status evaluate(cli_session *session, const gram_predictor *predictor, const cli_posterior_picture *picture,
                             double *x, double *values)
 {
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     double scaled[GRID];
-    for (int i = 0; i < GRID; i++) {
-        x[i] = i == GRID - 1 ? picture->to : picture->from + (picture->to - picture->from) * i / (GRID - 1);
-        scaled[i] = (x[i] - feature->mean) / feature->deviation;
-    }
+    cli_picture_grid(GRID, picture->from, picture->to, x);
+    gram_preparation_scale(gram_model_preparation(picture->model), GRID, x, 1, scaled);
     return gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values,
                                    gram_predictor_columns(predictor)->ld);
 }
@@ -82,9 +79,9 @@ static void add_place(gram_string *script, int64_t panel, int64_t terms)
 }
 
 /* The mean of term t, with its deviation after it. */
-static const double *term_values(const gram_columns *columns, const double *values, int64_t t, int64_t terms)
+static const double *term_values(const gram_columns *columns, const double *values, int64_t t)
 {
-    return values + columns->ld - 2 * terms + 2 * t;
+    return values + columns->term + 2 * t;
 }
 
 /* From the lowest to the highest of a band. */
@@ -105,7 +102,7 @@ static void add_bands(gram_string *script, const gram_columns *columns, const do
 {
     double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
     for (int64_t panel = 0; panel <= terms; panel++) {
-        const double *term = panel > 0 ? term_values(columns, values, panel - 1, terms) : NULL;
+        const double *term = panel > 0 ? term_values(columns, values, panel - 1) : NULL;
         char name[32];
         for (int i = 0; i < GRID; i++) {
             const double *row = values + i * columns->ld, *at = term ? term + i * columns->ld : row;
@@ -114,7 +111,7 @@ static void add_bands(gram_string *script, const gram_columns *columns, const do
             upper[i] = term ? at[0] + columns->half_width * at[1] : row[columns->upper];
         }
         (void)snprintf(name, sizeof name, "panel%" PRId64, panel);
-        cli_picture_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle});
+        cli_picture_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle}, NULL);
     }
 }
 
@@ -123,11 +120,9 @@ static void add_script(gram_string *script, const gram_columns *columns, const c
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    const gram_fact offset = gram_model_find(picture->model, "offset");
     cli_picture_look(script);
     add_bands(script, columns, x, values, work, terms);
-    const int64_t data =
-        cli_picture_observations(script, picture->model, offset.name ? offset.number : 0, picture->from, picture->to);
+    const int64_t data = cli_picture_observations(script, picture->model, picture->from, picture->to);
     gram_string_add(script, "set lmargin 10\n");
     cli_picture_range(script, "x", picture->from, picture->to);
     gram_string_add(script, "set multiplot\n");
@@ -138,7 +133,7 @@ static void add_script(gram_string *script, const gram_columns *columns, const c
     gram_string_add(script, "unset xlabel\n");
     for (int64_t t = 0; t < terms; t++) {
         add_place(script, t + 1, terms);
-        add_term(script, kernel, t, band_range(columns, term_values(columns, values, t, terms)));
+        add_term(script, kernel, t, band_range(columns, term_values(columns, values, t)));
     }
     gram_string_add(script, "unset multiplot\n");
 }

@@ -11,19 +11,6 @@ char *cli_short_number(double value, char out[CLI_SHORT_SIZE])
     return out;
 }
 
-char *cli_count(long long value, char out[CLI_SHORT_SIZE])
-{
-    char digits[CLI_SHORT_SIZE];
-    const int length = snprintf(digits, sizeof digits, "%lld", value);
-    char *end = out;
-    for (int i = 0; i < length; i++) {
-        *end++ = digits[i];
-        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0) *end++ = ',';
-    }
-    *end = '\0';
-    return out;
-}
-
 void cli_add_label(gram_string *text, const char *label)
 {
     gram_string_add(text, "%s", label);
@@ -74,7 +61,7 @@ int cli_report_print(cli_session *session, const void *report,
         print(session, report, &text);
     }
     cli_session_clear(session);
-    const int code = cli_write(session->common, &text);
+    const int code = cli_write(session, session->common->out, &text);
     gram_string_free(&text);
     return code;
 }

@@ -10,11 +10,12 @@ typedef struct cli_method_options {
     cli_settings settings; /* where their values go */
     size_t group_count;    /* one for options of several methods, then one for each method that has others */
     cli_group groups[CLI_MOST_METHODS + 1];
-    gram_string titles[CLI_MOST_METHODS + 1];
+    char titles[CLI_MOST_METHODS + 1][64];
     cli_option options[CLI_MOST_METHODS + 1][CLI_MOST_SETTINGS];
     gram_string names, kernels; /* what help says of --method and --kernel */
     gram_string *texts;         /* that the tables point to */
     size_t text_count;
+    int failed; /* there was no memory for one of them */
 } cli_method_options;
 
 /* Returns CLI_DONE or the exit code after a message; the caller frees it in any case. */

@@ -130,8 +130,7 @@ const gram_column *cli_rows_feature(const cli_rows *sample, int64_t column)
 
 double cli_rows_unit(const cli_rows *sample, int64_t column, double value)
 {
-    const gram_column *feature = cli_rows_feature(sample, column);
-    return feature->mean + feature->deviation * value;
+    return gram_preparation_unit(sample->columns, column, value);
 }
 
 int cli_rows_scaled(const cli_rows *sample)
