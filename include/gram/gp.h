@@ -152,11 +152,14 @@ typedef struct gram_gp_report {
     double loo_rmse, loo_r2; /* exact up to 5,000 rows, and markov */
     double loo_log_density;  /* mean over rows of log p(y_i | others), the parameters held */
     double loo_coverage;     /* share of rows within their own 95 % leave-one-out interval */
-    int64_t rank;            /* inducing points; cg: of the preconditioner */
-    int64_t iterations;      /* of conjugate gradients */
-    int64_t evaluations;     /* of the bound, in learning */
-    int64_t states;          /* of the Markov process */
-    int converged;           /* 0: the evaluations or the iterations ran out */
+    /* of a mean with nothing but a constant: the deviation of its posterior under a flat prior, which is normal about the estimate,
+     * and the estimate's standard error, (1'A^-1 1)^(-1/2) */
+    double constant_deviation;
+    int64_t rank;        /* inducing points; cg: of the preconditioner */
+    int64_t iterations;  /* of conjugate gradients */
+    int64_t evaluations; /* of the bound, in learning */
+    int64_t states;      /* of the Markov process */
+    int converged;       /* 0: the evaluations or the iterations ran out */
 } gram_gp_report;
 
 /* Conditions on n points x and y. Copies the points. With inducing->learn_..., learns first what it names (every number of the
