@@ -62,9 +62,10 @@ GRAM_API gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel
 
 /* Where samples differ, column by column: score[l] = MMD^2 of column l alone over its standard deviation if labels were random, the
  * largest of rbf at 1/4, 1/2, 1 and 2 times the median heuristic's width. Above about 5 is hardly chance (for one column; values
- * under the hypothesis are skewed), 0 for a constant column. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
+ * under the hypothesis are skewed), 0 for a constant column. order (or NULL) gets the columns, the highest score first. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
  * 4000)^2). */
-GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score);
+GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
+                                      int64_t *order);
 
 /* ---- the two-sample test ---- */
 

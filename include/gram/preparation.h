@@ -79,6 +79,10 @@ GRAM_API gram_status gram_preparation_create(gram_context *context, const gram_p
                                              gram_preparation **preparation);
 GRAM_API const gram_preparation_description *gram_preparation_describe(const gram_preparation *preparation);
 
+/* The same that treats missing values otherwise. The caller releases it. */
+GRAM_API gram_status gram_preparation_with_missing(gram_context *context, const gram_preparation *preparation,
+                                                   gram_missing missing, gram_preparation **changed);
+
 /* Both take NULL. */
 GRAM_API gram_preparation *gram_preparation_retain(gram_preparation *preparation);
 GRAM_API void gram_preparation_release(gram_preparation *preparation);

@@ -252,6 +252,16 @@ size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t
     return (size_t)snprintf(text, size, "%s%s%s", feature->name, feature->text ? "=" : "", level);
 }
 
+gram_status gram_preparation_with_missing(gram_context *context, const gram_preparation *preparation,
+                                          gram_missing missing, gram_preparation **changed)
+{
+    gram_preparation_description description;
+    if (!context || !preparation || !changed) return GRAM_ERROR_ARGUMENT;
+    description = preparation->description;
+    description.missing = missing;
+    return gram_preparation_create(context, &description, changed);
+}
+
 double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
 {
     const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];

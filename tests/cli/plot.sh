@@ -73,7 +73,7 @@ if grep -q '^plot' out; then wrong 'should not say that there is a picture'; fi
 [ ! -e one.svg ] || wrong 'should draw nothing'
 
 # three classes of a Gaussian process: averages over 25,600 places, in well under the ten seconds that they took
-LC_ALL=C awk 'BEGIN { srand(3); print "a,b,c"; for (i = 0; i < 40; i++) { a = rand(); b = rand(); printf "%.3f,%.3f,%s\n", a, b, a > b ? "u" : a + b > 1 ? "v" : "w" } }' >three.csv
+LC_ALL=C awk 'BEGIN { srand(3); print "a,b,c"; for (i = 0; i < 40; i++) { a = rand(); b = rand(); printf "%.3f,%.3f,%s\n", a, b, (a > b ? "u" : a + b > 1 ? "v" : "w") } }' >three.csv
 run fit three.csv --method gp --kernel '4*rbf(ell=1)' --tune none --quiet -o three.gram
 good
 run predict three.gram three.csv -o three.out --plot three.svg --json

@@ -267,7 +267,7 @@ static void test_named_place(void **state)
     const double data[] = {1, 2, 3, -4};
     double diagonal[2];
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
-    gram_kernel *kernel = test_kernel(context, "chi2");
+    gram_kernel *kernel = test_kernel(context, "chi2(g=1)");
     gram_points *points = test_points(context, 2, 2, data);
     (void)state;
     REFUSED(context, gram_matrix_diagonal(context, kernel, points, diagonal), GRAM_ERROR_DOMAIN, "x[1][1] = -4");

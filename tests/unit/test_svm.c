@@ -77,21 +77,21 @@ static void test_no_intercept(void **state)
 {
     (void)state;
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
-    svm_sample s = svm_sample_make(4, 180, 3, 3, 0.2), many = svm_sample_make(5, 3000, 2, 2, 0.05);
+    svm_sample s = svm_sample_make(4, 180, 3, 3, 0.2), many = svm_sample_make(5, 2100, 2, 2, 0.05);
     for (int kind = 0; kind < 2; kind++) {
         gram_svm_options o = svm_options(kind ? GRAM_SVM_EPSILON_REGRESSION : GRAM_SVM_C);
         o.intercept = 0;
         o.C = 3;
-        for (int k = 0; k < KERNEL_COUNT; k++)
+        for (int k = 0; k < KERNEL_COUNT; k += 2)
             for (int large = 0; large < 2; large++) {
                 o.tolerance = k == 2 ? 1e-3 : 1e-6;
                 o.cache_bytes = large ? 40000 : 0;
                 check_fit(&s, KERNELS[k], &o, context);
             }
-        o.tolerance = 1e-4;
-        o.cache_bytes = 0;
-        check_fit(&many, "rbf(ell=0.3)", &o, context);
     }
+    gram_svm_options o = svm_options(GRAM_SVM_C);
+    o.intercept = 0;
+    check_fit(&many, "rbf(ell=0.3)", &o, context);
     svm_sample_free(&s);
     svm_sample_free(&many);
     gram_context_destroy(context);

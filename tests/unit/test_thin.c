@@ -300,7 +300,7 @@ static void references(void **state)
     gram_context *context = test_context(2, GRAM_ISA_AUTO);
     double *x = test_random(8, N * D, -1, 1), *scores = test_random(9, N * D, -1, 1), plain = 0, all = 0, one = 0;
     gram_points *points = test_points(context, N, D, x);
-    gram_kernel *kernel = test_kernel(context, "imq(ell=1)");
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=1)");
     gram_discrepancy whole;
     int64_t index[M];
     (void)state;

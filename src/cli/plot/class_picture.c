@@ -132,9 +132,7 @@ static int add_roc(cli_session *session, gram_string *script, const cli_class_pi
     double *found = mistaken + picture->n + 1;
     const gram_status status = gram_roc_curve(session->context, picture->n, picture->labels, values + columns->score,
                                               columns->ld, mistaken, found, &count);
-    gram_string_add(script, "$roc << END_OF_ROC\n");
-    for (int64_t i = 0; i < count; i++) gram_string_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
-    gram_string_add(script, "END_OF_ROC\n");
+    cli_picture_block(script, "roc", count, 2, (const double *[]){mistaken, found}, NULL);
     free(mistaken);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
@@ -148,13 +146,12 @@ static int add_calibration(gram_string *script, const cli_class_picture *picture
     int filled = 0;
     gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability, columns->ld,
                      BINS, probability, share, rows);
-    gram_string_add(script, "$bins << END_OF_BINS\n");
     for (int b = 0; b < BINS; b++) {
         if (rows[b] == 0) continue;
-        filled++;
-        gram_string_add(script, "%.6f %.6f\n", probability[b], share[b]);
+        probability[filled] = probability[b];
+        share[filled++] = share[b];
     }
-    gram_string_add(script, "END_OF_BINS\n");
+    cli_picture_block(script, "bins", filled, 2, (const double *[]){probability, share}, NULL);
     return filled > 0;
 }
 
@@ -169,9 +166,10 @@ static int add_curves(cli_session *session, gram_string *script, const cli_class
                     "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
                     two + probable > 0 ? two + probable : 1);
     if (two) {
-        gram_string_add(script, "set xlabel 'share of ");
-        gram_string_add(script, "the first class taken for the second'\nset ylabel 'share of the second class found'\n"
-                                "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
+        gram_string_add(
+            script,
+            "set xlabel 'share of the first class taken for the second'\nset ylabel 'share of the second class found'\n"
+            "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
     }
     if (probable)
         gram_string_add(script,
@@ -182,12 +180,6 @@ static int add_curves(cli_session *session, gram_string *script, const cli_class
 }
 
 /* ---- drawing ---- */
-
-static int has_two_numbers(const gram_model *model)
-{
-    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
-    return known->feature_count == 2 && !known->features[0].text && !known->features[1].text;
-}
 
 static int draw_regions(cli_session *session, const char *path, const cli_class_picture *picture,
                         const gram_predictor *predictor)
@@ -242,13 +234,9 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
 
 int cli_class_picture_draw(cli_session *session, const char *path, const cli_class_picture *picture)
 {
-    gram_predict_options wish;
     gram_predictor *predictor = NULL;
-    gram_predict_options_init(&wish, sizeof wish);
-    wish.name = picture->model_file;
-    const gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-    if (code == CLI_DONE && has_two_numbers(picture->model))
+    int code = cli_picture_predictor(session, picture->model, picture->model_file, 0, 0, &predictor);
+    if (code == CLI_DONE && cli_picture_dimension(picture->model) == 2)
         code = draw_regions(session, path, picture, predictor);
     else if (code == CLI_DONE && picture->labels)
         code = draw_curves(session, path, picture, predictor);

@@ -21,17 +21,16 @@ enum {
 int cli_sample_begin(cli_session *session, cli_sample *sample)
 {
     *sample = (cli_sample){.random = {session->common->seed, SAMPLE_STREAM}};
-    sample->x = calloc(CLI_PICTURE_POINTS, sizeof *sample->x);
-    sample->y = calloc(CLI_PICTURE_POINTS, sizeof *sample->y);
-    sample->f = calloc(CLI_PICTURE_POINTS, sizeof *sample->f);
-    return sample->x && sample->y && sample->f ? CLI_DONE : cli_no_memory();
+    sample->x = calloc((size_t)3 * CLI_PICTURE_POINTS, sizeof *sample->x);
+    if (!sample->x) return cli_no_memory();
+    sample->y = sample->x + CLI_PICTURE_POINTS;
+    sample->f = sample->y + CLI_PICTURE_POINTS;
+    return CLI_DONE;
 }
 
 void cli_sample_free(cli_sample *sample)
 {
     free(sample->x);
-    free(sample->y);
-    free(sample->f);
     *sample = (cli_sample){0};
 }
 
@@ -95,13 +94,12 @@ static int find_curve(cli_session *session, const cli_picture *picture, curve *c
     const gram_preparation *preparation = gram_model_preparation(picture->model);
     double least = NAN, most = NAN;
     gram_predictor *predictor = NULL;
-    gram_predict_options wish;
     cli_picture_extend(picture->sample->count, picture->sample->x, 1, &least, &most);
     const double beyond = most > least ? 0.05 * (most - least) : 1;
-    gram_predict_options_init(&wish, sizeof wish);
-    if (cli_picture_is_posterior(picture->model)) wish.interval = 0.95;
-    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    if (status >= 0) status = evaluate_curve(session, preparation, predictor, least - beyond, most + beyond, c);
+    const int code =
+        cli_picture_predictor(session, picture->model, NULL, cli_picture_is_posterior(picture->model), 0, &predictor);
+    if (code != CLI_DONE) return code;
+    gram_status status = evaluate_curve(session, preparation, predictor, least - beyond, most + beyond, c);
     if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, preparation, predictor, least, most, c);
     gram_predictor_destroy(predictor);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
@@ -192,20 +190,13 @@ static void add_panels(gram_string *script, const cli_picture *picture, const ch
 
 /* ---- drawing ---- */
 
-/* Is it a curve over one column of numbers? */
-static int is_curve(const gram_model *model)
-{
-    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
-    return known->feature_count == 1 && !known->features[0].text;
-}
-
 int cli_picture_draw(cli_session *session, const char *path, const cli_picture *picture)
 {
     gram_string script = {0};
     curve c;
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
     const char *target = known->target_count > 0 ? known->targets[0].name : "";
-    const int one = is_curve(picture->model);
+    const int one = cli_picture_dimension(picture->model) == 1;
     const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
     if (found != CLI_DONE) return found;
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));

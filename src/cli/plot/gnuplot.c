@@ -109,11 +109,16 @@ void cli_plot_heading(gram_string *script, const char *kernel, const char *words
     gram_string_free(&title);
 }
 
+const char *cli_plot_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 void cli_plot_title(gram_string *script, const char *kernel, const char *file)
 {
     gram_string words = {0};
-    const char *slash = strrchr(file, '/');
-    gram_string_add(&words, " on %s", slash ? slash + 1 : file);
+    gram_string_add(&words, " on %s", cli_plot_file(file));
     gram_string_add(script, "set title ");
     cli_plot_heading(script, kernel, words.data ? words.data : "");
     gram_string_add(script, "\n");

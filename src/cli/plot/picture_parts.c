@@ -6,6 +6,28 @@
 
 enum { MOST_DATA = 3000 };
 
+int cli_picture_predictor(cli_session *session, const gram_model *model, const char *name, int interval, int terms,
+                          gram_predictor **predictor)
+{
+    gram_predict_options wish;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.name = name;
+    wish.dashes = "--";
+    wish.interval = interval ? 0.95 : 0;
+    wish.terms = terms;
+    const gram_status status = gram_predictor_create(session->context, model, &wish, predictor);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+int64_t cli_picture_dimension(const gram_model *model)
+{
+    const gram_preparation *preparation = gram_model_preparation(model);
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    for (int64_t f = 0; known && f < known->feature_count; f++)
+        if (known->features[f].text) return 0;
+    return known ? known->feature_count : 0;
+}
+
 void cli_picture_number(gram_string *script, double value, const char *after)
 {
     char number[GRAM_NUMBER_SIZE];

@@ -9,6 +9,11 @@
 #define CLI_BAND_COLOUR "#f6d5c4"
 #define CLI_QUIET_COLOUR "#808080"
 
+/* What the model says, for a picture: with a 95 % interval, with terms. Returns the exit code; the caller destroys it. */
+int cli_picture_predictor(cli_session *session, const gram_model *model, const char *name, int interval, int terms,
+                          gram_predictor **predictor);
+/* How many features the model has, 0 if one of them is text or they are not known. */
+int64_t cli_picture_dimension(const gram_model *model);
 /* Borders, tics and key as all pictures have them. */
 void cli_picture_look(gram_string *script);
 /* A number, and what stands behind it. */

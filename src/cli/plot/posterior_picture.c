@@ -14,10 +14,7 @@ enum { GRID = 800, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 
 int cli_picture_is_posterior(const gram_model *model)
 {
-    const gram_preparation *preparation = gram_model_preparation(model);
-    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
-    if (!known || known->feature_count != 1 || known->features[0].text) return 0;
-    return gram_model_has_intervals(model);
+    return cli_picture_dimension(model) == 1 && gram_model_has_intervals(model);
 }
 
 /* ---- values ---- */
@@ -142,23 +139,16 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    gram_predict_options wish;
     gram_predictor *predictor = NULL;
     gram_string script = {0};
     double *numbers = NULL;
-    gram_predict_options_init(&wish, sizeof wish);
-    wish.interval = 0.95;
-    wish.terms = picture->terms;
-    wish.name = picture->file;
-    wish.dashes = "--";
-    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    int code = cli_picture_predictor(session, picture->model, picture->file, 1, picture->terms, &predictor);
     const gram_columns *columns = predictor ? gram_predictor_columns(predictor) : NULL;
     if (columns) numbers = calloc((size_t)GRID * (size_t)(columns->ld + 4), sizeof *numbers);
     if (columns && !numbers) code = cli_no_memory();
     if (code == CLI_DONE) {
         double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;
-        status = evaluate(session, predictor, picture, x, values);
+        const gram_status status = evaluate(session, predictor, picture, x, values);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
         if (code == CLI_DONE) add_script(&script, columns, picture, x, values, work);
     }

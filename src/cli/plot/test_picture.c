@@ -13,17 +13,11 @@ static const char FIRST_COLOUR[] = "#1f6fb4", SECOND_COLOUR[] = "#d1495b";
 
 enum { LINE_STEPS = 400, GRID = 121, MOST_POINTS = 1500 };
 
-static const char *short_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
 static void add_title(gram_string *script, const cli_test_picture *p)
 {
     gram_string title = {0};
     char number[CLI_SHORT_SIZE];
-    gram_string_add(&title, "%s and %s: p = %s, %.60s", short_name(p->a->file), short_name(p->b->file),
+    gram_string_add(&title, "%s and %s: p = %s, %.60s", cli_plot_file(p->a->file), cli_plot_file(p->b->file),
                     cli_short_number(p->p_value, number), p->kernel_text);
     gram_string_add(script, "set title ");
     cli_plot_quote(script, title.data ? title.data : "");
@@ -64,7 +58,7 @@ static void add_lines(gram_string *script, const cli_test_picture *p, double *at
     gram_density_estimate(p->a->n, p->a->x, LINE_STEPS, at, first);
     gram_density_estimate(p->b->n, p->b->x, LINE_STEPS, at, second);
     for (int i = 0; i < LINE_STEPS; i++) {
-        at[i] = cli_rows_unit(p->a, 0, at[i]);
+        at[i] = gram_preparation_unit(p->a->columns, 0, at[i]);
         first[i] /= unit;
         second[i] /= unit;
     }
@@ -85,9 +79,9 @@ static void add_panels(gram_string *script, const cli_test_picture *p)
                     "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
                     "'' using 1:2 with lines lw 2 lc '%s' title ",
                     FIRST_COLOUR, SECOND_COLOUR, FIRST_COLOUR);
-    cli_plot_quote(script, short_name(p->a->file));
+    cli_plot_quote(script, cli_plot_file(p->a->file));
     gram_string_add(script, ", '' using 1:3 with lines lw 2 lc '%s' title ", SECOND_COLOUR);
-    cli_plot_quote(script, short_name(p->b->file));
+    cli_plot_quote(script, cli_plot_file(p->b->file));
     gram_string_add(script,
                     "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
                     "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\n");
@@ -119,8 +113,8 @@ static void add_grid(gram_string *script, const cli_test_picture *p, const doubl
     double most = 0;
     gram_string_add(script, "$grid << EOD\n");
     for (int i = 0; i < GRID * GRID; i++) {
-        cli_picture_number(script, cli_rows_unit(p->a, 0, at[2 * i]), " ");
-        cli_picture_number(script, cli_rows_unit(p->a, 1, at[2 * i + 1]), " ");
+        cli_picture_number(script, gram_preparation_unit(p->a->columns, 0, at[2 * i]), " ");
+        cli_picture_number(script, gram_preparation_unit(p->a->columns, 1, at[2 * i + 1]), " ");
         cli_picture_number(script, witness[i], "\n");
         most = fmax(most, fabs(witness[i]));
     }
@@ -142,9 +136,9 @@ static void add_map(gram_string *script, const cli_test_picture *p)
     cli_picture_label(script, "y", "", cli_rows_name(p->a, 1, name));
     gram_string_add(script, "plot $grid using 1:2:3 with image notitle, "
                             "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
-    cli_plot_quote(script, short_name(p->a->file));
+    cli_plot_quote(script, cli_plot_file(p->a->file));
     gram_string_add(script, ", $second using 1:2 with points pt 7 ps 0.4 lc '#9e2a3c' title ");
-    cli_plot_quote(script, short_name(p->b->file));
+    cli_plot_quote(script, cli_plot_file(p->b->file));
     gram_string_add(script, "\n");
 }
 

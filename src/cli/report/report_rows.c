@@ -34,6 +34,14 @@ void cli_add_heading(cli_session *session, gram_string *text, const char *headin
     gram_string_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));
 }
 
+void cli_add_values(gram_string *text, int64_t count, const double *values, const char *after)
+{
+    char number[GRAM_NUMBER_SIZE];
+    for (int64_t j = 0; j < count; j++)
+        gram_string_add(text, "%s%s", j > 0 ? "," : "", gram_number_format(values[j], number));
+    gram_string_add(text, "%s", after);
+}
+
 const char *cli_plural(int64_t count)
 {
     return count == 1 ? "" : "s";

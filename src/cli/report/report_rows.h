@@ -17,6 +17,9 @@ void cli_add_number(gram_string *text, const char *label, double value);
 /* A blank line, then the heading. */
 void cli_add_heading(cli_session *session, gram_string *text, const char *heading);
 
+/* "1,2,3" of numbers in full, and what stands behind them. */
+void cli_add_values(gram_string *text, int64_t count, const double *values, const char *after);
+
 /* What makes "row" of one and "rows" of others: "" or "s". */
 const char *cli_plural(int64_t count);
 

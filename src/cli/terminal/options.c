@@ -166,17 +166,17 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
 
 static int bad_value(const cli_usage *usage, const cli_option *option, const char *text)
 {
+    static const char *const musts[CLI_NO + 1] = {[CLI_POSITIVE] = "It must be a number above 0.",
+                                                  [CLI_NUMBER] = "It must be a number, 0 or more.",
+                                                  [CLI_SEED] = "It must be a whole number, 0 or more.",
+                                                  [CLI_SIZE] = "Sizes look like 500M, 8G or 1.5G.",
+                                                  [CLI_TEXT] = "It must not be empty."};
     char help[128] = "";
     if (option->type == CLI_CHOICE) return bad_choice(usage, option, text);
-    if (option->type == CLI_INTEGER)
-        (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
-                       option->most);
-    if (option->type == CLI_POSITIVE) (void)snprintf(help, sizeof help, "It must be a number above 0.");
-    if (option->type == CLI_NUMBER) (void)snprintf(help, sizeof help, "It must be a number, 0 or more.");
-    if (option->type == CLI_SEED) (void)snprintf(help, sizeof help, "It must be a whole number, 0 or more.");
-    if (option->type == CLI_SIZE) (void)snprintf(help, sizeof help, "Sizes look like 500M, 8G or 1.5G.");
-    if (option->type == CLI_TEXT) (void)snprintf(help, sizeof help, "It must not be empty.");
-    return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+    (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
+                   option->most);
+    return cli_fail(CLI_WRONG_USE, option->type == CLI_INTEGER ? help : musts[option->type], "%s: --%s cannot be '%s'",
+                    usage->verb, option->name, text);
 }
 
 /* ---- parsing ---- */

@@ -1,10 +1,8 @@
 /* gram convert: models of LIBSVM become models of gram, and the other way round. The first file says which. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
@@ -28,8 +26,7 @@ typedef struct convert_state {
     const char *from, *to;
     int to_gram;
     gram_model *model;
-    gram_description *description;
-    char *kernel;
+    cli_model_report report;
 } convert_state;
 
 /* ---- what M1 is ---- */
@@ -133,8 +130,8 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "format", state->to_gram ? "gram" : "libsvm");
     gram_json_string(json, "method", gram_model_method(state->model));
     gram_json_string(json, "task", gram_model_task(state->model));
-    gram_json_string(json, "kernel", state->kernel);
-    const gram_classes *classes = gram_description_classes(state->description);
+    gram_json_string(json, "kernel", state->report.kernel);
+    const gram_classes *classes = gram_description_classes(state->report.description);
     if (classes->count > 0) cli_classes_json(json, classes);
     gram_json_integer(json, "n_support", support_count(state->model));
     gram_json_integer(json, "d", dimension_of(state->model));
@@ -152,14 +149,14 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_add_row(text, kinds[!state->to_gram], state->to);
     cli_add_label(text, "task");
     gram_string_add(text, "%s", gram_model_task(state->model));
-    const gram_classes *classes = gram_description_classes(state->description);
+    const gram_classes *classes = gram_description_classes(state->report.description);
     if (classes->count > 0) {
         gram_string_add(text, ", ");
         cli_classes_print(text, classes);
     }
     if (gram_model_array(state->model, "sigmoids", NULL, NULL)) gram_string_add(text, ", with probabilities");
     gram_string_add(text, "\n");
-    cli_add_row(text, "kernel", state->kernel);
+    cli_add_row(text, "kernel", state->report.kernel);
     cli_add_label(text, "support vectors");
     gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(support_count(state->model), count), d,
                     cli_plural(d));
@@ -169,11 +166,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static int print_report(cli_session *session, convert_state *state)
 {
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
-    state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
-    if (!state->kernel) return cli_no_memory();
-    const gram_status status = gram_model_describe(session->context, state->model, state->from, &state->description);
-    if (status < 0) return cli_session_fail(session, status, 1, NULL);
-    return cli_report_print(session, state, write_json, write_table);
+    const int code = cli_model_report_find(session, state->model, state->from, &state->report);
+    return code == CLI_DONE ? cli_report_print(session, state, write_json, write_table) : code;
 }
 
 static int work(cli_session *session, char **operands, void *state_)
@@ -187,8 +181,7 @@ static int work(cli_session *session, char **operands, void *state_)
 static void release(void *state_)
 {
     convert_state *state = state_;
-    free(state->kernel);
-    gram_description_destroy(state->description);
+    cli_model_report_free(&state->report);
     gram_model_destroy(state->model);
 }
 

@@ -92,19 +92,6 @@ typedef struct predict_state {
 
 /* ---- the model ---- */
 
-/* --missing overrides what the model was fitted with. */
-static gram_status choose_preparation(cli_session *session, predict_state *state)
-{
-    gram_preparation *own = gram_model_preparation(state->model);
-    gram_preparation_description changed = *gram_preparation_describe(own);
-    if (state->own.missing.value == AS_FITTED) {
-        state->preparation = gram_preparation_retain(own);
-        return GRAM_OK;
-    }
-    changed.missing = (gram_missing)state->own.missing.value;
-    return gram_preparation_create(session->context, &changed, &state->preparation);
-}
-
 static int open_predictor(cli_session *session, predict_state *state)
 {
     gram_predict_options wish = state->own.wish;
@@ -125,7 +112,13 @@ static int open_model(cli_session *session, predict_state *state)
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", state->model_file);
-    const gram_status status = choose_preparation(session, state);
+    gram_preparation *own = gram_model_preparation(state->model);
+    gram_status status = GRAM_OK;
+    if (state->own.missing.value == AS_FITTED)
+        state->preparation = gram_preparation_retain(own);
+    else
+        status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,
+                                               &state->preparation);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     code = open_predictor(session, state);
     return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;

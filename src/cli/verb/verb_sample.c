@@ -162,13 +162,9 @@ static void add_header(const sample_state *state, gram_string *text)
 
 static void add_row(const sample_state *state, int64_t i, gram_string *text)
 {
-    char number[GRAM_NUMBER_SIZE];
     const int64_t columns = state->points.shown_columns, draws = state->own.draws;
-    for (int64_t j = 0; j < columns; j++)
-        gram_string_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
-    for (int64_t j = 0; j < draws; j++)
-        gram_string_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
-                        j + 1 < draws ? "," : "\n");
+    cli_add_values(text, columns, state->points.shown + i * columns, ",");
+    cli_add_values(text, draws, state->values + i * draws, "\n");
 }
 
 static int write_draws(cli_session *session, const sample_state *state)

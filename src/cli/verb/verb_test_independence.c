@@ -229,43 +229,27 @@ static int run_test(cli_session *session, report *r)
 
 /* ---- the picture: one column against another ---- */
 
-/* The pair of columns that depends most, each pair on its own. */
-static int strongest_pair(cli_session *session, const report *r, int64_t *x, int64_t *y)
-{
-    enum { MOST_PAIRS = 100 };
-    const group *a = &r->group[0], *b = &r->group[1];
-    double score[MOST_PAIRS];
-    int64_t best = 0;
-    *x = a->first;
-    *y = b->first;
-    if (a->d * b->d == 1 || a->d * b->d > MOST_PAIRS) return CLI_DONE;
-    const gram_status status = gram_hsic_columns(session->context, a->points, b->points, score);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    for (int64_t pair = 1; pair < a->d * b->d; pair++)
-        if (score[pair] > score[best]) best = pair;
-    *x = a->first + best / b->d;
-    *y = b->first + best % b->d;
-    return CLI_DONE;
-}
-
 static int draw(cli_session *session, const report *r)
 {
     int64_t x, y;
     char title[160], number[CLI_SHORT_SIZE], x_name[CLI_COLUMN_NAME_SIZE], y_name[CLI_COLUMN_NAME_SIZE];
-    int code = strongest_pair(session, r, &x, &y);
-    if (code != CLI_DONE) return code;
+    const group *a = &r->group[0], *b = &r->group[1];
+    const gram_status status = gram_hsic_strongest(session->context, a->points, b->points, &x, &y);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    x += a->first;
+    y += b->first;
     const cli_rows *rows = &r->rows;
     double *values = calloc((size_t)(2 * rows->n), sizeof *values);
     if (!values) return cli_no_memory();
     for (int64_t i = 0; i < rows->n; i++) {
-        values[i] = cli_rows_unit(rows, x, rows->x[i * rows->d + x]);
-        values[rows->n + i] = cli_rows_unit(rows, y, rows->x[i * rows->d + y]);
+        values[i] = gram_preparation_unit(rows->columns, x, rows->x[i * rows->d + x]);
+        values[rows->n + i] = gram_preparation_unit(rows->columns, y, rows->x[i * rows->d + y]);
     }
     (void)snprintf(title, sizeof title, "independence: p = %s, %.100s", cli_short_number(r->result.p_value, number),
                    r->kernel_text.data);
     const cli_test_scatter scatter = {
         cli_rows_name(rows, x, x_name), cli_rows_name(rows, y, y_name), values, values + rows->n, rows->n, title};
-    code = cli_test_draw_scatter(session, r->options->plot, &scatter);
+    const int code = cli_test_draw_scatter(session, r->options->plot, &scatter);
     free(values);
     return code;
 }

@@ -178,14 +178,8 @@ static int score_columns(cli_session *session, report *r)
     r->score = calloc((size_t)d, sizeof *r->score);
     r->order = calloc((size_t)d, sizeof *r->order);
     if (!r->score || !r->order) return cli_no_memory();
-    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score);
-    if (status < 0) return fail(session, r, status);
-    for (int64_t l = 0; l < d; l++) {
-        int64_t at = l;
-        for (; at > 0 && r->score[r->order[at - 1]] < r->score[l]; at--) r->order[at] = r->order[at - 1];
-        r->order[at] = l;
-    }
-    return CLI_DONE;
+    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score, r->order);
+    return status < 0 ? fail(session, r, status) : CLI_DONE;
 }
 
 static int draw(cli_session *session, const report *r)

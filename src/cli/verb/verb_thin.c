@@ -169,18 +169,14 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
     (void)session;
     const gram_table *table = r->scored.table;
     const int64_t columns = gram_table_columns(table), ld = gram_table_ld(table);
-    char number[GRAM_NUMBER_SIZE];
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) gram_string_add(text, ",");
         gram_string_add_field(text, gram_table_column_name(table, c));
     }
     gram_string_add(text, r->weights ? ",weight\n" : "\n");
     for (int64_t a = 0; a < r->own.m; a++) {
-        const double *row = gram_table_numbers(table) + r->index[a] * ld;
-        for (int64_t c = 0; c < columns; c++)
-            gram_string_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
-        if (r->weights) gram_string_add(text, ",%s", gram_number_format(r->weights[a], number));
-        gram_string_add(text, "\n");
+        cli_add_values(text, columns, gram_table_numbers(table) + r->index[a] * ld, r->weights ? "," : "\n");
+        if (r->weights) cli_add_values(text, 1, &r->weights[a], "\n");
     }
 }
 
