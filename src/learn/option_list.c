@@ -26,50 +26,57 @@ static void add_owner(owners *all, const gram_method *method, const gram_option 
     if (k == all->count) all->count++;
 }
 
-static int was_before(int64_t row, size_t option)
+/* Is the method one of the verb's? NULL is that of methods without one of their own, `fit`. */
+static int is_of_verb(int64_t row, const char *verb)
+{
+    const gram_verb *own = gram_method_row(row)->verb;
+    return verb ? own && strcmp(own->name, verb) == 0 : !own;
+}
+
+static int was_before(const char *verb, int64_t row, size_t option)
 {
     const char *name = gram_method_row(row)->options[option].name;
     for (int64_t i = 0; i < row; i++)
-        if (gram_method_find_option(gram_method_row(i), name)) return 1;
+        if (is_of_verb(i, verb) && gram_method_find_option(gram_method_row(i), name)) return 1;
     return 0;
 }
 
 /* Option number `wanted` of the list, NULL if there is none; *wanted is left as what is still to go. */
-static const gram_option *find_option(int64_t *wanted)
+static const gram_option *find_option(const char *verb, int64_t *wanted)
 {
     for (int64_t i = 0; i < gram_method_count(); i++) {
         const gram_method *row = gram_method_row(i);
-        for (size_t k = 0; k < row->option_count; k++)
-            if (!was_before(i, k) && (*wanted)-- == 0) return &row->options[k];
+        for (size_t k = 0; k < row->option_count && is_of_verb(i, verb); k++)
+            if (!was_before(verb, i, k) && (*wanted)-- == 0) return &row->options[k];
     }
     return NULL;
 }
 
-static owners owners_of(const char *name)
+static owners owners_of(const char *verb, const char *name)
 {
     owners all = {0};
     for (int64_t i = 0; i < gram_method_count(); i++) {
-        const gram_option *option = gram_method_find_option(gram_method_row(i), name);
+        const gram_option *option = is_of_verb(i, verb) ? gram_method_find_option(gram_method_row(i), name) : NULL;
         if (option) add_owner(&all, gram_method_row(i), option);
     }
     return all;
 }
 
-int64_t gram_option_count(void)
+int64_t gram_option_count(const char *verb)
 {
     const int64_t many = INT64_MAX;
     int64_t left = many;
-    (void)find_option(&left);
+    (void)find_option(verb, &left);
     return many - left;
 }
 
-gram_status gram_option_describe(int64_t option, gram_option_facts *facts, const char **method)
+gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts, const char **method)
 {
     gram_option_facts all = {.size = sizeof all};
-    const gram_option *o = option < 0 ? NULL : find_option(&option);
+    const gram_option *o = option < 0 ? NULL : find_option(verb, &option);
     if (method) *method = NULL;
     if (o) {
-        const owners known = owners_of(o->name);
+        const owners known = owners_of(verb, o->name);
         o = known.option[0];
         all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
                                   o->otherwise, o->least, o->most, o->above,    o->elsewhere};
@@ -85,11 +92,11 @@ static const char *help_of(const gram_option *option, int no)
     return help ? help : "";
 }
 
-void gram_option_help(int64_t option, int no, gram_string *text)
+void gram_option_help(const char *verb, int64_t option, int no, gram_string *text)
 {
-    const gram_option *o = option < 0 ? NULL : find_option(&option);
+    const gram_option *o = option < 0 ? NULL : find_option(verb, &option);
     if (!o) return;
-    const owners all = owners_of(o->name);
+    const owners all = owners_of(verb, o->name);
     int same = 1;
     for (int k = 1; k < all.count; k++) same &= strcmp(help_of(all.option[k], no), help_of(all.option[0], no)) == 0;
     if (same) gram_string_add(text, "%s", help_of(all.option[0], no));
@@ -108,12 +115,12 @@ static int is_last(int64_t index)
     return 1;
 }
 
-void gram_methods_help(gram_string *names, gram_string *kernels)
+void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels)
 {
     const char *before = "";
     for (int64_t i = 0; i < gram_method_count(); i++) {
         const gram_method *row = gram_method_row(i);
-        if (!is_last(i)) continue;
+        if (!is_last(i) || !is_of_verb(i, verb)) continue;
         gram_string_add(names, "%s%s (%s)", names->length > 0 ? ", " : "", row->name, row->title);
         if (!row->kernel) continue;
         gram_string_add(kernels, "%s%s for %s", before, row->kernel, row->name);

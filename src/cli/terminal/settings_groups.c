@@ -15,7 +15,7 @@ static void add_option(cli_method_options *made, cli_group *group, int64_t index
         return;
     gram_string *name = &made->texts[made->text_count++], *help = &made->texts[made->text_count++];
     gram_string_add(name, "%s%s", no ? "no-" : "", option->name);
-    gram_option_help(index, no, help);
+    gram_option_help(made->verb, index, no, help);
     made->failed |= name->failed || help->failed;
     made->options[group - made->groups][group->count++] = (cli_option){
         .name = name->data,
@@ -31,7 +31,10 @@ static void add_option(cli_method_options *made, cli_group *group, int64_t index
 static cli_group *group_of(cli_method_options *made, const char *method)
 {
     const size_t last = made->group_count;
-    (void)snprintf(made->titles[last], sizeof made->titles[last], method ? "Of %s only" : "Options of several methods",
+    (void)snprintf(made->titles[last], sizeof made->titles[last],
+                   !method                   ? "Options of several methods"
+                   : made->method_count == 1 ? "Of the method"
+                                             : "Of %s only",
                    method);
     for (size_t g = 0; g < last; g++)
         if (strcmp(made->titles[g], made->titles[last]) == 0) return &made->groups[g];
@@ -39,20 +42,36 @@ static cli_group *group_of(cli_method_options *made, const char *method)
     return &made->groups[made->group_count++];
 }
 
-int cli_method_options_make(cli_method_options *made)
+/* The methods of the verb: how many names there are, and the first. */
+static void count_methods(cli_method_options *made)
 {
+    const char *before = "";
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        gram_method_facts method = {.size = sizeof method};
+        gram_method_describe(i, &method);
+        if (made->verb ? !method.verb || strcmp(method.verb->name, made->verb) != 0 : method.verb != NULL) continue;
+        if (strcmp(method.name, before) == 0) continue;
+        before = method.name;
+        if (made->method_count++ == 0) made->first = method;
+    }
+}
+
+int cli_method_options_make(cli_method_options *made, const char *verb)
+{
+    made->verb = verb;
     made->texts = calloc(MOST_TEXTS, sizeof *made->texts);
+    count_methods(made);
     (void)group_of(made, NULL);
-    for (int64_t i = 0; i < gram_option_count() && made->texts; i++) {
+    for (int64_t i = 0; i < gram_option_count(verb) && made->texts; i++) {
         const char *method;
         gram_option_facts option = {.size = sizeof option};
-        gram_option_describe(i, &option, &method);
+        gram_option_describe(verb, i, &option, &method);
         add_option(made, group_of(made, method), i, &option, 0);
         add_option(made, group_of(made, method), i, &option, 1);
     }
-    gram_string_add(&made->names, "auto (default: by the target)");
-    gram_string_add(&made->kernels, "an expression (default, with one length-scale per feature: ");
-    gram_methods_help(&made->names, &made->kernels);
+    gram_string_add(&made->names, verb ? "" : "auto (default: by the target)");
+    gram_string_add(&made->kernels, "an expression (default%s: ", verb ? "" : ", with one length-scale per feature");
+    gram_methods_help(verb, &made->names, &made->kernels);
     gram_string_add(&made->kernels, ")");
     return !made->texts || made->failed || made->names.failed || made->kernels.failed ? cli_no_memory() : CLI_DONE;
 }
