@@ -105,7 +105,7 @@ gram_status gram_method_check_words(gram_context *context, const gram_method *me
 
 const char *gram_method_list(gram_method_filter is_so, const void *argument, const char *last, char *text, size_t size)
 {
-    const char *names[COUNT];
+    const char *names[COUNT] = {NULL};
     int count = 0;
     size_t length = 0;
     for (int i = 0; i < COUNT; i++) {

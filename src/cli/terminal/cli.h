@@ -43,6 +43,13 @@ int cli_no_such(const char *before, const char *what, const char *name, const cl
 /* Adds a line for each: its name, and from `column` on its summary. */
 void cli_add_verbs(gram_string *text, const cli_verb *rows, size_t count, size_t column);
 
+enum { CLI_MESSAGE_SIZE = 6000 }; /* what is longer is cut off */
+
+/* Makes a text harmless to a terminal, which would obey the control characters that a name in a file may hold: each becomes
+ * a question mark. Line ends stay unless lines are to be tamed, too; bold and plain stay, which are our own. */
+typedef enum cli_taming { CLI_TAME_CONTROLS, CLI_TAME_LINES } cli_taming;
+void cli_tame(char *text, size_t length, cli_taming taming);
+
 /* For memory that is not the context's. Returns CLI_OVER_LIMIT after a message. */
 int cli_no_memory(void);
 
@@ -104,8 +111,8 @@ const char *cli_plain(const cli_common *common);
 int cli_output_check(cli_session *session, const char *path);
 
 /* Writes the text to a file, or to standard output if the path is NULL or "-". A regular file is put in its place whole. A reader
- * that went away early is not a failure. Returns the exit code. */
-int cli_write(cli_session *session, const char *path, const gram_string *text);
+ * that went away early is not a failure. What goes to a terminal is tamed. Returns the exit code. */
+int cli_write(cli_session *session, const char *path, gram_string *text);
 
 /* To standard output, without a session; the text is freed. */
 int cli_print(gram_string *text);
@@ -121,7 +128,7 @@ typedef struct cli_stream {
 
 /* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
 int cli_stream_open(cli_session *session, const char *path, cli_stream *stream);
-int cli_stream_put(cli_stream *stream, const gram_string *text);
+int cli_stream_put(cli_stream *stream, gram_string *text);
 int cli_stream_close(cli_stream *stream, int code);
 
 #endif

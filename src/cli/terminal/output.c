@@ -44,6 +44,23 @@ static int write_fully(int descriptor, const char *bytes, size_t length)
     return 0;
 }
 
+void cli_tame(char *text, size_t length, cli_taming taming)
+{
+    static const char BOLD[] = "\033[1m", PLAIN[] = "\033[0m";
+    const size_t own = sizeof BOLD - 1;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i], next = i + 1 < length ? (unsigned char)text[i + 1] : 0;
+        if (length - i >= own && (memcmp(text + i, BOLD, own) == 0 || memcmp(text + i, PLAIN, own) == 0)) {
+            i += own - 1;
+            continue;
+        }
+        const int is_line = (c == '\n' || c == '\t') && taming == CLI_TAME_CONTROLS;
+        const int is_wide = c == 0xC2 && next >= 0x80 && next < 0xA0; /* U+0080 .. U+009F, which some terminals obey */
+        if (is_wide) text[i + 1] = '?';
+        if (is_wide || ((c < ' ' || c == 0x7F) && !is_line)) text[i] = '?';
+    }
+}
+
 /* A device or a pipe is written as it is. */
 int cli_stream_open(cli_session *session, const char *path, cli_stream *stream)
 {
@@ -59,7 +76,7 @@ int cli_stream_open(cli_session *session, const char *path, cli_stream *stream)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
-int cli_stream_put(cli_stream *stream, const gram_string *text)
+int cli_stream_put(cli_stream *stream, gram_string *text)
 {
     if (text->failed) return cli_no_memory();
     if (stream->gone || text->length == 0) return CLI_DONE;
@@ -67,6 +84,7 @@ int cli_stream_put(cli_stream *stream, const gram_string *text)
         const gram_status status = gram_aside_put(stream->session->context, stream->aside, text->data, text->length);
         return status < 0 ? cli_session_fail(stream->session, status, 0, NULL) : CLI_DONE;
     }
+    if (isatty(stream->descriptor)) cli_tame(text->data, text->length, CLI_TAME_CONTROLS);
     if (write_fully(stream->descriptor, text->data, text->length) == 0) return CLI_DONE;
     stream->gone = errno == EPIPE;
     return stream->gone ? CLI_DONE : cannot_write(stream->path);
@@ -85,7 +103,7 @@ int cli_stream_close(cli_stream *stream, int code)
     return close(stream->descriptor) != 0 && code == CLI_DONE ? cannot_write(stream->path) : code;
 }
 
-int cli_write(cli_session *session, const char *path, const gram_string *text)
+int cli_write(cli_session *session, const char *path, gram_string *text)
 {
     cli_stream stream;
     const int code = cli_stream_open(session, path, &stream);
