@@ -69,6 +69,10 @@ GRAM_API const char *gram_context_advice(const gram_context *context);
  * Otherwise 0, and both are -1. */
 GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64_t *column);
 
+/* Gives such a failure the name that a user knows it by: "FILE: row N, column 'NAME': " in the place of "x[i][j] = ". `row` counts
+ * from 0. Nothing happens to other messages. */
+GRAM_API void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column);
+
 GRAM_API int gram_context_threads(const gram_context *context);
 GRAM_API uint64_t gram_context_seed(const gram_context *context);
 

@@ -42,6 +42,7 @@
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/sampler.h>
 #include <gram/score.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>

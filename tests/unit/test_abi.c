@@ -555,7 +555,7 @@ static gram_status spectrum_create(world *w, void *given)
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
-    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .lower = -1};
+    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .spread = -1, .lower = -1};
     gram_score *score = NULL;
     gram_status status = gram_score_create(w->context, &columns, &score);
     if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
@@ -656,6 +656,21 @@ static gram_status method_option(world *w, void *given)
 {
     (void)w;
     return gram_method_option(0, 0, given);
+}
+
+static gram_status option_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_option_describe(NULL, 0, given, NULL);
+}
+
+static gram_status sampler_draw(world *w, void *given)
+{
+    gram_sampler *sampler = NULL;
+    gram_status status = gram_sampler_of_kernel(w->context, w->kernel, &sampler);
+    if (status == GRAM_OK) status = gram_sampler_draw(w->context, sampler, w->x, 1, 0, w->spare, 1, given);
+    gram_sampler_destroy(sampler);
+    return status;
 }
 
 static gram_status laplace_model(world *w, void *given)
@@ -860,6 +875,8 @@ static const use uses[] = {
     READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
+    FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
+    FILLS(gram_sampler_draw, gram_draw_report, "sampler_draw: report", sampler_draw),
     READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
 };
 

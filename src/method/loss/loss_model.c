@@ -347,9 +347,12 @@ static void report_loss(gram_report *report)
     gram_report_function(report);
 }
 
+static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive"}, {NULL, NULL}};
+
 const gram_method gram_method_loss = {
     .name = "krr",
     .kept = "loss",
+    .words = WORDS,
     .title = "kernel regression with another loss",
     .variant = "another loss than squared",
     .tasks = 1u << GRAM_TASK_REGRESSION,
