@@ -6,6 +6,7 @@
 #ifndef GRAM_GRAM_H
 #define GRAM_GRAM_H
 
+#include <gram/bayes.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/conditional.h>
@@ -35,6 +36,7 @@
 #include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/output.h>
+#include <gram/pca.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>

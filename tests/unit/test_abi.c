@@ -351,6 +351,24 @@ static gram_status laplace_tune_report(world *w, void *given)
     return tune_laplace(w, NULL, given);
 }
 
+static gram_status bayes_fit(world *w, void *given)
+{
+    gram_bayes *fit = NULL;
+    const gram_status status = gram_bayes_fit(w->context, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_bayes_get_report(fit)->size;
+    gram_bayes_destroy(fit);
+    return status;
+}
+
+static gram_status pca_fit(world *w, void *given)
+{
+    gram_pca *fit = NULL;
+    const gram_status status = gram_pca_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_pca_get_report(fit)->size;
+    gram_pca_destroy(fit);
+    return status;
+}
+
 static gram_status logistic_fit(world *w, void *given)
 {
     gram_logistic *fit = NULL;
@@ -699,6 +717,7 @@ INIT(gram_gp_path_options)
 INIT(gram_gp_tune_options)
 INIT(gram_hsic_options)
 INIT(gram_hsic_result)
+INIT(gram_bayes_options)
 INIT(gram_krr_options)
 INIT(gram_laplace_options)
 INIT(gram_laplace_tune_options)
@@ -706,6 +725,7 @@ INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
 INIT(gram_predict_options)
@@ -777,6 +797,7 @@ static const use uses[] = {
      offsetof(gram_gp_parts, mean_weights), set_size, gp_create},
     FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
     READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
+    READS(gram_bayes_fit, gram_bayes_options, "bayes_fit: options", bayes_fit),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -792,6 +813,7 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
@@ -843,8 +865,10 @@ static const struct owned {
 #function, #type, sizeof(type), call                                                                           \
     }
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
+    OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
@@ -869,10 +893,12 @@ static const use inits[] = {
     STARTS(gram_gp_tune_options),
     STARTS(gram_hsic_options),
     STARTS(gram_hsic_result),
+    STARTS(gram_bayes_options),
     STARTS(gram_krr_options),
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
+    STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),
     STARTS(gram_loss_tune_options),
