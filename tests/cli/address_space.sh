@@ -41,6 +41,13 @@ good
 prints 'threads       3'
 OMP_NUM_THREADS=3 run --version
 prints 'threads       3'
+(
+    unset OMP_NUM_THREADS GRAM_THREADS
+    "$GRAM" --version >free
+    ulimit -v 4000000
+    exec "$GRAM" --version >out
+)
+cmp -s free out || wrong 'should use as many threads as without the limit'
 
 # more threads than there is memory for
 run $fit --threads 1024 -o m.gram

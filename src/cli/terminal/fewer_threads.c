@@ -4,7 +4,7 @@
  * loaded, with 128 MiB of address space for each, and tries without end where there is no room. It asks the environment for
  * their number before main begins. So the command looks at the limit earlier still, in .preinit_array, which comes before
  * what the libraries do when they are loaded, and starts itself anew with one thread for OpenBLAS; GRAM_THREADS keeps the
- * number that OMP_NUM_THREADS stood for. Without a limit nothing happens. The C library is not ready then: only system
+ * number that OMP_NUM_THREADS stood for, 0 for one thread for each processor. Without a limit nothing happens. The C library is not ready then: only system
  * calls, no memory. */
 #define _GNU_SOURCE
 #include <limits.h>

@@ -157,8 +157,7 @@ static int threads_in(const char *variable)
 
 int cli_threads(int wanted)
 {
-    if (!wanted) wanted = threads_in("GRAM_THREADS");
-    if (!wanted) wanted = threads_in("OMP_NUM_THREADS");
+    if (!wanted) wanted = threads_in(getenv("GRAM_THREADS") ? "GRAM_THREADS" : "OMP_NUM_THREADS");
     return gram_system_threads(wanted);
 }
 
