@@ -60,12 +60,15 @@ static int print_version(void)
 {
     gram_string text = {0};
     gram_context *context = NULL;
-    const gram_status status = gram_context_create(NULL, &context);
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = cli_threads(0);
+    const gram_status status = gram_context_create(&options, &context);
     if (status < 0) return cli_fail(cli_exit_code(status, 0), NULL, "cannot start: %s", gram_status_text(status));
     gram_string_add(&text, "gram %s\n", gram_version());
     gram_string_add(&text, "instructions  %s\n", gram_context_isa(context));
     gram_string_add(&text, "BLAS          %s\n", gram_blas_name());
-    gram_string_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
+    gram_string_add(&text, "threads       %d\n", gram_context_threads(context));
     gram_context_destroy(context);
     return cli_print(&text);
 }
@@ -97,24 +100,8 @@ static int run_help(int count, char **arguments)
     return run ? run(2, asked) : no_such_verb(arguments[1]);
 }
 
-/* OpenMP's threads spin while they wait for each other, which on a busy machine takes the processor from those that
- * work: a fit of 120 rows took 6 s instead of 0.15 s. The policy is read when the process starts, so it starts anew; if
- * that is not possible, everything stays as it is. */
-static void wait_asleep(char **arguments)
-{
-    static const char self[] = "/proc/self/exe";
-    char path[4096];
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
-    const ssize_t length = readlink(self, path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    (void)execv(path, arguments); /* by its name, which is what the process is then called */
-    (void)execv(self, arguments);
-}
-
 int main(int count, char **arguments)
 {
-    wait_asleep(arguments);
     if (count < 2) {
         gram_string text = {0};
         add_usage(&text);

@@ -76,8 +76,12 @@ gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t si
     return status;
 }
 
+/* A fit keeps its budget, so it takes no more than what is left of that. */
 void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason)
 {
+    const size_t budget = gram_memory_budget(learning->context->memory);
+    const size_t used = gram_memory_used(learning->context->memory), left = budget > used ? budget - used : 0;
+    if (budget > 0 && bytes > left) bytes = left;
     const gram_learn_plan plan = {
         words, reason, learning->n, learning->data->d, bytes, seconds, learning->tuning != GRAM_TUNING_NONE};
     if (learning->tell) learning->tell(learning->tell_user, &plan);

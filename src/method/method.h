@@ -302,7 +302,7 @@ gram_status gram_learning_fail_data(gram_learning *learning, const char *advice,
 /* count * size bytes, zeroed, that live as long as the fit. */
 gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t size, void *out);
 
-/* Says what is about to be done. */
+/* Says what is about to be done. `bytes` is an estimate from above; of a budget no more than what is left is told. */
 void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason);
 
 /* The noise n lambda that the ridge says, NaN if there is none. */

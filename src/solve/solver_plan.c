@@ -222,6 +222,11 @@ static gram_status refuse(gram_context *context, const gram_krr_plan_request *r,
                          "nystrom with %lld landmarks (%s), or exact up to n = %lld",
                          gram_solver_name(plan->solver), gram_precision_name(plan->precision), (long long)r->n, needed,
                          left, (long long)landmarks, gram_bytes_format((size_t)by_landmarks, other), (long long)exact);
+    if (exact == 0)
+        return gram_fail(
+            context, GRAM_ERROR_BUDGET,
+            "plan_fit: %s of n = %lld points takes %s, and %s of the budget is left, too little for any fit",
+            gram_solver_name(plan->solver), (long long)r->n, needed, left);
     return gram_fail(context, GRAM_ERROR_BUDGET,
                      "krr_plan: %s of n = %lld points takes %s, and %s of the budget is left; what would fit: up to "
                      "n = %lld points exactly",

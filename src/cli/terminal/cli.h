@@ -62,6 +62,8 @@ const char *cli_help(gram_status status);
 
 /* ---- options that every verb has ---- */
 
+enum { CLI_MOST_THREADS = 1024 };
+
 typedef struct cli_common {
     int json;
     int quiet;
@@ -75,6 +77,10 @@ typedef struct cli_common {
 /* Ctrl-C and the like stop the work of a session; writing to a closed pipe, or beyond a limit of files, is an error like others.
  * Called once. */
 void cli_catch_signals(void);
+
+/* The number of threads to use: as asked for, else as GRAM_THREADS or OMP_NUM_THREADS say, else one for each processor; less
+ * where memory or the address space have no room for so many, 0 where they have none for BLAS. */
+int cli_threads(int wanted);
 
 /* ---- a session: the context, its budget, progress on a terminal, and Ctrl-C ---- */
 

@@ -15,7 +15,7 @@ static const cli_option common_options[] = {
     CLI_ROW_FLAG("json", offsetof(cli_common, json), "one JSON object instead of the table"),
     {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
     CLI_ROW("seed", CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)"),
-    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, 1024, "threads to use (default: all)"),
+    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, CLI_MOST_THREADS, "threads to use (default: all)"),
     CLI_ROW("memory", CLI_SIZE, offsetof(cli_common, memory), "SIZE",
             "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,

@@ -1,5 +1,4 @@
 #define _XOPEN_SOURCE 700
-#include <omp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +12,18 @@
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t caught_signal;
 
+/* A first signal stops the work where it looks for one, and takes back what is half done. A second one means that it does
+ * not: then the process ends in a second, whatever it is doing. (Not at once: `timeout` sends its signal twice.) */
 static void on_signal(int number)
 {
+    if (caught_signal) (void)alarm(1);
     caught_signal = number;
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(128 + (int)caught_signal);
 }
 
 /* Without SA_RESTART: a read that waits for standard input ends, too. */
@@ -23,6 +31,8 @@ void cli_catch_signals(void)
 {
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
+    action.sa_handler = on_alarm;
+    (void)sigaction(SIGALRM, &action, NULL);
     action.sa_handler = on_signal;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -160,6 +170,33 @@ static void on_progress(void *user, const char *what, double share)
 
 /* ---- the session ---- */
 
+/* A positive number at the beginning of a variable of the environment, else 0. */
+static int threads_in(const char *variable)
+{
+    const char *text = getenv(variable);
+    const long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 && number <= CLI_MOST_THREADS ? (int)number : 0;
+}
+
+int cli_threads(int wanted)
+{
+    if (!wanted) wanted = threads_in(getenv("GRAM_THREADS") ? "GRAM_THREADS" : "OMP_NUM_THREADS");
+    return gram_system_threads(wanted);
+}
+
+/* 0 after a message. */
+static int choose_threads(const cli_common *common)
+{
+    const int wanted = (int)common->threads, threads = cli_threads(wanted);
+    if (threads == 0)
+        (void)cli_fail(CLI_OVER_LIMIT, "Raise the limit, or remove it.",
+                       "the limit of address space (ulimit -v) leaves no room for BLAS, which takes 128 MiB");
+    else if (threads < wanted && !common->quiet)
+        (void)fprintf(stderr, "gram: --threads %d: %d %s used, there is no room for more\n", wanted, threads,
+                      threads == 1 ? "is" : "are");
+    return threads;
+}
+
 int cli_session_begin(cli_session *session, const cli_common *common)
 {
     gram_context_options options;
@@ -167,10 +204,10 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     session->common = common;
     session->started = now();
     gram_context_options_init(&options, sizeof options);
-    options.threads = (int)common->threads;
+    options.threads = choose_threads(common);
+    if (options.threads == 0) return CLI_OVER_LIMIT;
     options.seed = common->seed;
-    const int threads = common->threads > 0 ? (int)common->threads : omp_get_max_threads();
-    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(threads);
+    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(options.threads);
     options.memory_budget = session->budget;
     options.cancel = is_cancelled;
     if (!common->quiet && isatty(STDERR_FILENO)) options.progress = on_progress;

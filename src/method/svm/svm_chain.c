@@ -240,7 +240,8 @@ static void solve_core(const chain *job, gram_smo *s)
                     .tolerance = s->tolerance,
                     .most = s->most - s->steps,
                     .enough = enough_of(job->t, matrix.ld),
-                    .margin = MARGIN};
+                    .margin = MARGIN,
+                    .worker = s->worker};
     copy_core(job, s, &sub);
     gram_smo_prepare(&sub, job->t->loops, WIDTH, own->scratch);
     (void)gram_smo_solve(&sub);
@@ -311,6 +312,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
     job.width = task / t->outputs / t->folds;
     start_chain(&job, worker->scratch);
     gram_smo *s = &job.problem.smo;
+    s->worker = worker;
     double c = t->data->options.C;
     for (int64_t k = 0; k < t->strengths; k++) {
         if (k > 0 && nothing_is_bounded(s)) {
@@ -322,6 +324,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
         s->steps = s->rounds = 0;
         s->most = t->most;
         solve(&job);
+        if (gram_worker_stopped(worker)) return GRAM_OK;
         job.work.steps += s->steps;
         job.work.fits++;
         job.work.unfinished += s->violation > s->tolerance;

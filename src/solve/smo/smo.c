@@ -544,7 +544,8 @@ gram_status gram_smo_solve(gram_smo *s)
         const int64_t steps = s->steps;
         s->violation = violation_of(&e);
         if (s->violation <= s->tolerance) break;
-        s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline);
+        s->out_of_budget = s->steps >= s->most || (s->deadline > 0 && gram_smo_clock() > s->deadline) ||
+                           (s->worker && gram_worker_stopped(s->worker));
         s->shrunk = s->enough > 0 && s->rounds >= s->patience && list_active(s, &e, s->margin, NULL) <= s->enough;
         if (s->out_of_budget || s->shrunk) break;
         if (s->rounds % LOOKS == LOOKS - 1 && s->violation <= gram_smo_rounding(size_of_terms(s))) break;

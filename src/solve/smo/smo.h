@@ -52,8 +52,9 @@ typedef struct gram_smo {
     int out_of_budget; /* stopped by `most` or the deadline */
     int shrunk;        /* stopped by `enough` */
     /* scratch */
-    int64_t width;         /* of working sets */
-    gram_context *context; /* NULL: this thread alone, inside of a sweep */
+    int64_t width;                    /* of working sets */
+    gram_context *context;            /* NULL: this thread alone, inside of a sweep */
+    const struct gram_worker *worker; /* of that sweep; NULL: it cannot be stopped */
     const gram_smo_loops *loops;
     double last_call; /* of the callbacks */
     double *v;
@@ -80,7 +81,8 @@ size_t gram_smo_scratch(int64_t count, int64_t width);
 void gram_smo_prepare(gram_smo *smo, const gram_smo_loops *loops, int64_t width, void *scratch);
 
 /* Improves b and f until the violation is within the tolerance or the budget ends. With a context, failures of the source
- * and of sweeps are returned and cancel is asked for; without one nothing can fail but the source. Deterministic for any number
+ * and of sweeps are returned and cancel is asked for; without one nothing can fail but the source, and a
+ * sweep that stops counts as the end of the budget. Deterministic for any number
  * of threads. */
 gram_status gram_smo_solve(gram_smo *smo);
 
