@@ -297,14 +297,15 @@ static double spread_of(const gram_problem *p)
     return sqrt(gram_problem_variation(p) / (p->total * (double)p->m));
 }
 
-/* Is a solution by a factor what was asked for? Without a ridge, rows of a strictly positive definite kernel are interpolated, but
+/* Is the solution what was asked for? Without a ridge, rows of a strictly positive definite kernel are interpolated, but
  * for what those with the same coordinates differ by. */
 static gram_status judge(gram_context *context, const gram_problem *p, gram_solution *s, const gram_krr *krr)
 {
     gram_status status = GRAM_OK;
     gram_properties facts;
     double least = 0;
-    if (s->plan.solver != GRAM_SOLVER_EXACT || s->plan.precision == GRAM_PRECISION_F32) goto done;
+    if (s->plan.solver == GRAM_SOLVER_NYSTROM || s->plan.precision == GRAM_PRECISION_F32) goto done;
+    if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
     if (p->ridge[0] > 0) goto done;

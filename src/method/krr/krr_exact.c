@@ -253,22 +253,37 @@ done:
     return status;
 }
 
+/* Without a factor that is sound: repeated rows become one, or eigenvalues decide, or what a jitter gave is still better. */
+static gram_status solve_singular(gram_context *context, const gram_problem *p, double jitter, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = p->n * p->m;
+    double residual = INFINITY, *jittered = NULL;
+    int repeated = 0;
+    TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
+    TRY(gram_take(context, "ridgeless limit", numbers + p->m, sizeof *jittered, (void **)&jittered));
+    memcpy(jittered, s->a, (size_t)numbers * sizeof *jittered);
+    memcpy(jittered + numbers, s->b, (size_t)p->m * sizeof *jittered);
+    if (repeated) TRY(gram_solution_reduce(context, p, GRAM_REDUCE_DISTINCT, GRAM_SOLUTION_PROMISED, s, &residual));
+    if (!isinf(residual)) goto done;
+    TRY(pseudo_inverse(context, p, s));
+    TRY(gram_solution_interpolate(context, p, jitter < 0 ? NULL : jittered, jittered + numbers, jitter, s));
+done:
+    gram_give(context, jittered);
+    return status;
+}
+
 static gram_status solve_ridgeless(gram_context *context, const gram_problem *p, gram_solution *s, double *u)
 {
-    gram_status status = solve_f64(context, p, s, u);
-    double residual = INFINITY;
-    int repeated = 0;
+    const gram_status status = solve_f64(context, p, s, u);
+    const double jitter = status < 0 ? -1 : s->jitter;
     if (status >= 0 && s->jitter == 0 && s->condition < WORST_CONDITION) return status;
     if (status < 0 && status != GRAM_ERROR_NUMERICAL) return status;
     gram_give(context, s->projected);
     s->projected = NULL;
     s->jitter = 0;
     s->log_determinant = NAN;
-    TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
-    if (repeated) TRY(gram_solution_reduce(context, p, GRAM_REDUCE_DISTINCT, GRAM_SOLUTION_PROMISED, s, &residual));
-    if (isinf(residual)) TRY(pseudo_inverse(context, p, s));
-done:
-    return status;
+    return solve_singular(context, p, jitter, s);
 }
 
 /* ---- the whole ---- */

@@ -235,6 +235,8 @@ gram_status gram_solution_reduce(gram_context *context, const gram_problem *p, g
     TRY(gram_reduced_make(context, way, p->kernel, p->x, p->ridge, p->weights, &t.reduced));
     TRY(take_trial(context, p, &t));
     TRY(solve(context, p, s->intercept, &t));
+    if (way == GRAM_REDUCE_PIVOTED && t.reduced.limit) /* more digits would reach all rows */
+        memset(t.noise, 0, (size_t)(p->n * p->m) * sizeof *t.noise);
     TRY(measure(context, p, s->intercept, t.a, t.b, t.noise, &found));
     if (found < *residual && found <= enough) {
         TRY(adopt(context, p, &t, s));
@@ -266,6 +268,30 @@ gram_status gram_solution_repair(gram_context *context, const gram_problem *p, g
     if (residual > GRAM_SOLUTION_WELL && facts.strictly != GRAM_YES)
         TRY(gram_solution_reduce(context, p, GRAM_REDUCE_PIVOTED, INFINITY, s, &residual));
     *repaired = residual < worst;
+done:
+    return status;
+}
+
+gram_status gram_solution_interpolate(gram_context *context, const gram_problem *p, const double *a, const double *b,
+                                      double jitter, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    gram_properties facts;
+    double residual = 0, other = INFINITY;
+    TRY(gram_kernel_properties(context, p->kernel, p->d, &facts));
+    if (facts.strictly != GRAM_YES) goto done;
+    TRY(measure(context, p, s->intercept, s->a, s->b, NULL, &residual));
+    if (residual <= GRAM_SOLUTION_PROMISED) goto done;
+    if (a) TRY(measure(context, p, s->intercept, a, b, NULL, &other));
+    if (other < residual) {
+        memcpy(s->a, a, (size_t)(p->n * p->m) * sizeof *s->a);
+        memcpy(s->b, b, (size_t)p->m * sizeof *s->b);
+        s->jitter = jitter;
+        s->rank = p->n;
+        s->effective_dimension = (double)p->n;
+        residual = other;
+    }
+    TRY(gram_solution_reduce(context, p, GRAM_REDUCE_PIVOTED, INFINITY, s, &residual));
 done:
     return status;
 }

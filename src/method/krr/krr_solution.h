@@ -8,7 +8,7 @@
 #include "solve/cholesky/reduced_matrix.h"
 
 /* Residuals over the size of the targets: what needs no repair, and above what a fit is no answer. */
-static const double GRAM_SOLUTION_WELL = 1e-8, GRAM_SOLUTION_PROMISED = 1e-3;
+static const double GRAM_SOLUTION_WELL = 1e-8, GRAM_SOLUTION_PROMISED = 1e-4;
 
 typedef struct gram_solution {
     int intercept;
@@ -42,6 +42,11 @@ gram_status gram_solution_repair(gram_context *context, const gram_problem *p, g
 /* The same over the rows that `way` chooses, if *residual is larger than what that has, and that at most `enough`. */
 gram_status gram_solution_reduce(gram_context *context, const gram_problem *p, gram_reduction way, double enough,
                                  gram_solution *s, double *residual);
+
+/* Where the ridgeless limit of a strictly positive definite kernel does not interpolate: a and b (NULL: none) that a factor gave
+ * with a jitter, or pivots, if they do better. */
+gram_status gram_solution_interpolate(gram_context *context, const gram_problem *p, const double *a, const double *b,
+                                      double jitter, gram_solution *s);
 
 /* The root mean squared error, as in the report, of what rows with the same coordinates differ by: no function has less. */
 gram_status gram_solution_least_error(gram_context *context, const gram_problem *p, double *rmse);

@@ -13,7 +13,7 @@
 enum { CHUNK = 512, MOST_FOR_LOO = 5000 };
 
 static const double REACHED = 1e-9; /* of a row that other rows do not determine: less of it is rounding */
-static const double PROMISED = 1e-3, PROMISED_F32 = 1e-2; /* relative residual above which a fit is no answer */
+static const double PROMISED = 1e-4, PROMISED_F32 = 1e-2; /* relative residual above which a fit is no answer */
 
 /* ---- conditioning ---- */
 
