@@ -281,7 +281,7 @@ static void tune(int64_t n, int64_t d)
     gram_kernel *kernel = make_kernel("rbf"), *tuned;
     data x = make_points(SEED_X, n, d, 0);
     double *y = friedman(x.numbers, n, d), lambda;
-    gram_tune_report report = {.size = sizeof report};
+    gram_krr_tune_report report = {.size = sizeof report};
 
     const meter before = start_meter();
     must(gram_krr_tune(context, kernel, x.points, 1, y, 1, NULL, &tuned, &lambda, &report));

@@ -157,20 +157,24 @@ typedef struct gram_gp_report {
     double bound;            /* inducing: below the log marginal likelihood */
     double
         trace_error; /* inducing: tr(K - Q)/tr(K), what the inducing points do not explain; cg: of its preconditioner */
-    double jitter;    /* that a factor needed: inducing, and exact without rows that could be made one */
+    double jitter;   /* that a factor needed: inducing, and exact without rows that could be made one */
     double condition; /* exact: infinite where the rank is less than n */
-    double residual;  /* |y - m - A a|/|y - m|, A without any jitter; over the deviation of y where m is much larger than y */
+    double
+        residual; /* |y - m - A a|/|y - m|, A without any jitter; over the deviation of y where m is much larger than y */
     double backward_error;
     double train_rmse, train_r2;
     double loo_rmse, loo_r2; /* exact up to 5,000 rows, and markov */
     double loo_log_density;  /* mean over rows of log p(y_i | others), the parameters held */
     double loo_coverage;     /* share of rows within their own 95 % leave-one-out interval */
-    int64_t rank; /* inducing points; cg: of the preconditioner; exact: rows that determine the others, n unless K is singular to
-                     working precision */
-    int64_t iterations;      /* of conjugate gradients */
-    int64_t evaluations;     /* of the bound, in learning */
-    int64_t states;          /* of the Markov process */
-    int converged;           /* 0: the evaluations or the iterations ran out, or the noise is lost to rounding (exact) */
+    /* of a mean with nothing but a constant: the deviation of its posterior under a flat prior, which is normal about the estimate,
+     * and the estimate's standard error, (1'A^-1 1)^(-1/2) */
+    double constant_deviation;
+    /* inducing points; cg: of the preconditioner; exact: rows that determine the others, n unless K is singular to working precision */
+    int64_t rank;
+    int64_t iterations;  /* of conjugate gradients */
+    int64_t evaluations; /* of the bound, in learning */
+    int64_t states;      /* of the Markov process */
+    int converged;       /* 0: the evaluations or the iterations ran out, or the noise is lost to rounding (exact) */
 } gram_gp_report;
 
 /* Conditions on n points x and y. Copies the points. With inducing->learn_..., learns first what it names (every number of the

@@ -22,6 +22,7 @@
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
+#include <gram/krr_tune.h>
 #include <gram/laplace.h>
 #include <gram/learn.h>
 #include <gram/libsvm.h>
@@ -46,7 +47,6 @@
 #include <gram/table.h>
 #include <gram/text.h>
 #include <gram/thin.h>
-#include <gram/tune.h>
 #include <gram/words.h>
 
 #endif

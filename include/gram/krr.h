@@ -35,7 +35,7 @@ typedef struct gram_krr_report {
     double lambda;
     gram_solver solver;
     gram_precision precision;
-    double residual;       /* |y - b - A a|/|y - b|, the worst output; A without any jitter; over y where b is much larger */
+    double residual; /* |y - b - A a|/|y - b|, the worst output; A without any jitter; over y where b is much larger */
     double backward_error; /* |y - b - A a|/(|A| |a| + |y - b|), the worst output; |A| is bounded from below */
     double jitter;
     double condition; /* of A, an estimate in the 1-norm */

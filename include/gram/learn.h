@@ -90,9 +90,9 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
-/* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major
- * with strides, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the command finds
- * them again. Classes are the different values of y. */
+/* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major,
+ * rows ldx and ldy apart, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the
+ * command finds them again. Classes are the different values of y. */
 typedef struct gram_arrays {
     size_t size;
     int64_t n, d, targets;
@@ -162,7 +162,7 @@ GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
     int64_t count;               /* columns that were asked for */
-    int64_t stride;              /* and further ones after them */
+    int64_t ld;                  /* and further ones after them */
     const char *const *names;    /* of the first `count` */
     int64_t outputs;             /* regression: the first ones are means */
     const gram_classes *classes; /* classification: the first column is the number of the class; count 0 for others */
@@ -177,7 +177,7 @@ typedef struct gram_columns {
 
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
-/* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
+/* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= columns->ld. `weights` of the rows, NULL:
  * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
  * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
@@ -200,7 +200,7 @@ GRAM_API gram_status gram_predict_stream_open(gram_context *context, const gram_
                                               gram_predict_stream **stream);
 GRAM_API void gram_predict_stream_close(gram_predict_stream *stream);
 
-/* A piece: rows that were prepared, with their targets if the file has them, and their values, columns->stride apart. */
+/* A piece: rows that were prepared, with their targets if the file has them, and their values, columns->ld apart. */
 typedef struct gram_predicted {
     const gram_prepared *data;
     const double *values;

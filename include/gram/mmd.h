@@ -29,12 +29,12 @@ typedef enum gram_mmd_estimator {
         4 /* the same over blocks of `block` pairs; what is left over at the end is not used; n = m >= block */
 } gram_mmd_estimator;
 
-/* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `deviation` (or NULL) gets the standard error
- * of the mean over blocks, for LINEAR and BLOCK with two blocks or more; otherwise NaN. O((n + m)^2 d); LINEAR O(n d), BLOCK
- * O(n block d). */
+/* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `standard_error` (or NULL) gets that of the
+ * mean over blocks, for LINEAR and BLOCK with two blocks or more; otherwise NaN. O((n + m)^2 d); LINEAR O(n d), BLOCK O(n block
+ * d). */
 GRAM_API gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                       const gram_points *y, gram_mmd_estimator estimator, int64_t block, double *out,
-                                      double *deviation);
+                                      double *standard_error);
 
 /* The linear-time and block estimators on two streams: pairs (x_i, y_i) come in any portions, and only a block's points and three
  * numbers are kept. A stream keeps its kernel, which must have no open number. */
@@ -52,7 +52,7 @@ GRAM_API gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream 
 /* The mean over the blocks so far, its standard error (NaN below two blocks), and the p-value for the test of P = Q: Student's t of
  * mean/error with the skewness of the blocks taken out (1 while there is no error or it is 0 and the mean not positive). Any may
  * be NULL. Returns the number of whole blocks. */
-GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation,
+GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *standard_error,
                                         double *p_value);
 
 /* The witness mu_x - mu_y = mean_i k(x_i, .) - mean_j k(y_j, .): large where x has more mass. Its norm is the V-statistic's root.
@@ -111,9 +111,10 @@ typedef struct gram_mmd_result {
     double p_value;       /* in (0, 1], never NaN */
     int reject;           /* p_value <= level */
     int64_t n, m;         /* rows that the p-value is from: fewer than given after SPLIT */
-    double null_mean;     /* of the statistic under random labels (GAMMA, NORMAL), NaN otherwise */
-    double null_deviation;
-    int64_t redone; /* permuted values so near to the observed one that they were computed again in f64 */
+    double
+        null_mean; /* of the statistic if P = Q: under random labels (GAMMA, NORMAL), 0 (LINEAR, BLOCK), NaN otherwise */
+    double null_deviation; /* its standard deviation then; LINEAR, BLOCK: its standard error */
+    int64_t redone;        /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
     double widths[GRAM_MMD_MAX_WIDTHS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
     double width_p[GRAM_MMD_MAX_WIDTHS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */

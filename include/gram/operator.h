@@ -2,8 +2,8 @@
  *
  * Every operator can multiply; everything else is derived from that unless an operator does better. Operators never
  * change and are counted: whoever creates or retains one releases it, and a shifted or summed operator keeps the ones it
- * is made of. All functions return GRAM_ERROR_ARGUMENT for a NULL, a size out of range or a stride that is too short
- * (strides are at most 2^31 - 1, columns at most 2^24), GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY for want of memory, and
+ * is made of. All functions return GRAM_ERROR_ARGUMENT for a NULL, a size out of range or an ld that is too short
+ * (at most 2^31 - 1, columns at most 2^24), GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY for want of memory, and
  * GRAM_ERROR_CANCELLED; those that see a kernel also what <gram/matrix.h> lists. */
 #ifndef GRAM_OPERATOR_H
 #define GRAM_OPERATOR_H

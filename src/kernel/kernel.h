@@ -105,6 +105,10 @@ typedef struct gram_kernel_type {
      * unless the facts have the answer (strictly or characteristic: yes). */
     gram_answer (*injective)(const double *par, int64_t d);
 
+    /* In one dimension all functions of H vanish at one point, if at any, and on sets without it the kernel is strictly
+     * positive definite and universal: what is missing there, another term of a sum can add. */
+    int pinned;
+
     /* out = k(scale s); out may be s */
     void (*profile)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work);

@@ -370,10 +370,10 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     gram_predictor *predictor = NULL;
     double *values = NULL;
     TRY(gram_predictor_create(context, model, NULL, &predictor));
-    const int64_t stride = gram_predictor_columns(predictor)->stride;
-    TRY(gram_take(context, "learner_fitted", data->n, (size_t)stride * sizeof *values, (void **)&values));
-    TRY(gram_predictor_evaluate(context, predictor, data->n, data->x, data->weights, values, stride));
-    for (int64_t i = 0; i < data->n; i++) f[i] = values[i * stride];
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
+    TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate(context, predictor, data->n, data->x, data->weights, values, ld));
+    for (int64_t i = 0; i < data->n; i++) f[i] = values[i * ld];
 done:
     gram_give(context, values);
     gram_predictor_destroy(predictor);

@@ -23,7 +23,7 @@ struct gram_predict_stream {
 static int64_t piece_rows(const gram_context *context, const gram_predictor *predictor,
                           const gram_preparation *preparation)
 {
-    const int64_t row = 8 * (gram_preparation_dimension(preparation) + 4 * predictor->columns.stride + 4);
+    const int64_t row = 8 * (gram_preparation_dimension(preparation) + 4 * predictor->columns.ld + 4);
     const size_t budget = gram_memory_budget(context->memory), large = 4 << 20;
     const int64_t share = (int64_t)(budget > 0 && budget / 32 < large ? budget / 32 : large), rows = share / row;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
@@ -99,12 +99,11 @@ static gram_status name_place(gram_context *context, const gram_predict_stream *
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream)
 {
     gram_status status = GRAM_OK;
-    const int64_t stride = stream->predictor->columns.stride;
+    const int64_t ld = stream->predictor->columns.ld;
     const gram_prepared *data = stream->data;
-    TRY(gram_take_from(context, stream->memory, "predict_stream: values", data->n * stride, sizeof *stream->values,
+    TRY(gram_take_from(context, stream->memory, "predict_stream: values", data->n * ld, sizeof *stream->values,
                        (void **)&stream->values));
-    status =
-        gram_predictor_evaluate(context, stream->predictor, data->n, data->x, data->weights, stream->values, stride);
+    status = gram_predictor_evaluate(context, stream->predictor, data->n, data->x, data->weights, stream->values, ld);
     if (status < 0) status = name_place(context, stream, status);
 done:
     return status;

@@ -80,7 +80,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
         goto done;
     }
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
-    if (made->columns.stride == 0) made->columns.stride = made->columns.count;
+    if (made->columns.ld == 0) made->columns.ld = made->columns.count;
     *predictor = made;
     made = NULL;
 done:
@@ -111,8 +111,8 @@ gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor 
     const int64_t d = gram_points_dimension(gram_function_centres(function));
     gram_points *points = NULL;
     if (n == 0) return GRAM_OK;
-    FAIL_IF(ldv < predictor->columns.stride, context, GRAM_ERROR_ARGUMENT,
-            "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.stride);
+    FAIL_IF(ldv < predictor->columns.ld, context, GRAM_ERROR_ARGUMENT,
+            "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.ld);
     TRY(gram_points_create_f64(context, n, d, x, d, &points));
     const gram_places places = {points, n, d, x, weights};
     TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
@@ -157,19 +157,19 @@ gram_status gram_predict(gram_context *context, const gram_model *model, const g
     gram_predictor *predictor = NULL;
     const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(model)));
     double *prepared = NULL, *all = NULL;
-    int64_t stride = 0;
+    int64_t ld = 0;
     TRY(gram_predictor_create(context, model, options, &predictor));
-    stride = predictor->columns.stride;
+    ld = predictor->columns.ld;
     FAIL_IF(n < 0 || ldx < d || ldv < predictor->columns.count, context, GRAM_ERROR_ARGUMENT,
             "predict: n = %" PRId64 ", ldx = %" PRId64 " of %" PRId64 " features, ldv = %" PRId64 " of %" PRId64
             " columns",
             n, ldx, d, ldv, predictor->columns.count);
     TRY(gram_take(context, "predict: features", n * d, sizeof *prepared, (void **)&prepared));
-    TRY(gram_take(context, "predict: values", n * stride, sizeof *all, (void **)&all));
+    TRY(gram_take(context, "predict: values", n * ld, sizeof *all, (void **)&all));
     TRY(prepare(context, model, n, x, ldx, d, prepared));
-    TRY(gram_predictor_evaluate(context, predictor, n, prepared, NULL, all, stride));
+    TRY(gram_predictor_evaluate(context, predictor, n, prepared, NULL, all, ld));
     for (int64_t i = 0; i < n; i++)
-        memcpy(values + i * ldv, all + i * stride, (size_t)predictor->columns.count * sizeof *values);
+        memcpy(values + i * ldv, all + i * ld, (size_t)predictor->columns.count * sizeof *values);
 done:
     gram_give(context, all);
     gram_give(context, prepared);

@@ -341,6 +341,31 @@ double gram_kept_number(const gram_model *model, const char *name, double otherw
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
 
+/* ---- for rows: bounds on the risk (risk_bounds.c) ---- */
+
+/* A fitted function, as the bounds see it. */
+typedef struct gram_risk {
+    double norm, radius, trace; /* |f|, sqrt of the largest k(x, x), tr K */
+    double lambda;              /* of (1/n) sum loss + lambda |f|^2, NaN: there is none, or it was chosen by the data */
+    double zero_loss;           /* of classes: the loss of f = 0 */
+    int intercept;
+    double constant;
+} gram_risk;
+
+/* Finds radius and trace. */
+gram_status gram_risk_measure(gram_learning *learning, gram_risk *risk);
+/* "rademacher", the complexity of the ball that the function is in. Do bounds hold for this sample? Then more can be said. The
+ * facts of the kernel go to `facts` unless it is NULL. */
+int gram_keep_complexity(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, gram_properties *facts);
+/* That, and what is known of the squared error on new data: "risk_bound" with "risk_delta", "risk_ball", "risk_radius" and
+ * "risk_radius_sure", "stability_bound" with "stability_ball", where they say something. */
+void gram_keep_squared_risk(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, double mean_square);
+/* Of two classes: also "ramp_loss"; the bound is on the share of errors. f: n values, above 0 for the second class. */
+void gram_keep_class_risk(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, const double *f);
+/* Rows for these. What is expected to be small, and than the least of what it is not much more: "share of errors" and "hinge
+ * loss" by stability. */
+void gram_report_risk(gram_report *report, const char *what, const char *least);
+
 /* ---- for rows: the classes of a target (target_classes.c) ---- */
 
 /* The classes of a target of text, or of these numbers; and of a model. In the arena. */

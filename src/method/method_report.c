@@ -185,6 +185,7 @@ void gram_report_accuracy(gram_report *report)
         gram_report_row(report, "on these rows");
         gram_report_part(report, "accuracy", "train_accuracy", GRAM_FINE);
         gram_report_part(report, "log loss", "train_log_loss", GRAM_FINE);
+        gram_report_part(report, "ramp loss", "ramp_loss", GRAM_FINE);
     }
     if (isnan(gram_report_number(report, "cv_accuracy"))) return;
     gram_report_row(report, "left-out folds");

@@ -87,7 +87,7 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
         TRY(gram_predictor_column(context, predictor, "p_", classes->names[c]));
     predictor->columns.probability = 1;
     predictor->columns.score = classes->count + 1;
-    predictor->columns.stride = classes->count + 2;
+    predictor->columns.ld = classes->count + 2;
 done:
     return status;
 }

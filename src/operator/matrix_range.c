@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-/* Evenly spaced rows are points with a longer stride: nothing is copied. */
+/* Evenly spaced rows are points with a longer ld: nothing is copied. */
 static gram_status rest_range(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t most,
                               gram_matrix_ranges *out)
 {
@@ -30,8 +30,8 @@ static gram_status rest_range(gram_context *context, const gram_kernel *kernel, 
     gram_points *part = NULL;
     double *K = NULL;
     const int64_t step = (x->n + most - 1) / most, m = (x->n + step - 1) / step;
-    TRY(x->f64 ? gram_points_create_f64(context, m, x->d, x->f64, step * x->stride, &part)
-               : gram_points_create_f32(context, m, x->d, x->f32, step * x->stride, &part));
+    TRY(x->f64 ? gram_points_create_f64(context, m, x->d, x->f64, step * x->ld, &part)
+               : gram_points_create_f32(context, m, x->d, x->f32, step * x->ld, &part));
     TRY(gram_take(context, "matrix_range: sample", m * m, sizeof *K, (void **)&K));
     TRY(gram_matrix(context, kernel, part, NULL, K, m));
     for (int64_t i = 0; i < m; i++)

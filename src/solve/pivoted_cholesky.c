@@ -50,7 +50,7 @@ static gram_status candidates_matrix(gram_context *context, growth *g)
     float *f32 = g->coordinates;
     for (int c = 0; c < s->candidates; c++)
         for (int64_t l = 0; l < d; l++) {
-            const int64_t from = s->candidate[c] * g->x->stride + l;
+            const int64_t from = s->candidate[c] * g->x->ld + l;
             if (g->x->f64)
                 f64[c * d + l] = g->x->f64[from];
             else

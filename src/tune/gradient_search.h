@@ -75,7 +75,7 @@ struct gram_tuning {
     int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
-    int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
+    int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */
     gram_level levels[GRAM_TUNING_LEVELS];
     int last;            /* the level of all rows that are tuned on */

@@ -264,17 +264,17 @@ done:
 }
 
 gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                               const double *y, int64_t ldy, const gram_tune_options *options, double lambda,
+                               const double *y, int64_t ldy, const gram_krr_tune_options *options, double lambda,
                                double *value, double *gradient)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
-    gram_tune_options read;
+    gram_krr_tune_options read;
     gram_sample sample = {.n = 0};
     gram_criterion_work *work = NULL;
     int64_t *rows = NULL, count = 0;
     double slope = 0;
-    TRY(gram_tune_options_read(context, "krr_criterion", options, &read));
+    TRY(gram_krr_tune_options_read(context, "krr_criterion", options, &read));
     const gram_given given = {x, outputs, y, ldy, read.weights};
     gram_criterion_rule rule = gram_criterion_rule_of(&read);
     rule.gradients = gradient != NULL;

@@ -32,7 +32,7 @@ static gram_status take_rows(gram_context *context, const gram_criterion_work *k
                              gram_points **out)
 {
     const gram_points *x = k->sample->points;
-    return gram_points_create_f64(context, to - from, x->d, x->f64 + from * x->stride, x->stride, out);
+    return gram_points_create_f64(context, to - from, x->d, x->f64 + from * x->ld, x->ld, out);
 }
 
 /* The fit to T: k->a (rows of T), k->c, k->c_sum, and b of each output in `constant`. */

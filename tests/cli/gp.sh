@@ -25,6 +25,23 @@ run predict one.gram half.csv --std --latent
 good
 near "$(field 2 2)" 0.6139701731703878 1e-12
 
+# the constant: without a process the average, with the variance noise/n; scaling takes the average off before and puts it back
+average=$(LC_ALL=C awk -F, 'NR > 1 { s += $2 } END { printf "%.15g", s / (NR - 1) }' train.csv)
+for mean in constant flat; do
+    for scale in --no-scale ""; do
+        run fit train.csv --method gp --kernel 0 --noise 0.25 --mean $mean $scale --json --quiet
+        good
+        near "$(sed 's/.*"constant": \([^,]*\),.*/\1/' out)" "$average" 1e-12
+        near "$(sed 's/.*"constant_std": \([^,]*\),.*/\1/' out)" 0.06454972243679028 1e-12
+    done
+done
+run fit train.csv --method gp --kernel 0 --noise 0.25 --quiet
+good
+prints ', deviation 0.06455'
+run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0.25 --mean linear --json --quiet
+good
+grep -q constant_std out && wrong 'the constant of a line depends on where the features have their 0'
+
 # the mean is that of kernel ridge regression with the same noise; lambda says the same
 run fit train.csv --method gp --kernel 'rbf(ell=0.5)' --noise 0.3 -o gp.gram --json --quiet
 good
@@ -168,7 +185,7 @@ good
 run fit big.csv --method gp --kernel 'rbf(ell=1)' --noise 0.01 --memory 19M --precision f64 --json --quiet
 good
 prints '"solver": "cg"'
-run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-8 --memory 19M --json --tolerance 1e-5 --quiet
+run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-9 --memory 19M --json --tolerance 1e-5 --quiet
 good
 prints '"solver": "cg"' '"precision": "f64"'
 

@@ -293,7 +293,7 @@ static gram_status krr_criterion(world *w, void *given)
     return gram_krr_criterion(w->context, w->kernel, w->x, 1, w->y, 1, given, 0.01, w->spare, NULL);
 }
 
-static gram_status tune_ridge(world *w, const gram_tune_options *options, gram_tune_report *report)
+static gram_status tune_ridge(world *w, const gram_krr_tune_options *options, gram_krr_tune_report *report)
 {
     gram_kernel *tuned = NULL;
     const gram_status status =
@@ -312,10 +312,10 @@ static gram_status krr_tune_report(world *w, void *given)
     return tune_ridge(w, NULL, given);
 }
 
-static gram_status plan_fit(world *w, void *given)
+static gram_status krr_plan(world *w, void *given)
 {
     gram_plan plan;
-    return gram_plan_fit(w->context, given, &plan);
+    return gram_krr_plan(w->context, given, &plan);
 }
 
 static gram_status laplace_evidence(world *w, void *given)
@@ -528,7 +528,7 @@ static gram_status spectrum_create(world *w, void *given)
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
-    const gram_columns columns = {.outputs = 1, .stride = 1, .classes = &none, .std = -1, .lower = -1};
+    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .lower = -1};
     gram_score *score = NULL;
     gram_status status = gram_score_create(w->context, &columns, &score);
     if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
@@ -716,16 +716,16 @@ INIT(gram_svm_options)
 INIT(gram_svm_tune_options)
 INIT(gram_table_options)
 INIT(gram_thin_options)
-INIT(gram_tune_options)
+INIT(gram_krr_tune_options)
 
 /* A plan is asked for something, or it is refused. */
-static void gram_plan_request_start(void *made, size_t size)
+static void gram_krr_plan_request_start(void *made, size_t size)
 {
-    gram_plan_request *request = made;
-    gram_plan_request_init(made, size);
+    gram_krr_plan_request *request = made;
+    gram_krr_plan_request_init(made, size);
     if (!made) return;
-    if (size >= offsetof(gram_plan_request, n) + sizeof request->n) request->n = 100;
-    if (size >= offsetof(gram_plan_request, d) + sizeof request->d) request->d = 2;
+    if (size >= offsetof(gram_krr_plan_request, n) + sizeof request->n) request->n = 100;
+    if (size >= offsetof(gram_krr_plan_request, d) + sizeof request->d) request->d = 2;
 }
 
 static void set_size(void *made, size_t size)
@@ -780,11 +780,11 @@ static const use uses[] = {
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
-    READS(gram_krr_tune, gram_tune_options, "krr_tune: options", krr_tune),
-    FILLS(gram_krr_tune, gram_tune_report, "krr_tune: report", krr_tune_report),
-    READS(gram_krr_criterion, gram_tune_options, "krr_criterion: options", krr_criterion),
-    {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
-     offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
+    READS(gram_krr_tune, gram_krr_tune_options, "krr_tune: options", krr_tune),
+    FILLS(gram_krr_tune, gram_krr_tune_report, "krr_tune: report", krr_tune_report),
+    READS(gram_krr_criterion, gram_krr_tune_options, "krr_criterion: options", krr_criterion),
+    {"gram_krr_plan", "gram_krr_plan_request", "krr_plan: request", OPTIONS, sizeof(gram_krr_plan_request),
+     offsetof(gram_krr_plan_request, outputs), gram_krr_plan_request_start, krr_plan},
     READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
     READS(gram_gp_model, gram_gp_options, "gp_model: options", gp_model),
     READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
@@ -878,7 +878,7 @@ static const use inits[] = {
     STARTS(gram_loss_tune_options),
     STARTS(gram_mmd_options),
     STARTS(gram_mmd_result),
-    STARTS(gram_plan_request),
+    STARTS(gram_krr_plan_request),
     STARTS(gram_preparation_options),
     STARTS(gram_spectrum_options),
     STARTS(gram_stein_test_options),
@@ -886,7 +886,7 @@ static const use inits[] = {
     STARTS(gram_svm_tune_options),
     STARTS(gram_table_options),
     STARTS(gram_thin_options),
-    STARTS(gram_tune_options),
+    STARTS(gram_krr_tune_options),
 };
 
 /* ---- blocks of exactly their size ---- */

@@ -96,7 +96,7 @@ static void check_column(const gram_table *table, int64_t column, const char *wa
 {
     char have[256] = "";
     for (int64_t i = 0; i < gram_table_rows(table); i++) {
-        const double x = gram_table_numbers(table)[i * gram_table_stride(table) + column];
+        const double x = gram_table_numbers(table)[i * gram_table_ld(table) + column];
         strcat(have, i ? "|" : "");
         if (!isnan(x)) strcat(have, gram_table_level(table, column, (int64_t)x));
     }

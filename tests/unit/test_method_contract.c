@@ -30,7 +30,7 @@ static void ask(gram_context *context, const way *w, const gram_model *model, an
     memset(out, 0, sizeof *out);
     OK(context, gram_predictor_create(context, model, &wish, &predictor));
     out->columns = gram_predictor_columns(predictor)->count;
-    assert_true(gram_predictor_columns(predictor)->stride <= MOST_COLUMNS);
+    assert_true(gram_predictor_columns(predictor)->ld <= MOST_COLUMNS);
     gram_predictor_destroy(predictor);
     OK(context, gram_predict(context, model, &wish, M, x, WAY_D, out->values, MOST_COLUMNS));
     for (int i = 0; i < M; i++)
@@ -333,10 +333,10 @@ static void any_thread_count_gives_the_same(void **state)
 /* Variances come from triangular solves with all rows as right-hand sides, whose number BLAS's rounding depends on. */
 static void same_pieces(const way *w, const gram_predictor *predictor, const double *whole, const double *pieces)
 {
-    const int64_t stride = gram_predictor_columns(predictor)->stride;
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
     const int has_variance = strcmp(gram_model_method(predictor->model), "gp") == 0;
-    const double distance = test_distance(M, stride, whole, MOST_COLUMNS, pieces, MOST_COLUMNS);
-    if (has_variance ? !(distance < 1e-12) : !test_same_bits(M, stride, whole, MOST_COLUMNS, pieces, MOST_COLUMNS))
+    const double distance = test_distance(M, ld, whole, MOST_COLUMNS, pieces, MOST_COLUMNS);
+    if (has_variance ? !(distance < 1e-12) : !test_same_bits(M, ld, whole, MOST_COLUMNS, pieces, MOST_COLUMNS))
         FAIL_TEST("%s: pieces are predicted otherwise, by %g", w->what, distance);
 }
 
@@ -363,10 +363,10 @@ static void pieces_are_enough(void **state)
         for (int64_t i = 0, p = 0; i < M; i += sizes[p++])
             OK(context, gram_predictor_evaluate(context, predictor, sizes[p], prepared->x + i * WAY_D, NULL,
                                                 pieces + i * MOST_COLUMNS, MOST_COLUMNS));
-        const int64_t stride = gram_predictor_columns(predictor)->stride;
+        const int64_t ld = gram_predictor_columns(predictor)->ld;
         same_pieces(&ways[k], predictor, values, pieces);
         OK(context, gram_predictor_evaluate(context, predictor, 0, prepared->x, NULL, NULL, MOST_COLUMNS));
-        REFUSED(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, stride - 1),
+        REFUSED(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, ld - 1),
                 GRAM_ERROR_ARGUMENT, "ldv");
         gram_predictor_destroy(predictor);
         gram_prepared_destroy(prepared);

@@ -14,7 +14,7 @@ static gram_status predict(gram_context *context, const gram_model *model, const
     double values[M * 8];
     const gram_predict_options wish = way_wish(played);
     STEP(gram_predictor_create(context, model, &wish, &predictor));
-    assert_true(gram_predictor_columns(predictor)->stride <= 8);
+    assert_true(gram_predictor_columns(predictor)->ld <= 8);
     STEP(gram_predict(context, model, &wish, M, x, WAY_D, values, 8));
 done:
     gram_predictor_destroy(predictor);

@@ -9,10 +9,10 @@ static gram_context *context_with(size_t budget)
     return TEST_CONTEXT(.threads = 1, .memory_budget = budget);
 }
 
-static gram_plan_request request(int64_t n, int64_t d)
+static gram_krr_plan_request request(int64_t n, int64_t d)
 {
-    gram_plan_request r;
-    gram_plan_request_init(&r, sizeof r);
+    gram_krr_plan_request r;
+    gram_krr_plan_request_init(&r, sizeof r);
     r.n = n;
     r.d = d;
     return r;
@@ -23,22 +23,22 @@ static void chooses(void **state)
     (void)state;
     gram_context *c = context_with((size_t)8 << 30);
     gram_plan plan;
-    gram_plan_request r = request(5000, 10);
-    OK(c, gram_plan_fit(c, &r, &plan));
+    gram_krr_plan_request r = request(5000, 10);
+    OK(c, gram_krr_plan(c, &r, &plan));
     assert_true(plan.solver == GRAM_SOLVER_EXACT && plan.precision == GRAM_PRECISION_F64 && plan.leave_one_out);
     r.n = 5001;
-    OK(c, gram_plan_fit(c, &r, &plan));
+    OK(c, gram_krr_plan(c, &r, &plan));
     assert_true(plan.solver == GRAM_SOLVER_EXACT && plan.precision == GRAM_PRECISION_MIXED && !plan.leave_one_out);
     const double mixed = plan.seconds;
     r.leave_one_out = 1;
-    OK(c, gram_plan_fit(c, &r, &plan));
+    OK(c, gram_krr_plan(c, &r, &plan));
     assert_true(plan.precision == GRAM_PRECISION_F64 && plan.leave_one_out && plan.seconds > mixed);
     r.leave_one_out = -1;
     r.n = 20000; /* 0.8 GB in f32 */
-    OK(c, gram_plan_fit(c, &r, &plan));
+    OK(c, gram_krr_plan(c, &r, &plan));
     assert_true(plan.bytes > 800e6 && plan.bytes < 0.3 * 8 * 20000.0 * 20000.0);
     r.n = 1000000;
-    OK(c, gram_plan_fit(c, &r, &plan));
+    OK(c, gram_krr_plan(c, &r, &plan));
     assert_true(plan.solver == GRAM_SOLVER_NYSTROM && plan.landmarks == 3000);
     assert_non_null(strstr(plan.reason, "landmarks"));
     gram_context_destroy(c);
@@ -49,15 +49,15 @@ static void refuses(void **state)
     (void)state;
     gram_context *c = context_with((size_t)1 << 30);
     gram_plan plan;
-    gram_plan_request r = request(80000, 10);
+    gram_krr_plan_request r = request(80000, 10);
     r.solver = GRAM_SOLVER_EXACT;
-    REFUSED(c, gram_plan_fit(c, &r, &plan), GRAM_ERROR_BUDGET, "what would fit: nystrom with 3000 landmarks");
+    REFUSED(c, gram_krr_plan(c, &r, &plan), GRAM_ERROR_BUDGET, "what would fit: nystrom with 3000 landmarks");
     assert_non_null(strstr(gram_context_message(c), "exact up to n = 2"));
     r = request(0, 10);
-    assert_int_equal(gram_plan_fit(c, &r, &plan), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_krr_plan(c, &r, &plan), GRAM_ERROR_ARGUMENT);
     r = request(10, 10);
     r.solver = (gram_solver)17;
-    assert_int_equal(gram_plan_fit(c, &r, &plan), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_krr_plan(c, &r, &plan), GRAM_ERROR_ARGUMENT);
     gram_context_destroy(c);
     assert_string_equal(gram_solver_name(GRAM_SOLVER_CG), "cg");
     assert_string_equal(gram_solver_name((gram_solver)-1), "unknown");

@@ -31,7 +31,7 @@ static double own_value(const cli_class_picture *picture, int feature, double x)
 typedef struct region {
     double low[2], high[2]; /* prepared units */
     double *x;              /* SIDE^2 x 2 */
-    double *values;         /* SIDE^2 x stride */
+    double *values;         /* SIDE^2 x ld */
 } region;
 
 static void find_frame(const cli_class_picture *picture, region *r)
@@ -57,7 +57,7 @@ static gram_status evaluate_frame(cli_session *session, const gram_predictor *pr
             r->x[2 * (i * SIDE + j) + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
         }
     return gram_predictor_evaluate(session->context, predictor, SIDE * SIDE, r->x, NULL, r->values,
-                                   gram_predictor_columns(predictor)->stride);
+                                   gram_predictor_columns(predictor)->ld);
 }
 
 /* Inside of one class is 1, outside 0. */
@@ -73,7 +73,7 @@ static void add_frame(gram_string *script, const cli_class_picture *picture, con
     for (int64_t i = 0; i < SIDE * SIDE; i++) {
         cli_picture_number(script, own_value(picture, 0, r->x[2 * i]), " ");
         cli_picture_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
-        gram_string_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->stride]) % COLOURS);
+        gram_string_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->ld]) % COLOURS);
     }
     gram_string_add(script, "END_OF_FRAME\n");
 }
@@ -143,7 +143,7 @@ static int add_roc(cli_session *session, gram_string *script, const cli_class_pi
     if (!mistaken) return cli_no_memory();
     double *found = mistaken + picture->n + 1;
     const gram_status status = gram_roc_curve(session->context, picture->n, picture->labels, values + columns->score,
-                                              columns->stride, mistaken, found, &count);
+                                              columns->ld, mistaken, found, &count);
     gram_string_add(script, "$roc << END_OF_ROC\n");
     for (int64_t i = 0; i < count; i++) gram_string_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
     gram_string_add(script, "END_OF_ROC\n");
@@ -158,8 +158,8 @@ static int add_calibration(gram_string *script, const cli_class_picture *picture
     double probability[BINS], share[BINS];
     int64_t rows[BINS];
     int filled = 0;
-    gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability,
-                     columns->stride, BINS, probability, share, rows);
+    gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability, columns->ld,
+                     BINS, probability, share, rows);
     gram_string_add(script, "$bins << END_OF_BINS\n");
     for (int b = 0; b < BINS; b++) {
         if (rows[b] == 0) continue;
@@ -207,7 +207,7 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
     gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
     region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
-    r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->stride, sizeof *r.values);
+    r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *r.values);
     int code = r.x && r.values ? CLI_DONE : cli_no_memory();
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
     if (code == CLI_DONE) {
@@ -233,10 +233,10 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
 {
     gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
-    double *values = calloc((size_t)(picture->n * columns->stride + 1), sizeof *values);
+    double *values = calloc((size_t)(picture->n * columns->ld + 1), sizeof *values);
     if (!values) return cli_no_memory();
     const gram_status status =
-        gram_predictor_evaluate(session->context, predictor, picture->n, picture->x, NULL, values, columns->stride);
+        gram_predictor_evaluate(session->context, predictor, picture->n, picture->x, NULL, values, columns->ld);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     if (code == CLI_DONE) {
         cli_picture_look(&script);

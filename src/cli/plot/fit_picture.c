@@ -78,7 +78,7 @@ static void keep_values(const gram_columns *columns, const double *values, curve
     if (levels > 1)
         (void)snprintf(c->band, sizeof c->band, "quantiles %g to %g", columns->levels[0], columns->levels[levels - 1]);
     for (int i = 0; i < GRID; i++) {
-        const double *row = values + i * columns->stride;
+        const double *row = values + i * columns->ld;
         c->f[i] = row[levels / 2];
         c->lower[i] = c->banded ? row[lower] : NAN;
         c->upper[i] = c->banded ? row[upper] : NAN;
@@ -91,14 +91,14 @@ static gram_status evaluate_curve(cli_session *session, const gram_column *featu
 {
     const gram_columns *columns = gram_predictor_columns(predictor);
     double scaled[GRID];
-    double *values = calloc((size_t)(GRID * columns->stride), sizeof *values);
+    double *values = calloc((size_t)(GRID * columns->ld), sizeof *values);
     if (!values) return GRAM_ERROR_MEMORY;
     for (int i = 0; i < GRID; i++) {
         c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);
         scaled[i] = (c->x[i] - feature->mean) / feature->deviation;
     }
     const gram_status status =
-        gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values, columns->stride);
+        gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values, columns->ld);
     if (status >= 0) keep_values(columns, values, c);
     free(values);
     return status;

@@ -33,7 +33,7 @@ static gram_status evaluate(cli_session *session, const gram_predictor *predicto
         scaled[i] = (x[i] - feature->mean) / feature->deviation;
     }
     return gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values,
-                                   gram_predictor_columns(predictor)->stride);
+                                   gram_predictor_columns(predictor)->ld);
 }
 
 /* ---- the script ---- */
@@ -84,7 +84,7 @@ static void add_place(gram_string *script, int64_t panel, int64_t terms)
 /* The mean of term t, with its deviation after it. */
 static const double *term_values(const gram_columns *columns, const double *values, int64_t t, int64_t terms)
 {
-    return values + columns->stride - 2 * terms + 2 * t;
+    return values + columns->ld - 2 * terms + 2 * t;
 }
 
 /* From the lowest to the highest of a band. */
@@ -92,7 +92,7 @@ static double band_range(const gram_columns *columns, const double *term)
 {
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < GRID; i++) {
-        const double *at = term + i * columns->stride;
+        const double *at = term + i * columns->ld;
         least = fmin(least, at[0] - columns->half_width * at[1]);
         most = fmax(most, at[0] + columns->half_width * at[1]);
     }
@@ -108,7 +108,7 @@ static void add_bands(gram_string *script, const gram_columns *columns, const do
         const double *term = panel > 0 ? term_values(columns, values, panel - 1, terms) : NULL;
         char name[32];
         for (int i = 0; i < GRID; i++) {
-            const double *row = values + i * columns->stride, *at = term ? term + i * columns->stride : row;
+            const double *row = values + i * columns->ld, *at = term ? term + i * columns->ld : row;
             middle[i] = at[0];
             lower[i] = term ? at[0] - columns->half_width * at[1] : row[columns->lower];
             upper[i] = term ? at[0] + columns->half_width * at[1] : row[columns->upper];
@@ -159,7 +159,7 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
     gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     const gram_columns *columns = predictor ? gram_predictor_columns(predictor) : NULL;
-    if (columns) numbers = calloc((size_t)GRID * (size_t)(columns->stride + 4), sizeof *numbers);
+    if (columns) numbers = calloc((size_t)GRID * (size_t)(columns->ld + 4), sizeof *numbers);
     if (columns && !numbers) code = cli_no_memory();
     if (code == CLI_DONE) {
         double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;

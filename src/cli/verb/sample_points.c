@@ -117,12 +117,12 @@ static int take_columns(sample_points *points, const gram_table *table)
     points->n = gram_table_rows(table);
     points->d = points->shown_columns = gram_table_columns(table);
     const double *numbers = gram_table_numbers(table);
-    const int64_t stride = gram_table_stride(table);
+    const int64_t ld = gram_table_ld(table);
     int code = make_room(points);
     for (int64_t j = 0; j < points->d && code == CLI_DONE; j++) {
         code = add_name(points, j, gram_table_column_name(table, j));
         for (int64_t i = 0; i < points->n && code == CLI_DONE; i++)
-            points->shown[i * points->d + j] = points->x[i * points->d + j] = numbers[i * stride + j];
+            points->shown[i * points->d + j] = points->x[i * points->d + j] = numbers[i * ld + j];
     }
     return code;
 }

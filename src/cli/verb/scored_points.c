@@ -122,10 +122,10 @@ static int read_table(cli_session *session, const char *path, const cli_data *da
 
 static void copy_columns(const gram_table *table, int64_t count, const int64_t *columns, double *out)
 {
-    const int64_t n = gram_table_rows(table), stride = gram_table_stride(table);
+    const int64_t n = gram_table_rows(table), ld = gram_table_ld(table);
     const double *numbers = gram_table_numbers(table);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < count; l++) out[i * count + l] = numbers[i * stride + columns[l]];
+        for (int64_t l = 0; l < count; l++) out[i * count + l] = numbers[i * ld + columns[l]];
 }
 
 /* The columns of the points: those that hold no scores (--features was applied while reading, with the scores last). */
@@ -180,7 +180,7 @@ static int read_score_file(cli_session *session, const char *verb, const char *p
         if (!s->scores) code = cli_no_memory();
     }
     for (int64_t i = 0; code == CLI_DONE && i < s->n; i++)
-        memcpy(s->scores + i * s->d, gram_table_numbers(table) + i * gram_table_stride(table),
+        memcpy(s->scores + i * s->d, gram_table_numbers(table) + i * gram_table_ld(table),
                (size_t)s->d * sizeof *s->scores);
     gram_table_destroy(table);
     return code;
@@ -207,7 +207,7 @@ static int make_logistic(cli_session *session, const char *verb, const cli_score
                         options->density);
     gram_status status = gram_table_read(session->context, options->density_data, NULL, &table);
     if (status < 0) return cli_data_unread(session, status, NULL);
-    const int64_t n = gram_table_rows(table), d = gram_table_columns(table) - 1, stride = gram_table_stride(table);
+    const int64_t n = gram_table_rows(table), d = gram_table_columns(table) - 1, ld = gram_table_ld(table);
     int code = CLI_DONE;
     labels = calloc((size_t)n, sizeof *labels);
     if (!labels)
@@ -217,9 +217,9 @@ static int make_logistic(cli_session *session, const char *verb, const cli_score
             cli_fail(CLI_BAD_DATA, "DATA has one column for each coefficient; the last of --density-data are labels.",
                      "%s: %s: %" PRId64 " columns beside the labels, %s has %" PRId64, verb, options->density_data, d,
                      s->file, s->d);
-    for (int64_t i = 0; labels && i < n; i++) labels[i] = gram_table_numbers(table)[i * stride + d];
+    for (int64_t i = 0; labels && i < n; i++) labels[i] = gram_table_numbers(table)[i * ld + d];
     if (code == CLI_DONE) {
-        status = gram_density_logistic(session->context, n, d, gram_table_numbers(table), stride, labels, sd, density);
+        status = gram_density_logistic(session->context, n, d, gram_table_numbers(table), ld, labels, sd, density);
         if (status < 0) code = cli_session_fail(session, status, 1, "Labels are 0 or 1, in the last column.");
     }
     free(labels);

@@ -120,7 +120,7 @@ static int read_data(cli_session *session, const char *path, const cli_data *dat
     report->n = gram_table_rows(report->table);
     report->d = gram_table_columns(report->table);
     status = gram_points_create_f64(context, report->n, report->d, gram_table_numbers(report->table),
-                                    gram_table_stride(report->table), &report->points);
+                                    gram_table_ld(report->table), &report->points);
     return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
@@ -210,6 +210,9 @@ static void json_properties(gram_json *json, const gram_properties *facts)
     json_answer(json, "continuous", facts->continuous);
     json_order(json, "rank", (double)facts->rank);
     json_order(json, "derivatives", facts->derivatives);
+    json_answer(json, "constant_diagonal", facts->constant_diagonal);
+    json_answer(json, "draws_in_space", facts->draws_in_space);
+    json_order(json, "draw_smoothness", isinf(facts->draw_smoothness) ? GRAM_INFINITE : facts->draw_smoothness);
     json_order(json, "sobolev_order", facts->sobolev_order);
     gram_json_close(json, '{');
 }
@@ -302,6 +305,26 @@ static void add_order(gram_string *text, const char *label, double value)
     cli_add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
 }
 
+/* Orders q + a: q derivatives, the last of them Hoelder continuous of every order below a. */
+static void add_draws(gram_string *text, const gram_properties *facts)
+{
+    char words[96], number[CLI_SHORT_SIZE];
+    const double order = facts->draw_smoothness, last = ceil(order) - 1;
+    if (isnan(order))
+        (void)snprintf(words, sizeof words, "smoothness not known");
+    else if (isinf(order))
+        (void)snprintf(words, sizeof words, "all derivatives");
+    else if (order == 0)
+        (void)snprintf(words, sizeof words, "not continuous");
+    else if (last == 0)
+        (void)snprintf(words, sizeof words, "continuous, Hoelder below %s", cli_short_number(order, number));
+    else
+        (void)snprintf(words, sizeof words, "%.0f derivative%s, the last Hoelder below %s", last, last == 1 ? "" : "s",
+                       cli_short_number(order - last, number));
+    cli_add_row(text, "draws", words);
+    add_answer(text, "  in the RKHS", facts->draws_in_space);
+}
+
 static void add_properties(cli_session *session, gram_string *text, const kernel_report *report)
 {
     const gram_properties *facts = &report->facts;
@@ -317,6 +340,7 @@ static void add_properties(cli_session *session, gram_string *text, const kernel
     add_order(text, "rank", (double)facts->rank);
     add_order(text, "derivatives", facts->derivatives);
     if (!isnan(facts->sobolev_order)) add_order(text, "Sobolev order", facts->sobolev_order);
+    if (facts->positive_definite == GRAM_YES) add_draws(text, facts);
 }
 
 /* Where the value comes from, if it was not given. */

@@ -169,7 +169,7 @@ static void add_rows(const predict_state *state, const gram_prepared *data, cons
     int64_t i = 0;
     for (int64_t row = 0; row < data->table_rows; row++) {
         const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? values + i * state->columns->stride : NULL);
+        add_values(state, text, kept ? values + i * state->columns->ld : NULL);
         i += kept;
     }
 }
@@ -205,7 +205,7 @@ static int keep_observations(predict_state *state, const gram_prepared *data, co
         return state->own->plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
     for (int64_t i = 0; i < data->n && columns->outputs > 0 && data->targets == columns->outputs; i++)
         cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean,
-                       data->y[i * columns->outputs], values[i * columns->stride]);
+                       data->y[i * columns->outputs], values[i * columns->ld]);
     return CLI_DONE;
 }
 
@@ -229,7 +229,7 @@ static int take_piece(cli_session *session, predict_state *state, const gram_pre
     state->rows += data->table_rows;
     state->predicted += data->n;
     const gram_status status = gram_score_add(session->context, state->score, data->n, data->y, data->targets,
-                                              piece->values, state->columns->stride);
+                                              piece->values, state->columns->ld);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, piece->values);
 }
 

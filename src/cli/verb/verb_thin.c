@@ -193,7 +193,7 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
     const thin_report *r = report_;
     (void)session;
     const gram_table *table = r->scored.table;
-    const int64_t columns = gram_table_columns(table), stride = gram_table_stride(table);
+    const int64_t columns = gram_table_columns(table), ld = gram_table_ld(table);
     char number[GRAM_NUMBER_SIZE];
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) gram_string_add(text, ",");
@@ -201,7 +201,7 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
     }
     gram_string_add(text, r->weights ? ",weight\n" : "\n");
     for (int64_t a = 0; a < r->own->m; a++) {
-        const double *row = gram_table_numbers(table) + r->index[a] * stride;
+        const double *row = gram_table_numbers(table) + r->index[a] * ld;
         for (int64_t c = 0; c < columns; c++)
             gram_string_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
         if (r->weights) gram_string_add(text, ",%s", gram_number_format(r->weights[a], number));

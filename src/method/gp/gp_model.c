@@ -352,6 +352,10 @@ static void report_noise(gram_report *report)
     if (gram_report_number(report, "target_scale") != 1)
         gram_report_part(report, "that of the target", "target_scale", GRAM_FINE);
     if (mean) gram_report_add(report, "; mean: %s", mean);
+    if (isnan(gram_report_number(report, "constant_std"))) return;
+    gram_report_row(report, "  constant");
+    gram_report_part(report, "", "constant", GRAM_FINE);
+    gram_report_part(report, "deviation", "constant_std", GRAM_FINE);
 }
 
 static void report_likelihood(gram_report *report)

@@ -171,6 +171,10 @@ static void keep_facts(gram_keeper *keeper, const kept_fit *fit)
     gram_keep_number(keeper, "offset", fit->offset);
     gram_keep_text(keeper, "mean", MEANS[fit->mean]);
     gram_keep_integer(keeper, "intercept", fit->mean != GP_MEAN_ZERO);
+    if (!isnan(report->constant_deviation)) {
+        gram_keep_number(keeper, "constant", gram_function_constant(gram_gp_function(fit->gp))[0] + fit->offset);
+        gram_keep_number(keeper, "constant_std", report->constant_deviation);
+    }
     gram_keep_text(keeper, "solver", gram_solver_name(report->solver));
     gram_keep_text(keeper, "precision", gram_precision_name(report->precision));
     set_report(keeper, report);

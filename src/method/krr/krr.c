@@ -65,8 +65,8 @@ void gram_solution_free(gram_context *context, gram_solution *s)
 
 static gram_status plan(gram_context *context, const gram_problem *p, const gram_krr_options *options, gram_plan *out)
 {
-    gram_plan_request request;
-    gram_plan_request_init(&request, sizeof request);
+    gram_krr_plan_request request;
+    gram_krr_plan_request_init(&request, sizeof request);
     request.n = p->n;
     request.d = p->d;
     request.outputs = p->m;
@@ -76,7 +76,7 @@ static gram_status plan(gram_context *context, const gram_problem *p, const gram
     request.landmarks = options->landmarks;
     request.leave_one_out = options->leave_one_out;
     request.ridgeless = options->lambda == 0;
-    return gram_plan_fit(context, &request, out);
+    return gram_krr_plan(context, &request, out);
 }
 
 static gram_status solve(gram_context *context, const gram_problem *p, const gram_krr_options *options,

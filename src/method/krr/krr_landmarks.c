@@ -129,7 +129,7 @@ static gram_status add_chunk(gram_context *context, landmarks *l, const gram_sol
     gram_points *part = NULL;
     double *diagonal = NULL;
     TRY(gram_take(context, "chunk of points", l->rows, sizeof(double), (void **)&diagonal));
-    TRY(gram_points_create_f64(context, l->rows, x->d, x->f64 + l->first * x->stride, x->stride, &part));
+    TRY(gram_points_create_f64(context, l->rows, x->d, x->f64 + l->first * x->ld, x->ld, &part));
     TRY(gram_matrix(context, problem->kernel, part, s->centres, l->features, l->width));
     TRY(gram_matrix_diagonal(context, problem->kernel, part, diagonal));
     const double next = share + (double)l->rows / (double)problem->n;

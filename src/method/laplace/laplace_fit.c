@@ -131,8 +131,8 @@ gram_function *gram_laplace_mean(const gram_laplace *laplace)
 
 static gram_status part_of(gram_context *context, const gram_points *x, int64_t first, int64_t count, gram_points **out)
 {
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->stride, x->stride, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->stride, x->stride, out);
+    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
+    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
 }
 
 /* Numbers that a chunk of `room` points works with. */

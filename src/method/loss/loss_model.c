@@ -273,7 +273,7 @@ static void keep_report(gram_keeper *keeper, const gram_loss_report *report, con
     gram_keep_number(keeper, "train_loss", report->loss);
     gram_keep_number(keeper, "objective", report->objective);
     gram_keep_number(keeper, "gap", report->gap);
-    gram_keep_integer(keeper, "n_support", report->support);
+    gram_keep_integer(keeper, "n_support", report->n_support);
     gram_keep_integer(keeper, "iterations", report->iterations);
     gram_keep_number(keeper, "norm", report->norm);
     gram_keep_number(keeper, "jitter", report->jitter);

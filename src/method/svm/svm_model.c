@@ -313,6 +313,7 @@ static gram_status keep_training(gram_keeper *keeper, gram_learning *learning)
         gram_keep_training(keeper, learning, labels, probabilities);
     }
     if (learning->task == GRAM_TASK_REGRESSION) keep_training_error(keeper, learning, values);
+    TRY(gram_svm_keep_risk(keeper, learning, values));
 done:
     return status;
 }
@@ -542,6 +543,7 @@ static void report_svm(gram_report *report)
     gram_report_accuracy(report);
     gram_report_errors(report, 0);
     gram_report_function(report);
+    gram_report_risk(report, "share of errors", "hinge loss");
 }
 
 const gram_method gram_method_svm = {

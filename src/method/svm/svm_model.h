@@ -35,4 +35,8 @@ void gram_svm_resume_keep_tuning(gram_keeper *keeper, const gram_learning *learn
 /* What an unfinished machine keeps so that a later call goes on. `folds`: of probabilities that are still to be made, or 0. */
 void gram_svm_resume_keep(gram_keeper *keeper, const gram_learning *learning, int64_t folds);
 
+/* (svm_risk.c) The norm, of several functions the root of the sum, and what it says of new data. `values`: n x outputs, above 0
+ * for the first class of a pair; their signs are changed. */
+gram_status gram_svm_keep_risk(gram_keeper *keeper, gram_learning *learning, double *values);
+
 #endif

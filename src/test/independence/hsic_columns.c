@@ -7,8 +7,8 @@
 
 static gram_status column_of(gram_context *context, const gram_points *points, int64_t l, gram_points **column)
 {
-    if (points->f64) return gram_points_create_f64(context, points->n, 1, points->f64 + l, points->stride, column);
-    return gram_points_create_f32(context, points->n, 1, points->f32 + l, points->stride, column);
+    if (points->f64) return gram_points_create_f64(context, points->n, 1, points->f64 + l, points->ld, column);
+    return gram_points_create_f32(context, points->n, 1, points->f32 + l, points->ld, column);
 }
 
 static gram_status score_pair(gram_context *context, const gram_points *x, const gram_points *y, double *score)

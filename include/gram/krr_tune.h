@@ -8,8 +8,8 @@
  *
  * Failures: what <gram/matrix.h> and <gram/cholesky.h> list; GRAM_ERROR_ARGUMENT names an option out of its range,
  * GRAM_ERROR_DATA an impossible target or weight. */
-#ifndef GRAM_TUNE_H
-#define GRAM_TUNE_H
+#ifndef GRAM_KRR_TUNE_H
+#define GRAM_KRR_TUNE_H
 
 #include <gram/cross_validation.h>
 #include <gram/krr.h>
@@ -23,7 +23,7 @@ typedef enum gram_criterion {
     GRAM_CRITERION_ML = 3   /* minus the log marginal likelihood, summed over outputs */
 } gram_criterion;
 
-typedef struct gram_tune_options {
+typedef struct gram_krr_tune_options {
     size_t size;
     gram_criterion criterion;
     int64_t folds;         /* of CV; default 5 */
@@ -43,12 +43,12 @@ typedef struct gram_tune_options {
     /* of CV (<gram/cross_validation.h>): n numbers, folds keep the rows of a number together; NULL (default): none */
     const int64_t *groups;
     int ordered; /* of CV: rows are in order of time, folds go forward in it; default 0 */
-} gram_tune_options;
+} gram_krr_tune_options;
 
-GRAM_API void gram_tune_options_init(gram_tune_options *options, size_t size);
+GRAM_API void gram_krr_tune_options_init(gram_krr_tune_options *options, size_t size);
 
 /* What tuning did. The caller sets size. */
-typedef struct gram_tune_report {
+typedef struct gram_krr_tune_report {
     size_t size;
     int64_t rows;           /* tuned on */
     int64_t evaluations;    /* of the criterion on all of them: with gradient, or points of the grid */
@@ -56,7 +56,7 @@ typedef struct gram_tune_report {
     double value_isotropic; /* with one length-scale for all; NaN if ARD was not tried */
     int ard_kept;
     int at_bound; /* a parameter ended at a bound of its search range */
-} gram_tune_report;
+} gram_krr_tune_report;
 
 /* Chooses every parameter of the kernel that is not fixed, and lambda. Unset ones start from the data, set ones from their
  * value. *tuned is a new kernel (the caller releases it), *lambda is for all n rows of weight above 0: n lambda is what was
@@ -66,16 +66,17 @@ typedef struct gram_tune_report {
  * O(r^3) for r rows that are tuned on, some 10 to 50 times 2 r^3 operations; memory for 2.5 r^2 numbers (LOO and GCV; CV and
  * ML 1.5 r^2). Progress is reported as "tuning". */
 GRAM_API gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                                   const double *y, int64_t ldy, const gram_tune_options *options, gram_kernel **tuned,
-                                   double *lambda, gram_tune_report *report);
+                                   const double *y, int64_t ldy, const gram_krr_tune_options *options,
+                                   gram_kernel **tuned, double *lambda, gram_krr_tune_report *report);
 
 /* The criterion at the kernel's values and lambda >= 0 on all rows, and its gradient by every parameter of the kernel (as
  * the values are, not on the log scale) and last by lambda; gradient may be NULL. Of the options criterion, folds, weights
  * and intercept are used. GRAM_ERROR_NUMERICAL where the criterion has no value to working precision. n^3 operations, with
  * gradient 2 n^3 at most; memory as for gram_krr_tune with r = n. */
 GRAM_API gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const gram_points *x,
-                                        int64_t outputs, const double *y, int64_t ldy, const gram_tune_options *options,
-                                        double lambda, double *value, double *gradient);
+                                        int64_t outputs, const double *y, int64_t ldy,
+                                        const gram_krr_tune_options *options, double lambda, double *value,
+                                        double *gradient);
 
 GRAM_END
 

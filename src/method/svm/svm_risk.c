@@ -1,0 +1,29 @@
+/* What the norm of a machine says of new data. */
+#include <math.h>
+
+#include "method/svm/svm_model.h"
+
+gram_status gram_svm_keep_risk(gram_keeper *keeper, gram_learning *learning, double *values)
+{
+    gram_status status = GRAM_OK;
+    const svm_state *state = learning->own;
+    const gram_function *function = gram_svm_function(state->svm);
+    const int64_t n = learning->data->n, outputs = gram_function_outputs(function);
+    const int classes = learning->task == GRAM_TASK_CLASSIFICATION, priced = state->options.kind == GRAM_SVM_C;
+    gram_risk risk = {.lambda = NAN, .zero_loss = 1, .intercept = 1, .constant = gram_function_constant(function)[0]};
+    double *norms = NULL;
+    TRY(gram_learning_take(learning, outputs, sizeof *norms, &norms));
+    TRY(gram_function_norm(learning->context, function, norms));
+    for (int64_t o = 0; o < outputs; o++) risk.norm = hypot(risk.norm, norms[o]);
+    gram_keep_number(keeper, "norm", risk.norm);
+    if (outputs != 1) return GRAM_OK;
+    if (priced && learning->tuning == GRAM_TUNING_NONE) risk.lambda = 1 / (2 * (double)n * state->options.C);
+    TRY(gram_risk_measure(learning, &risk));
+    for (int64_t i = 0; i < n; i++) values[i] = -values[i];
+    if (classes)
+        gram_keep_class_risk(keeper, learning, &risk, values);
+    else
+        (void)gram_keep_complexity(keeper, learning, &risk, NULL);
+done:
+    return status;
+}
