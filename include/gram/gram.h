@@ -35,6 +35,7 @@
 #include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/output.h>
+#include <gram/pca.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>

@@ -70,7 +70,7 @@ typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
- * there are data: `tell` is called once. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
+ * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
  * would fit, if it does not. O(n outputs). */
 GRAM_API gram_status gram_learner_plan(gram_context *context, gram_learner *learner, int64_t n, int64_t d,
                                        int64_t outputs, gram_plan_fn tell, void *user);
@@ -90,6 +90,14 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
+/* The same for methods of paired views, from two files or tables: row i of the first belongs to row i of the second. From one
+ * table such methods take the columns that two options list, which are called as the views are. */
+GRAM_API gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first,
+                                          const char *second, gram_format format, gram_model **model);
+GRAM_API gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, const gram_table *first,
+                                           const char *first_name, const gram_table *second, const char *second_name,
+                                           gram_model **model);
+
 /* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major,
  * rows ldx and ldy apart, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the
  * command finds them again. Classes are the different values of y. */
@@ -99,6 +107,8 @@ typedef struct gram_arrays {
     const double *x, *y;
     int64_t ldx, ldy;
     const double *weights;
+    const double *second; /* n rows of a second view, NULL: none; columns are called after the views then */
+    int64_t second_d, second_ld;
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
@@ -125,6 +135,8 @@ typedef struct gram_lesson {
     const gram_preparation *preparation;
     const gram_classes *classes; /* of classification */
     const double *labels;        /* their numbers, one for each row; NULL otherwise */
+    const gram_prepared *second; /* of the second of two views; NULL: there is one */
+    const gram_preparation *second_preparation;
 } gram_lesson;
 
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
@@ -133,6 +145,11 @@ GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
  * or "fitted value". `model` is what the last call made of them. */
 GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
                                          double *f, const char **what);
+
+/* What the model says of the rows that were learnt from, all columns that it predicts (values[i * ldv + j], ldv at least their
+ * count): coordinates of a transformation, labels of clusters. */
+GRAM_API gram_status gram_learner_values(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *values, int64_t ldv);
 
 /* ---- predicting ---- */
 
@@ -147,6 +164,7 @@ typedef struct gram_predict_options {
     const char *dashes; /* how messages write an option: NULL: "", "--" for a command */
     const char *who;    /* and who speaks; NULL: "predict" */
     const char *name;   /* of the model; NULL: "the model" */
+    const char *view;   /* of models of two views: which of them the rows are of; NULL: rows have the columns of both */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -158,6 +176,10 @@ typedef struct gram_predictor gram_predictor;
 GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,
                                            const gram_predict_options *options, gram_predictor **predictor);
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
+
+/* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
+ * has none. It belongs to the predictor. */
+GRAM_API gram_preparation *gram_predictor_preparation(const gram_predictor *predictor);
 
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
@@ -229,6 +251,11 @@ GRAM_API const char *gram_description_value(const gram_description *description,
 /* The classes of a classifier, count 0 for others. */
 GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
 
+/* Lists of numbers that the description has, such as eigenvalues, and their names; NULL after the last. They belong to the
+ * model. */
+GRAM_API const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
+                                             int64_t *count);
+
 /* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
@@ -270,6 +297,19 @@ typedef struct gram_option_facts {
     const char *elsewhere; /* the words of other tools for it, or NULL */
 } gram_option_facts;
 
+/* A verb of the command that methods have of their own, beside `fit`. */
+typedef struct gram_verb {
+    const char *name;     /* "pca" */
+    const char *summary;  /* a line for the list of verbs */
+    const char *operands; /* "DATA", "E DATA" */
+    const char *about;    /* paragraph and examples of its help, lines ended */
+    const char *examples;
+    const char *out;    /* what its help says of -o */
+    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
+    int kernel_operand; /* the kernel is the first operand, not an option */
+    int out_is_model;   /* -o writes the model, else what the model says of the rows */
+} gram_verb;
+
 typedef struct gram_method_facts {
     size_t size;
     const char *name;                    /* several rows may share one: variants that options choose */
@@ -279,6 +319,8 @@ typedef struct gram_method_facts {
     const char *kernel;                  /* by default; NULL: it has none */
     const char *python[GRAM_TASK_COUNT]; /* the estimator's name for each task, or NULL */
     int64_t options;
+    int unscaled;          /* features are taken as they are, unless `scale` is asked for */
+    const gram_verb *verb; /* NULL: `fit` */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

@@ -7,8 +7,8 @@
 
 #include "cli/terminal/cli.h"
 
-/* A new verb is a file and a row. */
-static const cli_verb verbs[] = {
+/* A new verb is a file and a row; methods bring verbs of their own. */
+static const cli_verb own_verbs[] = {
     {"fit", "learns a model from data", cli_fit},
     {"predict", "predictions of a model for new data, and their scores", cli_predict},
     {"info", "what a model is", cli_info},
@@ -19,7 +19,23 @@ static const cli_verb verbs[] = {
     {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
 };
 
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { OWN_VERBS = sizeof own_verbs / sizeof *own_verbs, MOST_VERBS = 64 };
+
+/* All verbs: the rows above and, once each, those of methods. Returns their number. */
+static size_t list_verbs(cli_verb verbs[MOST_VERBS])
+{
+    size_t count = OWN_VERBS;
+    memcpy(verbs, own_verbs, sizeof own_verbs);
+    for (int64_t i = 0; i < gram_method_count() && count < MOST_VERBS; i++) {
+        gram_method_facts method = {.size = sizeof method};
+        gram_method_describe(i, &method);
+        size_t known = 0;
+        while (method.verb && known < count && strcmp(verbs[known].name, method.verb->name) != 0) known++;
+        if (method.verb && known == count)
+            verbs[count++] = (cli_verb){method.verb->name, method.verb->summary, cli_structure};
+    }
+    return count;
+}
 
 static const cli_common standard_output = {0};
 
@@ -32,8 +48,10 @@ static int print(gram_string *text)
 
 static void add_usage(gram_string *text)
 {
+    cli_verb verbs[MOST_VERBS];
+    const size_t count = list_verbs(verbs);
     gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
-    for (int i = 0; i < VERBS; i++) {
+    for (size_t i = 0; i < count; i++) {
         gram_string_add(text, "  %s", verbs[i].name);
         gram_string_pad(text, 14);
         gram_string_add(text, "%s\n", verbs[i].summary);
@@ -65,20 +83,24 @@ static int print_version(void)
     return print(&text);
 }
 
-static const cli_verb *find_verb(const char *name)
+static int (*find_verb(const char *name))(int count, char **arguments)
 {
-    for (int i = 0; i < VERBS; i++)
-        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+    cli_verb verbs[MOST_VERBS];
+    const size_t count = list_verbs(verbs);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(verbs[i].name, name) == 0) return verbs[i].run;
     return NULL;
 }
 
 static int no_such_verb(const char *name)
 {
-    const char *names[VERBS + 1] = {"help"};
-    for (int i = 0; i < VERBS; i++) names[i + 1] = verbs[i].name;
+    cli_verb verbs[MOST_VERBS];
+    const char *names[MOST_VERBS + 1] = {"help"};
+    const size_t count = list_verbs(verbs);
+    for (size_t i = 0; i < count; i++) names[i + 1] = verbs[i].name;
     const char *help = "`gram help` lists the verbs.";
     const char *what = name[0] == '-' ? "option" : "verb", *near = NULL;
-    if (name[0] != '-') near = gram_suggest(name, names, VERBS + 1);
+    if (name[0] != '-') near = gram_suggest(name, names, count + 1);
     if (near) return cli_fail(CLI_WRONG_USE, help, "no verb '%s', did you mean '%s'?", name, near);
     return cli_fail(CLI_WRONG_USE, help, "no %s '%s'", what, name);
 }
@@ -89,10 +111,9 @@ static int run_help(int count, char **arguments)
     char option[] = "--help";
     if (count < 2) return print_usage();
     if (strcmp(arguments[1], "help") == 0) return print_usage();
-    const cli_verb *verb = find_verb(arguments[1]);
-    if (!verb) return no_such_verb(arguments[1]);
+    int (*run)(int, char **) = find_verb(arguments[1]);
     char *asked[] = {arguments[1], option, NULL};
-    return verb->run(2, asked);
+    return run ? run(2, asked) : no_such_verb(arguments[1]);
 }
 
 /* OpenMP's threads spin while they wait for each other, which on a busy machine takes the processor from those that
@@ -119,6 +140,6 @@ int main(int count, char **arguments)
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_usage();
     if (strcmp(word, "help") == 0) return run_help(count - 1, arguments + 1);
-    const cli_verb *verb = find_verb(word);
-    return verb ? verb->run(count - 1, arguments + 1) : no_such_verb(word);
+    int (*run)(int, char **) = find_verb(word);
+    return run ? run(count - 1, arguments + 1) : no_such_verb(word);
 }

@@ -15,11 +15,14 @@
     ROW(gram_method_gp_student)                                                                                        \
     ROW(gram_method_gp)                                                                                                \
     ROW(gram_method_svm)                                                                                               \
-    ROW(gram_method_logistic)
+    ROW(gram_method_logistic)                                                                                          \
+    ROW(gram_method_pca)
 
-/* One more row, for the tests. */
-#ifdef GRAM_EXTRA_METHOD
-#define GRAM_EXTRA_ROW(ROW) ROW(GRAM_EXTRA_METHOD)
+/* More rows, for the tests. */
+#ifdef GRAM_EXTRA_METHODS
+#define GRAM_EXTRA_ROW(ROW)                                                                                            \
+    ROW(gram_method_nearest)                                                                                           \
+    ROW(gram_method_paired)
 #else
 #define GRAM_EXTRA_ROW(ROW)
 #endif
@@ -117,6 +120,8 @@ gram_status gram_method_describe(int64_t method, gram_method_facts *facts)
         all.kernel = row->kernel;
         memcpy(all.python, row->python, sizeof all.python);
         all.options = (int64_t)row->option_count;
+        all.unscaled = row->unscaled;
+        all.verb = row->verb;
     }
     gram_sized_write(facts, &all, sizeof all);
     return gram_sized_check(NULL, "method_describe", "facts", "gram_method_facts", facts, sizeof all);

@@ -39,7 +39,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     char *name = NULL;
     if (!context || !predictor || !path || !stream) return GRAM_ERROR_ARGUMENT;
     *stream = NULL;
-    if (!preparation) preparation = gram_model_preparation(predictor->model);
+    if (!preparation) preparation = predictor->preparation;
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
             predictor->wish.name);
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;

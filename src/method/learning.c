@@ -143,7 +143,12 @@ int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrice
 
 gram_status gram_learning_resolve(gram_learning *learning)
 {
-    return gram_kernel_resolve(learning->context, learning->written, learning->points, &learning->kernel);
+    gram_status status = GRAM_OK;
+    gram_paired *second = &learning->second;
+    TRY(gram_kernel_resolve(learning->context, learning->written, learning->points, &learning->kernel));
+    if (second->written) TRY(gram_kernel_resolve(learning->context, second->written, second->points, &second->kernel));
+done:
+    return status;
 }
 
 int gram_learning_is_near(double tolerance, double missed)

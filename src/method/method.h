@@ -28,7 +28,8 @@ typedef struct gram_chosen {
 
 enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
-    GRAM_OPTION_RESUMES = 2   /* may be given to a fit that goes on */
+    GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
+    GRAM_OPTION_AUTO = 4      /* of a number or an integer: the word "auto" too, which is NaN or 0 */
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -77,6 +78,15 @@ typedef struct gram_setting {
     const char *name, *value;
 } gram_setting;
 
+/* The second of two paired views: row i belongs to row i of the first, with columns, preparation and kernel of its own. */
+typedef struct gram_paired {
+    const char *source;
+    gram_preparation *preparation;
+    gram_prepared *data;
+    gram_points *points;
+    gram_kernel *written, *kernel; /* as those of the first; the method sets the last */
+} gram_paired;
+
 typedef struct gram_learning {
     gram_context *context; /* of the call */
     gram_arena arena;      /* for everything that the fit makes: it goes with it */
@@ -107,6 +117,7 @@ typedef struct gram_learning {
     gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
+    gram_paired second;   /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
     const char *before_name;
@@ -125,7 +136,12 @@ typedef struct gram_places {
     int64_t n, d;
     const double *x;       /* n x d, what the points are of */
     const double *weights; /* n, NULL: none */
+    /* of a predictor for both of two views: points are those of the first, these of the second, and x has the columns of both */
+    const gram_points *second;
 } gram_places;
+
+/* Which of two views a predictor is for. */
+enum { GRAM_VIEW_FIRST = 0, GRAM_VIEW_SECOND = 1, GRAM_VIEW_BOTH = 2 };
 
 struct gram_predictor {
     gram_memory *memory;
@@ -133,7 +149,9 @@ struct gram_predictor {
     const gram_model *model; /* borrowed */
     const gram_method *method;
     gram_predict_options wish;
-    char wiser[64]; /* the names of methods whose models say more */
+    char wiser[64];                /* the names of methods whose models say more */
+    int view;                      /* GRAM_VIEW_FIRST for models of one view */
+    gram_preparation *preparation; /* of its rows; NULL: the model has none */
     gram_columns columns;
     gram_classes classes;
     void *own; /* the method's */
@@ -156,7 +174,13 @@ struct gram_method {
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const char *refuses;     /* an option of every method that this one does not take, or NULL */
     const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
-    gram_tuning tuning;      /* unless all is given */
+    /* Paired views have names, "x" and "y". The row has options of these names, lists of the columns of one table (from two tables
+     * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
+    const char *views[2];
+    const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
+    int unscaled;      /* features are taken as they are unless `scale` is asked for */
+    const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
+    gram_tuning tuning;    /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;
@@ -176,6 +200,8 @@ struct gram_method {
     /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: what the model
      * predicts for these rows. */
     gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
+    /* All columns of what the model says of these rows: coordinates, labels. NULL: what it predicts for them. */
+    gram_status (*values)(gram_learning *learning, double *values, int64_t ldv);
     /* Frees what is not in the arena. */
     void (*forget)(gram_learning *learning);
     /* Sets the settings of a model whose fit goes on; NULL: it cannot. */
@@ -279,7 +305,7 @@ int gram_learning_ard(const gram_learning *learning);
 int64_t gram_learning_folds(const gram_learning *learning);
 /* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
 int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrices);
-/* The kernel without tuning: its free numbers by the median heuristic. */
+/* The kernel without tuning, of both views if there are two: its free numbers by the median heuristic. */
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
@@ -318,6 +344,8 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
+/* The second view's preparation and function. */
+void gram_keep_second(gram_keeper *keeper, const gram_learning *learning, gram_function *function);
 /* The same for a fit that no learner made: a model of its own, which gram_keep_end hands out or, after a failure, destroys. */
 gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
                           gram_preparation *preparation, gram_function *function, int64_t n);
@@ -384,6 +412,11 @@ gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *
 gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
 /* One column for each output: "mean" or "mean_NAME". */
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+/* Columns "NAME1", "NAME2", ...: coordinates. What is asked for beyond them is refused. */
+gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
+                                       int64_t count);
+/* The same of one or both views, by the outputs of their functions: "x1", "x2", ..., "y1", ... */
+gram_status gram_predictor_views(gram_context *context, gram_predictor *predictor);
 /* label, then the probabilities (shown if asked for), then the score. */
 gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
 /* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
@@ -412,6 +445,9 @@ void gram_report_long(gram_report *report, const char *label, const char *value)
 void gram_report_value(gram_report *report, int digits, double value);
 /* Adds ", WORDS VALUE" (without the comma at the start of a row) for a fact that is there. */
 void gram_report_part(gram_report *report, const char *words, const char *fact, int digits);
+
+/* An array of the model as a row of its first numbers, and as a list of JSON under the array's name. */
+void gram_report_list(gram_report *report, const char *label, const char *array, int digits);
 
 /* Rows that many methods have, nothing where their facts are not there. */
 void gram_report_ridge(gram_report *report);

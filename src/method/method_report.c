@@ -103,6 +103,23 @@ void gram_report_part(gram_report *report, const char *words, const char *fact, 
     gram_report_value(report, digits, value);
 }
 
+/* Of long lists the first. */
+void gram_report_list(gram_report *report, const char *label, const char *array, int digits)
+{
+    enum { SHOWN = 10 };
+    int64_t rows = 0, columns = 0;
+    const double *values = gram_model_array(report->model, array, &rows, &columns);
+    const int64_t count = rows * columns;
+    if (!values || report->list_count == GRAM_REPORT_MOST_LISTS) return;
+    report->lists[report->list_count++] = array;
+    gram_report_row(report, label);
+    for (int64_t i = 0; i < count && i < SHOWN; i++) {
+        gram_report_add(report, "%s", i > 0 ? ", " : "");
+        gram_report_value(report, digits, values[i]);
+    }
+    if (count > SHOWN) gram_report_add(report, ", ... (%" PRId64 ")", count);
+}
+
 /* ---- rows that many methods have ---- */
 
 void gram_report_ridge(gram_report *report)

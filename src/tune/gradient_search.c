@@ -235,6 +235,7 @@ static gram_status tune(gram_tuning *t, const gram_kernel *kernel, gram_tuned *o
     gram_candidate c = {.numbers = NULL};
     TRY(gram_tuning_make_levels(t, takes_subsets(kernel)));
     TRY(t->method->prepare(t, kernel, &resolved));
+    t->start = resolved;
     TRY(gram_candidate_make(t, resolved, 0, &c));
     TRY(choose(t, &c, out));
 done:

@@ -72,14 +72,16 @@ struct gram_tuning {
     double worth;    /* of one more number, in units of log(n)/n of the objective */
     /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
     int shorter, longer;
+    int more_starts;      /* for small samples */
     int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */
     gram_level levels[GRAM_TUNING_LEVELS];
-    int last;            /* the level of all rows that are tuned on */
-    int64_t evaluations; /* there */
+    int last;                 /* the level of all rows that are tuned on */
+    int64_t evaluations;      /* there */
+    const gram_kernel *start; /* every number set, before anything was searched */
     gram_noise_range noise;
     double noise_unit, noise_start;
     gram_progress_fn progress; /* the caller's: the one in the context is silent meanwhile */

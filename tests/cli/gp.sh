@@ -283,6 +283,23 @@ run info gp.gram
 [ "$code" = 0 ] || wrong 'should tell'
 prints 'noise' 'log likelihood'
 
+# few rows: a weak prior holds the noise off 0, and the report says so; the likelihood is without it
+printf 'x,y\n' >few.csv
+for row in -1.222,14.458 1.072,-0.249 -2.126,12.648 -0.644,2.777 0.130,10.258 0.574,8.532 1.200,6.888 -0.749,4.279 \
+    0.460,3.762 -0.314,5.325 -0.045,-0.048 -0.188,20.851 -1.309,14.866 0.363,6.493 1.324,10.265 0.156,6.011 \
+    -0.285,10.878 -1.988,-5.673 0.192,-2.400 -1.687,16.048 -0.990,1.795; do
+    echo "$row" >>few.csv
+done
+run fit few.csv --method gp --task regression --quiet
+good
+prints 'held off 0 by a weak prior' 'the prior of the noise not in it' 'A weak prior holds the noise off 0'
+run fit few.csv --method gp --task regression --quiet --json
+good
+prints '"noise_prior": 1' '"log_marginal_likelihood": -68.1'
+run fit few.csv --method gp --task regression --quiet --json --no-noise-prior
+good
+prints '"noise_prior": 0' '"log_marginal_likelihood": -67.98'
+
 if command -v gnuplot >/dev/null 2>&1; then
     run fit train.csv --method gp --kernel 'rbf(ell=0.5)' --noise 0.3 --plot fit.svg --quiet
     good

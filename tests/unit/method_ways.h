@@ -69,6 +69,10 @@ static const way ways[] = {
     {"svm, one class", WAY_NO_TARGET, {{"svm", "one-class"}, WAY_KERNEL, {"nu", "0.2"}}, 0, 0, 0},
     {"logistic", WAY_TWO_CLASSES, {{"method", "logistic"}, WAY_KERNEL, {"lambda", "0.01"}}, 0, 1, 0},
     {"logistic, three", WAY_THREE_CLASSES, {{"method", "logistic"}, WAY_KERNEL, {"lambda", "0.01"}}, 0, 1, 0},
+    {"pca", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"pca, not centred", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"centre", "no"}}, 0, 0, 0},
+    {"pca by pivots", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"solver", "nystrom:9"}}, 0, 0, 0},
+    {"pca, linear", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0},
 };
 
 enum { WAYS = sizeof ways / sizeof *ways };

@@ -351,6 +351,15 @@ static gram_status laplace_tune_report(world *w, void *given)
     return tune_laplace(w, NULL, given);
 }
 
+static gram_status pca_fit(world *w, void *given)
+{
+    gram_pca *fit = NULL;
+    const gram_status status = gram_pca_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_pca_get_report(fit)->size;
+    gram_pca_destroy(fit);
+    return status;
+}
+
 static gram_status logistic_fit(world *w, void *given)
 {
     gram_logistic *fit = NULL;
@@ -706,6 +715,7 @@ INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
 INIT(gram_predict_options)
@@ -792,6 +802,7 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
@@ -845,6 +856,7 @@ static const struct owned {
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
@@ -873,6 +885,7 @@ static const use inits[] = {
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
+    STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),
     STARTS(gram_loss_tune_options),

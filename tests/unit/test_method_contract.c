@@ -355,8 +355,8 @@ static void pieces_are_enough(void **state)
         gram_model *model = learn(context, &ways[k], NULL);
         const gram_predict_options wish = way_wish(&ways[k]);
         ask(context, &ways[k], model, &a);
-        OK(context, gram_preparation_apply(context, gram_model_preparation(model), table, 0, &prepared));
         OK(context, gram_predictor_create(context, model, &wish, &predictor));
+        OK(context, gram_preparation_apply(context, gram_predictor_preparation(predictor), table, 0, &prepared));
         OK(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, MOST_COLUMNS));
         if (!test_same_bits(M, a.columns, a.values, MOST_COLUMNS, values, MOST_COLUMNS))
             FAIL_TEST("%s: gram_predict prepares otherwise", ways[k].what);
@@ -406,6 +406,35 @@ static void fitted_values_are_predicted(void **state)
         way_free(&data);
     }
     assert_true(compared > WAYS / 2 * N);
+}
+
+/* So are all columns of methods without a target: coordinates, labels. */
+static void values_are_predicted(void **state)
+{
+    gram_context *context = *state;
+    int compared = 0;
+    for (int k = 0; k < WAYS; k++) {
+        double learnt[N * MOST_COLUMNS], values[N * MOST_COLUMNS];
+        gram_learner *learner = NULL;
+        gram_model *model = NULL;
+        gram_predictor *predictor = NULL;
+        way_data data = way_make(ways[k].target, N);
+        if (ways[k].target != WAY_NO_TARGET) continue;
+        OK(context, way_learner(context, &ways[k], &learner));
+        OK(context, way_learn_arrays(context, learner, &data, &model));
+        OK(context, gram_learner_values(context, learner, model, learnt, MOST_COLUMNS));
+        OK(context, gram_predictor_create(context, model, NULL, &predictor));
+        OK(context, gram_predict(context, model, NULL, N, data.x, WAY_D, values, MOST_COLUMNS));
+        const int64_t columns = gram_predictor_columns(predictor)->count;
+        const double distance = test_distance(N, columns, learnt, MOST_COLUMNS, values, MOST_COLUMNS);
+        if (!(distance < 1e-9)) FAIL_TEST("%s: other values are predicted, by %g", ways[k].what, distance);
+        compared++;
+        gram_predictor_destroy(predictor);
+        gram_model_destroy(model);
+        gram_learner_destroy(learner);
+        way_free(&data);
+    }
+    assert_true(compared >= 2);
 }
 
 /* ---- options ---- */
@@ -546,6 +575,7 @@ int main(void)
         cmocka_unit_test(any_thread_count_gives_the_same),
         cmocka_unit_test(pieces_are_enough),
         cmocka_unit_test(fitted_values_are_predicted),
+        cmocka_unit_test(values_are_predicted),
         cmocka_unit_test(options_of_others_are_refused),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(what_no_method_has_is_named),

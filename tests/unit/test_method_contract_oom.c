@@ -29,10 +29,11 @@ static gram_status play(gram_context *context)
     gram_model *model = NULL;
     gram_description *description = NULL;
     const char *what;
-    double fitted[N];
+    double fitted[N], all[N * 8];
     STEP(way_learner(context, played, &learner));
     STEP(way_learn_arrays(context, learner, &data, &model));
     STEP(gram_learner_fitted(context, learner, model, fitted, &what));
+    STEP(gram_learner_values(context, learner, model, all, 8));
     STEP(predict(context, model, data.x));
     STEP(gram_model_describe(context, model, NULL, &description));
 done:

@@ -18,6 +18,8 @@ int cli_model_report_find(cli_session *session, const gram_model *model, const c
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(model));
     report->model = model;
     report->kernel = cli_kernel_text(kernel);
+    if (gram_model_second_function(model))
+        report->second_kernel = cli_kernel_text(gram_function_kernel(gram_model_second_function(model)));
     if (!report->kernel) return cli_no_memory();
     const gram_status status = gram_model_describe(session->context, model, file, &report->description);
     if (status < 0) return cli_session_fail(session, status, 1, NULL);
@@ -27,6 +29,7 @@ int cli_model_report_find(cli_session *session, const gram_model *model, const c
 void cli_model_report_free(cli_model_report *report)
 {
     free(report->kernel);
+    free(report->second_kernel);
     gram_description_destroy(report->description);
     cli_relevance_free(&report->relevance);
     *report = (cli_model_report){0};
@@ -44,6 +47,18 @@ static void json_fact(gram_json *json, const gram_fact *fact)
         gram_json_number(json, fact->name, fact->number);
 }
 
+static void json_lists(gram_json *json, const gram_description *description)
+{
+    const char *name;
+    int64_t count;
+    const double *values;
+    for (int64_t i = 0; (values = gram_description_list(description, i, &name, &count)) != NULL; i++) {
+        gram_json_open(json, name, '[');
+        for (int64_t j = 0; j < count; j++) gram_json_number(json, NULL, values[j]);
+        gram_json_close(json, '[');
+    }
+}
+
 static void json_names(gram_json *json, const char *key, int64_t count, const gram_column *columns)
 {
     gram_json_open(json, key, '[');
@@ -58,17 +73,23 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report)
     gram_json_string(json, "method", gram_model_method(model));
     gram_json_string(json, "task", gram_model_task(model));
     gram_json_string(json, "kernel", report->kernel);
+    if (report->second_kernel) gram_json_string(json, "second_kernel", report->second_kernel);
     const gram_classes *classes = gram_description_classes(report->description);
     if (classes->count > 0) cli_classes_json(json, classes);
     for (int64_t i = 0; i < gram_model_fact_count(model); i++) {
         const gram_fact fact = gram_model_fact(model, i);
         json_fact(json, &fact);
     }
+    json_lists(json, report->description);
     if (preparation) {
         const gram_preparation_description *known = gram_preparation_describe(preparation);
         json_names(json, "targets", known->target_count, known->targets);
         json_names(json, "features", known->feature_count, known->features);
         gram_json_truth(json, "scaled", known->scaled);
+    }
+    if (gram_model_second_preparation(model)) {
+        const gram_preparation_description *second = gram_preparation_describe(gram_model_second_preparation(model));
+        json_names(json, "second_features", second->feature_count, second->features);
     }
     cli_weights_json(json, report->model);
     cli_relevance_json(json, &report->relevance);
@@ -132,7 +153,7 @@ void cli_model_report_print(cli_session *session, gram_string *text, const cli_m
     for (int64_t i = 0; i < gram_description_count(report->description); i++) {
         const char *label = gram_description_label(report->description, i);
         const char *value = gram_description_value(report->description, i);
-        if (strcmp(label, "kernel") == 0 || strcmp(label, "note") == 0)
+        if (strstr(label, "kernel") || strcmp(label, "note") == 0)
             add_wrapped(text, label, value);
         else
             cli_add_row(text, label, value);

@@ -9,6 +9,7 @@
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
     char *kernel;            /* as text */
+    char *second_kernel;     /* of a second view, or NULL */
     gram_description *description;
     cli_relevance relevance;
 } cli_model_report;

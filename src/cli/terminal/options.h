@@ -34,11 +34,13 @@ typedef struct cli_chosen {
 /* Options that the library reads: names and texts in the order of the command line. */
 enum { CLI_MOST_SETTINGS = 128 };
 
+typedef struct cli_given {
+    const char *name, *value;
+} cli_given;
+
 typedef struct cli_settings {
     size_t count;
-    struct {
-        const char *name, *value;
-    } given[CLI_MOST_SETTINGS];
+    cli_given given[CLI_MOST_SETTINGS];
 } cli_settings;
 
 typedef struct cli_option {

@@ -27,6 +27,12 @@ static gram_option_facts option_at(int64_t method, int64_t index)
     return facts;
 }
 
+/* Is the method one of the verb's? NULL is that of methods without one of their own, `fit`. */
+static int is_of_verb(const gram_method_facts *method, const char *verb)
+{
+    return verb ? method->verb && strcmp(method->verb->name, verb) == 0 : !method->verb;
+}
+
 /* Of rows with one name the last, the plain one, is used. */
 static void add_owner(owners *all, const gram_method_facts *method, const gram_option_facts *option)
 {
@@ -40,12 +46,12 @@ static void add_owner(owners *all, const gram_method_facts *method, const gram_o
     all->option[all->count++] = *option;
 }
 
-static void find_owners(const char *name, owners *all)
+static void find_owners(const char *verb, const char *name, owners *all)
 {
     all->count = 0;
     for (int64_t i = 0; i < gram_method_count() && all->count < MOST_ROWS; i++) {
         const gram_method_facts method = method_at(i);
-        for (int64_t k = 0; k < method.options; k++) {
+        for (int64_t k = 0; k < method.options && is_of_verb(&method, verb); k++) {
             const gram_option_facts option = option_at(i, k);
             if (strcmp(option.name, name) == 0) add_owner(all, &method, &option);
         }
@@ -88,6 +94,7 @@ static void add_option(cli_method_options *made, size_t group, const owners *all
     if (name->failed || help->failed) return;
     made->options[group][to->count++] = (cli_option){
         .name = name->data,
+        .letter = name->length == 1 ? name->data[0] : '\0',
         .type = no                                   ? CLI_NO
                 : option->kind == GRAM_OPTION_SWITCH ? CLI_YES
                                                      : CLI_SETTING,
@@ -110,7 +117,7 @@ static int is_new(const cli_method_options *made, const char *name)
 static size_t group_of(cli_method_options *made, const gram_method_facts *method)
 {
     char start[64];
-    (void)snprintf(start, sizeof start, "Of %s only", method->name);
+    (void)snprintf(start, sizeof start, made->method_count == 1 ? "Of the method" : "Of %s only", method->name);
     for (size_t g = 1; g < made->group_count; g++)
         if (strcmp(made->groups[g].title, start) == 0) return g;
     const size_t g = made->group_count++;
@@ -130,35 +137,39 @@ static int is_last(int64_t index)
 /* "auto, krr (kernel ridge regression), ..." and "an expression (default: rbf; gp: const*rbf; ...)" */
 static void write_methods(cli_method_options *made)
 {
-    gram_string_add(&made->names, "auto (default: by the target)");
-    gram_string_add(&made->kernels, "an expression (default, with one length-scale per feature:");
+    const char *verb = made->verb;
+    gram_string_add(&made->names, verb ? "" : "auto (default: by the target)");
+    gram_string_add(&made->kernels, "an expression (default%s:", verb ? "" : ", with one length-scale per feature");
     for (int64_t i = 0; i < gram_method_count(); i++) {
         const gram_method_facts method = method_at(i);
-        if (!is_last(i)) continue;
-        gram_string_add(&made->names, ", %s (%s)", method.name, method.title);
+        if (!is_last(i) || !is_of_verb(&method, verb)) continue;
+        gram_string_add(&made->names, "%s%s (%s)", made->names.length > 0 ? ", " : "", method.name, method.title);
+        if (made->method_count == 0) made->first = method;
+        made->method_count++;
         if (method.kernel) gram_string_add(&made->kernels, " %s for %s,", method.kernel, method.name);
     }
     if (made->kernels.length > 0) made->kernels.data[made->kernels.length - 1] = ')';
 }
 
-int cli_method_options_make(cli_method_options *made)
+int cli_method_options_make(cli_method_options *made, const char *verb)
 {
     owners *all = calloc(1, sizeof *all);
     made->texts = calloc(MOST_TEXTS, sizeof *made->texts);
     made->groups[0] = (cli_group){"Options of several methods", made->options[0], 0, &made->settings};
     made->group_count = 1;
+    made->verb = verb;
+    write_methods(made);
     for (int64_t i = 0; i < gram_method_count() && all && made->texts; i++) {
         const gram_method_facts method = method_at(i);
-        for (int64_t k = 0; k < method.options; k++) {
+        for (int64_t k = 0; k < method.options && is_of_verb(&method, verb); k++) {
             const gram_option_facts option = option_at(i, k);
             if (!is_new(made, option.name)) continue;
-            find_owners(option.name, all);
+            find_owners(verb, option.name, all);
             const size_t group = all->count > 1 ? 0 : group_of(made, &all->method[0]);
             add_option(made, group, all, 0);
             add_option(made, group, all, 1);
         }
     }
-    write_methods(made);
     const int failed = !all || !made->texts || made->names.failed || made->kernels.failed;
     free(all);
     return failed ? cli_no_memory() : CLI_DONE;

@@ -11,9 +11,11 @@
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/report/class_names.h"
+#include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
+#include "cli/terminal/learner_begin.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/settings_groups.h"
 
@@ -84,41 +86,6 @@ static const cli_usage usage = {
 
 /* ---- the report ---- */
 
-static void add_task(gram_string *text, const gram_lesson *lesson)
-{
-    const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
-    if (lesson->task == GRAM_TASK_CLASSIFICATION) {
-        gram_string_add(text, "Classification%s: ",
-                        !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
-                                                                           : "");
-        gram_string_add(text, "%s, ", name);
-        cli_classes_print(text, lesson->classes);
-    } else if (lesson->few_values > 0) {
-        gram_string_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
-                        lesson->few_values);
-    } else {
-        gram_string_add(text, "Regression: ");
-    }
-}
-
-static void add_assumptions(gram_string *text, const gram_lesson *lesson)
-{
-    char rows[CLI_SHORT_SIZE];
-    const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
-    const int64_t dropped = lesson->data->table_rows - lesson->n;
-    if (lesson->task == GRAM_TASK_ONE_CLASS) {
-        gram_string_add(text, "One class: a region that holds most rows");
-    } else {
-        add_task(text, lesson);
-        if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
-    }
-    gram_string_add(text, " on ");
-    cli_add_features(text, known);
-    gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
-    if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
-    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
-}
-
 static void add_place(cli_session *session, gram_string *text, const fit_state *fit)
 {
     char size[GRAM_BYTES_SIZE];
@@ -138,7 +105,7 @@ static void add_place(cli_session *session, gram_string *text, const fit_state *
 static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const fit_state *fit = report_;
-    add_assumptions(text, gram_learner_lesson(fit->learner));
+    cli_lesson_print(text, gram_learner_lesson(fit->learner));
     cli_model_report_print(session, text, &fit->report);
     add_place(session, text, fit);
 }
@@ -162,19 +129,6 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     if (fit->own->resume) gram_json_string(json, "resume", fit->own->resume);
     json_path(json, "model", fit->own->model);
     if (fit->own->plot) gram_json_string(json, "plot", fit->own->plot);
-}
-
-/* The line on standard error before the work. */
-static void say_plan(void *user, const gram_learn_plan *plan)
-{
-    cli_session *session = user;
-    char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], time[CLI_SHORT_SIZE] = "under 0.1";
-    if (session->common->quiet) return;
-    cli_session_clear(session);
-    if (plan->seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", plan->seconds);
-    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
-                  cli_count(plan->n, rows), cli_plural(plan->n), plan->d, cli_plural(plan->d), plan->words,
-                  gram_bytes_format(plan->bytes, size), time, plan->tunes ? " after tuning" : "", plan->reason);
 }
 
 /* ---- the picture ---- */
@@ -223,28 +177,14 @@ static int check_use(const fit_options *own)
     return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
 }
 
-static gram_status set_options(cli_session *session, const cli_settings *settings, gram_learner *learner)
-{
-    gram_status status = GRAM_OK;
-    for (size_t i = 0; i < settings->count && status >= 0; i++)
-        status = gram_learner_set(session->context, learner, settings->given[i].name, settings->given[i].value);
-    return status;
-}
-
 static int begin(cli_session *session, const cli_method_options *of_methods, fit_state *fit)
 {
-    gram_context *context = session->context;
-    gram_status status = gram_learner_create(context, &fit->learner);
-    if (status >= 0) status = gram_learner_speak(context, fit->learner, "fit", "--");
-    if (status >= 0) status = set_options(session, &fit->own->settings, fit->learner);
-    if (status >= 0) status = set_options(session, &of_methods->settings, fit->learner);
-    if (status >= 0 && !fit->own->resume) status = gram_learner_check(context, fit->learner);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    gram_learner_on_plan(fit->learner, say_plan, session);
-    if (!fit->own->resume) return CLI_DONE;
-    const int code = cli_model_read(session, fit->own->resume, &fit->before);
+    const cli_settings *settings[] = {&fit->own->settings, &of_methods->settings};
+    int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own->resume, &fit->learner);
+    if (code != CLI_DONE || !fit->own->resume) return code;
+    code = cli_model_read(session, fit->own->resume, &fit->before);
     if (code != CLI_DONE) return code;
-    status = gram_learner_resume(context, fit->learner, fit->before, fit->own->resume);
+    const gram_status status = gram_learner_resume(session->context, fit->learner, fit->before, fit->own->resume);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -323,7 +263,7 @@ int cli_fit(int count, char **arguments)
 {
     cli_method_options *of_methods = calloc(1, sizeof *of_methods);
     if (!of_methods) return cli_no_memory();
-    int code = cli_method_options_make(of_methods);
+    int code = cli_method_options_make(of_methods, NULL);
     if (code == CLI_DONE) code = run(of_methods, count, arguments);
     cli_method_options_free(of_methods);
     free(of_methods);

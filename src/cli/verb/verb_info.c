@@ -123,12 +123,13 @@ static void add_column(gram_string *text, const gram_column *column, int scaled)
         gram_string_add(text, "as it is\n");
 }
 
-static void add_columns(cli_session *session, gram_string *text, const gram_preparation *preparation)
+static void add_columns(cli_session *session, gram_string *text, const char *heading,
+                        const gram_preparation *preparation)
 {
     if (!preparation) return;
     const gram_preparation_description *known = gram_preparation_describe(preparation);
     const int64_t count = known->feature_count;
-    cli_add_heading(session, text, "Features");
+    cli_add_heading(session, text, heading);
     if (known->scaled) gram_string_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
     for (int64_t f = 0; f < count && f < MOST_COLUMNS; f++) add_column(text, &known->features[f], known->scaled);
     if (count > MOST_COLUMNS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
@@ -145,8 +146,9 @@ static void add_model(gram_string *text, const info_state *state)
     cli_add_label(text, "method");
     gram_string_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
     if (preparation) {
-        gram_string_add(text, " of ");
-        cli_add_targets(text, gram_preparation_describe(preparation));
+        const gram_preparation_description *known = gram_preparation_describe(preparation);
+        if (known->target_count > 0) gram_string_add(text, " of ");
+        if (known->target_count > 0) cli_add_targets(text, known);
         gram_string_add(text, " on ");
         cli_add_features(text, gram_preparation_describe(preparation));
     }
@@ -168,7 +170,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     const info_state *state = report_;
     add_model(text, state);
     cli_model_report_print(session, text, &state->report);
-    add_columns(session, text, gram_model_preparation(state->model));
+    add_columns(session, text, "Features", gram_model_preparation(state->model));
+    add_columns(session, text, "Features of the second view", gram_model_second_preparation(state->model));
     cli_words_print(session, text, &state->words);
     if (state->words.tools[GRAM_TOOL_SCIKIT_LEARN].length > 0) add_alpha(text, state);
 }

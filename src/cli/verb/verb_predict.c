@@ -14,6 +14,7 @@
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/score_report.h"
+#include "cli/report/value_rows.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
@@ -40,6 +41,8 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings,
                    "drop rows with missing values, or use the mean (default: as fitted)"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
+    CLI_ROW("view", CLI_TEXT, PLACE(wish.view), "NAME",
+            "of models of two views: which of them DATA has (default: both)"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
@@ -47,7 +50,8 @@ static const cli_usage usage = {
     "predict",
     "M.gram DATA",
     "Predicts with a model that `gram fit` wrote: one row for each row of DATA, in order, as CSV with the column "
-    "`mean`\n(`mean_NAME` for several targets), or `label` for classifiers. A row that is dropped for a missing value "
+    "`mean`\n(`mean_NAME` for several targets), `label` for classifiers and clusters, or coordinates (`pc1`, ...). A "
+    "row that is dropped for a missing value "
     "gives an empty field. Columns are found\nby name; those that the model does not know are ignored. Where DATA has "
     "the target, scores are printed: beside the\npredictions on standard error, or on standard output if the "
     "predictions go to a file (-o). With --json the scores\nare one JSON object on standard output, and predictions "
@@ -93,7 +97,7 @@ typedef struct predict_state {
 /* --missing overrides what the model was fitted with. */
 static gram_status choose_preparation(cli_session *session, predict_state *state)
 {
-    gram_preparation *own = gram_model_preparation(state->model);
+    gram_preparation *own = gram_predictor_preparation(state->predictor);
     gram_preparation_description changed = *gram_preparation_describe(own);
     if (state->own->missing.value == AS_FITTED) {
         state->preparation = gram_preparation_retain(own);
@@ -122,10 +126,11 @@ static int open_model(cli_session *session, predict_state *state)
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", state->model_file);
+    code = open_predictor(session, state);
+    if (code != CLI_DONE) return code;
     const gram_status status = choose_preparation(session, state);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    code = open_predictor(session, state);
-    return code == CLI_DONE ? cli_sample_begin(session, &state->sample) : code;
+    return cli_sample_begin(session, &state->sample);
 }
 
 static int unread(cli_session *session, gram_status status)
@@ -143,36 +148,6 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 }
 
 /* ---- one piece ---- */
-
-static void add_header(const predict_state *state, gram_string *text)
-{
-    for (int64_t j = 0; j < state->columns->count; j++) {
-        gram_string_add_field(text, state->columns->names[j]);
-        gram_string_add(text, j + 1 < state->columns->count ? "," : "\n");
-    }
-}
-
-/* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
-static void add_values(const predict_state *state, gram_string *text, const double *values)
-{
-    char number[GRAM_NUMBER_SIZE];
-    if (!values && state->columns->count == 1) gram_string_add(text, "\"\"");
-    if (values && state->columns->classes->count > 0)
-        gram_string_add_field(text, state->columns->classes->names[(int64_t)values[0]]);
-    for (int64_t j = values && state->columns->classes->count > 0; j < state->columns->count; j++)
-        gram_string_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
-    gram_string_add(text, "\n");
-}
-
-static void add_rows(const predict_state *state, const gram_prepared *data, const double *values, gram_string *text)
-{
-    int64_t i = 0;
-    for (int64_t row = 0; row < data->table_rows; row++) {
-        const int kept = i < data->n && (!data->rows || data->rows[i] == row);
-        add_values(state, text, kept ? values + i * state->columns->ld : NULL);
-        i += kept;
-    }
-}
 
 static void find_range(predict_state *state, const gram_prepared *data)
 {
@@ -213,8 +188,8 @@ static int write_piece(predict_state *state, const gram_prepared *data, const do
 {
     gram_string text = {0};
     if (!state->streaming) return CLI_DONE;
-    if (state->rows == 0) add_header(state, &text);
-    add_rows(state, data, f, &text);
+    if (state->rows == 0) cli_add_value_names(&text, state->columns);
+    cli_add_value_rows(&text, state->columns, data, f, state->columns->ld);
     const int code = cli_stream_put(&state->stream, &text);
     gram_string_free(&text);
     return code;

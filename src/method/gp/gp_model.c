@@ -77,6 +77,11 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(keep_factor),
      .help = "the model keeps its factor, n^2/2 numbers, above 1,000 rows too: --std is quicker",
      .help_no = "it keeps none, however small"},
+    {.name = "noise-prior",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(noise_prior),
+     .help_no = "tune by the likelihood alone: no weak prior holds the noise off 0",
+     .otherwise = "yes"},
     {.name = "row-noise",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(row_noise),
@@ -245,11 +250,13 @@ done:
 static gram_status tune(gram_learning *learning, gram_kernel *start)
 {
     enum { MATRICES = 2 };
+    const gp_settings *own = learning->settings;
     gp_state *state = learning->own;
     gram_gp_tune_options options;
     gram_gp_tune_options_init(&options, sizeof options);
     options.objective = learning->tuning == GRAM_TUNING_LOO ? GRAM_GP_OBJECTIVE_LOO : GRAM_GP_OBJECTIVE_ML;
     options.noise_fixed = state->noise_given;
+    options.noise_prior = own->noise_prior;
     options.ard = gram_learning_ard(learning);
     options.rows = gram_learning_tuning_rows(learning, MATRICES);
     state->tuned.size = sizeof state->tuned;
@@ -351,6 +358,7 @@ static void report_noise(gram_report *report)
     gram_report_value(report, GRAM_FINE, sqrt(gram_report_number(report, "noise")));
     if (gram_report_number(report, "target_scale") != 1)
         gram_report_part(report, "that of the target", "target_scale", GRAM_FINE);
+    if (gram_report_number(report, "noise_prior") > 0) gram_report_add(report, "; held off 0 by a weak prior");
     if (mean) gram_report_add(report, "; mean: %s", mean);
     if (isnan(gram_report_number(report, "constant_std"))) return;
     gram_report_row(report, "  constant");
@@ -366,6 +374,7 @@ static void report_likelihood(gram_report *report)
     gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);
     gram_report_part(report, "standard error", "likelihood_error", GRAM_ROUGH);
     gram_report_part(report, "at least", "bound", GRAM_FINE + 3);
+    if (gram_report_number(report, "noise_prior") > 0) gram_report_add(report, ", the prior of the noise not in it");
 }
 
 static void report_gp(gram_report *report)

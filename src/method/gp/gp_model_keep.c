@@ -141,6 +141,7 @@ static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
     gram_keep_integer(keeper, "evaluations", state->tuned.evaluations);
     gram_keep_number(keeper, "criterion", state->tuned.value);
     gram_keep_integer(keeper, "at_bound", state->tuned.at_bound);
+    gram_keep_integer(keeper, "noise_prior", state->tuned.noise_held);
     if (state->tuned.diagnosis[0]) gram_keep_text(keeper, "diagnosis", state->tuned.diagnosis);
 }
 
