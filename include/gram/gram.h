@@ -6,6 +6,7 @@
 #ifndef GRAM_GRAM_H
 #define GRAM_GRAM_H
 
+#include <gram/bayes.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/conditional.h>

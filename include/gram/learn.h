@@ -191,7 +191,9 @@ typedef struct gram_columns {
     int64_t probability;         /* the first of as many columns, NaN if the model has none */
     int64_t score;               /* of two classes: grows with the second */
     int64_t std, lower, upper;
-    double half_width;   /* of the interval in standard deviations; of 95 % if none is asked for */
+    double
+        half_width; /* of the interval in standard deviations (of Student's t: in scales); of 95 % if none is asked for */
+    double freedom;      /* predictions are Student's t with so many degrees of freedom; 0: normal */
     int64_t term;        /* mean and deviation of each term of the kernel, from here on */
     int64_t level_count; /* quantiles: the first columns, of these levels */
     const double *levels;
@@ -205,8 +207,9 @@ GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predic
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 
-/* Do predictions of the model have intervals about their mean? */
+/* Do predictions of the model have intervals about their mean? Is it the posterior of a Gaussian process, to draw from? */
 GRAM_API int gram_model_has_intervals(const gram_model *model);
+GRAM_API int gram_model_is_process(const gram_model *model);
 
 /* All in one, from features as they are: values gets the `count` columns. For models of numeric features. */
 GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,

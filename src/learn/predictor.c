@@ -210,6 +210,12 @@ int gram_model_has_intervals(const gram_model *model)
     return method && method->intervals;
 }
 
+int gram_model_is_process(const gram_model *model)
+{
+    const gram_method *method = gram_method_of_model(model);
+    return method && method->process;
+}
+
 /* ---- all in one ---- */
 
 /* Features as they are become prepared ones. */

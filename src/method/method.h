@@ -170,6 +170,7 @@ struct gram_method {
     unsigned tasks;          /* bit 1 << gram_task */
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */
+    int process;             /* its models are posteriors of Gaussian processes: functions can be drawn from them */
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const char *refuses;     /* an option of every method that this one does not take, or NULL */

@@ -140,7 +140,7 @@ bad 2 '--tune ml is of krr and gp, not of logistic'
 run fit rings.csv --method svm --tune loo
 bad 2 'not of svm'
 run fit rings.csv --method svm --lambda 0.1
-bad 2 '--lambda is an option of krr, gp and logistic, not of svm'
+bad 2 '--lambda is an option of krr, gp, bayes and logistic, not of svm'
 run fit curve.csv --method logistic --quiet
 bad 2 '--method logistic is not for regression'
 run predict svm.gram rings.csv --std

@@ -180,6 +180,29 @@ static void of_machine(void **state)
     gram_context_destroy(context);
 }
 
+/* Norms of machines from their values, against all pairs of support vectors; of several functions the root of the sum. */
+static void norms_of_machines(void **state)
+{
+    (void)state;
+    static const char *const OPTIONS[][5] = {{"method=svm", "kernel=2*rbf(ell=0.7)", "C=3", NULL},
+                                             {"method=svm", "kernel=rbf(ell=0.7) + 0.3*white", "C=3", NULL},
+                                             {"method=svm", "svm=nu", "kernel=rbf(ell=0.7)", "nu=0.2", NULL},
+                                             {"method=svm", "kernel=rbf(ell=0.7)", "task=regression", "C=2", NULL}};
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    risk_data data;
+    make_data(&data);
+    for (int i = 0; i < N; i++) data.labels[i] = data.x[D * i] < -0.4 ? 0 : data.x[D * i + 1] < 0 ? 1 : 2;
+    for (size_t k = 0; k < sizeof OPTIONS / sizeof *OPTIONS; k++) {
+        double norms[3] = {0};
+        gram_model *model = learn(context, &data, k < 3, OPTIONS[k]);
+        assert_int_equal(gram_function_outputs(gram_model_function(model)), k < 3 ? 3 : 1);
+        OK(context, gram_function_norm(context, gram_model_function(model), norms));
+        near_fact(model, "norm", sqrt(norms[0] * norms[0] + norms[1] * norms[1] + norms[2] * norms[2]));
+        gram_model_destroy(model);
+    }
+    gram_context_destroy(context);
+}
+
 /* What is said of a fit: norm, bound, ramp loss. */
 typedef struct sayings {
     int classes;
@@ -230,8 +253,8 @@ static void when(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_krr), cmocka_unit_test(of_krr_by_stability),
-                                       cmocka_unit_test(of_logistic), cmocka_unit_test(of_machine),
-                                       cmocka_unit_test(when)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_krr),     cmocka_unit_test(of_krr_by_stability), cmocka_unit_test(of_logistic),
+        cmocka_unit_test(of_machine), cmocka_unit_test(norms_of_machines),   cmocka_unit_test(when)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

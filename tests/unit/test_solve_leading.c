@@ -193,12 +193,30 @@ static void lost_columns(void **state)
     free(q), free(b);
 }
 
+/* A'B by chunks of rows and by strips of columns. */
+static void inner_products(void **state)
+{
+    enum { M = 1100, P = 230, B = 7 };
+    gram_context *context = *state;
+    double *a = test_random(1, M * P, -1, 1), *b = test_random(2, M * B, -1, 1), *c = test_numbers(P * B);
+    for (int64_t p = 5; p <= P; p += P - 5) {
+        OK(context, gram_tall_inner(context, (gram_tall){M, p, P, a}, (gram_tall){M, B, B, b}, c, B));
+        for (int64_t i = 0; i < p * B; i++) {
+            double sum = 0;
+            for (int64_t r = 0; r < M; r++) sum += a[r * P + i / B] * b[r * B + i % B];
+            assert_true(fabs(sum - c[i]) < 1e-12 * M);
+        }
+    }
+    free(a), free(b), free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decaying_spectra),    cmocka_unit_test(equal_and_missing),
         cmocka_unit_test(indefinite_and_slow), cmocka_unit_test(small_ones_are_dense),
         cmocka_unit_test(any_threads),         cmocka_unit_test(lost_columns),
+        cmocka_unit_test(inner_products),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

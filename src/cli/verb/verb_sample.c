@@ -37,7 +37,7 @@ static const cli_usage usage = {
     "sample",
     "E|M.gram --grid a:b:n",
     "Draws functions from the Gaussian process with mean 0 and the kernel E, or from the posterior of a model that\n"
-    "`gram fit` wrote with a method that predicts intervals, jointly at all points, and prints them as CSV: the "
+    "`gram fit` wrote for a Gaussian process, jointly at all points, and prints them as CSV: the "
     "point, then one column for each draw.\nThe same seed gives the same draws. Numbers left out in E are set by the "
     "median heuristic. Kernels on the line with a\nfinite state (matern(nu=1.5), min, ...) are drawn exactly in O(n); "
     "others jointly up to 5,000 points, and beyond as sums\nof cosines with random frequencies.\n",
@@ -93,8 +93,8 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
 {
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
-    if (!gram_model_has_intervals(state->model))
-        return cli_fail(CLI_WRONG_USE, "Models of methods that predict intervals can be drawn from.",
+    if (!gram_model_is_process(state->model))
+        return cli_fail(CLI_WRONG_USE, "Models of Gaussian processes can be drawn from.",
                         "sample: %s is a model of the method %s", path, gram_model_method(state->model));
     if (!gram_model_preparation(state->model))
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",

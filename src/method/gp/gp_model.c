@@ -409,6 +409,7 @@ const gram_method gram_method_gp = {
     .variant = "the likelihood gaussian",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
+    .process = 1,
     .kernel = "const*rbf",
     .tuning = GRAM_TUNING_ML,
     .python = {[GRAM_TASK_REGRESSION] = "GaussianProcessRegressor"},

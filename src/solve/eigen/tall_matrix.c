@@ -12,7 +12,7 @@
 #include "base/lapack.h"
 #include "base/sweep.h"
 
-enum { CHUNK = 512, MOST_CHUNKS = 64, PASSES = 8, RANDOM_STREAM = 0x74616C6C };
+enum { CHUNK = 512, MOST_CHUNKS = 64, STRIP = 96, PASSES = 8, RANDOM_STREAM = 0x74616C6C };
 
 static int64_t chunk_of(int64_t n)
 {
@@ -55,6 +55,25 @@ static gram_status inner_task(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
+/* Some columns of A with all of B, along all rows. */
+static gram_status strip_task(void *argument, const gram_worker *worker)
+{
+    const product *p = argument;
+    const int64_t first = worker->task * STRIP, left = p->a.columns - first;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(left < STRIP ? left : STRIP), (int)p->b.columns,
+                (int)p->a.n, 1, p->a.data + first, (int)p->a.ld, p->b.data, (int)p->b.ld, 0, p->parts + first * p->ldc,
+                (int)p->ldc);
+    return GRAM_OK;
+}
+
+/* Parts of the sums would be larger than the matrices. */
+static gram_status inner_by_strips(gram_context *context, product *p)
+{
+    const gram_sweep sweep = {
+        .what = "inner products", .tasks = (p->a.columns + STRIP - 1) / STRIP, .run = strip_task, .argument = p};
+    return gram_sweep_run(context, &sweep);
+}
+
 gram_status gram_tall_inner(gram_context *context, gram_tall a, gram_tall b, double *c, int64_t ldc)
 {
     gram_status status = GRAM_OK;
@@ -62,6 +81,7 @@ gram_status gram_tall_inner(gram_context *context, gram_tall a, gram_tall b, dou
     const int64_t chunks = chunks_of(a.n), size = a.columns * b.columns;
     const gram_sweep sweep = {.what = "inner products", .tasks = chunks, .run = inner_task, .argument = &p};
     if (size == 0) return GRAM_OK;
+    if (a.columns >= 2 * STRIP) return inner_by_strips(context, &(product){.a = a, .b = b, .ldc = ldc, .parts = c});
     TRY(gram_take(context, "inner products", chunks * size, sizeof *p.parts, (void **)&p.parts));
     TRY(gram_sweep_run(context, &sweep));
     for (int64_t i = 0; i < a.columns; i++)
