@@ -159,8 +159,8 @@ typedef struct gram_gp_report {
         trace_error; /* inducing: tr(K - Q)/tr(K), what the inducing points do not explain; cg: of its preconditioner */
     double jitter;   /* that a factor needed: inducing, and exact without rows that could be made one */
     double condition; /* exact: infinite where the rank is less than n */
-    double
-        residual; /* |y - m - A a|/|y - m|, A without any jitter; over the deviation of y where m is much larger than y */
+    /* |y - m - A a|/|y - m|, A without any jitter; over the deviation of y where m is much larger than y */
+    double residual;
     double backward_error;
     double train_rmse, train_r2;
     double loo_rmse, loo_r2; /* exact up to 5,000 rows, and markov */
