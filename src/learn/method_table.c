@@ -84,7 +84,7 @@ const gram_method *gram_method_of_model(const gram_model *model)
 
 const char *gram_method_list(gram_method_filter is_so, const void *argument, const char *last, char *text, size_t size)
 {
-    const char *names[COUNT];
+    const char *names[COUNT] = {NULL};
     int count = 0;
     size_t length = 0;
     for (int i = 0; i < COUNT; i++) {

@@ -37,6 +37,13 @@ int cli_thin(int count, char **arguments);
 /* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
 int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+enum { CLI_MESSAGE_SIZE = 6000 }; /* what is longer is cut off */
+
+/* Makes a text harmless to a terminal, which would obey the control characters that a name in a file may hold: each becomes
+ * a question mark. Line ends stay unless lines are to be tamed, too; bold and plain stay, which are our own. */
+typedef enum cli_taming { CLI_TAME_CONTROLS, CLI_TAME_LINES } cli_taming;
+void cli_tame(char *text, size_t length, cli_taming taming);
+
 /* For memory that is not the context's. Returns CLI_OVER_LIMIT after a message. */
 int cli_no_memory(void);
 
@@ -111,8 +118,8 @@ int cli_aside_close(const char *path, cli_aside *aside, int code);
 int cli_output_check(const char *path);
 
 /* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
- * that went away early is not a failure. */
-int cli_write(const cli_common *common, const gram_string *text);
+ * that went away early is not a failure. What goes to a terminal is tamed. */
+int cli_write(const cli_common *common, gram_string *text);
 
 /* The same piece by piece, for results that are never held whole. */
 typedef struct cli_stream {
@@ -125,7 +132,7 @@ typedef struct cli_stream {
 
 /* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
 int cli_stream_open(const char *path, cli_stream *stream);
-int cli_stream_put(cli_stream *stream, const gram_string *text);
+int cli_stream_put(cli_stream *stream, gram_string *text);
 int cli_stream_close(cli_stream *stream, int code);
 
 #endif

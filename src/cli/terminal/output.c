@@ -46,14 +46,32 @@ static int cannot_write(const char *path)
                     path, strerror(errno));
 }
 
-static int write_to(int descriptor, const char *path, const gram_string *text)
+void cli_tame(char *text, size_t length, cli_taming taming)
 {
+    static const char BOLD[] = "\033[1m", PLAIN[] = "\033[0m";
+    const size_t own = sizeof BOLD - 1;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i], next = i + 1 < length ? (unsigned char)text[i + 1] : 0;
+        if (length - i >= own && (memcmp(text + i, BOLD, own) == 0 || memcmp(text + i, PLAIN, own) == 0)) {
+            i += own - 1;
+            continue;
+        }
+        const int is_line = (c == '\n' || c == '\t') && taming == CLI_TAME_CONTROLS;
+        const int is_wide = c == 0xC2 && next >= 0x80 && next < 0xA0; /* U+0080 .. U+009F, which some terminals obey */
+        if (is_wide) text[i + 1] = '?';
+        if (is_wide || ((c < ' ' || c == 0x7F) && !is_line)) text[i] = '?';
+    }
+}
+
+static int write_to(int descriptor, const char *path, gram_string *text)
+{
+    if (isatty(descriptor)) cli_tame(text->data, text->length, CLI_TAME_CONTROLS);
     if (cli_write_fully(descriptor, text->data, text->length) == 0) return CLI_DONE;
     return errno == EPIPE ? CLI_DONE : cannot_write(path);
 }
 
 /* A device or a pipe is written as it is. */
-static int write_device(const char *path, const gram_string *text)
+static int write_device(const char *path, gram_string *text)
 {
     const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot_write(path);
@@ -107,7 +125,7 @@ static int write_file(const char *path, const gram_string *text)
     return cli_aside_close(path, &aside, code);
 }
 
-int cli_write(const cli_common *common, const gram_string *text)
+int cli_write(const cli_common *common, gram_string *text)
 {
     struct stat facts;
     if (text->failed || !text->data)
@@ -132,10 +150,11 @@ int cli_stream_open(const char *path, cli_stream *stream)
     return code;
 }
 
-int cli_stream_put(cli_stream *stream, const gram_string *text)
+int cli_stream_put(cli_stream *stream, gram_string *text)
 {
     if (text->failed) return cli_no_memory();
     if (stream->gone || text->length == 0) return CLI_DONE;
+    if (isatty(stream->descriptor)) cli_tame(text->data, text->length, CLI_TAME_CONTROLS);
     if (cli_write_fully(stream->descriptor, text->data, text->length) == 0) return CLI_DONE;
     stream->gone = errno == EPIPE && !stream->is_aside;
     return stream->gone ? CLI_DONE : cannot_write(stream->path ? stream->path : "standard output");

@@ -47,14 +47,16 @@ static double now(void)
 
 /* ---- messages ---- */
 
+/* A message is one line, whatever the names in it hold. */
 int cli_fail(int code, const char *help, const char *format, ...)
 {
+    char message[CLI_MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    (void)fprintf(stderr, "gram: ");
-    (void)vfprintf(stderr, format, arguments);
-    (void)fprintf(stderr, "\n");
+    (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    cli_tame(message, strlen(message), CLI_TAME_LINES);
+    (void)fprintf(stderr, "gram: %s\n", message);
     if (help) (void)fprintf(stderr, "%s\n", help);
     return code;
 }

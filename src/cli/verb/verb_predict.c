@@ -322,8 +322,10 @@ static int print_report(cli_session *session, const predict_state *state)
         return cli_report_print(session, state, write_json, write_table);
     write_table(session, state, &text);
     cli_session_clear(session);
-    if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data)
+    if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data) {
+        cli_tame(text.data, text.length, CLI_TAME_CONTROLS);
         (void)fprintf(stderr, "%s", text.data);
+    }
     gram_string_free(&text);
     return CLI_DONE;
 }

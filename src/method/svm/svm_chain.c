@@ -156,27 +156,29 @@ static size_t whole(size_t bytes)
     return (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
 }
 
-static void *carve(char **place, int64_t count, size_t size)
+/* The next array of the memory at `start`; NULL has none, and `used` only grows. */
+static void *carve(char *start, size_t *used, int64_t count, size_t size)
 {
-    char *start = *place;
-    *place += whole((size_t)count * size);
-    return start;
+    char *place = start ? start + *used : NULL;
+    *used += whole((size_t)count * size);
+    return place;
 }
 
 /* Bytes for this many variables; they are divided unless `core` is NULL. */
 static size_t divide_core(int64_t count, char *start, core *out)
 {
-    char *place = start;
+    size_t used = 0;
     core made = {0};
-    made.k = carve(&place, count * count, sizeof(float));
-    made.members = carve(&place, count, sizeof(int64_t));
-    made.points = carve(&place, count, sizeof(int64_t));
+    made.k = carve(start, &used, count * count, sizeof(float));
+    made.members = carve(start, &used, count, sizeof(int64_t));
+    made.points = carve(start, &used, count, sizeof(int64_t));
     double **numbers[] = {&made.c, &made.lower, &made.upper, &made.b, &made.f, &made.moved};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = carve(&place, count, sizeof(double));
-    made.rows = carve(&place, count, sizeof *made.rows);
-    made.scratch = place;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = carve(start, &used, count, sizeof(double));
+    made.rows = carve(start, &used, count, sizeof *made.rows);
+    made.scratch = carve(start, &used, 0, 1);
     if (out) *out = made;
-    return (size_t)(place - start) + gram_smo_scratch(count, WIDTH);
+    return used + gram_smo_scratch(count, WIDTH);
 }
 
 static int64_t enough_of(const gram_svm_chains *t, int64_t count)

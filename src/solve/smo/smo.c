@@ -92,33 +92,34 @@ static int64_t leading(int64_t size)
     return size + GRAM_SMO_LANES;
 }
 
-static void *carve(char **place, int64_t count, size_t size)
+/* The next array of the memory at `start`; NULL has none, and `used` only grows. */
+static void *carve(char *start, size_t *used, int64_t count, size_t size)
 {
-    char *start = *place;
-    *place += ((size_t)count * size + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
-    return start;
+    char *place = start ? start + *used : NULL;
+    *used += ((size_t)count * size + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    return place;
 }
 
 /* Divides the memory; with NULL as its start it only measures. */
 static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
 {
     const int64_t size = padded(width);
-    char *place = start;
-    s->v = carve(&place, count, sizeof(double));
-    s->candidates = carve(&place, 2 * count + 2, sizeof(candidate));
-    s->chosen = carve(&place, count, 1);
-    s->matrix = carve(&place, size * leading(size), sizeof(float));
+    size_t used = 0;
+    s->v = carve(start, &used, count, sizeof(double));
+    s->candidates = carve(start, &used, 2 * count + 2, sizeof(candidate));
+    s->chosen = carve(start, &used, count, 1);
+    s->matrix = carve(start, &used, size * leading(size), sizeof(float));
     float **short_arrays[] = {&s->block.diagonal, &s->block.v, &s->block.rise, &s->block.fall};
     double **long_arrays[] = {&s->block.b, &s->block.lower, &s->block.upper, &s->before, &s->weights};
     for (size_t i = 0; i < sizeof short_arrays / sizeof *short_arrays; i++)
-        *short_arrays[i] = carve(&place, size, sizeof(float));
+        *short_arrays[i] = carve(start, &used, size, sizeof(float));
     for (size_t i = 0; i < sizeof long_arrays / sizeof *long_arrays; i++)
-        *long_arrays[i] = carve(&place, size, sizeof(double));
-    s->set = carve(&place, size, sizeof(int64_t));
-    s->kept = carve(&place, size, sizeof(int64_t));
-    s->points = carve(&place, size, sizeof(int64_t));
-    s->rows = carve(&place, size, sizeof *s->rows);
-    return (size_t)(place - start);
+        *long_arrays[i] = carve(start, &used, size, sizeof(double));
+    s->set = carve(start, &used, size, sizeof(int64_t));
+    s->kept = carve(start, &used, size, sizeof(int64_t));
+    s->points = carve(start, &used, size, sizeof(int64_t));
+    s->rows = carve(start, &used, size, sizeof *s->rows);
+    return used;
 }
 
 size_t gram_smo_scratch(int64_t count, int64_t width)

@@ -42,7 +42,7 @@ static void close_level(gram_tuning *t, int which, void *work)
 static void copy_rows(const gram_level *level, const gram_gp_options *all, level_work *w)
 {
     const int64_t n = level->sample.n, columns = all->columns;
-    double *row_noise = w->numbers, *basis = w->numbers + (all->row_noise ? n : 0);
+    double *row_noise = w->numbers, *basis = all->row_noise ? w->numbers + n : w->numbers;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = level->rows[i];
         if (all->row_noise) row_noise[i] = all->row_noise[row];
