@@ -126,7 +126,7 @@ gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_
 {
     const char *name = ridge->lambda == 0 ? "lambda" : ridge->noise == 0 ? "noise" : ridge->alpha == 0 ? "alpha" : NULL;
     if (!name) return GRAM_OK;
-    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here; --method krr interpolates.",
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here.",
                               "--%s '0' is not allowed", name);
 }
 

@@ -43,5 +43,5 @@ run cluster few.csv -k 2 --method spectral --kernel linear --quiet
 bad 3 'spectral clustering needs a sum above 0'
 run predict rings.gram circles.csv --std
 bad 2 '--std'
-run fit blobs.csv --method kmeans -k 2 --nu 0.5
+run fit blobs.csv --method kmeans --nu 0.5
 bad 2 '--nu is an option of svm'

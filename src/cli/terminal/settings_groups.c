@@ -19,6 +19,7 @@ static void add_option(cli_method_options *made, cli_group *group, int64_t index
     made->failed |= name->failed || help->failed;
     made->options[group - made->groups][group->count++] = (cli_option){
         .name = name->data,
+        .letter = name->length == 1 ? name->data[0] : '\0',
         .type = no                                   ? CLI_NO
                 : option->kind == GRAM_OPTION_SWITCH ? CLI_YES
                                                      : CLI_SETTING,
