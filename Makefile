@@ -13,6 +13,7 @@ help:
 	@echo "make demo              build gram and show it at work"
 	@echo "make test              builds the release and runs its tests"
 	@echo "make test-sanitizers   the same tests under the address and undefined-behaviour sanitizers"
+	@echo "make test-threads      several threads at once under the thread sanitizer"
 	@echo "make test-long         large statistical runs, long fuzzing, big n"
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -39,6 +40,10 @@ test:
 test-sanitizers:
 	@scripts/setup test
 	@tests/run sanitizers
+
+test-threads:
+	@scripts/setup test
+	@tests/run threads
 
 test-long:
 	@scripts/setup test
@@ -70,4 +75,4 @@ install: build
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-long bench fuzz lint format exports install clean
+.PHONY: help build demo test test-sanitizers test-threads test-long bench fuzz lint format exports install clean

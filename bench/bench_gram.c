@@ -281,7 +281,7 @@ static void tune(int64_t n, int64_t d)
     gram_kernel *kernel = make_kernel("rbf"), *tuned;
     data x = make_points(SEED_X, n, d, 0);
     double *y = friedman(x.numbers, n, d), lambda;
-    gram_tune_report report = {.size = sizeof report};
+    gram_krr_tune_report report = {.size = sizeof report};
 
     const meter before = start_meter();
     must(gram_krr_tune(context, kernel, x.points, 1, y, 1, NULL, &tuned, &lambda, &report));
@@ -348,7 +348,10 @@ static void read_csv(const char *path)
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (argc == 2 && !strcmp(argv[1], "about"))
         about();
     else if (argc == 5 && !strcmp(argv[1], "matrix"))

@@ -39,6 +39,14 @@ if(GRAM_SANITIZE)
     add_link_options(-fsanitize=${GRAM_SANITIZE} -fno-sanitize-recover=all)
 endif()
 
+# The fuzz targets tell which lines of these folders they reach (`tests/fuzz/run coverage`).
+function(gram_count_lines sources)
+    set(counted ${${sources}})
+    list(FILTER counted INCLUDE REGEX "/src/(data|model)/")
+    set_source_files_properties(${counted} PROPERTIES COMPILE_OPTIONS "-fprofile-instr-generate;-fcoverage-mapping")
+    add_link_options(-fprofile-instr-generate)
+endfunction()
+
 # A file NAME_avx2.c is compiled for AVX2 and FMA; the library calls it only where the processor has both. Elsewhere
 # than on x86-64 it is left out.
 function(gram_instruction_sets sources)

@@ -1,9 +1,14 @@
-# The fuzz targets with libFuzzer; `make fuzz` runs them.
+# The fuzz targets with libFuzzer; `make fuzz` runs them. The folders that read files count their lines (cmake/options.cmake).
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.c)
 foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE gram_flags gram_static gram_dependencies)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    if(name STREQUAL fuzz_command)
+        target_sources(${name} PRIVATE ${gram_command_parts})
+        target_compile_definitions(${name} PRIVATE GRAM_VERSION="${PROJECT_VERSION}")
+    endif()
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer -fprofile-instr-generate)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 endforeach()

@@ -23,9 +23,9 @@ GRAM_BEGIN
 typedef struct gram_folds_options {
     size_t size;
     int64_t folds;         /* at least 2; default 5 */
-    const int64_t *label;  /* n classes 0, 1, ... below n that are spread evenly over the folds; NULL (default): none */
+    const int64_t *labels; /* n classes 0, 1, ... below n that are spread evenly over the folds; NULL (default): none */
     const int64_t *groups; /* n numbers, any; NULL (default): none */
-    int ordered; /* rows are in order of time, the oldest first; not with groups; label is not used; default 0 */
+    int ordered; /* rows are in order of time, the oldest first; not with groups; labels are not used; default 0 */
 } gram_folds_options;
 
 GRAM_API void gram_folds_options_init(gram_folds_options *options, size_t size);

@@ -3,7 +3,7 @@
  * Structs whose first member is `size_t size` may get further members at their end in later versions, and programs that
  * were built with the shorter struct still work. size is sizeof of the struct as the caller knows it. A caller's struct
  * gets it from gram_X_init, where there is one, which also fills in the defaults; a report or result without it is
- * declared as `gram_tune_report report = {.size = sizeof report};`. Then
+ * declared as `gram_krr_tune_report report = {.size = sizeof report};`. Then
  *
  *     options are read as far as their size says, the members beyond have their defaults;
  *     reports are written as far as their size says, and size itself stays;

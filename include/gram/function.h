@@ -27,7 +27,7 @@ GRAM_API gram_status gram_function_create(gram_context *context, gram_kernel *ke
 GRAM_API gram_function *gram_function_retain(gram_function *function);
 GRAM_API void gram_function_release(gram_function *function);
 
-/* What it is made of; all belong to the function. Coefficients are row-major with a stride of `outputs`. */
+/* What it is made of; all belong to the function. Coefficients are row-major with ld = `outputs`. */
 GRAM_API gram_kernel *gram_function_kernel(const gram_function *function);
 GRAM_API gram_points *gram_function_centres(const gram_function *function);
 /* The centres as an array, row-major without gaps: f64, or NULL if they are f32 (and the other way round). */
@@ -91,9 +91,24 @@ GRAM_API double gram_bound_squared_risk_fitted(double norm, double radius, doubl
 GRAM_API double gram_bound_classification_risk(double bound, double radius, double delta, int64_t n);
 GRAM_API double gram_bound_classification_risk_fitted(double norm, double radius, double delta, int64_t n);
 
-/* In expectation, by stability: KRR with lambda = (R Y/B) sqrt(100/(3 n)) has squared risk <= inf over |f| <= B plus
- * R B Y sqrt(300/n). */
+/* The least of several bounds that hold together with probability 1 - delta, so that it may be chosen after the data were
+ * seen. `most` is a radius that was fixed beforehand and that f is known to stay within: Y/sqrt(lambda) for the squared loss,
+ * 1/sqrt(lambda) for the hinge, sqrt(log(2)/lambda) for the logistic loss, since f = 0 is no better. The balls have B = most/2^j
+ * >= norm, j = 0, 1, 2, ..., and the shares delta/((j + 1) (j + 2)) of delta, which add up to it. With most = INFINITY they are those
+ * of ..._fitted. NaN also for a norm above `most`. Unless NULL, *ball gets the B of the least. */
+GRAM_API double gram_bound_squared_risk_best(double norm, double most, double radius, double target, double delta,
+                                             int64_t n, double *ball);
+GRAM_API double gram_bound_classification_risk_best(double norm, double most, double radius, double delta, int64_t n,
+                                                    double *ball);
+
+/* In expectation over the sample, by stability, for functions without an unpenalised part: KRR with
+ * lambda = (R Y/B) sqrt(100/(3 n)), n lambda >= 4 R^2, has squared risk <= inf over |f| <= B plus R B Y sqrt(300/n). */
 GRAM_API double gram_bound_stability(double bound, double radius, double target, int64_t n);
+
+/* A support vector machine with lambda = (R/B) sqrt(2/n), lambda = 1/(2 n C): 0-1 risk <= inf of the hinge risk over |f| <= B
+ * plus 2 R B sqrt(2/n). The same for the risk of any other convex loss that is Lipschitz with constant 1, such as the logistic
+ * loss, by its own inf. */
+GRAM_API double gram_bound_stability_hinge(double bound, double radius, int64_t n);
 
 GRAM_END
 

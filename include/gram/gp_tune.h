@@ -42,11 +42,18 @@ typedef struct gram_gp_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the objective is
      * better than with one for all by more than the extra numbers explain (log(n)/2 for each) */
     int ard;
-    int64_t rows;        /* tune on at most this many rows; default 3,000. gram_markov_tune takes all */
-    int64_t restarts;    /* descents from different starts on a small sample of the rows, at most; default 3 */
-    int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 500 */
+    int64_t rows; /* tune on at most this many rows; default 3,000. gram_markov_tune takes all */
+    /* descents from different starts on a small sample of the rows, at most; default 3. Up to 200 rows in all there are 12
+     * more with one length-scale and 8 more with one per column, up to 600 as many as take the same time */
+    int64_t restarts;
+    int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 2,000 */
     int64_t prior_count;
     const gram_gp_prior *priors;
+    /* 1 (default): a weak prior holds the noise off 0, as heavy as half the logarithm of one row's variance: the log density
+     * -log(1 + a/noise)/2 is added, a being 1 % of the variance of y. On few rows the likelihood alone often says nothing
+     * against a noise of 0. 0: none. It is not used where many rows outweigh it (above 600, of gram_markov_tune 4,500), the
+     * noise is fixed or has a prior above, nor beside row_noise or white() in the kernel */
+    int noise_prior;
 } gram_gp_tune_options;
 
 GRAM_API void gram_gp_tune_options_init(gram_gp_tune_options *options, size_t size);
@@ -65,6 +72,7 @@ typedef struct gram_gp_tune_report {
     /* For people, empty if there is nothing to say: which parameter is at a bound, that the noise vanished, of which
      * parameters the data say nothing (twice or half the value changes the objective by less than 0.1). */
     char diagnosis[GRAM_GP_DIAGNOSIS];
+    int noise_held; /* the weak prior holds the noise: half of it would be as likely */
 } gram_gp_tune_report;
 
 /* Chooses every parameter of the kernel that is not fixed, and the noise (row_noise and weights are known). Unset ones start

@@ -6,8 +6,10 @@
 #ifndef GRAM_GRAM_H
 #define GRAM_GRAM_H
 
+#include <gram/bayes.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/cross_validation.h>
@@ -22,6 +24,7 @@
 #include <gram/hsic.h>
 #include <gram/kernel.h>
 #include <gram/krr.h>
+#include <gram/krr_tune.h>
 #include <gram/laplace.h>
 #include <gram/learn.h>
 #include <gram/libsvm.h>
@@ -34,10 +37,12 @@
 #include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/output.h>
+#include <gram/pca.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/sampler.h>
 #include <gram/score.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
@@ -46,7 +51,6 @@
 #include <gram/table.h>
 #include <gram/text.h>
 #include <gram/thin.h>
-#include <gram/tune.h>
 #include <gram/words.h>
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef GRAM_KERNEL_H
 #define GRAM_KERNEL_H
 
+#include <gram/output.h>
 #include <gram/points.h>
 
 GRAM_BEGIN
@@ -28,6 +29,8 @@ GRAM_API void gram_kernel_release(gram_kernel *kernel);
 /* Writes the expression and a final 0 to text[0 .. size), as far as it fits, and returns the length of the whole
  * without the 0 (like snprintf: call with size 0 to learn it). */
 GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size);
+/* The same onto a text that grows. */
+GRAM_API void gram_kernel_append(const gram_kernel *kernel, gram_string *text);
 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);
@@ -153,10 +156,15 @@ typedef struct gram_properties {
     gram_answer universal;         /* H dense in C(Z) for every compact Z */
     gram_answer characteristic;    /* mean embedding injective */
     gram_answer continuous;
-    gram_answer bounded_below; /* k(x,x) > 0 everywhere */
-    int64_t rank;              /* of its feature space, GRAM_INFINITE if not finite */
-    int derivatives;           /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
-    double sobolev_order;      /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
+    gram_answer bounded_below;     /* k(x,x) > 0 everywhere */
+    int64_t rank;                  /* of its feature space, GRAM_INFINITE if not finite */
+    int derivatives;               /* highest order of a derivative that is a continuous functional, or GRAM_INFINITE */
+    double sobolev_order;          /* H is the Sobolev space of this order; NaN if it is not one or that is not known */
+    gram_answer constant_diagonal; /* k(x,x) is one number: the largest of a sample bounds it everywhere */
+    gram_answer draws_in_space; /* are draws of the Gaussian process GP(0, k) in H? Only if its dimension is finite */
+    /* Draws have every Hoelder order below this one, where order q + a is q derivatives of which the last is Hoelder
+     * continuous of order a: INFINITY for all derivatives, 0 for draws that are not continuous, NaN if it is not known. */
+    double draw_smoothness;
 } gram_properties;
 
 /* What is known of the kernel on R^d, by the rules of docs/kernels.md; what is not known is said to be unknown. O(size of the

@@ -19,6 +19,7 @@
 #define GRAM_LEARN_H
 
 #include <gram/model.h>
+#include <gram/output.h>
 
 GRAM_BEGIN
 
@@ -70,7 +71,7 @@ typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
- * there are data: `tell` is called once. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
+ * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
  * would fit, if it does not. O(n outputs). */
 GRAM_API gram_status gram_learner_plan(gram_context *context, gram_learner *learner, int64_t n, int64_t d,
                                        int64_t outputs, gram_plan_fn tell, void *user);
@@ -90,15 +91,25 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
-/* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major
- * with strides, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the command finds
- * them again. Classes are the different values of y. */
+/* The same for methods of paired views, from two files or tables: row i of the first belongs to row i of the second. From one
+ * table such methods take the columns that two options list, which are called as the views are. */
+GRAM_API gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first,
+                                          const char *second, gram_format format, gram_model **model);
+GRAM_API gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, const gram_table *first,
+                                           const char *first_name, const gram_table *second, const char *second_name,
+                                           gram_model **model);
+
+/* Arrays, borrowed for the call: n rows of d features and of `targets` numbers (0 for methods without a target), row-major,
+ * rows ldx and ldy apart, and weights or NULL. Columns are called x1, x2, ... and y, or y1, y2, ...: the names by which the
+ * command finds them again. Classes are the different values of y. */
 typedef struct gram_arrays {
     size_t size;
     int64_t n, d, targets;
     const double *x, *y;
     int64_t ldx, ldy;
     const double *weights;
+    const double *second; /* n rows of a second view, NULL: none; columns are called after the views then */
+    int64_t second_d, second_ld;
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
@@ -125,6 +136,8 @@ typedef struct gram_lesson {
     const gram_preparation *preparation;
     const gram_classes *classes; /* of classification */
     const double *labels;        /* their numbers, one for each row; NULL otherwise */
+    const gram_prepared *second; /* of the second of two views; NULL: there is one */
+    const gram_preparation *second_preparation;
 } gram_lesson;
 
 GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
@@ -133,6 +146,11 @@ GRAM_API const gram_lesson *gram_learner_lesson(const gram_learner *learner);
  * or "fitted value". `model` is what the last call made of them. */
 GRAM_API gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, const gram_model *model,
                                          double *f, const char **what);
+
+/* What the model says of the rows that were learnt from, all columns that it predicts (values[i * ldv + j], ldv at least their
+ * count): coordinates of a transformation, labels of clusters. */
+GRAM_API gram_status gram_learner_values(gram_context *context, gram_learner *learner, const gram_model *model,
+                                         double *values, int64_t ldv);
 
 /* ---- predicting ---- */
 
@@ -147,6 +165,10 @@ typedef struct gram_predict_options {
     const char *dashes; /* how messages write an option: NULL: "", "--" for a command */
     const char *who;    /* and who speaks; NULL: "predict" */
     const char *name;   /* of the model; NULL: "the model" */
+    const char *view;   /* of models of two views: which of them the rows are of; NULL: rows have the columns of both */
+    /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
+     * or of a filter on the line */
+    int scores;
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -159,32 +181,42 @@ GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_mod
                                            const gram_predict_options *options, gram_predictor **predictor);
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 
+/* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
+ * has none. It belongs to the predictor. */
+GRAM_API gram_preparation *gram_predictor_preparation(const gram_predictor *predictor);
+
 /* The columns of its values. A place of -1: there is no such column. */
 typedef struct gram_columns {
     int64_t count;               /* columns that were asked for */
-    int64_t stride;              /* and further ones after them */
+    int64_t ld;                  /* and further ones after them */
     const char *const *names;    /* of the first `count` */
     int64_t outputs;             /* regression: the first ones are means */
     const gram_classes *classes; /* classification: the first column is the number of the class; count 0 for others */
     int64_t probability;         /* the first of as many columns, NaN if the model has none */
     int64_t score;               /* of two classes: grows with the second */
     int64_t std, lower, upper;
-    double half_width;   /* of the interval in standard deviations; of 95 % if none is asked for */
+    double
+        half_width; /* of the interval in standard deviations (of Student's t: in scales); of 95 % if none is asked for */
+    double freedom;      /* predictions are Student's t with so many degrees of freedom; 0: normal */
     int64_t term;        /* mean and deviation of each term of the kernel, from here on */
     int64_t level_count; /* quantiles: the first columns, of these levels */
     const double *levels;
+    /* what scores are from: the scale of a new observation, also where std is that of f; its standard deviation, or with `freedom`
+     * that of Student's t */
+    int64_t spread;
 } gram_columns;
 
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
 
-/* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= stride. `weights` of the rows, NULL:
+/* values[i * ldv + j]: column j at row i of x, n x d prepared features without gaps; ldv >= columns->ld. `weights` of the rows, NULL:
  * none, for models that were fitted with them. Rows may come in pieces: the result is the same, but for the last digits of
  * deviations. */
 GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n,
                                              const double *x, const double *weights, double *values, int64_t ldv);
 
-/* Do predictions of the model have intervals about their mean? */
+/* Do predictions of the model have intervals about their mean? Is it the posterior of a Gaussian process, to draw from? */
 GRAM_API int gram_model_has_intervals(const gram_model *model);
+GRAM_API int gram_model_is_process(const gram_model *model);
 
 /* All in one, from features as they are: values gets the `count` columns. For models of numeric features. */
 GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,
@@ -200,7 +232,7 @@ GRAM_API gram_status gram_predict_stream_open(gram_context *context, const gram_
                                               gram_predict_stream **stream);
 GRAM_API void gram_predict_stream_close(gram_predict_stream *stream);
 
-/* A piece: rows that were prepared, with their targets if the file has them, and their values, columns->stride apart. */
+/* A piece: rows that were prepared, with their targets if the file has them, and their values, columns->ld apart. */
 typedef struct gram_predicted {
     const gram_prepared *data;
     const double *values;
@@ -229,9 +261,23 @@ GRAM_API const char *gram_description_value(const gram_description *description,
 /* The classes of a classifier, count 0 for others. */
 GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
 
+/* Lists of numbers that the description has, such as eigenvalues, and their names; NULL after the last. They belong to the
+ * model. */
+GRAM_API const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
+                                             int64_t *count);
+
 /* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
+
+/* Bayesian linear regression: the weight of a prepared column, in the units of its feature. */
+typedef struct gram_weight {
+    double mean, std;
+} gram_weight;
+
+/* The weights that a Gaussian process with a linear kernel keeps, one for each prepared column; returns how many there are, 0: it
+ * has none. weights may be NULL. */
+GRAM_API int64_t gram_model_weights(const gram_model *model, gram_weight *weights);
 
 /* How much a fitted kernel looks at a feature. */
 typedef struct gram_relevance {
@@ -270,6 +316,19 @@ typedef struct gram_option_facts {
     const char *elsewhere; /* the words of other tools for it, or NULL */
 } gram_option_facts;
 
+/* A verb of the command that methods have of their own, beside `fit`. */
+typedef struct gram_verb {
+    const char *name;     /* "pca" */
+    const char *summary;  /* a line for the list of verbs */
+    const char *operands; /* "DATA", "E DATA" */
+    const char *about;    /* paragraph and examples of its help, lines ended */
+    const char *examples;
+    const char *out;    /* what its help says of -o */
+    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
+    int kernel_operand; /* the kernel is the first operand, not an option */
+    int out_is_model;   /* -o writes the model, else what the model says of the rows */
+} gram_verb;
+
 typedef struct gram_method_facts {
     size_t size;
     const char *name;                    /* several rows may share one: variants that options choose */
@@ -279,6 +338,8 @@ typedef struct gram_method_facts {
     const char *kernel;                  /* by default; NULL: it has none */
     const char *python[GRAM_TASK_COUNT]; /* the estimator's name for each task, or NULL */
     int64_t options;
+    int unscaled;          /* features are taken as they are, unless `scale` is asked for */
+    const gram_verb *verb; /* NULL: `fit` */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
@@ -287,6 +348,18 @@ GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *fac
 GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
+
+/* The options of the methods of a verb of the command (NULL: those of `fit`) as one list: those of one name count once, in the order
+ * of the table. A tool that takes them all lists them from here. */
+GRAM_API int64_t gram_option_count(const char *verb);
+/* As gram_method_option does for the first method that has it; *method (unless NULL) is the name of the only one, NULL if there
+ * are several. */
+GRAM_API gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts,
+                                          const char **method);
+/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where several methods say the same, else "krr: WORDS; gp: WORDS". */
+GRAM_API void gram_option_help(const char *verb, int64_t option, int no, gram_string *text);
+/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, ...", the kernels that are taken if none is given. */
+GRAM_API void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels);
 
 GRAM_END
 

@@ -63,13 +63,13 @@ typedef struct gram_loss_report {
     size_t size;
     int64_t n, d, outputs;
     double lambda;
-    double objective; /* as above, summed over quantiles */
-    double dual;      /* a lower bound of every objective */
-    double gap;       /* (objective - dual)/objective; of outputs that are solved alone the worst */
-    double loss;      /* (weighted) mean loss of the rows, summed over quantiles */
-    double norm;      /* |f|, root of the sum over outputs */
-    int64_t support;  /* rows with a coefficient that counts */
-    double crossing;  /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
+    double objective;  /* as above, summed over quantiles */
+    double dual;       /* a lower bound of every objective */
+    double gap;        /* (objective - dual)/objective; of outputs that are solved alone the worst */
+    double loss;       /* (weighted) mean loss of the rows, summed over quantiles */
+    double norm;       /* |f|, root of the sum over outputs */
+    int64_t n_support; /* rows with a coefficient that counts */
+    double crossing;   /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
     int64_t iterations;
     double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
 } gram_loss_report;

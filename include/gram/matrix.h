@@ -1,8 +1,8 @@
 /* The Gram matrix K(X, Y), K_ij = k(x_i, y_j), and what can be done with it block by block.
  *
- * Y = NULL means the points X with themselves; then K is symmetric bit for bit. All arrays are row-major with a stride
- * (`ld`, in numbers). Every function gives the same bits for any number of threads. Common failures:
- * GRAM_ERROR_ARGUMENT (a NULL, a stride that is too short), GRAM_ERROR_DIMENSION (X, Y and the kernel do not fit
+ * Y = NULL means the points X with themselves; then K is symmetric bit for bit. All arrays are row-major; rows
+ * are `ld` numbers apart. Every function gives the same bits for any number of threads. Common failures:
+ * GRAM_ERROR_ARGUMENT (a NULL, an ld that is too short), GRAM_ERROR_DIMENSION (X, Y and the kernel do not fit
  * together), GRAM_ERROR_UNSET (a parameter has no value: see gram_kernel_resolve), GRAM_ERROR_DOMAIN (a point where the
  * kernel is not defined), GRAM_ERROR_CANCELLED, GRAM_ERROR_OVERFLOW, GRAM_ERROR_BUDGET or GRAM_ERROR_MEMORY. Besides the
  * output each takes O((n + m) d) memory per distinct metric of the kernel and a fixed scratch per thread. */
@@ -18,6 +18,10 @@ GRAM_BEGIN
  * write to fresh memory faster. */
 GRAM_API gram_status gram_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                  const gram_points *y, double *out, int64_t ld);
+
+/* Is the kernel defined at all points, each with itself? Free numbers are set as gram_kernel_resolve does. Fails as the other
+ * functions do, and gram_context_place tells where. O(n d). */
+GRAM_API gram_status gram_matrix_check(gram_context *context, const gram_kernel *kernel, const gram_points *x);
 
 /* out[i] = k(x_i, x_i), the same bits as the diagonal of K(X, X). O(n d). */
 GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,

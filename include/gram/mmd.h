@@ -29,12 +29,12 @@ typedef enum gram_mmd_estimator {
         4 /* the same over blocks of `block` pairs; what is left over at the end is not used; n = m >= block */
 } gram_mmd_estimator;
 
-/* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `deviation` (or NULL) gets the standard error
- * of the mean over blocks, for LINEAR and BLOCK with two blocks or more; otherwise NaN. O((n + m)^2 d); LINEAR O(n d), BLOCK
- * O(n block d). */
+/* *out = the estimate. `block` is for GRAM_MMD_BLOCK: 2 to n, 0 for floor(sqrt(n)). `standard_error` (or NULL) gets that of the
+ * mean over blocks, for LINEAR and BLOCK with two blocks or more; otherwise NaN. O((n + m)^2 d); LINEAR O(n d), BLOCK O(n block
+ * d). */
 GRAM_API gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                       const gram_points *y, gram_mmd_estimator estimator, int64_t block, double *out,
-                                      double *deviation);
+                                      double *standard_error);
 
 /* The linear-time and block estimators on two streams: pairs (x_i, y_i) come in any portions, and only a block's points and three
  * numbers are kept. A stream keeps its kernel, which must have no open number. */
@@ -52,7 +52,7 @@ GRAM_API gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream 
 /* The mean over the blocks so far, its standard error (NaN below two blocks), and the p-value for the test of P = Q: Student's t of
  * mean/error with the skewness of the blocks taken out (1 while there is no error or it is 0 and the mean not positive). Any may
  * be NULL. Returns the number of whole blocks. */
-GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation,
+GRAM_API int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *standard_error,
                                         double *p_value);
 
 /* The witness mu_x - mu_y = mean_i k(x_i, .) - mean_j k(y_j, .): large where x has more mass. Its norm is the V-statistic's root.
@@ -62,9 +62,10 @@ GRAM_API gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel
 
 /* Where samples differ, column by column: score[l] = MMD^2 of column l alone over its standard deviation if labels were random, the
  * largest of rbf at 1/4, 1/2, 1 and 2 times the median heuristic's width. Above about 5 is hardly chance (for one column; values
- * under the hypothesis are skewed), 0 for a constant column. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
+ * under the hypothesis are skewed), 0 for a constant column. order (or NULL) gets the columns, the highest score first. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
  * 4000)^2). */
-GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score);
+GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
+                                      int64_t *order);
 
 /* ---- the two-sample test ---- */
 
@@ -111,9 +112,10 @@ typedef struct gram_mmd_result {
     double p_value;       /* in (0, 1], never NaN */
     int reject;           /* p_value <= level */
     int64_t n, m;         /* rows that the p-value is from: fewer than given after SPLIT */
-    double null_mean;     /* of the statistic under random labels (GAMMA, NORMAL), NaN otherwise */
-    double null_deviation;
-    int64_t redone; /* permuted values so near to the observed one that they were computed again in f64 */
+    double
+        null_mean; /* of the statistic if P = Q: under random labels (GAMMA, NORMAL), 0 (LINEAR, BLOCK), NaN otherwise */
+    double null_deviation; /* its standard deviation then; LINEAR, BLOCK: its standard error */
+    int64_t redone;        /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
     double widths[GRAM_MMD_MAX_WIDTHS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
     double width_p[GRAM_MMD_MAX_WIDTHS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
@@ -122,7 +124,9 @@ typedef struct gram_mmd_result {
 /* Before the first call, and again before another one unless the result was cleared. */
 GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
 
-/* Tests the hypothesis that both samples come from one distribution. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
+/* Tests the hypothesis that both samples come from one distribution. The points are taken as they are: columns of different units
+ * should be standardised before, both samples together, as `gram test two-sample` does (gram_preparation_learn_both); else a kernel
+ * of one length-scale sees only the widest of them. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
  * AGGREGATED that times `width_count`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).

@@ -12,6 +12,7 @@
 #define GRAM_MODEL_H
 
 #include <gram/function.h>
+#include <gram/output.h>
 #include <gram/preparation.h>
 
 GRAM_BEGIN
@@ -30,6 +31,14 @@ GRAM_API const char *gram_model_method(const gram_model *model);
 GRAM_API const char *gram_model_task(const gram_model *model);
 GRAM_API gram_preparation *gram_model_preparation(const gram_model *model);
 GRAM_API gram_function *gram_model_function(const gram_model *model);
+
+/* Models of paired views, such as two sets of columns, have a second function, over the second view, with a preparation of its
+ * own (or NULL). Both get one more owner; set again, they are replaced. NULL where there is none. */
+GRAM_API gram_status gram_model_set_second(gram_context *context, gram_model *model, gram_preparation *preparation,
+                                           gram_function *function);
+GRAM_API gram_preparation *gram_model_second_preparation(const gram_model *model);
+GRAM_API gram_function *gram_model_second_function(const gram_model *model);
+
 /* The version of gram that wrote it; of this library if it was made here. */
 GRAM_API const char *gram_model_version(const gram_model *model);
 
@@ -58,7 +67,7 @@ GRAM_API gram_fact gram_model_find(const gram_model *model, const char *name);
 /* ---- further arrays, rows x columns, row-major without gaps ---- */
 
 /* Copied, at most 1024 arrays of 1 x 1 and more, any numbers; an array set again is replaced. A name is 1 to 31 letters,
- * digits and '_', and none of centres, coefficients, constant, which the function has. */
+ * digits and '_', and none of centres, coefficients, constant, which the function has, nor these after `second_`. */
 GRAM_API gram_status gram_model_set_array(gram_context *context, gram_model *model, const char *name, int64_t rows,
                                           int64_t columns, const double *data, int64_t ld);
 /* NULL, and 0 x 0, if there is none of that name; rows and columns may be NULL. */
@@ -76,6 +85,12 @@ GRAM_API gram_status gram_model_read(gram_context *context, const char *path, gr
 /* From memory; `name` is what messages call it. */
 GRAM_API gram_status gram_model_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                             gram_model **model);
+
+/* Does the file begin as a model of gram does? 0 also for one that cannot be read. */
+GRAM_API int gram_model_is_file(const char *path);
+
+/* The fact as a key of an open object. */
+GRAM_API void gram_json_fact(gram_json *json, const gram_fact *fact);
 
 GRAM_END
 

@@ -26,7 +26,7 @@ typedef enum gram_precision {
 GRAM_API const char *gram_solver_name(gram_solver solver);
 GRAM_API const char *gram_precision_name(gram_precision precision);
 
-typedef struct gram_plan_request {
+typedef struct gram_krr_plan_request {
     size_t size;
     int64_t n, d, outputs;
     const gram_kernel *kernel; /* NULL: a cheap one */
@@ -35,9 +35,9 @@ typedef struct gram_plan_request {
     int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
     int leave_one_out; /* 1: needed, 0: not, -1: up to 5,000 points */
     int ridgeless;     /* lambda = 0 */
-} gram_plan_request;
+} gram_krr_plan_request;
 
-GRAM_API void gram_plan_request_init(gram_plan_request *request, size_t size);
+GRAM_API void gram_krr_plan_request_init(gram_krr_plan_request *request, size_t size);
 
 enum { GRAM_REASON_SIZE = 256 };
 
@@ -52,7 +52,7 @@ typedef struct gram_plan {
 } gram_plan;
 
 /* Chooses; GRAM_ERROR_BUDGET, with what would fit, if what was asked for does not. */
-GRAM_API gram_status gram_plan_fit(gram_context *context, const gram_plan_request *request, gram_plan *plan);
+GRAM_API gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *request, gram_plan *plan);
 
 GRAM_END
 

@@ -1,6 +1,6 @@
 /* Points: n rows of d numbers, borrowed from the caller.
  *
- * The array is row-major: point i starts at data + i * stride. It is never copied and must stay unchanged while the
+ * The array is row-major: point i starts at data + i * ld. It is never copied and must stay unchanged while the
  * points live. Storing points as f32 is also how single precision is asked for: what is computed between f32 points is
  * computed in f32 (parameters, right-hand sides, results and all derivatives stay double), everything else in f64. */
 #ifndef GRAM_POINTS_H
@@ -12,13 +12,13 @@ GRAM_BEGIN
 
 typedef struct gram_points gram_points;
 
-/* Makes points from n >= 1 rows of d >= 1 numbers, stride >= d apart. Reads the array once to find NaN and infinities:
+/* Makes points from n >= 1 rows of d >= 1 numbers, ld >= d apart. Reads the array once to find NaN and infinities:
  * GRAM_ERROR_DATA names the first one's row and column (counted from 0, as in C). O(n d) time, no memory of that size.
  * The caller releases the points. */
-GRAM_API gram_status gram_points_create_f64(gram_context *context, int64_t n, int64_t d, const double *data,
-                                            int64_t stride, gram_points **points);
-GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data,
-                                            int64_t stride, gram_points **points);
+GRAM_API gram_status gram_points_create_f64(gram_context *context, int64_t n, int64_t d, const double *data, int64_t ld,
+                                            gram_points **points);
+GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data, int64_t ld,
+                                            gram_points **points);
 
 /* Points are counted: one more owner, who releases them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);

@@ -94,10 +94,10 @@ GRAM_API int gram_table_has_header(const gram_table *table);
 /* The line of the file on which row 0 .. n-1 starts, from 1; 0 if the file has no lines (.npy). */
 GRAM_API int64_t gram_table_line(const gram_table *table, int64_t row);
 
-/* The numbers: row-major, row i starts at i * gram_table_stride. All finite unless options.keep_missing. They belong to
+/* The numbers: row-major, row i starts at i * gram_table_ld. All finite unless options.keep_missing. They belong to
  * the table. */
 GRAM_API const double *gram_table_numbers(const gram_table *table);
-GRAM_API int64_t gram_table_stride(const gram_table *table);
+GRAM_API int64_t gram_table_ld(const gram_table *table);
 
 enum { GRAM_MOST_LEVELS = 10000, GRAM_LONGEST_LEVEL = 1000 };
 

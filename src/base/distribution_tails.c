@@ -86,3 +86,41 @@ double gram_tail_student(double freedom, double t)
                                                  : 0.5 - front * beta_fraction(0.5, a, rest);
     return t < 0 ? 1 - upper : upper;
 }
+
+/* ---- quantiles ---- */
+
+/* Between two numbers, the smaller of which has the larger tail, until they are neighbours. */
+static double bisect(double (*tail_at)(double, double), double parameter, double tail, double low, double high)
+{
+    while (low < 0.5 * (low + high) && 0.5 * (low + high) < high) {
+        const double middle = 0.5 * (low + high);
+        if (tail_at(parameter, middle) > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static double student_or_normal(double freedom, double t)
+{
+    return isinf(freedom) ? gram_tail_normal(t) : gram_tail_student(freedom, t);
+}
+
+double gram_quantile_student(double freedom, double tail)
+{
+    double high = 1;
+    if (!(tail > 0 && tail < 1 && freedom > 0)) return NAN;
+    if (tail == 0.5) return 0;
+    if (tail > 0.5) return -gram_quantile_student(freedom, 1 - tail);
+    while (student_or_normal(freedom, high) > tail && high < 1e300) high *= 2;
+    return bisect(student_or_normal, freedom, tail, 0, high);
+}
+
+double gram_quantile_gamma(double shape, double tail)
+{
+    double high = shape + 1;
+    if (!(tail > 0 && tail < 1 && shape > 0)) return NAN;
+    while (gram_tail_gamma(shape, high) > tail && high < 1e300) high *= 2;
+    return bisect(gram_tail_gamma, shape, tail, 0, high);
+}

@@ -11,4 +11,9 @@ double gram_tail_student(double freedom, double t);
 /* Gamma with this shape (> 0) and scale 1; 1 for x <= 0. */
 double gram_tail_gamma(double shape, double x);
 
+/* Where the tail is that, 0 < tail < 1, by bisection: to some digits less than the tails have. An infinite number of degrees of
+ * freedom is the normal distribution. */
+double gram_quantile_student(double freedom, double tail);
+double gram_quantile_gamma(double shape, double tail);
+
 #endif

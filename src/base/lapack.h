@@ -8,7 +8,7 @@
  * passes everything by address and the lengths of texts behind all other arguments.
  *
  * OpenBLAS's threaded versions change bits with the number of threads. So these are called from tasks of a sweep, or
- * between gram_blas_enter and gram_blas_leave (base/sweep.h); where one is not, the header says so. */
+ * between gram_blas_enter and gram_blas_leave (base/sweep.h); tests/house/check_blas sees to it. */
 #ifndef GRAM_BASE_LAPACK_H
 #define GRAM_BASE_LAPACK_H
 
@@ -30,6 +30,14 @@ void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 
 /* An estimate of a 1-norm by products; kase says what is wanted next: 0 nothing, 1 B x, 2 B'x. */
 void dlacn2_(const int *n, double *v, double *x, int *isgn, double *est, int *kase, int *isave);
+
+/* ---- factors Q R, and singular values ---- */
+
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work, const int *lwork,
+             int *info);
+void dgesdd_(const char *jobz, const int *m, const int *n, double *a, const int *lda, double *s, double *u,
+             const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork, int *iwork, int *info,
+             size_t jobz_length);
 
 /* ---- symmetric eigenproblems ---- */
 

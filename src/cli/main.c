@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/terminal/cli.h"
 
-/* A new verb is a file and a row. */
-static const cli_verb verbs[] = {
+/* A new verb is a file and a row; methods bring verbs of their own. */
+static const cli_verb own_verbs[] = {
     {"fit", "learns a model from data", cli_fit},
     {"predict", "predictions of a model for new data, and their scores", cli_predict},
     {"info", "what a model is", cli_info},
@@ -19,25 +18,30 @@ static const cli_verb verbs[] = {
     {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
 };
 
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { OWN_VERBS = sizeof own_verbs / sizeof *own_verbs, MOST_VERBS = 64 };
 
-static const cli_common standard_output = {0};
-
-static int print(gram_string *text)
+/* All verbs: the rows above and, once each, those of methods. Returns their number. */
+static size_t list_verbs(cli_verb verbs[MOST_VERBS])
 {
-    const int code = cli_write(&standard_output, text);
-    gram_string_free(text);
-    return code;
+    size_t count = OWN_VERBS;
+    memcpy(verbs, own_verbs, sizeof own_verbs);
+    for (int64_t i = 0; i < gram_method_count() && count < MOST_VERBS; i++) {
+        gram_method_facts method = {.size = sizeof method};
+        gram_method_describe(i, &method);
+        size_t known = 0;
+        while (method.verb && known < count && strcmp(verbs[known].name, method.verb->name) != 0) known++;
+        if (method.verb && known == count)
+            verbs[count++] = (cli_verb){method.verb->name, method.verb->summary, cli_structure};
+    }
+    return count;
 }
 
 static void add_usage(gram_string *text)
 {
+    cli_verb verbs[MOST_VERBS];
+    const size_t count = list_verbs(verbs);
     gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
-    for (int i = 0; i < VERBS; i++) {
-        gram_string_add(text, "  %s", verbs[i].name);
-        gram_string_pad(text, 14);
-        gram_string_add(text, "%s\n", verbs[i].summary);
-    }
+    cli_add_verbs(text, verbs, count, 14);
     gram_string_add(text,
                     "  help VERB   what a verb does and its options\n"
                     "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
@@ -48,39 +52,40 @@ static int print_usage(void)
     gram_string text = {0};
     gram_string_add(&text, "gram: kernel methods\n\n");
     add_usage(&text);
-    return print(&text);
+    return cli_print(&text);
 }
 
 static int print_version(void)
 {
     gram_string text = {0};
     gram_context *context = NULL;
-    const gram_status status = gram_context_create(NULL, &context);
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = cli_threads(0);
+    const gram_status status = gram_context_create(&options, &context);
     if (status < 0) return cli_fail(cli_exit_code(status, 0), NULL, "cannot start: %s", gram_status_text(status));
     gram_string_add(&text, "gram %s\n", gram_version());
     gram_string_add(&text, "instructions  %s\n", gram_context_isa(context));
     gram_string_add(&text, "BLAS          %s\n", gram_blas_name());
-    gram_string_add(&text, "threads       %d (OpenMP)\n", gram_context_threads(context));
+    gram_string_add(&text, "threads       %d\n", gram_context_threads(context));
     gram_context_destroy(context);
-    return print(&text);
+    return cli_print(&text);
 }
 
-static const cli_verb *find_verb(const char *name)
+static int (*find_verb(const char *name))(int count, char **arguments)
 {
-    for (int i = 0; i < VERBS; i++)
-        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+    cli_verb verbs[MOST_VERBS];
+    const size_t count = list_verbs(verbs);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(verbs[i].name, name) == 0) return verbs[i].run;
     return NULL;
 }
 
 static int no_such_verb(const char *name)
 {
-    const char *names[VERBS + 1] = {"help"};
-    for (int i = 0; i < VERBS; i++) names[i + 1] = verbs[i].name;
-    const char *help = "`gram help` lists the verbs.";
-    const char *what = name[0] == '-' ? "option" : "verb", *near = NULL;
-    if (name[0] != '-') near = gram_suggest(name, names, VERBS + 1);
-    if (near) return cli_fail(CLI_WRONG_USE, help, "no verb '%s', did you mean '%s'?", name, near);
-    return cli_fail(CLI_WRONG_USE, help, "no %s '%s'", what, name);
+    cli_verb verbs[MOST_VERBS];
+    const size_t count = list_verbs(verbs);
+    return cli_no_such("", "verb", name, verbs, count, "`gram help` lists the verbs.");
 }
 
 /* gram help [VERB]: the same as gram VERB --help */
@@ -89,24 +94,13 @@ static int run_help(int count, char **arguments)
     char option[] = "--help";
     if (count < 2) return print_usage();
     if (strcmp(arguments[1], "help") == 0) return print_usage();
-    const cli_verb *verb = find_verb(arguments[1]);
-    if (!verb) return no_such_verb(arguments[1]);
+    int (*run)(int, char **) = find_verb(arguments[1]);
     char *asked[] = {arguments[1], option, NULL};
-    return verb->run(2, asked);
-}
-
-/* OpenMP's threads spin while they wait for each other, which on a busy machine takes the processor from those that
- * work: a fit of 120 rows took 6 s instead of 0.15 s. The policy is read when the process starts, so it starts anew; if
- * that is not possible, everything stays as it is. */
-static void wait_asleep(char **arguments)
-{
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0) (void)execv("/proc/self/exe", arguments);
+    return run ? run(2, asked) : no_such_verb(arguments[1]);
 }
 
 int main(int count, char **arguments)
 {
-    wait_asleep(arguments);
     if (count < 2) {
         gram_string text = {0};
         add_usage(&text);
@@ -119,6 +113,6 @@ int main(int count, char **arguments)
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_usage();
     if (strcmp(word, "help") == 0) return run_help(count - 1, arguments + 1);
-    const cli_verb *verb = find_verb(word);
-    return verb ? verb->run(count - 1, arguments + 1) : no_such_verb(word);
+    int (*run)(int, char **) = find_verb(word);
+    return run ? run(count - 1, arguments + 1) : no_such_verb(word);
 }

@@ -257,7 +257,7 @@ static gram_status start(gram_context *context, gram_source *source, const gram_
     TRY(gram_take_from(context, table->memory, "libsvm: reading", 1, sizeof **reader, (void **)reader));
     **reader = (svm_reader){.table = table, .label = -1, .keep_missing = options->keep_missing};
     table->named = 1;
-    TRY(gram_csv_start(context, source, table, &(*reader)->lines));
+    TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, &(*reader)->lines));
     (*reader)->lines.layout.delimiter = '\0';
 done:
     return status;

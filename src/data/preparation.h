@@ -38,6 +38,9 @@ typedef struct gram_row_choice {
 gram_status gram_rows_choose(gram_context *context, const gram_table *table, const gram_roles *roles,
                              gram_missing missing, int training, gram_row_choice *choice);
 
+/* Of two tables of as many rows: leaves the rows that both have kept, so that row i of one belongs to row i of the other. */
+gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_prepared *b);
+
 /* A value that is neither missing nor finite? */
 gram_status gram_table_bad_value(gram_context *context, const gram_table *table, int64_t row, int64_t column);
 

@@ -262,6 +262,54 @@ void gram_prepared_destroy(gram_prepared *prepared)
     gram_memory_release(memory);
 }
 
+/* ---- pairs ---- */
+
+static int64_t kept_row(const gram_prepared *prepared, int64_t i)
+{
+    return prepared->rows ? prepared->rows[i] : i;
+}
+
+/* Row `from` moves to place `to`, which is not after it. */
+static void move_row(prepared_object *made, int64_t from, int64_t to)
+{
+    const int64_t d = made->view.d, m = made->view.targets;
+    made->rows[to] = kept_row(&made->view, from);
+    memmove(made->x + to * d, made->x + from * d, (size_t)d * sizeof *made->x);
+    if (made->y) memmove(made->y + to * m, made->y + from * m, (size_t)m * sizeof *made->y);
+    if (made->weights) made->weights[to] = made->weights[from];
+}
+
+static gram_status take_rows(gram_context *context, prepared_object *made)
+{
+    if (made->rows) return GRAM_OK;
+    return gram_take_from(context, made->memory, "preparation: rows", made->view.n, sizeof *made->rows,
+                          (void **)&made->rows);
+}
+
+gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_prepared *b)
+{
+    gram_status status = GRAM_OK;
+    prepared_object *one = (prepared_object *)a, *other = (prepared_object *)b;
+    int64_t count = 0;
+    if (!a->rows && !b->rows) return GRAM_OK;
+    TRY(take_rows(context, one));
+    TRY(take_rows(context, other));
+    for (int64_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const int64_t p = kept_row(a, i), q = kept_row(b, j);
+        if (p == q) {
+            move_row(one, i, count);
+            move_row(other, j, count++);
+        }
+        i += p <= q;
+        j += q <= p;
+    }
+    a->n = b->n = count;
+    a->rows = one->rows;
+    b->rows = other->rows;
+done:
+    return status;
+}
+
 static gram_status take_result(applier *a)
 {
     gram_status status = GRAM_OK;

@@ -89,7 +89,7 @@ const double *gram_table_numbers(const gram_table *table)
     return table->numbers;
 }
 
-int64_t gram_table_stride(const gram_table *table)
+int64_t gram_table_ld(const gram_table *table)
 {
     return table->d;
 }

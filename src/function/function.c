@@ -112,7 +112,7 @@ static void copy_centres(const gram_points *from, gram_function *to)
     const size_t bytes = gram_function_row_bytes(to);
     for (int64_t i = 0; i < to->n; i++) {
         const void *row =
-            from->f64 ? (const void *)(from->f64 + i * from->stride) : (const void *)(from->f32 + i * from->stride);
+            from->f64 ? (const void *)(from->f64 + i * from->ld) : (const void *)(from->f32 + i * from->ld);
         memcpy(gram_function_row(to, i), row, bytes);
     }
 }

@@ -200,8 +200,8 @@ done:
 
 static gram_status one_point(gram_context *context, const gram_points *x, int64_t i, gram_points **out)
 {
-    if (x->f64) return gram_points_create_f64(context, 1, x->d, x->f64 + i * x->stride, x->d, out);
-    return gram_points_create_f32(context, 1, x->d, x->f32 + i * x->stride, x->d, out);
+    if (x->f64) return gram_points_create_f64(context, 1, x->d, x->f64 + i * x->ld, x->d, out);
+    return gram_points_create_f32(context, 1, x->d, x->f32 + i * x->ld, x->d, out);
 }
 
 gram_status gram_function_variation_bound(gram_context *context, const gram_function *f, const gram_points *x,

@@ -26,6 +26,7 @@ void gram_facts_polynomial(gram_properties *facts, int64_t rank, int positive_di
     facts->bounded_below = positive_diagonal ? GRAM_YES : GRAM_NO;
     facts->rank = rank;
     facts->derivatives = GRAM_INFINITE;
+    facts->draws_in_space = GRAM_YES; /* however large the rank */
     facts->sobolev_order = NAN;
 }
 

@@ -78,6 +78,12 @@ static void describe_bounds(const gram_parameter_spec *spec, char *text, size_t 
         (void)snprintf(text, size, "must be %s%s %s", what, spec->lower_open ? "above" : "at least", lower);
 }
 
+/* A value as the language has it. */
+static const char *show_value(const gram_parameter_spec *spec, double value, char text[GRAM_NUMBER_SIZE])
+{
+    return spec->words ? spec->words[(int)value] : gram_number_format(value, text);
+}
+
 static gram_status check_bounds(gram_context *context, const gram_kernel_type *type, int spec_index,
                                 const gram_argument *argument)
 {
@@ -149,9 +155,10 @@ done:
     return status;
 }
 
-/* Arguments as given -> one for each spec, defaults filled in. initial[] holds the numbers of the defaults. */
+/* Arguments as given -> one for each spec, defaults filled in. initial[] and held[] have the numbers of the defaults and
+ * whether they are fixed. */
 static void fill_defaults(const gram_kernel_type *type, const gram_argument *given, gram_argument *full,
-                          double *initial)
+                          double *initial, unsigned char *held)
 {
     int covariance_given = 0;
     for (int i = 0; i < type->spec_count; i++)
@@ -167,7 +174,8 @@ static void fill_defaults(const gram_kernel_type *type, const gram_argument *giv
         if (spec->role == GRAM_ROLE_COVARIANCE) continue;
         if (spec->role == GRAM_ROLE_LENGTH && covariance_given) continue;
         initial[i] = spec->initial;
-        full[i] = (gram_argument){.count = 1, .set = !isnan(spec->initial), .values = &initial[i]};
+        held[i] = spec->held != 0;
+        full[i] = (gram_argument){.count = 1, .set = !isnan(spec->initial), .values = &initial[i], .fixed = &held[i]};
     }
 }
 
@@ -180,7 +188,7 @@ static void describe_profile(const gram_kernel_type *type, const double *par, ch
         char value[GRAM_NUMBER_SIZE];
         if (isnan(par[i])) continue;
         length += (size_t)snprintf(text + length, size - length, "%s%s=%s", comma, type->specs[i].name,
-                                   gram_number_format(par[i], value));
+                                   show_value(&type->specs[i], par[i], value));
         comma = ", ";
     }
     if (length < size) (void)snprintf(text + length, size - length, ")");
@@ -241,9 +249,10 @@ gram_status gram_kernel_leaf(gram_context *context, const gram_kernel_type *type
     gram_status status = GRAM_OK;
     gram_argument full[GRAM_MAX_SPECS];
     double initial[GRAM_MAX_SPECS];
+    unsigned char held[GRAM_MAX_SPECS];
     gram_node_room room = {0, 0, 0};
     *kernel = NULL;
-    fill_defaults(type, arguments, full, initial);
+    fill_defaults(type, arguments, full, initial, held);
     TRY(check_leaf(context, type, full));
     for (int i = 0; i < type->spec_count; i++) room.values += full[i].count;
     TRY(gram_kernel_new(context, GRAM_NODE_LEAF, room, kernel));

@@ -43,8 +43,11 @@ typedef struct gram_parameter_spec {
     gram_role role;
     double initial; /* the value when it is left out; NaN: stays unset until it is learnt or resolved */
     double lower, upper;
-    int lower_open;  /* lower itself is not allowed */
-    int whole;       /* an integer */
+    int lower_open; /* lower itself is not allowed */
+    int whole;      /* an integer */
+    int held;       /* fixed when it is left out */
+    const char *const
+        *words;      /* NULL, or the words of its values 0, 1, ..., which the language has instead; up to a NULL */
     double resolved; /* what gram_kernel_resolve makes of an unset one that is not a length-scale */
     gram_transform transform;
     gram_alias aliases[3]; /* up to the first without a name */
@@ -64,6 +67,9 @@ typedef struct gram_coords_block {
     int ld;
     const double *x;
     const double *y;
+    /* for kernels with `dots`, otherwise NULL */
+    const double *dots;              /* x_i.y_j, rows x columns */
+    const double *x_norms, *y_norms; /* |x_i|^2, |y_j|^2 */
 } gram_coords_block;
 
 /* The factor f(x, y_j) of one coordinate in a product over them: arrays of one number for each y_j. f and by_x are always
@@ -105,6 +111,10 @@ typedef struct gram_kernel_type {
      * unless the facts have the answer (strictly or characteristic: yes). */
     gram_answer (*injective)(const double *par, int64_t d);
 
+    /* In one dimension all functions of H vanish at one point, if at any, and on sets without it the kernel is strictly
+     * positive definite and universal: what is missing there, another term of a sum can add. */
+    int pinned;
+
     /* out = k(scale s); out may be s */
     void (*profile)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, double *out,
                     double *work);
@@ -128,7 +138,9 @@ typedef struct gram_kernel_type {
     void (*parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out);
 
-    /* GRAM_FORM_COORDS only: the kernel of a block */
+    /* GRAM_FORM_COORDS only: blocks come with their inner products and squared norms */
+    int dots;
+    /* the kernel of a block */
     void (*coords)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out);
     /* and for derivatives by the inputs, of a product over coordinates the factor of one of them: x against n numbers y */
     void (*coords_factor)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,

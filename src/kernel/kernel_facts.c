@@ -7,6 +7,10 @@
  * Strictly, universal, characteristic ("P"):
  *   sum      terms 0 are dropped. A term with P that sees all of S makes it yes; if no term sees all of S, no (the
  *            corners of a cube, signed by parity, are invisible to each term); otherwise unknown.
+ *            A pinned term (min, sobolev without null), which but for one point of the line where its k(x,x) = 0 is strictly
+ *            positive definite and universal, and another with k(x,x) > 0 make strictly and, if all are continuous,
+ *            universal yes: a multiple of one function of the other term has the value at that point, and what is left
+ *            vanishes there. So 1 + min is what sobolev(a=1, null=1) is.
  *   product  a factor 0 makes 0, factors c are dropped. Yes if the factors with P together see all of S and the others
  *            are continuous with k(x,x) > 0 everywhere; for characteristic all factors must be stationary and continuous
  *            instead. (Strictly: K is a principal part of a Kronecker product, times a factor of positive diagonal.
@@ -30,7 +34,12 @@
  *   centre     neither strictly nor universal; characteristic as a.
  *   warp       A one to one on the columns that it uses keeps yes; if it is not: no. A onto keeps no.
  * Rank: adds and multiplies, an upper bound. Derivatives: the smallest. Sobolev order: the smallest, if all of them have
- * one on the same columns (and are stationary in a product). */
+ * one on the same columns (and are stationary in a product); smooth terms of finite rank do not change that of a pinned one.
+ * k(x,x) > 0: a sum of terms that are all 0 at one point is 0 there, too.
+ * Draws: a sum of independent ones is as rough as the roughest, and so is a product where no factor vanishes identically. They
+ * are in H iff its dimension is finite: that of a sum is if all are, that of a product if all are; if one is not, and the
+ * others have k(x,x) > 0 or it is strictly positive definite and the others are continuous and not 0, the product's is not
+ * either (Schur's product theorem, on points where no diagonal vanishes). */
 #include <math.h>
 #include <string.h>
 
@@ -105,6 +114,14 @@ static void mark_used(const gram_kernel *warp, const uint64_t *rows, const gram_
         }
 }
 
+/* What follows from the rest for any leaf. */
+static void leaf_defaults(gram_properties *facts)
+{
+    if (facts->constant_diagonal == GRAM_UNKNOWN) facts->constant_diagonal = facts->stationary;
+    if (isnan(facts->draw_smoothness) && facts->derivatives == GRAM_INFINITE) facts->draw_smoothness = INFINITY;
+    if (facts->rank != GRAM_INFINITE) facts->draws_in_space = GRAM_YES;
+}
+
 static void leaf_facts(const composing *c, const gram_kernel *leaf, const gram_view *view, int level, gram_known *out)
 {
     const gram_view everything = {.d = c->d};
@@ -114,6 +131,11 @@ static void leaf_facts(const composing *c, const gram_kernel *leaf, const gram_v
         if (leaf->type->specs[i].role == GRAM_ROLE_SHAPE && isnan(par[i])) par[i] = leaf->type->specs[i].resolved;
     out->seen = take_set(c, level, 0);
     leaf->type->facts(par, view->d, &out->facts);
+    leaf_defaults(&out->facts);
+    if (leaf->type->form != GRAM_FORM_NONE && out->facts.bounded_below == GRAM_NO) {
+        out->origin = leaf->type->domain_lower ? leaf->type->domain_lower(par) : 0;
+        out->pinned = leaf->type->pinned && view->d == 1;
+    }
     out->injective = leaf->type->injective ? leaf->type->injective(par, view->d) : GRAM_UNKNOWN;
     out->opaque = leaf->external != NULL;
     out->observes = leaf->type->form == GRAM_FORM_SAME || leaf->type->form == GRAM_FORM_INDEX;
@@ -138,12 +160,20 @@ typedef struct fold {
     gram_known first;                /* the only one, if there is only one; its set is in `seen` */
     uint64_t *seen;                  /* S so far */
     int64_t widest;                  /* most columns that an operand sees */
-    int64_t narrowest;               /* fewest */
+    int64_t narrowest;               /* fewest; in a sum not counting smooth terms of finite rank */
     uint64_t *cover[PROPERTIES];     /* product: columns seen by factors with P */
     int64_t widest_with[PROPERTIES]; /* sum: most columns that a term with P sees, or -1 */
     int others_fit[PROPERTIES];      /* product: factors without P are continuous with k(x,x) > 0 */
     int pd[3], stationary[3], isotropic[3], continuous[3], bounded[3]; /* how many say no, yes, unknown */
     int opaque, observes;
+    int diagonal[3], inside[3]; /* of constant_diagonal and draws_in_space */
+    int vanishing;              /* product: a factor that may be 0 everywhere */
+    int strictly;               /* product: some factor is */
+    int pinned, fitting,
+        outside;       /* operands that are pinned; product: or divisible; not > 0 on the diagonal but not inside */
+    double origin;     /* of the operands so far: NaN if there is none that they share (product: that one has) */
+    int smooth_finite; /* sum: terms of finite rank with all derivatives */
+    double smoothness;
     int64_t widest_injective; /* sum: most columns that a term with an injective feature map sees */
     int plain_others[2];      /* factors that are not stationary (isotropic) apart: all others can be divided out */
     int64_t rank;
@@ -164,6 +194,8 @@ static int divisible(const gram_properties *facts)
 static void start_fold(const composing *c, gram_node node, int level, fold *f)
 {
     *f = (fold){.node = node, .narrowest = c->d, .derivatives = GRAM_INFINITE, .sobolev = INFINITY};
+    f->smoothness = INFINITY;
+    f->origin = NAN;
     f->rank = node == GRAM_NODE_SUM ? 0 : 1;
     f->seen = take_set(c, level, 0);
     f->plain_others[0] = f->plain_others[1] = 1;
@@ -182,17 +214,50 @@ static int64_t combine_ranks(gram_node node, int64_t a, int64_t b)
     return gram_size_multiply(a, b, &product) ? product : GRAM_INFINITE;
 }
 
+/* fmin would drop a NaN */
+static double smaller(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+}
+
+static int is_smooth_finite(const fold *f, const gram_properties *facts)
+{
+    return f->node == GRAM_NODE_SUM && facts->rank != GRAM_INFINITE && facts->derivatives == GRAM_INFINITE;
+}
+
 static void add_numbers(fold *f, const gram_properties *facts)
 {
+    f->smoothness = smaller(f->smoothness, facts->draw_smoothness);
     f->rank = combine_ranks(f->node, f->rank, facts->rank);
     if (facts->derivatives != GRAM_INFINITE && (f->derivatives == GRAM_INFINITE || facts->derivatives < f->derivatives))
         f->derivatives = facts->derivatives;
+    if (is_smooth_finite(f, facts)) {
+        f->smooth_finite++;
+        return;
+    }
     const int has_order = !isnan(facts->sobolev_order) && (f->node == GRAM_NODE_SUM || facts->stationary == GRAM_YES);
-    /* fmin would drop a NaN */
-    if (!has_order || isnan(f->sobolev))
-        f->sobolev = NAN;
-    else if (facts->sobolev_order < f->sobolev)
-        f->sobolev = facts->sobolev_order;
+    f->sobolev = smaller(f->sobolev, has_order ? facts->sobolev_order : NAN);
+}
+
+/* Where it vanishes, and what it does to draws. */
+static void add_zeros(fold *f, const gram_known *operand)
+{
+    const gram_properties *facts = &operand->facts;
+    const double origin = operand->origin;
+    const int positive = facts->bounded_below == GRAM_YES;
+    if (f->operands == 1)
+        f->origin = origin;
+    else if (f->node == GRAM_NODE_SUM)
+        f->origin = f->origin == origin ? origin : NAN;
+    else if (!isnan(origin))
+        f->origin = isnan(f->origin) || f->origin == origin ? origin : NAN;
+    f->pinned += operand->pinned;
+    f->fitting += operand->pinned || divisible(facts);
+    f->strictly |= facts->strictly == GRAM_YES;
+    f->vanishing |= !positive && (operand->opaque || facts->continuous != GRAM_YES);
+    f->outside += !positive && facts->draws_in_space != GRAM_NO;
+    f->diagonal[facts->constant_diagonal]++;
+    f->inside[facts->draws_in_space]++;
 }
 
 static void add_operand(const composing *c, fold *f, const gram_known *operand)
@@ -207,7 +272,7 @@ static void add_operand(const composing *c, fold *f, const gram_known *operand)
     if (f->operands++ == 0) f->first = *operand;
     unite(c, f->seen, operand->seen);
     if (operand->seen_count > f->widest) f->widest = operand->seen_count;
-    if (operand->seen_count < f->narrowest) f->narrowest = operand->seen_count;
+    if (operand->seen_count < f->narrowest && !is_smooth_finite(f, facts)) f->narrowest = operand->seen_count;
     for (int p = 0; p < PROPERTIES; p++) {
         const int yes = property(facts, p) == GRAM_YES;
         if (yes) unite(c, f->cover[p], operand->seen);
@@ -226,6 +291,7 @@ static void add_operand(const composing *c, fold *f, const gram_known *operand)
     if (facts->stationary == GRAM_YES) f->plain_others[0] &= divisible(facts);
     if (facts->isotropic == GRAM_YES) f->plain_others[1] &= divisible(facts);
     add_numbers(f, facts);
+    add_zeros(f, operand);
 }
 
 static gram_answer all_yes(const fold *f, const int counts[3])
@@ -254,7 +320,7 @@ static gram_answer close_continuous(const fold *f)
 static gram_answer close_bounded(const fold *f)
 {
     if (f->node == GRAM_NODE_SUM && all_yes(f, f->pd) == GRAM_YES)
-        return f->bounded[GRAM_YES] > 0 ? GRAM_YES : GRAM_UNKNOWN;
+        return f->bounded[GRAM_YES] > 0 ? GRAM_YES : isnan(f->origin) ? GRAM_UNKNOWN : GRAM_NO;
     if (f->node == GRAM_NODE_SUM) return all_yes(f, f->bounded); /* a diagonal may be negative */
     return f->bounded[GRAM_NO] > 0 ? GRAM_NO : all_yes(f, f->bounded);
 }
@@ -264,12 +330,39 @@ static gram_answer close_property(const composing *c, const fold *f, int which, 
     if (all_yes(f, f->pd) != GRAM_YES) return GRAM_UNKNOWN;
     if (f->node == GRAM_NODE_SUM) {
         if (f->widest_with[which] == seen_count) return GRAM_YES;
+        const int whole = which == 0 || (which == 1 && f->continuous[GRAM_YES] == f->operands);
+        if (f->pinned > 0 && seen_count == 1 && f->bounded[GRAM_YES] > 0 && whole) return GRAM_YES;
         return f->widest < seen_count ? GRAM_NO : GRAM_UNKNOWN;
     }
     const int covered = count_set(c, f->cover[which]) == seen_count;
     const int spectral = f->stationary[GRAM_YES] == f->operands && f->continuous[GRAM_YES] == f->operands &&
                          f->bounded[GRAM_YES] == f->operands; /* none is 0 */
     return covered && (which == 2 ? spectral : f->others_fit[which]) ? GRAM_YES : GRAM_UNKNOWN;
+}
+
+static gram_answer close_draws(const fold *f)
+{
+    if (f->inside[GRAM_YES] == f->operands) return GRAM_YES;
+    if (f->inside[GRAM_NO] == 0) return GRAM_UNKNOWN;
+    if (f->node == GRAM_NODE_SUM || f->node == GRAM_NODE_POWER) return GRAM_NO;
+    const int one_is_not_positive = f->operands - f->bounded[GRAM_YES] == 1;
+    if (f->bounded[GRAM_YES] == f->operands || (one_is_not_positive && f->outside == 0)) return GRAM_NO;
+    return f->strictly && !f->vanishing ? GRAM_NO : GRAM_UNKNOWN;
+}
+
+/* What is said only of positive definite kernels. */
+static void close_process(const fold *f, int64_t seen_count, gram_known *out)
+{
+    gram_properties *facts = &out->facts;
+    const int definite = facts->positive_definite == GRAM_YES, line = seen_count == 1 && definite;
+    const int sum = f->node == GRAM_NODE_SUM;
+    facts->constant_diagonal = all_yes(f, f->diagonal);
+    if (sum && f->diagonal[GRAM_NO] == 1 && f->diagonal[GRAM_UNKNOWN] == 0) facts->constant_diagonal = GRAM_NO;
+    facts->draws_in_space = definite ? close_draws(f) : GRAM_UNKNOWN;
+    facts->draw_smoothness = definite && (sum || !f->vanishing) ? f->smoothness : NAN;
+    out->origin = f->origin;
+    out->pinned = line && f->pinned > 0 && !isnan(f->origin) && f->continuous[GRAM_YES] == f->operands &&
+                  (sum || f->fitting == f->operands);
 }
 
 static void close_fold(const composing *c, const fold *f, gram_known *out)
@@ -288,6 +381,7 @@ static void close_fold(const composing *c, const fold *f, gram_known *out)
     }
     *out = (gram_known){.kind = seen_count == 0 ? GRAM_KNOWN_CONSTANT : GRAM_KNOWN_ORDINARY,
                         .injective = GRAM_UNKNOWN,
+                        .origin = NAN,
                         .opaque = f->opaque,
                         .observes = f->observes,
                         .seen = f->seen,
@@ -303,7 +397,9 @@ static void close_fold(const composing *c, const fold *f, gram_known *out)
     facts->characteristic = close_property(c, f, 2, seen_count);
     facts->rank = out->kind == GRAM_KNOWN_CONSTANT ? 1 : f->rank;
     facts->derivatives = f->derivatives;
-    facts->sobolev_order = f->narrowest == seen_count ? f->sobolev : NAN;
+    const int has_order = f->narrowest == seen_count && (f->smooth_finite == 0 || f->pinned > 0);
+    facts->sobolev_order = has_order && f->smooth_finite < f->operands ? f->sobolev : NAN;
+    close_process(f, seen_count, out);
     if (f->node == GRAM_NODE_SUM && facts->positive_definite == GRAM_YES && f->widest_injective == seen_count)
         out->injective = GRAM_YES;
     gram_known_settle(out);
@@ -409,10 +505,20 @@ static gram_status compose(const composing *c, const gram_kernel *kernel, const 
                            gram_known *out)
 {
     gram_status status = GRAM_OK;
-    const gram_properties unknown = {GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN,  GRAM_UNKNOWN,
-                                     GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_UNKNOWN, GRAM_INFINITE, 0,
-                                     NAN};
-    *out = (gram_known){.facts = unknown, .injective = GRAM_UNKNOWN};
+    const gram_properties unknown = {.positive_definite = GRAM_UNKNOWN,
+                                     .strictly = GRAM_UNKNOWN,
+                                     .stationary = GRAM_UNKNOWN,
+                                     .isotropic = GRAM_UNKNOWN,
+                                     .universal = GRAM_UNKNOWN,
+                                     .characteristic = GRAM_UNKNOWN,
+                                     .continuous = GRAM_UNKNOWN,
+                                     .bounded_below = GRAM_UNKNOWN,
+                                     .rank = GRAM_INFINITE,
+                                     .sobolev_order = NAN,
+                                     .constant_diagonal = GRAM_UNKNOWN,
+                                     .draws_in_space = GRAM_UNKNOWN,
+                                     .draw_smoothness = NAN};
+    *out = (gram_known){.facts = unknown, .injective = GRAM_UNKNOWN, .origin = NAN};
     switch (kernel->node) {
     case GRAM_NODE_LEAF: leaf_facts(c, kernel, view, level, out); break;
     case GRAM_NODE_ON: TRY(compose_on(c, kernel, view, level, out)); break;
@@ -446,6 +552,10 @@ gram_status gram_kernel_properties(gram_context *context, const gram_kernel *ker
     TRY(start_composing(context, d, kernel->depth, &c));
     TRY(compose(&c, kernel, &all, 0, &whole));
     *facts = whole.facts;
+    if (facts->positive_definite != GRAM_YES) {
+        facts->draws_in_space = GRAM_UNKNOWN; /* there is no process */
+        facts->draw_smoothness = NAN;
+    }
     if (whole.seen_count < d) {
         facts->strictly = facts->universal = facts->characteristic = GRAM_NO;
         facts->sobolev_order = NAN;

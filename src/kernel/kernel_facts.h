@@ -11,6 +11,8 @@ typedef struct gram_known {
     gram_properties facts;
     gram_answer injective; /* is the feature map: k(x,.) = k(y,.) only for x = y? */
     gram_known_kind kind;
+    int pinned;     /* one column; but for one point, where k(x,x) = 0, strictly positive definite and universal */
+    double origin;  /* k(x,x) = 0 where all columns are this; NaN: no such number is known */
     int opaque;     /* ORDINARY, but may be constant all the same */
     int observes;   /* tells observations apart by more than their coordinates: white, precomputed */
     uint64_t *seen; /* the set of columns */

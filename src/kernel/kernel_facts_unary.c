@@ -8,6 +8,8 @@
  * normalize  with k(x,x) > 0 everywhere divides by a positive function of x and of y: keeps rank, strictly, and with
  *            continuity universal. Divides a stationary kernel by a constant: keeps all.
  * scale      f is not known and may be 0: keeps "no" to strictly, and an upper bound on the rank.
+ * draws      of GP(0, k) are in H if and only if H has a finite dimension (Lukic and Beder, "Stochastic processes with sample
+ *            paths in reproducing kernel Hilbert spaces", Trans. AMS 353, 2001).
  * centre     moves all features by the same vector: their differences, hence characteristic and injective, are kept; the
  *            mean of all functions over the sample is 0, hence neither strictly nor universal.
  * warp       if A is one to one, what holds for all points holds for those A x; if it is not, points fall together. If A
@@ -29,9 +31,12 @@ void gram_known_settle(gram_known *part)
     const int finite = facts->rank != GRAM_INFINITE;
     if (finite || facts->bounded_below == GRAM_NO) facts->strictly = facts->universal = GRAM_NO;
     if (finite) facts->characteristic = GRAM_NO;
+    if (finite) facts->draws_in_space = GRAM_YES;
     if (part->injective == GRAM_NO) answer_no(facts);
-    if (facts->strictly == GRAM_YES || facts->universal == GRAM_YES || facts->characteristic == GRAM_YES)
+    if (facts->strictly == GRAM_YES || facts->universal == GRAM_YES || facts->characteristic == GRAM_YES) {
         part->injective = GRAM_YES;
+        facts->draws_in_space = GRAM_NO; /* H has no end of dimensions */
+    }
 }
 
 static void flat(gram_known *part, gram_known_kind kind)
@@ -48,10 +53,14 @@ static void flat(gram_known *part, gram_known_kind kind)
         .rank = kind == GRAM_KNOWN_ZERO ? 0 : 1,
         .derivatives = GRAM_INFINITE,
         .sobolev_order = NAN,
+        .constant_diagonal = GRAM_YES,
+        .draws_in_space = GRAM_YES,
+        .draw_smoothness = INFINITY,
     };
     part->kind = kind;
     part->injective = GRAM_NO;
-    part->opaque = part->observes = 0;
+    part->origin = NAN;
+    part->opaque = part->observes = part->pinned = 0;
 }
 
 void gram_known_zero(gram_known *part)
@@ -70,6 +79,12 @@ static gram_answer yes_if(const gram_known *part, int so)
     return so ? GRAM_YES : part->injective == GRAM_NO ? GRAM_NO : GRAM_UNKNOWN;
 }
 
+static void forget_zero(gram_known *part)
+{
+    part->pinned = 0;
+    part->origin = NAN;
+}
+
 void gram_known_exp(gram_known *part)
 {
     const gram_properties a = part->facts;
@@ -86,6 +101,9 @@ void gram_known_exp(gram_known *part)
     facts->bounded_below = GRAM_YES;
     facts->rank = GRAM_INFINITE;
     facts->sobolev_order = NAN;
+    /* a continuous kernel that is not constant has no end of different features */
+    facts->draws_in_space = definite && a.continuous == GRAM_YES && !part->opaque ? GRAM_NO : GRAM_UNKNOWN;
+    forget_zero(part);
     gram_known_settle(part);
 }
 
@@ -104,6 +122,10 @@ void gram_known_normalize(gram_known *part)
     facts->characteristic = GRAM_UNKNOWN;
     if (!positive) facts->derivatives = 0;
     facts->sobolev_order = NAN;
+    facts->constant_diagonal = positive ? GRAM_YES : GRAM_UNKNOWN;
+    if (!positive) facts->draws_in_space = GRAM_UNKNOWN;
+    if (!positive) facts->draw_smoothness = NAN;
+    forget_zero(part);
     if (part->injective == GRAM_YES) part->injective = GRAM_UNKNOWN; /* x and 2 x of an inner product */
     part->opaque = 1;                                                /* (x y)^2 becomes 1 */
     gram_known_settle(part);
@@ -125,10 +147,14 @@ void gram_known_scale(gram_known *part, int more)
         .rank = a.rank,
         .derivatives = 0,
         .sobolev_order = NAN,
+        .constant_diagonal = GRAM_UNKNOWN,
+        .draws_in_space = a.draws_in_space == GRAM_YES ? GRAM_YES : GRAM_UNKNOWN,
+        .draw_smoothness = NAN,
     };
     part->kind = GRAM_KNOWN_ORDINARY;
     part->injective = GRAM_UNKNOWN;
     part->opaque = 1;
+    part->pinned = 0; /* f may be 0 elsewhere, too */
     gram_known_settle(part);
 }
 
@@ -145,6 +171,8 @@ void gram_known_centre(gram_known *part)
     if (facts->continuous == GRAM_NO) facts->continuous = GRAM_UNKNOWN;
     facts->bounded_below = GRAM_UNKNOWN;
     facts->sobolev_order = NAN;
+    facts->constant_diagonal = GRAM_UNKNOWN;
+    forget_zero(part);
     gram_known_settle(part);
 }
 
@@ -202,7 +230,11 @@ void gram_known_warp(gram_known *part, const gram_warp_nature *nature)
     facts->isotropic = warped_isotropic(&before, nature, facts->stationary);
     facts->continuous = through(facts->continuous, 1, into && onto);
     facts->bounded_below = through(facts->bounded_below, 1, onto);
+    facts->constant_diagonal = through(facts->constant_diagonal, 1, onto);
+    facts->draws_in_space = through(facts->draws_in_space, 1, onto);
     if (!into || !onto) facts->sobolev_order = NAN;
+    if (!into || !onto || part->origin != 0) part->pinned = 0;
+    if (part->origin != 0) part->origin = NAN; /* A 0 = 0; where A x has another value in all rows is not looked at */
     part->opaque |= !onto;
     gram_known_settle(part);
 }

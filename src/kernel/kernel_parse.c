@@ -8,7 +8,7 @@
  *   columns  = item { "," item },  item = index | index ":" index | "[" columns "]"
  *   argument = [ name "=" ] value
  *   matrix   = "[" number { ("," | ";") number } "]"
- *   value    = ( number | "[" number ["!"] { ("," | ";") number ["!"] } "]" ) ["!"]
+ *   value    = ( word | number | "[" number ["!"] { ("," | ";") number ["!"] } "]" ) ["!"]
  *
  * White space is free between these. One stack holds the kernels read so far and not yet part of a larger one: whatever
  * goes wrong, emptying it is all there is to clean up. Nesting and the number of terms are limited, so that neither the
@@ -258,16 +258,20 @@ static int find_spec(const parser *p, const gram_kernel_type *type, size_t from,
     return -1;
 }
 
-static gram_status push_value(parser *p)
+static gram_status store_value(parser *p, double value)
 {
-    double value;
-    const gram_status status = read_number(p, &value);
-    if (status < 0) return status;
-    if (p->value_count == p->value_capacity) /* every number takes two characters of the text */
+    if (p->value_count == p->value_capacity) /* every number or word takes two characters of the text */
         return fail_at(p, p->at, GRAM_ERROR_INTERNAL, "more numbers than the text has room for");
     p->values[p->value_count] = value;
     p->fixed[p->value_count++] = 0;
     return GRAM_OK;
+}
+
+static gram_status push_value(parser *p)
+{
+    double value;
+    const gram_status status = read_number(p, &value);
+    return status < 0 ? status : store_value(p, value);
 }
 
 typedef struct list_shape {
@@ -326,12 +330,35 @@ static gram_status check_square(const parser *p, size_t start, const list_shape 
     return GRAM_OK;
 }
 
-static gram_status read_value(parser *p, gram_argument *argument)
+/* One of the words that stand for a parameter's values. */
+static gram_status push_word(parser *p, const leaf_reader *leaf, const gram_parameter_spec *spec)
+{
+    char word[PIECE_SIZE], list[PIECE_SIZE] = "";
+    (void)peek(p);
+    const size_t start = p->at, end = name_end(p);
+    size_t used = 0;
+    for (int i = 0; spec->words[i]; i++) {
+        if (name_is(p, start, end, spec->words[i])) {
+            p->at = end;
+            return store_value(p, i);
+        }
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? " or " : "", spec->words[i]);
+    }
+    if (end == start) return unexpected(p, list);
+    return fail_leaf(p, leaf, start, GRAM_ERROR_SYNTAX, "%s is %s, not '%s'", spec->name, list,
+                     piece(p, start, end, word));
+}
+
+static gram_status read_value(parser *p, const leaf_reader *leaf, const gram_parameter_spec *spec,
+                              gram_argument *argument)
 {
     gram_status status = GRAM_OK;
     const int64_t first = p->value_count;
     list_shape shape = {0, 0, 0, 0};
-    if (accept(p, '[')) {
+    if (spec->words) {
+        TRY(push_word(p, leaf, spec));
+    } else if (accept(p, '[')) {
         const size_t start = p->at - 1;
         TRY(read_list(p, &shape));
         TRY(check_square(p, start, &shape));
@@ -417,7 +444,7 @@ static gram_status read_argument(parser *p, leaf_reader *leaf)
     const size_t start = p->at;
     TRY(choose_spec(p, leaf, &spec, &alias));
     const char *name = alias ? alias->name : leaf->type->specs[spec].name;
-    TRY(read_value(p, &argument));
+    TRY(read_value(p, leaf, &leaf->type->specs[spec], &argument));
     TRY(check_given(p, leaf, spec, name, start));
     leaf->arguments[spec] = argument;
     leaf->given[spec] = name;

@@ -45,13 +45,16 @@ static int all_fixed(const gram_argument *argument)
     return argument->count > 0;
 }
 
-static void put_value(writer *w, const gram_argument *argument)
+static void put_value(writer *w, const gram_parameter_spec *spec, const gram_argument *argument)
 {
     const int together = all_fixed(argument), bracket = argument->count > 1 || argument->rows > 0;
     if (bracket) put(w, "[");
     for (int64_t i = 0; i < argument->count; i++) {
         if (i > 0) put(w, argument->rows > 0 && i % argument->rows == 0 ? ";" : ",");
-        put_number(w, argument->values[i]);
+        if (spec->words)
+            put(w, spec->words[(int)argument->values[i]]);
+        else
+            put_number(w, argument->values[i]);
         if (argument->fixed[i] && !together) put(w, "!");
     }
     if (bracket) put(w, "]");
@@ -71,7 +74,7 @@ static void put_leaf(writer *w, const gram_kernel *leaf)
         return;
     }
     if (type == &gram_kernel_const && leaf->arguments[0].set) {
-        put_value(w, &leaf->arguments[0]);
+        put_value(w, &type->specs[0], &leaf->arguments[0]);
         return;
     }
     put(w, type->name);
@@ -81,7 +84,7 @@ static void put_leaf(writer *w, const gram_kernel *leaf)
         put(w, before);
         put(w, type->specs[i].name);
         put(w, "=");
-        put_value(w, &leaf->arguments[i]);
+        put_value(w, &type->specs[i], &leaf->arguments[i]);
         before = ", ";
     }
     if (before[0] == ',') put(w, ")");
@@ -178,4 +181,11 @@ size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size)
     if (kernel) put_kernel(&w, kernel);
     if (size > 0) text[w.length < size ? w.length : size - 1] = 0;
     return w.length;
+}
+
+void gram_kernel_append(const gram_kernel *kernel, gram_string *text)
+{
+    const size_t start = text->length, length = gram_kernel_print(kernel, NULL, 0);
+    for (size_t i = 0; i < length; i++) gram_string_put(text, " ", 1);
+    if (!text->failed) (void)gram_kernel_print(kernel, text->data + start, length + 1);
 }

@@ -17,6 +17,8 @@
     ROW(matern)                                                                                                        \
     ROW(min)                                                                                                           \
     ROW(monomial)                                                                                                      \
+    ROW(nngp)                                                                                                          \
+    ROW(ntk)                                                                                                           \
     ROW(periodic)                                                                                                      \
     ROW(poly)                                                                                                          \
     ROW(powexp)                                                                                                        \

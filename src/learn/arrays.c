@@ -39,17 +39,23 @@ done:
 }
 
 /* The names one after the other, each with its final 0; returns their bytes. */
-static size_t write_names(const gram_arrays *a, char *text)
+static size_t write_names(const gram_arrays *a, const char *letter, char *text)
 {
     char *at = text;
-    for (int64_t j = 0; j < a->d; j++) at += snprintf(at, NAME_SIZE, "x%" PRId64, j + 1) + 1;
+    for (int64_t j = 0; j < a->d; j++) at += snprintf(at, NAME_SIZE, "%s%" PRId64, letter, j + 1) + 1;
     for (int64_t j = 0; j < a->targets; j++)
         at += (a->targets == 1 ? snprintf(at, NAME_SIZE, "y") : snprintf(at, NAME_SIZE, "y%" PRId64, j + 1)) + 1;
     if (a->weights) at += snprintf(at, NAME_SIZE, "weights") + 1;
     return (size_t)(at - text);
 }
 
-gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, gram_table **table)
+gram_arrays gram_arrays_second(const gram_arrays *arrays)
+{
+    return (gram_arrays){
+        .size = sizeof *arrays, .n = arrays->n, .d = arrays->second_d, .x = arrays->second, .ldx = arrays->second_ld};
+}
+
+gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, gram_table **table)
 {
     gram_status status = GRAM_OK;
     gram_table *made = NULL;
@@ -60,7 +66,7 @@ gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, gr
     columns = a->d + a->targets + (a->weights != NULL);
     TRY(gram_take(context, "learn_arrays: names", columns, NAME_SIZE, (void **)&names));
     TRY(gram_table_create(context, "the arrays", &made));
-    TRY(gram_table_set_names(context, made, columns, names, write_names(a, names)));
+    TRY(gram_table_set_names(context, made, columns, names, write_names(a, letter, names)));
     TRY(gram_table_reserve(context, made, a->n));
     for (int64_t i = 0; i < a->n; i++) {
         double *row = made->numbers + i * columns;

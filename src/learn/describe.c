@@ -12,15 +12,16 @@ struct gram_description {
     gram_report report;
 };
 
-static gram_status add_kernel(gram_context *context, gram_description *d)
+static gram_status add_kernel(gram_context *context, gram_description *d, const char *label,
+                              const gram_function *function)
 {
     gram_status status = GRAM_OK;
-    const gram_kernel *kernel = gram_function_kernel(gram_model_function(d->report.model));
+    const gram_kernel *kernel = gram_function_kernel(function);
     const size_t length = gram_kernel_print(kernel, NULL, 0);
     char *text = NULL;
     TRY(gram_arena_take(context, &d->arena, "describe", (int64_t)length + 1, 1, (void **)&text));
     (void)gram_kernel_print(kernel, text, length + 1);
-    gram_report_long(&d->report, "kernel", text);
+    gram_report_long(&d->report, label, text);
 done:
     return status;
 }
@@ -39,7 +40,10 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     made->report = (gram_report){.context = context, .arena = &made->arena, .model = model, .file = file};
     if (strcmp(gram_model_task(model), gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0)
         TRY(gram_classes_of_model(context, &made->arena, model, file ? file : "the model", &made->classes));
-    TRY(add_kernel(context, made));
+    if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
+    TRY(add_kernel(context, made, "kernel", gram_model_function(model)));
+    if (gram_model_second_function(model))
+        TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));
     if (method && method->report) method->report(&made->report);
     gram_report_end_row(&made->report);
     TRY(made->report.status);
@@ -73,6 +77,18 @@ const char *gram_description_label(const gram_description *description, int64_t 
 const char *gram_description_value(const gram_description *description, int64_t row)
 {
     return description->report.rows[row].value;
+}
+
+const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
+                                    int64_t *count)
+{
+    const gram_report *report = &description->report;
+    int64_t rows = 0, columns = 0;
+    if (list < 0 || list >= report->list_count) return NULL;
+    *name = report->lists[list];
+    const double *values = gram_model_array(report->model, *name, &rows, &columns);
+    *count = rows * columns;
+    return values;
 }
 
 const gram_classes *gram_description_classes(const gram_description *description)

@@ -19,6 +19,7 @@ void gram_learner_forget(gram_learner *learner)
     if (learning->method && learning->method->forget) learning->method->forget(learning);
     gram_kernel_release(learning->kernel);
     gram_kernel_release(learning->written);
+    gram_learning_forget_second(learning);
     gram_points_release(learning->points);
     gram_prepared_destroy(learning->data);
     gram_preparation_release(learning->preparation);
@@ -35,7 +36,7 @@ static void name_place(gram_learning *learning)
     gram_context *context = learning->context;
     char message[GRAM_MESSAGE_SIZE], place[64], name[256];
     int64_t row, column;
-    if (!learning->data || !gram_context_place(context, &row, &column)) return;
+    if (!learning->data || !gram_context_place(context, &row, &column) || column < 0) return;
     (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
     (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
     (void)gram_preparation_column_name(learning->preparation, column, name, sizeof name);
@@ -55,20 +56,47 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
                    : "Features are standardised: --no-scale takes them as they are. Or use another kernel.";
     case GRAM_ERROR_NUMERICAL:
         return "Raise --lambda (or --noise), or use another kernel; `gram kernel E DATA --check` looks at its matrix.";
-    case GRAM_ERROR_ARGUMENT: return "Change what the message names; `gram help fit` lists the options.";
+    case GRAM_ERROR_ARGUMENT: return "Change what the message names; `gram help VERB` lists the options.";
     case GRAM_ERROR_DATA: return "Look at the target and the weights; --task, --target and --weights choose.";
     default: return "";
     }
 }
 
-/* What to do about a failure of the work, unless it was said already. */
-static void advise(gram_learning *learning, gram_status status)
+/* "gp_fit: ..." becomes "fit: ...": the functions of the library mean nothing to whoever called the learner. */
+static void drop_function(gram_learning *learning, gram_status status)
+{
+    char message[GRAM_MESSAGE_SIZE], advice[GRAM_MESSAGE_SIZE];
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(learning->context));
+    (void)snprintf(advice, sizeof advice, "%s", gram_context_advice(learning->context));
+    const size_t length = strspn(message, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (length == 0 || strncmp(message + length, ": ", 2) != 0 || !memchr(message, '_', length)) return;
+    (void)gram_fail(learning->context, status, "%s%s", learning->who, message + length);
+    (void)gram_advise(learning->context, status, advice);
+}
+
+/* The data were finite: a function whose coefficients are not is a fit that failed. */
+static gram_status find_cause(gram_learning *learning, gram_status status)
+{
+    static const char function[] = "function_create: ";
+    if (status != GRAM_ERROR_DATA ||
+        strncmp(gram_context_message(learning->context), function, sizeof function - 1) != 0)
+        return status;
+    return gram_fail(learning->context, GRAM_ERROR_NUMERICAL, "%s: the equations have no solution in finite numbers",
+                     learning->who);
+}
+
+/* Says what to do about a failure of the work, unless that was said already. */
+static gram_status advise(gram_learning *learning, gram_status failed)
 {
     char spoken[GRAM_MESSAGE_SIZE];
-    if (gram_context_advice(learning->context)[0]) return;
-    name_place(learning);
-    gram_write_dashes(advice_for(learning, status), learning->dashes, spoken, sizeof spoken);
-    (void)gram_advise(learning->context, status, spoken);
+    const gram_status status = find_cause(learning, failed);
+    if (!gram_context_advice(learning->context)[0]) {
+        name_place(learning);
+        gram_write_dashes(advice_for(learning, status), learning->dashes, spoken, sizeof spoken);
+        (void)gram_advise(learning->context, status, spoken);
+    }
+    drop_function(learning, status);
+    return status;
 }
 
 /* ---- the data ---- */
@@ -79,6 +107,8 @@ static const char *reading_advice(const gram_learning *learning, gram_status sta
     if (status == GRAM_ERROR_SYNTAX) return "A list of columns is names, places and ranges: x1,x3:x5,7.";
     if (status != GRAM_ERROR_DATA) return "";
     if (learning->before) return "--resume needs the same rows in the same order; fit other data without it.";
+    if (learning->task >= GRAM_TASK_TRANSFORM)
+        return "--features and --ignore choose columns; --missing drop or mean helps with missing values.";
     return "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.";
 }
 
@@ -92,7 +122,8 @@ static gram_status unread(gram_learning *learning, gram_status status)
 
 /* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
  * preparation. */
-static gram_status learn_preparation(gram_learning *learning, const gram_table *table)
+gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
+                                      const char *label, gram_preparation **preparation)
 {
     gram_preparation_options options;
     gram_chosen missing = {GRAM_MISSING_ERROR, 0};
@@ -102,27 +133,33 @@ static gram_status learn_preparation(gram_learning *learning, const gram_table *
     const char *given = gram_learning_common(learning, GRAM_COMMON_MISSING);
     const int needs_target = learning->task <= GRAM_TASK_CLASSIFICATION;
     if (learning->before) {
-        learning->preparation = gram_preparation_retain(gram_model_preparation(learning->before));
+        *preparation = gram_preparation_retain(gram_model_preparation(learning->before));
         return GRAM_OK;
     }
     if (given) (void)gram_option_read(&gram_common_options[GRAM_COMMON_MISSING], given, &missing);
     gram_preparation_options_init(&options, sizeof options);
-    options.target = learning->target ? learning->target : !target && !needs_target ? "" : target;
-    options.features = gram_learning_common(learning, GRAM_COMMON_FEATURES);
+    options.target = label ? label : learning->target ? learning->target : !target && !needs_target ? "" : target;
+    options.features = features ? features : gram_learning_common(learning, GRAM_COMMON_FEATURES);
     options.ignore = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
-    options.weights = learning->weights_column ? learning->weights_column
-                      : row_noise              ? row_noise
-                                               : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
-    options.scale = !scale || strcmp(scale, "yes") == 0;
+    options.weights = preparation == &learning->second.preparation ? NULL /* they are the first view's */
+                      : learning->weights_column                   ? learning->weights_column
+                      : row_noise                                  ? row_noise
+                                  : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
+    options.scale = scale ? strcmp(scale, "yes") == 0 : !learning->method || !learning->method->unscaled;
     options.missing = (gram_missing)missing.value;
     learning->has_row_noise = row_noise != NULL;
-    return gram_preparation_learn(learning->context, table, &options, &learning->preparation);
+    return gram_preparation_learn(learning->context, table, &options, preparation);
 }
 
-static gram_status prepare(gram_learning *learning, const gram_table *table)
+/* `second`: the table of the second of two views, NULL: both are of one table. */
+static gram_status prepare(gram_learning *learning, const gram_table *table, const gram_table *second)
 {
     gram_status status = gram_learning_read_groups(learning, table);
-    if (status >= 0) status = learn_preparation(learning, table);
+    if (status >= 0 && gram_learning_has_views(learning)) {
+        status = gram_learning_prepare_views(learning, table, second);
+        return status < 0 ? unread(learning, status) : status;
+    }
+    if (status >= 0) status = gram_learning_preparation(learning, table, NULL, NULL, &learning->preparation);
     if (status >= 0)
         status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
     return status < 0 ? unread(learning, status) : status;
@@ -155,9 +192,9 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-static gram_status parse_kernel(gram_learning *learning, const char *text)
+gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)
 {
-    const gram_status status = gram_kernel_parse(learning->context, text, &learning->written);
+    const gram_status status = gram_kernel_parse(learning->context, text, kernel);
     if (status >= 0) return status;
     return gram_advise(learning->context, status,
                        "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
@@ -168,11 +205,13 @@ static gram_status read_kernel(gram_learning *learning)
     gram_status status = GRAM_OK;
     const char *text = gram_learning_common(learning, GRAM_COMMON_KERNEL);
     if (!learning->method->kernel) return GRAM_OK; /* the method has its own */
+    if (gram_learning_has_views(learning)) return gram_learning_view_kernels(learning);
     if (learning->before)
         learning->written = gram_kernel_retain(gram_function_kernel(gram_model_function(learning->before)));
     else
-        TRY(parse_kernel(learning, text ? text : learning->method->kernel));
+        TRY(gram_learning_parse_kernel(learning, text ? text : learning->method->kernel, &learning->written));
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
+    TRY(gram_learning_check_kernel_numbers(learning));
 done:
     return status;
 }
@@ -253,18 +292,22 @@ static gram_status work(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
+    const gram_prepared *second = learning->second.data;
     TRY(gram_points_create_f64(learning->context, data->n, data->d, data->x, data->d, &learning->points));
+    if (second)
+        TRY(gram_points_create_f64(learning->context, second->n, second->d, second->x, second->d,
+                                   &learning->second.points));
     if (learning->before) TRY(gram_check_fingerprints(learning));
     count_rows(learning);
     TRY(gram_learning_decide_task(learning));
+    TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
 done:
-    if (status < 0) advise(learning, status);
-    return status;
+    return status < 0 ? advise(learning, status) : status;
 }
 
 static void take_lesson(gram_learner *learner)
@@ -278,7 +321,9 @@ static void take_lesson(gram_learner *learner)
                                     .data = learning->data,
                                     .preparation = learning->preparation,
                                     .classes = &learning->classes,
-                                    .labels = learning->labels};
+                                    .labels = learning->labels,
+                                    .second = learning->second.data,
+                                    .second_preparation = learning->second.preparation};
 }
 
 gram_status gram_learner_check(gram_context *context, gram_learner *learner)
@@ -295,6 +340,7 @@ static gram_status finish(gram_learner *learner, gram_status status, gram_model 
     learning->model = NULL;
     learning->target = NULL; /* were lent for the call */
     learning->weights_column = NULL;
+    learning->second.source = NULL;
     if (status >= 0) {
         take_lesson(learner);
         learning->context = NULL;
@@ -306,75 +352,137 @@ static gram_status finish(gram_learner *learner, gram_status status, gram_model 
     return status;
 }
 
+/* Two tables are for methods of two views. */
+static gram_status check_pair(gram_learning *learning)
+{
+    if (gram_learning_has_views(learning)) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of two views, or one table.",
+                              "two tables are not for %s, which has one view",
+                              learning->method ? learning->method->name : "a method that is not named");
+}
+
 gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table, const char *name,
                              gram_model **model)
 {
     gram_status status = gram_learning_begin(context, learner, name ? name : "the table");
-    if (status >= 0) status = prepare(&learner->learning, table);
+    if (status >= 0) status = prepare(&learner->learning, table, NULL);
     if (status >= 0) status = work(&learner->learning);
     return finish(learner, status, model);
 }
 
-/* The table is given back as soon as it was prepared: the memory is for K. */
-static gram_status learn_own_table(gram_learner *learner, gram_table *table, gram_model **model)
+gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, const gram_table *first,
+                                  const char *first_name, const gram_table *second, const char *second_name,
+                                  gram_model **model)
 {
-    gram_status status = prepare(&learner->learning, table);
-    gram_table_destroy(table);
+    gram_status status = gram_learning_begin(context, learner, first_name ? first_name : "the table");
+    learner->learning.second.source = second_name;
+    if (status >= 0) status = check_pair(&learner->learning);
+    if (status >= 0) status = prepare(&learner->learning, first, second);
     if (status >= 0) status = work(&learner->learning);
     return finish(learner, status, model);
+}
+
+/* Tables are given back as soon as they were prepared: the memory is for K. */
+static gram_status learn_own_tables(gram_learner *learner, gram_table *first, gram_table *second, gram_model **model)
+{
+    gram_status status = prepare(&learner->learning, first, second);
+    gram_table_destroy(first);
+    gram_table_destroy(second);
+    if (status >= 0) status = work(&learner->learning);
+    return finish(learner, status, model);
+}
+
+static gram_status read_table(gram_learning *learning, const char *path, gram_format format, gram_table **table)
+{
+    gram_table_options options;
+    gram_table_options_init(&options, sizeof options);
+    options.format = format;
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1; /* what to do with them is the preparation's matter */
+    const gram_status status = gram_table_read(learning->context, path, &options, table);
+    return status < 0 ? unread(learning, status) : status;
+}
+
+static const char *source_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 gram_status gram_learn_file(gram_context *context, gram_learner *learner, const char *path, gram_format format,
                             gram_model **model)
 {
     gram_table *table = NULL;
-    gram_table_options options;
-    gram_status status = gram_learning_begin(context, learner, strcmp(path, "-") == 0 ? "standard input" : path);
-    gram_table_options_init(&options, sizeof options);
-    options.format = format;
-    options.text = GRAM_TEXT_CATEGORIES;
-    options.keep_missing = 1; /* what to do with them is the preparation's matter */
-    if (status >= 0) {
-        status = gram_table_read(context, path, &options, &table);
-        if (status < 0) status = unread(&learner->learning, status);
-    }
-    return status < 0 ? finish(learner, status, model) : learn_own_table(learner, table, model);
+    gram_status status = gram_learning_begin(context, learner, source_name(path));
+    if (status >= 0) status = read_table(&learner->learning, path, format, &table);
+    return status < 0 ? finish(learner, status, model) : learn_own_tables(learner, table, NULL, model);
+}
+
+gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first, const char *second,
+                                 gram_format format, gram_model **model)
+{
+    gram_table *tables[2] = {NULL, NULL};
+    gram_status status = gram_learning_begin(context, learner, source_name(first));
+    learner->learning.second.source = source_name(second);
+    if (status >= 0) status = check_pair(&learner->learning);
+    if (status >= 0) status = read_table(&learner->learning, first, format, &tables[0]);
+    if (status >= 0) status = read_table(&learner->learning, second, format, &tables[1]);
+    if (status >= 0) return learn_own_tables(learner, tables[0], tables[1], model);
+    gram_table_destroy(tables[0]);
+    return finish(learner, status, model);
+}
+
+/* Columns of two views are called after them. */
+static gram_status make_tables(gram_learning *learning, const gram_arrays *arrays, gram_table *tables[2])
+{
+    gram_status status = GRAM_OK;
+    const gram_arrays second = gram_arrays_second(arrays);
+    const char *const *views = learning->method ? learning->method->views : NULL;
+    if (arrays->second) TRY(check_pair(learning));
+    TRY(gram_arrays_to_table(learning->context, arrays, arrays->second ? views[0] : "x", &tables[0]));
+    if (arrays->second) TRY(gram_arrays_to_table(learning->context, &second, views[1], &tables[1]));
+done:
+    return status;
 }
 
 gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *given,
                               gram_model **model)
 {
-    gram_table *table = NULL;
+    gram_table *tables[2] = {NULL, NULL};
     gram_arrays all, *arrays = &all;
     char target[GRAM_ARRAYS_TARGET_SIZE];
     *model = NULL;
     gram_arrays_init(arrays, sizeof *arrays);
     gram_status status =
         gram_sized_read(context, "learn_arrays", "arrays", "gram_arrays", given, arrays, sizeof *arrays);
-    if (status >= 0) status = gram_arrays_to_table(context, arrays, &table);
     if (status < 0) return status;
     status = gram_learning_begin(context, learner, "the arrays");
-    learner->learning.target = gram_arrays_target(arrays, target);
-    learner->learning.weights_column = arrays->weights ? "weights" : NULL;
-    if (status >= 0) return learn_own_table(learner, table, model);
-    gram_table_destroy(table);
+    if (status >= 0) status = make_tables(&learner->learning, arrays, tables);
+    if (status >= 0) {
+        learner->learning.target = gram_arrays_target(arrays, target);
+        learner->learning.weights_column = arrays->weights ? "weights" : NULL;
+        return learn_own_tables(learner, tables[0], tables[1], model);
+    }
+    gram_table_destroy(tables[0]);
     return finish(learner, status, model);
 }
 
-/* The first column of the model's predictions at the rows. */
+/* The first columns of the model's predictions at the rows; count 0: all. */
 static gram_status predict_rows(gram_context *context, const gram_learning *learning, const gram_model *model,
-                                double *f)
+                                int64_t count, double *f, int64_t ldf)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
     gram_predictor *predictor = NULL;
-    double *values = NULL;
+    double *values = NULL, *joint = NULL;
+    if (learning->second.data) TRY(gram_learning_joint_rows(context, learning, &joint));
     TRY(gram_predictor_create(context, model, NULL, &predictor));
-    const int64_t stride = gram_predictor_columns(predictor)->stride;
-    TRY(gram_take(context, "learner_fitted", data->n, (size_t)stride * sizeof *values, (void **)&values));
-    TRY(gram_predictor_evaluate(context, predictor, data->n, data->x, data->weights, values, stride));
-    for (int64_t i = 0; i < data->n; i++) f[i] = values[i * stride];
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
+    if (count == 0) count = gram_predictor_columns(predictor)->count;
+    TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
+    for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * ld, (size_t)count * sizeof *f);
 done:
+    gram_give(context, joint);
     gram_give(context, values);
     gram_predictor_destroy(predictor);
     return status;
@@ -387,9 +495,23 @@ gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, co
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
     *what = "fitted value";
-    if (!learning->method->fitted) return predict_rows(context, learning, model, f);
+    if (!learning->method->fitted) return predict_rows(context, learning, model, 1, f, 1);
     learning->context = context;
     status = learning->method->fitted(learning, f, what);
+    learning->context = NULL;
+done:
+    return status;
+}
+
+gram_status gram_learner_values(gram_context *context, gram_learner *learner, const gram_model *model, double *values,
+                                int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = &learner->learning;
+    FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_values: it has not learnt");
+    if (!learning->method->values) return predict_rows(context, learning, model, 0, values, ldv);
+    learning->context = context;
+    status = learning->method->values(learning, values, ldv);
     learning->context = NULL;
 done:
     return status;

@@ -43,7 +43,8 @@ done:
 static gram_status plan(gram_learning *learning, int64_t n, int64_t d, int64_t outputs)
 {
     gram_status status = GRAM_OK;
-    gram_prepared rows = {.n = n, .d = d, .table_rows = n};
+    const int64_t of_second = gram_learning_has_views(learning) ? d / 2 : 0; /* two views share the columns */
+    gram_prepared rows = {.n = n, .d = d - of_second, .table_rows = n}, second = {.n = n, .d = of_second};
     double *zeros = NULL;
     const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
     rows.targets = learning->task > GRAM_TASK_CLASSIFICATION ? 0 : classes ? 1 : outputs;
@@ -52,14 +53,18 @@ static gram_status plan(gram_learning *learning, int64_t n, int64_t d, int64_t o
     rows.y = zeros;
     learning->n = n;
     learning->data = &rows;
+    if (of_second > 0) learning->second.data = &second;
     if (classes) {
         learning->classes.count = outputs;
         learning->labels = zeros;
     }
+    FAIL_IF(gram_learning_has_views(learning) && of_second == 0, learning->context, GRAM_ERROR_ARGUMENT,
+            "learner_plan: d = %" PRId64 ", two views need 2 or more", d);
     TRY(gram_learning_choose_kernel(learning));
     if (learning->method->plan) TRY(learning->method->plan(learning));
 done:
-    learning->data = NULL; /* it is not the learner's */
+    learning->data = NULL; /* they are not the learner's */
+    learning->second.data = NULL;
     return status;
 }
 

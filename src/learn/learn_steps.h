@@ -20,8 +20,33 @@ gram_status gram_learning_choose_method(gram_learning *learning);
 gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
 gram_status gram_learning_set_groups(gram_learning *learning);
 
-/* Arrays as a table with the columns x1, x2, ..., y or y1, y2, ..., weights; and the list of its targets (arrays.c). */
-gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, gram_table **table);
+/* Features, targets and weights, and the numbers of the kernel as it was written: of a size that a fit takes
+ * (number_range.c). */
+gram_status gram_learning_check_numbers(gram_learning *learning);
+gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
+
+/* A preparation as the options say (learn.c); `features` and `label`, a target, take the place of what they say unless NULL. */
+gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
+                                      const char *label, gram_preparation **preparation);
+gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel);
+
+/* Paired views (learn_views.c): has the method two of them? Their preparations and rows, from one table (second NULL) or two;
+ * their kernels; what is the second's goes. */
+int gram_learning_has_views(const gram_learning *learning);
+gram_status gram_learning_prepare_views(gram_learning *learning, const gram_table *first, const gram_table *second);
+gram_status gram_learning_view_kernels(gram_learning *learning);
+void gram_learning_forget_second(gram_learning *learning);
+/* For predictions from both: one preparation of the columns of both, and the prepared rows of both side by side, which the
+ * caller gives back. */
+gram_status gram_preparation_join(gram_context *context, const gram_preparation *first, const gram_preparation *second,
+                                  gram_preparation **joint);
+gram_status gram_learning_joint_rows(gram_context *context, const gram_learning *learning, double **x);
+
+/* Arrays as a table with the columns x1, x2, ... (for `letter` "x"), y or y1, y2, ..., weights; and the list of its targets; the
+ * arrays of the second view, as those of a first (arrays.c). */
+gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, const char *letter,
+                                 gram_table **table);
+gram_arrays gram_arrays_second(const gram_arrays *arrays);
 enum { GRAM_ARRAYS_TARGET_SIZE = 32 };
 const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_TARGET_SIZE]);
 

@@ -150,6 +150,17 @@ static gram_task task_given(const gram_learning *learning)
     return (gram_task)chosen.value;
 }
 
+/* The task of a method that has one only, and no target: nothing is left to be decided. */
+static gram_task only_task(const char *name)
+{
+    unsigned tasks = 0;
+    for (int64_t i = 0; name && gram_method_row(i); i++)
+        if (strcmp(gram_method_row(i)->name, name) == 0) tasks |= gram_method_row(i)->tasks;
+    return tasks == 1u << GRAM_TASK_TRANSFORM ? GRAM_TASK_TRANSFORM
+           : tasks == 1u << GRAM_TASK_CLUSTER ? GRAM_TASK_CLUSTER
+                                              : GRAM_TASK_AUTO;
+}
+
 gram_task gram_learning_known_task(const gram_learning *learning)
 {
     const char *name = method_name(learning);
@@ -159,7 +170,7 @@ gram_task gram_learning_known_task(const gram_learning *learning)
         const gram_task implied = row->implied_task(learning);
         if (implied != GRAM_TASK_AUTO) return implied;
     }
-    return task_given(learning);
+    return task_given(learning) == GRAM_TASK_AUTO ? only_task(name) : task_given(learning);
 }
 
 int gram_learning_has_method(const gram_learning *learning)

@@ -402,10 +402,14 @@ static gram_status refuse_value(gram_learning *learning, const gram_option *opti
                               given->value, list, method->name);
 }
 
-/* An option of every method but this one; a method with a kernel of its own takes no other. */
+/* An option of every method but this one; a method with a kernel of its own takes no other, and one without a target none. */
 static gram_status check_common(gram_learning *learning, const char *name)
 {
     const gram_method *method = learning->method;
+    if (method->tasks >> GRAM_TASK_TRANSFORM && strcmp(name, gram_common_options[GRAM_COMMON_TARGET].name) == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                  "Columns that are no features are left out by --ignore.",
+                                  "--target is not for %s, which learns none", method->name);
     const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
                         (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
     if (!refused) return GRAM_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "learn/learn_steps.h"
 #include "learn/method_table.h"
 
 void gram_predict_options_init(gram_predict_options *options, size_t size)
@@ -57,6 +58,63 @@ done:
     return status;
 }
 
+/* ---- views ---- */
+
+static const gram_function *function_of(const gram_predictor *predictor, int view)
+{
+    return view == GRAM_VIEW_SECOND ? gram_model_second_function(predictor->model)
+                                    : gram_model_function(predictor->model);
+}
+
+static int64_t columns_of(const gram_predictor *predictor, int view)
+{
+    return gram_points_dimension(gram_function_centres(function_of(predictor, view)));
+}
+
+static gram_status join(gram_context *context, gram_predictor *predictor)
+{
+    char advice[96];
+    gram_preparation *first = gram_model_preparation(predictor->model),
+                     *second = gram_model_second_preparation(predictor->model);
+    if (!first || !second) return GRAM_OK;
+    const gram_status status = gram_preparation_join(context, first, second, &predictor->preparation);
+    if (status != GRAM_ERROR_ARGUMENT) return status;
+    (void)snprintf(advice, sizeof advice, "Give --view %s or --view %s.", predictor->method->views[0],
+                   predictor->method->views[1]);
+    return gram_predictor_fail(context, predictor, status, advice,
+                               "%s has two views with columns of one name, which one table cannot have",
+                               predictor->wish.name);
+}
+
+/* Which view the rows are of, and what prepares them. */
+static gram_status choose_view(gram_context *context, gram_predictor *predictor)
+{
+    const char *const *names = predictor->method->views, *asked = predictor->wish.view;
+    char advice[96];
+    if (!names[0] || !gram_model_second_function(predictor->model)) {
+        predictor->preparation = gram_preparation_retain(gram_model_preparation(predictor->model));
+        return !asked ? GRAM_OK
+                      : gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Leave it out.",
+                                            "--view is not for a model of one view");
+    }
+    predictor->view = !asked ? GRAM_VIEW_BOTH : strcmp(asked, names[0]) == 0 ? GRAM_VIEW_FIRST : GRAM_VIEW_SECOND;
+    (void)snprintf(advice, sizeof advice, "It may be %s or %s.", names[0], names[1]);
+    if (predictor->view == GRAM_VIEW_SECOND && strcmp(asked, names[1]) != 0)
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice, "--view cannot be '%s'", asked);
+    if (predictor->view == GRAM_VIEW_BOTH) return join(context, predictor);
+    predictor->preparation =
+        gram_preparation_retain(predictor->view == GRAM_VIEW_FIRST ? gram_model_preparation(predictor->model)
+                                                                   : gram_model_second_preparation(predictor->model));
+    return GRAM_OK;
+}
+
+gram_preparation *gram_predictor_preparation(const gram_predictor *predictor)
+{
+    return predictor->preparation;
+}
+
+/* ---- the object ---- */
+
 gram_status gram_predictor_create(gram_context *context, const gram_model *model, const gram_predict_options *options,
                                   gram_predictor **predictor)
 {
@@ -69,6 +127,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     *made = (gram_predictor){.memory = gram_memory_retain(context->memory), .model = model, .wish = wish};
     gram_arena_init(&made->arena, made->memory);
     made->columns = (gram_columns){.probability = -1, .score = -1, .std = -1, .lower = -1, .upper = -1, .term = -1};
+    made->columns.spread = -1;
     made->columns.classes = &made->classes;
     gram_method_list(has_intervals, NULL, " or", made->wiser, sizeof made->wiser);
     made->columns.half_width = two_sided_quantile(wish.interval > 0 ? wish.interval : 0.95);
@@ -79,8 +138,10 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
         (void)gram_advise(context, status, "A newer gram may know it.");
         goto done;
     }
+    TRY(gram_method_check_words(context, made->method, model, wish.name));
+    TRY(choose_view(context, made));
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
-    if (made->columns.stride == 0) made->columns.stride = made->columns.count;
+    if (made->columns.ld == 0) made->columns.ld = made->columns.count;
     *predictor = made;
     made = NULL;
 done:
@@ -93,6 +154,7 @@ void gram_predictor_destroy(gram_predictor *predictor)
     if (!predictor) return;
     gram_memory *memory = predictor->memory;
     if (predictor->method && predictor->method->close) predictor->method->close(predictor);
+    gram_preparation_release(predictor->preparation);
     gram_arena_release(&predictor->arena);
     gram_memory_give(memory, predictor);
     gram_memory_release(memory);
@@ -103,22 +165,68 @@ const gram_columns *gram_predictor_columns(const gram_predictor *predictor)
     return &predictor->columns;
 }
 
+/* What is shown is finite: otherwise the row is named, by gram_context_place too. */
+static gram_status check_finite(gram_context *context, const gram_predictor *predictor, int64_t n, const double *values,
+                                int64_t ldv)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < predictor->columns.count; c++) {
+            if (isfinite(values[i * ldv + c])) continue;
+            (void)gram_fail_place(context, GRAM_ERROR_NUMERICAL, i, -1,
+                                  "row %" PRId64 ": the prediction is not a finite number", i + 1);
+            return gram_advise(
+                context, GRAM_ERROR_NUMERICAL,
+                "Its features, or numbers of the model, are too large: leave the row out, or fit again.");
+        }
+    return GRAM_OK;
+}
+
+static int64_t dimension_of(const gram_predictor *predictor)
+{
+    if (predictor->view != GRAM_VIEW_BOTH) return columns_of(predictor, predictor->view);
+    return columns_of(predictor, GRAM_VIEW_FIRST) + columns_of(predictor, GRAM_VIEW_SECOND);
+}
+
+/* The functions of the views, side by side. */
+static gram_status evaluate_functions(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                                      double *values, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const gram_function *first = function_of(predictor, predictor->view);
+    TRY(gram_function_evaluate(context, first, places->points, values, ldv));
+    if (places->second)
+        TRY(gram_function_evaluate(context, function_of(predictor, GRAM_VIEW_SECOND), places->second,
+                                   values + gram_function_outputs(first), ldv));
+done:
+    return status;
+}
+
 gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n, const double *x,
                                     const double *weights, double *values, int64_t ldv)
 {
+    return gram_predictor_evaluate_rows(context, predictor, n, x, weights, 1, values, ldv);
+}
+
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv)
+{
     gram_status status = GRAM_OK;
-    const gram_function *function = gram_model_function(predictor->model);
-    const int64_t d = gram_points_dimension(gram_function_centres(function));
-    gram_points *points = NULL;
+    const int both = predictor->view == GRAM_VIEW_BOTH;
+    const int64_t d = dimension_of(predictor), own = both ? columns_of(predictor, GRAM_VIEW_FIRST) : d;
+    gram_points *points = NULL, *second = NULL;
     if (n == 0) return GRAM_OK;
-    FAIL_IF(ldv < predictor->columns.stride, context, GRAM_ERROR_ARGUMENT,
-            "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.stride);
-    TRY(gram_points_create_f64(context, n, d, x, d, &points));
-    const gram_places places = {points, n, d, x, weights};
+    FAIL_IF(ldv < predictor->columns.ld, context, GRAM_ERROR_ARGUMENT,
+            "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.ld);
+    TRY(gram_points_create_f64(context, n, own, x, d, &points));
+    if (both) TRY(gram_points_create_f64(context, n, d - own, x + own, d, &second));
+    const gram_places places = {points, n, d, x, weights, second, scored};
     TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
-                                    : gram_function_evaluate(context, function, points, values, ldv));
+                                    : evaluate_functions(context, predictor, &places, values, ldv));
+    TRY(check_finite(context, predictor, n, values, ldv));
 done:
     gram_points_release(points);
+    gram_points_release(second);
     return status;
 }
 
@@ -128,24 +236,27 @@ int gram_model_has_intervals(const gram_model *model)
     return method && method->intervals;
 }
 
+int gram_model_is_process(const gram_model *model)
+{
+    const gram_method *method = gram_method_of_model(model);
+    return method && method->process;
+}
+
 /* ---- all in one ---- */
 
 /* Features as they are become prepared ones. */
-static gram_status prepare(gram_context *context, const gram_model *model, int64_t n, const double *x, int64_t ldx,
-                           int64_t d, double *prepared)
+static gram_status prepare(gram_context *context, const gram_preparation *preparation, int64_t n, const double *x,
+                           int64_t ldx, int64_t d, double *prepared)
 {
     gram_status status = GRAM_OK;
-    const gram_preparation *preparation = gram_model_preparation(model);
     const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
     for (int64_t f = 0; known && f < known->feature_count; f++)
         FAIL_IF(known->features[f].text, context, GRAM_ERROR_UNSUPPORTED,
                 "predict: feature '%s' is text: prepare a table with gram_preparation_apply", known->features[f].name);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < d; l++) {
-            const double mean = known ? known->features[l].mean : 0,
-                         deviation = known ? known->features[l].deviation : 1;
-            prepared[i * d + l] = (x[i * ldx + l] - mean) / deviation;
-        }
+    if (preparation)
+        gram_preparation_scale(preparation, n, x, ldx, prepared);
+    else
+        for (int64_t i = 0; i < n; i++) memcpy(prepared + i * d, x + i * ldx, (size_t)d * sizeof *x);
 done:
     return status;
 }
@@ -155,21 +266,21 @@ gram_status gram_predict(gram_context *context, const gram_model *model, const g
 {
     gram_status status = GRAM_OK;
     gram_predictor *predictor = NULL;
-    const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(model)));
     double *prepared = NULL, *all = NULL;
-    int64_t stride = 0;
+    int64_t ld = 0, d = 0;
     TRY(gram_predictor_create(context, model, options, &predictor));
-    stride = predictor->columns.stride;
+    ld = predictor->columns.ld;
+    d = dimension_of(predictor);
     FAIL_IF(n < 0 || ldx < d || ldv < predictor->columns.count, context, GRAM_ERROR_ARGUMENT,
             "predict: n = %" PRId64 ", ldx = %" PRId64 " of %" PRId64 " features, ldv = %" PRId64 " of %" PRId64
             " columns",
             n, ldx, d, ldv, predictor->columns.count);
     TRY(gram_take(context, "predict: features", n * d, sizeof *prepared, (void **)&prepared));
-    TRY(gram_take(context, "predict: values", n * stride, sizeof *all, (void **)&all));
-    TRY(prepare(context, model, n, x, ldx, d, prepared));
-    TRY(gram_predictor_evaluate(context, predictor, n, prepared, NULL, all, stride));
+    TRY(gram_take(context, "predict: values", n * ld, sizeof *all, (void **)&all));
+    TRY(prepare(context, predictor->preparation, n, x, ldx, d, prepared));
+    TRY(gram_predictor_evaluate(context, predictor, n, prepared, NULL, all, ld));
     for (int64_t i = 0; i < n; i++)
-        memcpy(values + i * ldv, all + i * stride, (size_t)predictor->columns.count * sizeof *values);
+        memcpy(values + i * ldv, all + i * ld, (size_t)predictor->columns.count * sizeof *values);
 done:
     gram_give(context, all);
     gram_give(context, prepared);

@@ -119,28 +119,28 @@ static void add_target(target_sums *sums, double y, double f)
     sums->absolute += fabs(error);
 }
 
-static void add_density(density_sums *sums, double y, double mean, double std, double half_width)
+/* Minus the log density at z of a distribution with scale 1: normal, or Student's t. */
+static double minus_log_density(double freedom, double z)
 {
-    const double z = (y - mean) / std;
-    if (isnan(y) || isnan(mean) || isnan(std)) return;
-    sums->count++;
-    sums->nlpd += std > 0 ? 0.5 * z * z + log(std) + 0.91893853320467274178 : y == mean ? -INFINITY : INFINITY;
-    sums->inside += fabs(y - mean) <= half_width * std;
+    if (freedom == 0) return 0.5 * z * z + 0.91893853320467274178;
+    return lgamma(0.5 * freedom) - lgamma(0.5 * (freedom + 1)) + 0.5 * log(freedom * 3.14159265358979323846) +
+           0.5 * (freedom + 1) * log1p(z * z / freedom);
 }
 
-/* The standard deviation among the values of a row, NaN if it is not there. */
-static double std_of(const gram_columns *columns, const double *values)
+static void add_density(density_sums *sums, double y, double mean, double scale, const gram_columns *columns)
 {
-    if (columns->std >= 0) return values[columns->std];
-    if (columns->lower < 0) return NAN;
-    return (values[columns->upper] - values[columns->lower]) / (2 * columns->half_width);
+    const double z = (y - mean) / scale;
+    if (isnan(y) || isnan(mean) || isnan(scale)) return;
+    sums->count++;
+    sums->nlpd += scale > 0 ? minus_log_density(columns->freedom, z) + log(scale) : y == mean ? -INFINITY : INFINITY;
+    sums->inside += fabs(y - mean) <= columns->half_width * scale;
 }
 
 static void add_means(gram_score *score, const double *y, const double *values)
 {
     const gram_columns *columns = score->columns;
     for (int64_t o = 0; o < columns->outputs; o++) add_target(&score->targets[o], y[o], values[o]);
-    add_density(&score->densities, y[0], values[0], std_of(columns, values), columns->half_width);
+    if (columns->spread >= 0) add_density(&score->densities, y[0], values[0], values[columns->spread], columns);
 }
 
 static void add_levels(gram_score *score, double y, const double *quantiles)
@@ -180,22 +180,11 @@ done:
     return status;
 }
 
-/* Where the next row of the sample goes; -1: nowhere. */
-static int64_t next_place(kept_scores *kept)
-{
-    double u;
-    const int64_t row = kept->seen++;
-    if (kept->count < MOST_KEPT) return kept->count;
-    gram_random_uniform(kept->random, (uint64_t)row, 1, &u);
-    const int64_t place = (int64_t)(u * (double)kept->seen);
-    return place < MOST_KEPT ? place : -1;
-}
-
 static gram_status keep_score(gram_context *context, gram_score *score, int64_t truth, double value)
 {
     gram_status status = GRAM_OK;
     kept_scores *kept = &score->kept;
-    const int64_t place = next_place(kept);
+    const int64_t place = gram_random_reservoir(kept->random, kept->seen++, MOST_KEPT);
     if (place < 0) return status;
     if (place == kept->room) TRY(grow(context, score->memory, kept));
     kept->scores[place] = (float)value;

@@ -61,9 +61,17 @@ gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
     return keeper;
 }
 
+void gram_keep_second(gram_keeper *keeper, const gram_learning *learning, gram_function *function)
+{
+    if (keeper->status >= 0)
+        keeper->status = gram_model_set_second(keeper->context, keeper->model, learning->second.preparation, function);
+}
+
 static void keep_defaults(gram_keeper *keeper, const gram_learning *learning, const char *strength)
 {
-    const int kernel = learning->written && !gram_kernel_equal(learning->written, learning->kernel);
+    const gram_paired *second = &learning->second;
+    const int kernel = (learning->written && !gram_kernel_equal(learning->written, learning->kernel)) ||
+                       (second->written && !gram_kernel_equal(second->written, second->kernel));
     char words[96];
     if (!kernel && !strength) return;
     (void)snprintf(words, sizeof words, "%s%s%s", kernel ? "the kernel's free numbers by the median heuristic" : "",

@@ -28,7 +28,8 @@ typedef struct gram_chosen {
 
 enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
-    GRAM_OPTION_RESUMES = 2   /* may be given to a fit that goes on */
+    GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
+    GRAM_OPTION_AUTO = 4      /* of a number or an integer: the word "auto" too, which is NaN or 0 */
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -77,6 +78,15 @@ typedef struct gram_setting {
     const char *name, *value;
 } gram_setting;
 
+/* The second of two paired views: row i belongs to row i of the first, with columns, preparation and kernel of its own. */
+typedef struct gram_paired {
+    const char *source;
+    gram_preparation *preparation;
+    gram_prepared *data;
+    gram_points *points;
+    gram_kernel *written, *kernel; /* as those of the first; the method sets the last */
+} gram_paired;
+
 typedef struct gram_learning {
     gram_context *context; /* of the call */
     gram_arena arena;      /* for everything that the fit makes: it goes with it */
@@ -107,6 +117,7 @@ typedef struct gram_learning {
     gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
+    gram_paired second;   /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
     const char *before_name;
@@ -125,7 +136,13 @@ typedef struct gram_places {
     int64_t n, d;
     const double *x;       /* n x d, what the points are of */
     const double *weights; /* n, NULL: none */
+    /* of a predictor for both of two views: points are those of the first, these of the second, and x has the columns of both */
+    const gram_points *second;
+    int scored; /* 0: there are no targets, and what only scores need may be NaN */
 } gram_places;
+
+/* Which of two views a predictor is for. */
+enum { GRAM_VIEW_FIRST = 0, GRAM_VIEW_SECOND = 1, GRAM_VIEW_BOTH = 2 };
 
 struct gram_predictor {
     gram_memory *memory;
@@ -133,13 +150,20 @@ struct gram_predictor {
     const gram_model *model; /* borrowed */
     const gram_method *method;
     gram_predict_options wish;
-    char wiser[64]; /* the names of methods whose models say more */
+    char wiser[64];                /* the names of methods whose models say more */
+    int view;                      /* GRAM_VIEW_FIRST for models of one view */
+    gram_preparation *preparation; /* of its rows; NULL: the model has none */
     gram_columns columns;
     gram_classes classes;
     void *own; /* the method's */
 };
 
 typedef struct gram_report gram_report;
+
+/* A fact of a model that is one of a few words, with blanks between: a model with another one is damaged, or newer. */
+typedef struct gram_kept_words {
+    const char *fact, *words;
+} gram_kept_words;
 
 /* ---- the row ---- */
 
@@ -152,11 +176,19 @@ struct gram_method {
     unsigned tasks;          /* bit 1 << gram_task */
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */
+    int process;             /* its models are posteriors of Gaussian processes: functions can be drawn from them */
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
-    const char *refuses;     /* an option of every method that this one does not take, or NULL */
-    const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
-    gram_tuning tuning;      /* unless all is given */
+    const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */
+    const char *refuses;          /* an option of every method that this one does not take, or NULL */
+    const char *kernel;           /* if none is given; NULL: it takes none, and the kernel of its function is its own */
+    /* Paired views have names, "x" and "y". The row has options of these names, lists of the columns of one table (from two tables
+     * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
+    const char *views[2];
+    const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
+    int unscaled;      /* features are taken as they are unless `scale` is asked for */
+    const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
+    gram_tuning tuning;    /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;
@@ -176,6 +208,8 @@ struct gram_method {
     /* Predictions of the first target for the rows that it was fitted on, and what they are. NULL: what the model
      * predicts for these rows. */
     gram_status (*fitted)(gram_learning *learning, double *f, const char **what);
+    /* All columns of what the model says of these rows: coordinates, labels. NULL: what it predicts for them. */
+    gram_status (*values)(gram_learning *learning, double *values, int64_t ldv);
     /* Frees what is not in the arena. */
     void (*forget)(gram_learning *learning);
     /* Sets the settings of a model whose fit goes on; NULL: it cannot. */
@@ -268,18 +302,20 @@ gram_status gram_learning_fail_data(gram_learning *learning, const char *advice,
 /* count * size bytes, zeroed, that live as long as the fit. */
 gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t size, void *out);
 
-/* Says what is about to be done. */
+/* Says what is about to be done. `bytes` is an estimate from above; of a budget no more than what is left is told. */
 void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason);
 
 /* The noise n lambda that the ridge says, NaN if there is none. */
 double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
+/* Fails for a ridge of 0, for methods that have no limit there. */
+gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
 int64_t gram_learning_folds(const gram_learning *learning);
 /* Rows to tune on, so that `matrices` of them squared take at most half of the budget. */
 int64_t gram_learning_tuning_rows(const gram_learning *learning, int64_t matrices);
-/* The kernel without tuning: its free numbers by the median heuristic. */
+/* The kernel without tuning, of both views if there are two: its free numbers by the median heuristic. */
 gram_status gram_learning_resolve(gram_learning *learning);
 /* Does one target fit the method? Names the number that is there otherwise. `who`: "a Gaussian process". */
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice);
@@ -318,6 +354,8 @@ void gram_keep_numbers(gram_keeper *keeper, const void *report, const gram_keep_
 
 /* Makes learning->model with the function, and a keeper for it; "n", "d" and "rows" are kept. */
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function);
+/* The second view's preparation and function. */
+void gram_keep_second(gram_keeper *keeper, const gram_learning *learning, gram_function *function);
 /* The same for a fit that no learner made: a model of its own, which gram_keep_end hands out or, after a failure, destroys. */
 gram_keeper gram_keep_fit(gram_context *context, const gram_method *method, gram_task task,
                           gram_preparation *preparation, gram_function *function, int64_t n);
@@ -341,6 +379,31 @@ double gram_kept_number(const gram_model *model, const char *name, double otherw
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
 
+/* ---- for rows: bounds on the risk (risk_bounds.c) ---- */
+
+/* A fitted function, as the bounds see it. */
+typedef struct gram_risk {
+    double norm, radius, trace; /* |f|, sqrt of the largest k(x, x), tr K */
+    double lambda;              /* of (1/n) sum loss + lambda |f|^2, NaN: there is none, or it was chosen by the data */
+    double zero_loss;           /* of classes: the loss of f = 0 */
+    int intercept;
+    double constant;
+} gram_risk;
+
+/* Finds radius and trace. */
+gram_status gram_risk_measure(gram_learning *learning, gram_risk *risk);
+/* "rademacher", the complexity of the ball that the function is in. Do bounds hold for this sample? Then more can be said. The
+ * facts of the kernel go to `facts` unless it is NULL. */
+int gram_keep_complexity(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, gram_properties *facts);
+/* That, and what is known of the squared error on new data: "risk_bound" with "risk_delta", "risk_ball", "risk_radius" and
+ * "risk_radius_sure", "stability_bound" with "stability_ball", where they say something. */
+void gram_keep_squared_risk(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, double mean_square);
+/* Of two classes: also "ramp_loss"; the bound is on the share of errors. f: n values, above 0 for the second class. */
+void gram_keep_class_risk(gram_keeper *keeper, gram_learning *learning, const gram_risk *risk, const double *f);
+/* Rows for these. What is expected to be small, and than the least of what it is not much more: "share of errors" and "hinge
+ * loss" by stability. */
+void gram_report_risk(gram_report *report, const char *what, const char *least);
+
 /* ---- for rows: the classes of a target (target_classes.c) ---- */
 
 /* The classes of a target of text, or of these numbers; and of a model. In the arena. */
@@ -359,12 +422,23 @@ gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *
 gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
 /* One column for each output: "mean" or "mean_NAME". */
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+/* Columns "NAME1", "NAME2", ...: coordinates. What is asked for beyond them is refused. */
+gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
+                                       int64_t count);
+/* The same of one or both views, by the outputs of their functions: "x1", "x2", ..., "y1", ... */
+gram_status gram_predictor_views(gram_context *context, gram_predictor *predictor);
 /* label, then the probabilities (shown if asked for), then the score. */
 gram_status gram_predictor_classes(gram_context *context, gram_predictor *predictor);
 /* Refuses what is asked for beyond the mean; `prob` 0: all but probabilities. Without `whom` it is a model of this method, and
  * the advice names methods that know more. */
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
+/* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv);
+/* The column `spread`: that of `std` if it is of new observations, else one more that is not shown; after all others. */
+void gram_predictor_spread(gram_predictor *predictor);
 /* Puts labels, probabilities and the score of n rows into place. */
 void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,
                                       int64_t ldv);
@@ -379,7 +453,7 @@ const gram_model *gram_report_model(const gram_report *report);
 const char *gram_report_file(const gram_report *report);
 double gram_report_number(const gram_report *report, const char *fact);    /* NaN: there is none */
 const char *gram_report_text(const gram_report *report, const char *fact); /* NULL: there is none */
-/* A new row, whose value is added piece by piece; one whose value stays empty is kept all the same. */
+/* A new row, whose value is added piece by piece; one whose value stays empty is dropped. */
 void gram_report_row(gram_report *report, const char *label);
 void gram_report_add(gram_report *report, const char *format, ...) GRAM_PRINTF(2, 3);
 /* A row of any length. */
@@ -387,6 +461,9 @@ void gram_report_long(gram_report *report, const char *label, const char *value)
 void gram_report_value(gram_report *report, int digits, double value);
 /* Adds ", WORDS VALUE" (without the comma at the start of a row) for a fact that is there. */
 void gram_report_part(gram_report *report, const char *words, const char *fact, int digits);
+
+/* An array of the model as a row of its first numbers, and as a list of JSON under the array's name. */
+void gram_report_list(gram_report *report, const char *label, const char *array, int digits);
 
 /* Rows that many methods have, nothing where their facts are not there. */
 void gram_report_ridge(gram_report *report);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "method/method.h"
+#include "method/method_numbers.h"
 #include <gram/text.h>
 
 const gram_choice gram_precision_choices[] = {{"auto", 0, NULL, 0, 0},
@@ -38,6 +39,7 @@ static int read_number(const gram_option *option, const char *text, double *valu
 {
     const size_t length = strlen(text), taken = gram_number_parse(text, length, value);
     if (taken == 0 || taken != length || !isfinite(*value)) return 0;
+    if (*value != 0 && (fabs(*value) < GRAM_LEAST_NUMBER || fabs(*value) > GRAM_MOST_NUMBER)) return 0;
     if (option->above ? !(*value > option->least) : !(*value >= option->least)) return 0;
     return option->most == 0 || *value <= option->most;
 }
@@ -61,6 +63,17 @@ static int read_switch(const char *text, int *value)
     return *value || strcmp(text, "no") == 0;
 }
 
+/* "auto" leaves it to the method, as if it had no default. */
+static int read_auto(const gram_option *option, const char *text, void *place)
+{
+    if (!(option->flags & GRAM_OPTION_AUTO) || strcmp(text, "auto") != 0) return 0;
+    if (option->kind == GRAM_OPTION_INTEGER)
+        *(int64_t *)place = 0;
+    else
+        *(double *)place = NAN;
+    return 1;
+}
+
 int gram_option_read(const gram_option *option, const char *text, void *settings)
 {
     union {
@@ -70,6 +83,7 @@ int gram_option_read(const gram_option *option, const char *text, void *settings
         int on;
     } spare;
     void *place = settings ? (char *)settings + option->offset : (void *)&spare;
+    if (read_auto(option, text, place)) return 1;
     switch (option->kind) {
     case GRAM_OPTION_SWITCH: return read_switch(text, place);
     case GRAM_OPTION_TEXT:
@@ -97,24 +111,27 @@ static void explain_choices(const gram_choice *choices, char *text, size_t size)
 void gram_option_explain(const gram_option *option, char *text, size_t size)
 {
     char least[GRAM_NUMBER_SIZE], most[GRAM_NUMBER_SIZE];
+    const char *or_auto = option->flags & GRAM_OPTION_AUTO ? "auto or " : "";
     switch (option->kind) {
     case GRAM_OPTION_SWITCH: (void)snprintf(text, size, "It must be yes or no."); return;
     case GRAM_OPTION_TEXT: (void)snprintf(text, size, "It must not be empty."); return;
     case GRAM_OPTION_CHOICE: explain_choices(option->choices, text, size); return;
     case GRAM_OPTION_INTEGER:
-        (void)snprintf(text, size, "It must be a whole number from %" PRId64 " to %" PRId64 ".", (int64_t)option->least,
-                       (int64_t)option->most);
+        (void)snprintf(text, size, "It must be %sa whole number from %" PRId64 " to %" PRId64 ".", or_auto,
+                       (int64_t)option->least, (int64_t)option->most);
         return;
     case GRAM_OPTION_NUMBER: break;
     }
     gram_number_format(option->least, least);
     gram_number_format(option->most, most);
     if (option->most == 0 && option->above)
-        (void)snprintf(text, size, "It must be a number above %s.", least);
+        (void)snprintf(text, size, "It must be %sa number above %s, and from 1e-150 to 1e+150.", or_auto, least);
     else if (option->most == 0)
-        (void)snprintf(text, size, "It must be a number, %s or more.", least);
+        (void)snprintf(text, size, "It must be %sa number, %s or more, and 0 or from 1e-150 to 1e+150.", or_auto,
+                       least);
     else
-        (void)snprintf(text, size, "It must be a number in %s%s, %s].", option->above ? "(" : "[", least, most);
+        (void)snprintf(text, size, "It must be %sa number in %s%s, %s].", or_auto, option->above ? "(" : "[", least,
+                       most);
 }
 
 /* ---- settings ---- */

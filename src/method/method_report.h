@@ -8,7 +8,7 @@ typedef struct gram_report_line {
     const char *label, *value;
 } gram_report_line;
 
-enum { GRAM_REPORT_VALUE_SIZE = 1024 };
+enum { GRAM_REPORT_VALUE_SIZE = 1024, GRAM_REPORT_MOST_LISTS = 16 };
 
 struct gram_report {
     gram_context *context;
@@ -18,7 +18,9 @@ struct gram_report {
     gram_status status; /* of the first failure */
     int64_t count;
     gram_report_line *rows;
-    int open; /* the last row's value is being added to */
+    int64_t list_count;
+    const char *lists[GRAM_REPORT_MOST_LISTS]; /* names of arrays of the model */
+    int open;                                  /* the last row's value is being added to */
     size_t length;
     char value[GRAM_REPORT_VALUE_SIZE];
 };

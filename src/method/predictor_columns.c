@@ -1,4 +1,5 @@
 /* The columns of predictions: what rows of the method table share in naming and filling them. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,34 @@ done:
     return status;
 }
 
+gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
+                                       int64_t count)
+{
+    gram_status status = GRAM_OK;
+    char number[32];
+    TRY(gram_predictor_refuse(context, predictor, 1, "It has coordinates only.", "a transformation"));
+    for (int64_t j = 0; j < count; j++) {
+        (void)snprintf(number, sizeof number, "%" PRId64, j + 1);
+        TRY(gram_predictor_column(context, predictor, name, number));
+    }
+done:
+    return status;
+}
+
+gram_status gram_predictor_views(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const gram_function *functions[] = {gram_model_function(predictor->model),
+                                        gram_model_second_function(predictor->model)};
+    if (!functions[1]) return gram_predictor_damaged(context, predictor, "damaged: its second view is missing");
+    for (int view = 0; view < 2; view++)
+        if (predictor->view == view || predictor->view == GRAM_VIEW_BOTH)
+            TRY(gram_predictor_coordinates(context, predictor, predictor->method->views[view],
+                                           gram_function_outputs(functions[view])));
+done:
+    return status;
+}
+
 static const char *asked_for(const gram_predict_options *wish, int prob)
 {
     return wish->std            ? "std"
@@ -87,9 +116,17 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
         TRY(gram_predictor_column(context, predictor, "p_", classes->names[c]));
     predictor->columns.probability = 1;
     predictor->columns.score = classes->count + 1;
-    predictor->columns.stride = classes->count + 2;
+    predictor->columns.ld = classes->count + 2;
 done:
     return status;
+}
+
+void gram_predictor_spread(gram_predictor *predictor)
+{
+    gram_columns *columns = &predictor->columns;
+    const int shown = columns->std >= 0 && !predictor->wish.latent;
+    columns->spread = shown ? columns->std : columns->count;
+    columns->ld = columns->count + !shown;
 }
 
 void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "function/function.h"
@@ -29,14 +30,23 @@ static const char *keep(char **room, const char *text)
     return copy;
 }
 
+static gram_status check_columns(gram_context *context, const char *who, const gram_preparation *preparation,
+                                 const gram_function *function)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(preparation && prepared_columns(preparation) != function->d, context, GRAM_ERROR_DIMENSION,
+            "%s: the preparation makes %" PRId64 " columns, the function takes %" PRId64, who,
+            prepared_columns(preparation), function->d);
+done:
+    return status;
+}
+
 gram_status gram_model_make(gram_context *context, const char *method, const char *task, const char *version,
                             gram_preparation *preparation, gram_function *function, gram_model **model)
 {
     gram_status status = GRAM_OK;
     gram_model *made = NULL;
-    FAIL_IF(preparation && prepared_columns(preparation) != function->d, context, GRAM_ERROR_DIMENSION,
-            "model_create: the preparation makes %" PRId64 " columns, the function takes %" PRId64,
-            prepared_columns(preparation), function->d);
+    TRY(check_columns(context, "model_create", preparation, function));
     const size_t bytes = sizeof *made + strlen(method) + strlen(task) + strlen(version) + 3;
     TRY(gram_take(context, "model", (int64_t)bytes, 1, (void **)&made));
     memset(made, 0, sizeof *made);
@@ -81,6 +91,8 @@ void gram_model_destroy(gram_model *model)
     }
     gram_preparation_release(model->preparation);
     gram_function_release(model->function);
+    gram_preparation_release(model->second_preparation);
+    gram_function_release(model->second);
     gram_memory_give(memory, model);
     gram_memory_release(memory);
 }
@@ -103,6 +115,34 @@ gram_preparation *gram_model_preparation(const gram_model *model)
 gram_function *gram_model_function(const gram_model *model)
 {
     return model->function;
+}
+
+gram_status gram_model_set_second(gram_context *context, gram_model *model, gram_preparation *preparation,
+                                  gram_function *function)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !function, context, GRAM_ERROR_ARGUMENT, "model_set_second: %s is NULL",
+            !model ? "model" : "function");
+    TRY(check_columns(context, "model_set_second", preparation, function));
+    gram_preparation_retain(preparation);
+    gram_function_retain(function);
+    gram_preparation_release(model->second_preparation);
+    gram_function_release(model->second);
+    model->second_preparation = preparation;
+    model->second = function;
+done:
+    return status;
+}
+
+gram_preparation *gram_model_second_preparation(const gram_model *model)
+{
+    return model->second_preparation;
+}
+
+gram_function *gram_model_second_function(const gram_model *model)
+{
+    return model->second;
 }
 
 const char *gram_model_version(const gram_model *model)
@@ -196,6 +236,8 @@ int gram_model_is_name(const char *name)
 
 int gram_model_is_taken(const char *name)
 {
+    const size_t second = strlen("second_");
+    if (strncmp(name, "second_", second) == 0) name += second;
     return strcmp(name, "centres") == 0 || strcmp(name, "coefficients") == 0 || strcmp(name, "constant") == 0;
 }
 
@@ -256,4 +298,24 @@ const double *gram_model_array(const gram_model *model, const char *name, int64_
     if (rows) *rows = link ? link->rows : 0;
     if (columns) *columns = link ? link->columns : 0;
     return link ? link->data : NULL;
+}
+
+void gram_json_fact(gram_json *json, const gram_fact *fact)
+{
+    if (fact->kind == GRAM_FACT_TEXT)
+        gram_json_string(json, fact->name, fact->text);
+    else if (fact->kind == GRAM_FACT_INTEGER)
+        gram_json_integer(json, fact->name, fact->integer);
+    else
+        gram_json_number(json, fact->name, fact->number);
+}
+
+/* Models are zip files. */
+int gram_model_is_file(const char *path)
+{
+    char start[4] = {0};
+    FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    const size_t got = file ? fread(start, 1, sizeof start, file) : 0;
+    if (file) (void)fclose(file);
+    return got == sizeof start && memcmp(start, "PK\3\4", sizeof start) == 0;
 }

@@ -33,6 +33,8 @@ struct gram_model {
     const char *method, *task, *version;
     gram_preparation *preparation; /* or NULL */
     gram_function *function;
+    gram_preparation *second_preparation; /* of models of two views, else NULL */
+    gram_function *second;
     gram_model_fact_link *facts;
     gram_model_array_link *arrays;
     int64_t fact_count, array_count;

@@ -259,11 +259,11 @@ done:
     return status;
 }
 
-gram_status gram_model_read_preparation(gram_model_reader *reader, gram_preparation **preparation)
+gram_status gram_model_read_preparation(gram_model_reader *reader, const json_t *from, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
     gram_preparation_description d;
-    const json_t *object = json_object_get(reader->root, "preparation");
+    const json_t *object = json_object_get(from, "preparation");
     memset(&d, 0, sizeof d);
     *preparation = NULL;
     if (json_is_null(object)) return GRAM_OK;

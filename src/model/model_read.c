@@ -75,7 +75,7 @@ static gram_status start_array(gram_model_reader *reader, const char *name, open
     TRY(gram_model_want_integer(reader, declared, "rows", 1, &array->rows));
     TRY(gram_model_want_integer(reader, declared, "columns", 1, &array->columns));
     TRY(gram_model_want_text(reader, declared, "dtype", &type));
-    if (strcmp(type, "<f8") != 0 && (strcmp(type, "<f4") != 0 || strcmp(name, "centres") != 0))
+    if (strcmp(type, "<f8") != 0 && (strcmp(type, "<f4") != 0 || !strstr(name, "centres")))
         return gram_model_bad_json(reader, "array '%s' has an unknown 'dtype'", name);
     (void)strcat(strcpy(entry_name, name), ".npy");
     const gram_archive_entry *entry = gram_archive_find(reader->archive, entry_name);
@@ -106,9 +106,9 @@ static gram_status check_entries(const gram_model_reader *reader)
     const int64_t arrays = (int64_t)json_object_size(reader->arrays);
     json_object_foreach((json_t *)reader->arrays, key, value) if (!gram_model_is_name(key)) return gram_model_bad_json(
         reader, "an array's name is not valid");
-    FAIL_IF(arrays > GRAM_MODEL_MOST_ARRAYS + FUNCTION_ARRAYS || arrays + 1 != reader->archive->count, reader->context,
-            GRAM_ERROR_DATA, "%s: %" PRId64 " entries, but model.json lists %" PRId64 " arrays", reader->archive->name,
-            reader->archive->count, arrays);
+    FAIL_IF(arrays > GRAM_MODEL_MOST_ARRAYS + 2 * FUNCTION_ARRAYS || arrays + 1 != reader->archive->count,
+            reader->context, GRAM_ERROR_DATA, "%s: %" PRId64 " entries, but model.json lists %" PRId64 " arrays",
+            reader->archive->name, reader->archive->count, arrays);
 done:
     return status;
 }
@@ -133,11 +133,11 @@ done:
 
 /* ---- the function ---- */
 
-static gram_status read_kernel(gram_model_reader *reader, int64_t d, gram_kernel **kernel)
+static gram_status read_kernel(gram_model_reader *reader, const json_t *from, int64_t d, gram_kernel **kernel)
 {
     gram_status status = GRAM_OK;
     const char *text = NULL;
-    TRY(gram_model_want_text(reader, reader->root, "kernel", &text));
+    TRY(gram_model_want_text(reader, from, "kernel", &text));
     TRY(gram_model_blame(reader, gram_kernel_parse(reader->context, text, kernel), "its kernel"));
     TRY(gram_model_blame(reader, gram_function_check_kernel(reader->context, *kernel, d), "its kernel"));
 done:
@@ -164,22 +164,22 @@ done:
     return status;
 }
 
-static gram_status read_function(gram_model_reader *reader, gram_function **function)
+/* Of the tree's root, or of its second view: `names` are those of its arrays. */
+static gram_status read_function(gram_model_reader *reader, const json_t *from,
+                                 const char *const names[FUNCTION_ARRAYS], gram_function **function)
 {
     gram_status status = GRAM_OK;
     gram_kernel *kernel = NULL;
     open_array arrays[FUNCTION_ARRAYS];
     int64_t outputs = 0;
-    TRY(gram_model_want_integer(reader, reader->root, "outputs", 1, &outputs));
-    TRY(start_array(reader, "centres", &arrays[0]));
-    TRY(start_array(reader, "coefficients", &arrays[1]));
-    TRY(start_array(reader, "constant", &arrays[2]));
+    TRY(gram_model_want_integer(reader, from, "outputs", 1, &outputs));
+    for (int i = 0; i < FUNCTION_ARRAYS; i++) TRY(start_array(reader, names[i], &arrays[i]));
     if (arrays[1].rows != arrays[0].rows || arrays[1].columns != outputs || arrays[2].rows != 1 ||
         arrays[2].columns != outputs) {
         status = gram_model_bad_json(reader, "centres, coefficients, constant and outputs do not fit together");
         goto done;
     }
-    TRY(read_kernel(reader, arrays[0].columns, &kernel));
+    TRY(read_kernel(reader, from, arrays[0].columns, &kernel));
     TRY(load_function(reader, kernel, arrays, function));
 done:
     gram_kernel_release(kernel);
@@ -188,22 +188,48 @@ done:
 
 /* ---- the whole ---- */
 
+/* A second view is there or not; arrays that say so without it belong to nothing. */
+static gram_status read_second(gram_model_reader *reader, gram_model *model)
+{
+    static const char *const names[] = {"second_centres", "second_coefficients", "second_constant"};
+    gram_status status = GRAM_OK;
+    gram_preparation *preparation = NULL;
+    gram_function *function = NULL;
+    const json_t *from = json_object_get(reader->root, "second");
+    if (!from) {
+        for (int i = 0; i < FUNCTION_ARRAYS; i++)
+            if (json_object_get(reader->arrays, names[i]))
+                return gram_model_bad_json(reader, "array '%s' without a second view", names[i]);
+        return GRAM_OK;
+    }
+    if (!json_is_object(from)) return gram_model_bad_json(reader, "'second' is not an object");
+    TRY(read_function(reader, from, names, &function));
+    TRY(gram_model_read_preparation(reader, from, &preparation));
+    TRY(gram_model_blame(reader, gram_model_set_second(reader->context, model, preparation, function), "its parts"));
+done:
+    gram_function_release(function);
+    gram_preparation_release(preparation);
+    return status;
+}
+
 static gram_status read_parts(gram_model_reader *reader, gram_model **model)
 {
     gram_status status = GRAM_OK;
     gram_preparation *preparation = NULL;
     gram_function *function = NULL;
     gram_model *made = NULL;
+    static const char *const names[] = {"centres", "coefficients", "constant"};
     const char *method = NULL, *task = NULL, *version = NULL;
     TRY(gram_model_parse(reader));
     TRY(check_entries(reader));
     TRY(gram_model_want_text(reader, reader->root, "method", &method));
     TRY(gram_model_want_text(reader, reader->root, "task", &task));
     TRY(gram_model_want_text(reader, reader->root, "gram", &version));
-    TRY(read_function(reader, &function));
-    TRY(gram_model_read_preparation(reader, &preparation));
+    TRY(read_function(reader, reader->root, names, &function));
+    TRY(gram_model_read_preparation(reader, reader->root, &preparation));
     TRY(gram_model_blame(reader, gram_model_make(reader->context, method, task, version, preparation, function, &made),
                          "its parts"));
+    TRY(read_second(reader, made));
     TRY(gram_model_read_facts(reader, made));
     TRY(read_arrays(reader, made));
     *model = made;

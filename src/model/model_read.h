@@ -36,7 +36,8 @@ gram_status gram_model_want_number(const gram_model_reader *reader, const json_t
 gram_status gram_model_want_integer(const gram_model_reader *reader, const json_t *object, const char *key,
                                     int64_t least, int64_t *integer);
 
-gram_status gram_model_read_preparation(gram_model_reader *reader, gram_preparation **preparation);
+/* Of the tree's root, or of its second view. */
+gram_status gram_model_read_preparation(gram_model_reader *reader, const json_t *from, gram_preparation **preparation);
 gram_status gram_model_read_facts(gram_model_reader *reader, gram_model *model);
 
 #endif

@@ -11,7 +11,7 @@
 #include "model/model.h"
 #include <gram/text.h>
 
-enum { FIXED_PARTS = 4 }; /* model.json, centres, coefficients, constant */
+enum { FUNCTION_PARTS = 3, MOST_FIXED = 1 + 2 * FUNCTION_PARTS }; /* model.json, then those of each function */
 
 /* ---- model.json ---- */
 
@@ -73,14 +73,10 @@ static void put_facts(gram_json *json, const gram_model *model)
     gram_json_open(json, "facts", '{');
     for (const gram_model_fact_link *link = model->facts; link; link = link->next) {
         const gram_fact *fact = &link->fact;
-        if (fact->kind == GRAM_FACT_TEXT)
-            gram_json_string(json, fact->name, fact->text);
-        else if (fact->kind == GRAM_FACT_INTEGER)
-            gram_json_integer(json, fact->name, fact->integer);
-        else if (isinf(fact->number))
+        if (fact->kind == GRAM_FACT_NUMBER && isinf(fact->number))
             put_infinite(json, fact->name, fact->number);
         else
-            gram_json_number(json, fact->name, fact->number);
+            gram_json_fact(json, fact);
     }
     gram_json_close(json, '{');
 }
@@ -99,19 +95,37 @@ static const char *centres_type(const gram_function *f)
     return f->f32 ? "<f4" : "<f8";
 }
 
+static const char *const PARTS[2][FUNCTION_PARTS] = {{"centres", "coefficients", "constant"},
+                                                     {"second_centres", "second_coefficients", "second_constant"}};
+
+static void put_function(gram_json *json, const gram_function *f, int which)
+{
+    put_array(json, PARTS[which][0], f->n, f->d, centres_type(f));
+    put_array(json, PARTS[which][1], f->n, f->outputs, "<f8");
+    put_array(json, PARTS[which][2], 1, f->outputs, "<f8");
+}
+
 static void put_arrays(gram_json *json, const gram_model *model)
 {
-    const gram_function *f = model->function;
     gram_json_open(json, "arrays", '{');
-    put_array(json, "centres", f->n, f->d, centres_type(f));
-    put_array(json, "coefficients", f->n, f->outputs, "<f8");
-    put_array(json, "constant", 1, f->outputs, "<f8");
+    put_function(json, model->function, 0);
+    if (model->second) put_function(json, model->second, 1);
     for (const gram_model_array_link *link = model->arrays; link; link = link->next)
         put_array(json, link->name, link->rows, link->columns, "<f8");
     gram_json_close(json, '{');
 }
 
-static void put_model(gram_json *json, const gram_model *model, const char *kernel)
+/* The second view: what the first has at the top. */
+static void put_second(gram_json *json, const gram_model *model, const char *kernel)
+{
+    gram_json_open(json, "second", '{');
+    gram_json_string(json, "kernel", kernel);
+    gram_json_integer(json, "outputs", model->second->outputs);
+    put_preparation(json, model->second_preparation);
+    gram_json_close(json, '{');
+}
+
+static void put_model(gram_json *json, const gram_model *model, char *const *kernel)
 {
     gram_json_open(json, NULL, '{');
     gram_json_string(json, "format", "gram-model");
@@ -119,9 +133,10 @@ static void put_model(gram_json *json, const gram_model *model, const char *kern
     gram_json_string(json, "gram", gram_version());
     gram_json_string(json, "method", model->method);
     gram_json_string(json, "task", model->task);
-    gram_json_string(json, "kernel", kernel);
+    gram_json_string(json, "kernel", kernel[0]);
     gram_json_integer(json, "outputs", model->function->outputs);
     put_preparation(json, model->preparation);
+    if (model->second) put_second(json, model, kernel[1]);
     put_facts(json, model);
     put_arrays(json, model);
     gram_json_close(json, '{');
@@ -144,12 +159,12 @@ done:
     return status;
 }
 
-static gram_status print_kernel(gram_context *context, const gram_kernel *kernel, char **text, size_t *size)
+static gram_status print_kernel(gram_context *context, const gram_kernel *kernel, char **text)
 {
     gram_status status = GRAM_OK;
-    *size = gram_kernel_print(kernel, NULL, 0) + 1;
-    TRY(gram_take(context, "model_write: kernel", (int64_t)*size, 1, (void **)text));
-    (void)gram_kernel_print(kernel, *text, *size);
+    const size_t size = gram_kernel_print(kernel, NULL, 0) + 1;
+    TRY(gram_take(context, "model_write: kernel", (int64_t)size, 1, (void **)text));
+    (void)gram_kernel_print(kernel, *text, size);
     TRY(check_text(context, kernel, *text));
 done:
     return status;
@@ -159,9 +174,9 @@ done:
 static gram_status make_json(gram_context *context, const gram_model *model, gram_string *text)
 {
     gram_status status = GRAM_OK;
-    char *kernel = NULL, wanted[GRAM_BYTES_SIZE], most[GRAM_BYTES_SIZE];
-    size_t kernel_size = 0;
-    TRY(print_kernel(context, model->function->kernel, &kernel, &kernel_size));
+    char *kernel[2] = {NULL, NULL}, wanted[GRAM_BYTES_SIZE], most[GRAM_BYTES_SIZE];
+    TRY(print_kernel(context, model->function->kernel, &kernel[0]));
+    if (model->second) TRY(print_kernel(context, model->second->kernel, &kernel[1]));
     *text = (gram_string){.fixed = 1};
     put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
     FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
@@ -172,7 +187,8 @@ static gram_status make_json(gram_context *context, const gram_model *model, gra
     text->length = 0;
     put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
 done:
-    gram_give(context, kernel);
+    gram_give(context, kernel[0]);
+    gram_give(context, kernel[1]);
     return status;
 }
 
@@ -194,16 +210,26 @@ static void set_part(gram_archive_part *part, heads *head, const char *name, con
     part->data_size = (size_t)(rows * columns) * item;
 }
 
-static void set_parts(const gram_model *model, const gram_string *json, gram_archive_part *parts, heads *head)
+static void set_function(const gram_function *f, int which, gram_archive_part *parts, heads *head)
 {
-    const gram_function *f = model->function;
+    set_part(&parts[0], &head[0], PARTS[which][0], centres_type(f), f->n, f->d, gram_function_row(f, 0));
+    set_part(&parts[1], &head[1], PARTS[which][1], "<f8", f->n, f->outputs, f->a);
+    set_part(&parts[2], &head[2], PARTS[which][2], "<f8", 1, f->outputs, f->constant);
+}
+
+/* Returns how many. */
+static int64_t set_parts(const gram_model *model, const gram_string *json, gram_archive_part *parts, heads *head)
+{
+    int64_t i = 1 + FUNCTION_PARTS;
     parts[0] = (gram_archive_part){.name = "model.json", .head = json->data, .head_size = json->length};
-    set_part(&parts[1], &head[1], "centres", centres_type(f), f->n, f->d, gram_function_row(f, 0));
-    set_part(&parts[2], &head[2], "coefficients", "<f8", f->n, f->outputs, f->a);
-    set_part(&parts[3], &head[3], "constant", "<f8", 1, f->outputs, f->constant);
-    int64_t i = FIXED_PARTS;
+    set_function(model->function, 0, parts + 1, head + 1);
+    if (model->second) {
+        set_function(model->second, 1, parts + i, head + i);
+        i += FUNCTION_PARTS;
+    }
     for (const gram_model_array_link *link = model->arrays; link; link = link->next, i++)
         set_part(&parts[i], &head[i], link->name, "<f8", link->rows, link->columns, link->data);
+    return i;
 }
 
 gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
@@ -215,11 +241,11 @@ gram_status gram_model_write(gram_context *context, const gram_model *model, con
     int64_t count = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
-    count = FIXED_PARTS + model->array_count;
+    count = MOST_FIXED + model->array_count;
     TRY(make_json(context, model, &json));
     TRY(gram_take(context, "model_write: parts", count, sizeof *parts, (void **)&parts));
     TRY(gram_take(context, "model_write: headers", count, sizeof *head, (void **)&head));
-    set_parts(model, &json, parts, head);
+    count = set_parts(model, &json, parts, head);
     TRY(gram_archive_write(context, path, count, parts, 0));
 done:
     gram_give(context, head);

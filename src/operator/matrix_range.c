@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-/* Evenly spaced rows are points with a longer stride: nothing is copied. */
+/* Evenly spaced rows are points with a longer ld: nothing is copied. */
 static gram_status rest_range(gram_context *context, const gram_kernel *kernel, const gram_points *x, int64_t most,
                               gram_matrix_ranges *out)
 {
@@ -30,8 +30,8 @@ static gram_status rest_range(gram_context *context, const gram_kernel *kernel, 
     gram_points *part = NULL;
     double *K = NULL;
     const int64_t step = (x->n + most - 1) / most, m = (x->n + step - 1) / step;
-    TRY(x->f64 ? gram_points_create_f64(context, m, x->d, x->f64, step * x->stride, &part)
-               : gram_points_create_f32(context, m, x->d, x->f32, step * x->stride, &part));
+    TRY(x->f64 ? gram_points_create_f64(context, m, x->d, x->f64, step * x->ld, &part)
+               : gram_points_create_f32(context, m, x->d, x->f32, step * x->ld, &part));
     TRY(gram_take(context, "matrix_range: sample", m * m, sizeof *K, (void **)&K));
     TRY(gram_matrix(context, kernel, part, NULL, K, m));
     for (int64_t i = 0; i < m; i++)
@@ -58,5 +58,21 @@ gram_status gram_matrix_range(gram_context *context, const gram_kernel *kernel, 
     TRY(diagonal_range(context, kernel, x, out));
     TRY(rest_range(context, kernel, x, most, out));
 done:
+    return status;
+}
+
+gram_status gram_matrix_check(gram_context *context, const gram_kernel *kernel, const gram_points *x)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *resolved = NULL;
+    double *diagonal = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!kernel || !x, context, GRAM_ERROR_ARGUMENT, "matrix_check: %s is NULL", kernel ? "x" : "kernel");
+    TRY(gram_kernel_resolve(context, kernel, x, &resolved));
+    TRY(gram_take(context, "matrix_check: diagonal", x->n, sizeof *diagonal, (void **)&diagonal));
+    TRY(gram_matrix_diagonal(context, resolved, x, diagonal));
+done:
+    gram_give(context, diagonal);
+    gram_kernel_release(resolved);
     return status;
 }

@@ -19,8 +19,8 @@ struct gram_row_cache {
     int64_t limit;          /* of the slots that may be used so far */
     double scale;           /* 1/unit */
     int64_t capacity;       /* numbers */
-    float *numbers;         /* room x stride */
-    int64_t stride;         /* n, filled up to whole panels */
+    float *numbers;         /* room x ld */
+    int64_t ld;             /* n, filled up to whole panels */
     int64_t *slot_of;       /* n: where the row of a point is, or why it is nowhere */
     int64_t *owner;         /* room: the point whose row it is */
     int64_t *last;          /* room: when it was asked for */
@@ -28,7 +28,7 @@ struct gram_row_cache {
     int64_t *missing;       /* room: points whose rows are to be made */
 };
 
-static int64_t stride_of(int64_t n)
+static int64_t ld_of(int64_t n)
 {
     return (n + GRAM_PANEL - 1) / GRAM_PANEL * GRAM_PANEL;
 }
@@ -48,7 +48,7 @@ gram_status gram_row_cache_create(gram_context *context, gram_kernel *kernel, in
 {
     gram_status status = GRAM_OK;
     gram_row_cache *made = NULL;
-    const int64_t row = stride_of(most), fit = (int64_t)(bytes / ((size_t)row * sizeof(float)));
+    const int64_t row = ld_of(most), fit = (int64_t)(bytes / ((size_t)row * sizeof(float)));
     *cache = NULL;
     TRY(gram_take(context, "rows of the kernel matrix", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
@@ -88,10 +88,10 @@ int64_t gram_row_cache_begin(gram_row_cache *cache, const gram_points *x)
 {
     cache->x = x;
     cache->n = x->n;
-    cache->stride = stride_of(x->n);
-    cache->room = least(x->n, cache->capacity / cache->stride);
+    cache->ld = ld_of(x->n);
+    cache->room = least(x->n, cache->capacity / cache->ld);
     cache->used = 0;
-    cache->limit = least(cache->room, START_BYTES / (cache->stride * (int64_t)sizeof(float)));
+    cache->limit = least(cache->room, START_BYTES / (cache->ld * (int64_t)sizeof(float)));
     if (cache->limit < START_ROWS) cache->limit = least(cache->room, START_ROWS);
     for (int64_t i = 0; i < x->n; i++) cache->slot_of[i] = NEVER_MADE;
     cache->newer[cache->room] = cache->older[cache->room] = cache->room;
@@ -142,7 +142,7 @@ static void write_strip(const making *job, void *scratch, int64_t panel, int row
     const double *wide = engine->single ? NULL : gram_engine_strip_f64(engine, scratch, panel, row, columns);
     const float *narrow = engine->single ? gram_engine_strip_f32(engine, scratch, panel, row, columns) : NULL;
     for (int64_t j = 0; j < width; j++) {
-        float *out = cache->numbers + cache->slot_of[cache->missing[columns * GRAM_PANEL + j]] * cache->stride + first;
+        float *out = cache->numbers + cache->slot_of[cache->missing[columns * GRAM_PANEL + j]] * cache->ld + first;
         if (wide)
             for (int i = 0; i < GRAM_STRIP; i++) out[i] = (float)(wide[i * GRAM_PANEL + j] * cache->scale);
         else
@@ -209,7 +209,6 @@ gram_status gram_row_cache_get(gram_row_cache *cache, gram_context *context, int
     }
     if (missing) status = make_rows(cache, context, missing);
     if (status < 0) forget(cache, missing);
-    for (int64_t r = 0; status >= 0 && r < count; r++)
-        out[r] = cache->numbers + cache->slot_of[points[r]] * cache->stride;
+    for (int64_t r = 0; status >= 0 && r < count; r++) out[r] = cache->numbers + cache->slot_of[points[r]] * cache->ld;
     return status;
 }

@@ -62,18 +62,18 @@ done:
     return status;
 }
 
-static gram_status check_shape(gram_context *context, int64_t n, int64_t d, const void *data, int64_t stride)
+static gram_status check_shape(gram_context *context, int64_t n, int64_t d, const void *data, int64_t ld)
 {
     gram_status status = GRAM_OK;
     int64_t numbers, bytes;
     FAIL_IF(n < 1, context, GRAM_ERROR_ARGUMENT, "points_create: n = %lld, need at least one point", (long long)n);
     FAIL_IF(d < 1, context, GRAM_ERROR_ARGUMENT, "points_create: d = %lld, need at least one column", (long long)d);
     FAIL_IF(!data, context, GRAM_ERROR_ARGUMENT, "points_create: data is NULL");
-    FAIL_IF(stride < d, context, GRAM_ERROR_ARGUMENT, "points_create: stride = %lld is less than d = %lld",
-            (long long)stride, (long long)d);
-    FAIL_IF(!gram_size_multiply(n, stride, &numbers) || !gram_size_multiply(numbers, sizeof(double), &bytes), context,
-            GRAM_ERROR_OVERFLOW, "points_create: n = %lld rows of stride %lld are more than can be addressed",
-            (long long)n, (long long)stride);
+    FAIL_IF(ld < d, context, GRAM_ERROR_ARGUMENT, "points_create: ld = %lld is less than d = %lld", (long long)ld,
+            (long long)d);
+    FAIL_IF(!gram_size_multiply(n, ld, &numbers) || !gram_size_multiply(numbers, sizeof(double), &bytes), context,
+            GRAM_ERROR_OVERFLOW, "points_create: n = %lld rows, ld = %lld, are more than can be addressed",
+            (long long)n, (long long)ld);
 done:
     return status;
 }
@@ -85,7 +85,7 @@ static gram_status create(gram_context *context, const gram_points *shape, gram_
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
     *points = NULL;
     const void *data = shape->f64 ? (const void *)shape->f64 : (const void *)shape->f32;
-    TRY(check_shape(context, shape->n, shape->d, data, shape->stride));
+    TRY(check_shape(context, shape->n, shape->d, data, shape->ld));
     TRY(check_finite(context, shape));
     TRY(gram_take(context, "points_create", 1, sizeof *made, (void **)&made));
     *made = *shape;
@@ -96,17 +96,17 @@ done:
     return status;
 }
 
-gram_status gram_points_create_f64(gram_context *context, int64_t n, int64_t d, const double *data, int64_t stride,
+gram_status gram_points_create_f64(gram_context *context, int64_t n, int64_t d, const double *data, int64_t ld,
                                    gram_points **points)
 {
-    const gram_points shape = {.n = n, .d = d, .stride = stride, .f64 = data};
+    const gram_points shape = {.n = n, .d = d, .ld = ld, .f64 = data};
     return create(context, &shape, points);
 }
 
-gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data, int64_t stride,
+gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data, int64_t ld,
                                    gram_points **points)
 {
-    const gram_points shape = {.n = n, .d = d, .stride = stride, .f32 = data};
+    const gram_points shape = {.n = n, .d = d, .ld = ld, .f32 = data};
     return create(context, &shape, points);
 }
 

@@ -15,15 +15,15 @@ static gram_status gather_points(gram_context *context, const gram_points *x, gr
 {
     gram_status status = GRAM_OK;
     const double *from = x->f64;
-    int64_t stride = x->stride;
+    int64_t ld = x->ld;
     if (p->rows || !from) {
         TRY(gram_take(context, "points", p->n * p->d, sizeof(double), (void **)&p->copy));
         for (int64_t i = 0; i < p->n; i++)
             for (int64_t l = 0; l < p->d; l++) p->copy[i * p->d + l] = gram_points_at(x, p->rows ? p->rows[i] : i, l);
         from = p->copy;
-        stride = p->d;
+        ld = p->d;
     }
-    TRY(gram_points_create_f64(context, p->n, p->d, from, stride, &p->x));
+    TRY(gram_points_create_f64(context, p->n, p->d, from, ld, &p->x));
 done:
     return status;
 }

@@ -6,6 +6,7 @@
  * counted against the same budget anyway; those of time are from rates that ordinary processors reach. */
 #include "solve/solver_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,12 @@ enum {
     DEFAULT_RANK = 1000, /* of the preconditioner of cg */
     LEAST_LANDMARKS = 100,
     MOST_LANDMARKS = 1 << 16,
-    CG_VECTORS = 8
+    CG_VECTORS = 8,
+    PANEL = 96,   /* rows that are packed together */
+    PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
+
+static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
 static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
@@ -40,18 +45,25 @@ const char *gram_precision_name(gram_precision precision)
     return (int)precision >= 0 && (int)precision < count ? precision_names[precision] : "unknown";
 }
 
-void gram_plan_request_init(gram_plan_request *request, size_t size)
+void gram_krr_plan_request_init(gram_krr_plan_request *request, size_t size)
 {
-    gram_plan_request defaults = {.outputs = 1, .leave_one_out = -1};
+    gram_krr_plan_request defaults = {.outputs = 1, .leave_one_out = -1};
     gram_sized_init(request, size, &defaults, sizeof defaults);
 }
 
 /* ---- what a way takes ---- */
 
-/* Points packed for the engine (rows and a copy for products), right-hand sides and their companions. */
-static double vectors_bytes(const gram_plan_request *r, int64_t n)
+/* Rows as the engine packs them: in whole panels. */
+static double padded(int64_t n)
 {
-    return (double)n * (2.0 * (double)r->d + (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16) * sizeof(double) + 4e6;
+    return ceil((double)n / PANEL) * PANEL;
+}
+
+/* Points packed for the engine (rows and a copy for products), right-hand sides and their companions. */
+static double vectors_bytes(const gram_krr_plan_request *r, int64_t n)
+{
+    const double columns = (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16;
+    return (2 * padded(n) * (double)r->d + (double)n * columns) * sizeof(double) + 4e6;
 }
 
 static double factor_bytes(int64_t n, size_t size)
@@ -60,7 +72,7 @@ static double factor_bytes(int64_t n, size_t size)
     return (double)gram_tiled_numbers(&shape) * (double)size;
 }
 
-static double landmark_bytes(const gram_plan_request *r, int64_t n, int64_t landmarks)
+static double landmark_bytes(const gram_krr_plan_request *r, int64_t n, int64_t landmarks)
 {
     const double p = (double)landmarks + (double)r->outputs + 1;
     const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
@@ -68,43 +80,44 @@ static double landmark_bytes(const gram_plan_request *r, int64_t n, int64_t land
 }
 
 /* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
-static double cg_bytes(const gram_plan_request *r, int64_t n, int64_t rank)
+static double cg_bytes(const gram_krr_plan_request *r, int64_t n, int64_t rank)
 {
     return (double)n * (double)rank * sizeof(double) * 1.25 + 3.0 * (double)rank * (double)rank * sizeof(double) +
            vectors_bytes(r, n);
 }
 
 /* The ridgeless limit may need all eigenvectors. */
-static double exact_bytes(const gram_plan_request *r, int64_t n, gram_precision precision)
+static double exact_bytes(const gram_krr_plan_request *r, int64_t n, gram_precision precision)
 {
     if (r->ridgeless) return 2.0 * (double)n * (double)n * sizeof(double) + vectors_bytes(r, n);
     return factor_bytes(n, precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float)) + vectors_bytes(r, n);
 }
 
-static double low_rank_bytes(const gram_plan_request *r, gram_solver solver, int64_t rank)
+static double low_rank_bytes(const gram_krr_plan_request *r, gram_solver solver, int64_t rank)
 {
     return solver == GRAM_SOLVER_CG ? cg_bytes(r, r->n, rank) : landmark_bytes(r, r->n, rank);
 }
 
-static double bytes_of(const gram_plan_request *r, const gram_plan *plan)
+static double bytes_of(const gram_krr_plan_request *r, const gram_plan *plan)
 {
     if (plan->solver == GRAM_SOLVER_EXACT) return exact_bytes(r, r->n, plan->precision);
     return low_rank_bytes(r, plan->solver, plan->landmarks);
 }
 
 /* Operations and pairs a second of one core: what AVX2 and plain code reach. */
-static double seconds_of(const gram_context *context, const gram_plan_request *r, const gram_plan *plan)
+static double seconds_of(const gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan)
 {
     const int fast = strcmp(gram_context_isa(context), "plain") != 0;
     const double threads = context->threads, n = (double)r->n, p = (double)plan->landmarks;
     const double rate = (fast ? 4e10 : 1e10) * threads,
                  pair = (fast ? 1 : 6) * (0.8e-9 + 0.06e-9 * (double)r->d) / threads;
-    const double product = n * n / 2 * pair;
-    if (plan->solver == GRAM_SOLVER_NYSTROM) return n * p * pair + (2 * n * p * p + p * p * p) / rate;
-    if (plan->solver == GRAM_SOLVER_CG) return n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
-    if (r->ridgeless) return product + 4 * n * n * n / rate;
-    if (plan->precision != GRAM_PRECISION_F64) return 8 * product + n * n * n / 3 / (2 * rate);
-    return 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
+    const double product = n * n / 2 * pair, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
+    if (plan->solver == GRAM_SOLVER_NYSTROM) return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate;
+    if (plan->solver == GRAM_SOLVER_CG)
+        return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
+    if (r->ridgeless) return packing + product + 4 * n * n * n / rate;
+    if (plan->precision != GRAM_PRECISION_F64) return packing + 8 * product + n * n * n / 3 / (2 * rate);
+    return packing + 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
 }
 
 /* ---- the choice ---- */
@@ -117,7 +130,7 @@ static double room_left(const gram_context *context)
 }
 
 /* The most points that an exact fit takes within these bytes. */
-static int64_t most_exact(const gram_plan_request *r, gram_precision precision, double room)
+static int64_t most_exact(const gram_krr_plan_request *r, gram_precision precision, double room)
 {
     int64_t low = 0, high = r->n;
     while (low < high) {
@@ -130,7 +143,7 @@ static int64_t most_exact(const gram_plan_request *r, gram_precision precision, 
     return low;
 }
 
-static int64_t most_landmarks(const gram_plan_request *r, gram_solver solver, double room)
+static int64_t most_landmarks(const gram_krr_plan_request *r, gram_solver solver, double room)
 {
     const int64_t usual = solver == GRAM_SOLVER_CG ? DEFAULT_RANK : DEFAULT_LANDMARKS;
     int64_t landmarks = r->landmarks ? r->landmarks : usual;
@@ -146,14 +159,14 @@ static void set_reason(gram_plan *plan, const char *text)
 }
 
 /* Which precision an exact fit would take if it fits. */
-static gram_precision exact_precision(const gram_plan_request *r, const gram_plan *plan)
+static gram_precision exact_precision(const gram_krr_plan_request *r, const gram_plan *plan)
 {
     if (r->precision != GRAM_PRECISION_AUTO) return r->precision;
     if (plan->leave_one_out || r->ridgeless || r->n < LEAST_FOR_MIXED) return GRAM_PRECISION_F64;
     return GRAM_PRECISION_MIXED;
 }
 
-static void plan_exact(const gram_plan_request *r, gram_plan *plan)
+static void plan_exact(const gram_krr_plan_request *r, gram_plan *plan)
 {
     plan->solver = GRAM_SOLVER_EXACT;
     plan->precision = exact_precision(r, plan);
@@ -168,7 +181,7 @@ static void plan_exact(const gram_plan_request *r, gram_plan *plan)
         set_reason(plan, "exact");
 }
 
-static void plan_landmarks(const gram_plan_request *r, gram_solver solver, double room, gram_plan *plan)
+static void plan_landmarks(const gram_krr_plan_request *r, gram_solver solver, double room, gram_plan *plan)
 {
     plan->solver = solver;
     plan->precision = GRAM_PRECISION_F64;
@@ -177,7 +190,7 @@ static void plan_landmarks(const gram_plan_request *r, gram_solver solver, doubl
 }
 
 /* Exact without leave-one-out, and then landmarks, where exact as wished does not fit. */
-static void choose(const gram_plan_request *r, double room, gram_plan *plan)
+static void choose(const gram_krr_plan_request *r, double room, gram_plan *plan)
 {
     char sizes[2][GRAM_BYTES_SIZE];
     plan_exact(r, plan);
@@ -195,7 +208,7 @@ static void choose(const gram_plan_request *r, double room, gram_plan *plan)
                    (long long)plan->landmarks);
 }
 
-static gram_status refuse(gram_context *context, const gram_plan_request *r, const gram_plan *plan, double room)
+static gram_status refuse(gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan, double room)
 {
     char needed[GRAM_BYTES_SIZE], left[GRAM_BYTES_SIZE], other[GRAM_BYTES_SIZE];
     const int64_t exact = most_exact(r, GRAM_PRECISION_MIXED, room),
@@ -205,46 +218,51 @@ static gram_status refuse(gram_context *context, const gram_plan_request *r, con
     const double by_landmarks = landmark_bytes(r, r->n, landmarks);
     if (!r->landmarks && by_landmarks <= room)
         return gram_fail(context, GRAM_ERROR_BUDGET,
-                         "plan_fit: %s (%s) of n = %lld points takes %s, and %s of the budget is left; what would fit: "
+                         "krr_plan: %s (%s) of n = %lld points takes %s, and %s of the budget is left; what would fit: "
                          "nystrom with %lld landmarks (%s), or exact up to n = %lld",
                          gram_solver_name(plan->solver), gram_precision_name(plan->precision), (long long)r->n, needed,
                          left, (long long)landmarks, gram_bytes_format((size_t)by_landmarks, other), (long long)exact);
+    if (exact == 0)
+        return gram_fail(
+            context, GRAM_ERROR_BUDGET,
+            "plan_fit: %s of n = %lld points takes %s, and %s of the budget is left, too little for any fit",
+            gram_solver_name(plan->solver), (long long)r->n, needed, left);
     return gram_fail(context, GRAM_ERROR_BUDGET,
-                     "plan_fit: %s of n = %lld points takes %s, and %s of the budget is left; what would fit: up to "
+                     "krr_plan: %s of n = %lld points takes %s, and %s of the budget is left; what would fit: up to "
                      "n = %lld points exactly",
                      gram_solver_name(plan->solver), (long long)r->n, needed, left, (long long)exact);
 }
 
-static gram_status check(gram_context *context, const gram_plan_request *r)
+static gram_status check(gram_context *context, const gram_krr_plan_request *r)
 {
     gram_status status = GRAM_OK;
     FAIL_IF(r->n < 1 || r->d < 1 || r->outputs < 1, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
+            "krr_plan: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
             (long long)r->outputs);
     FAIL_IF((int)r->solver < 0 || r->solver > GRAM_SOLVER_NYSTROM, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: solver %s is not one of ridge regression", gram_solver_name(r->solver));
+            "krr_plan: solver %s is not one of ridge regression", gram_solver_name(r->solver));
     FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: precision = %d is not a valid precision", (int)r->precision);
+            "krr_plan: precision = %d is not a valid precision", (int)r->precision);
     FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
+            "krr_plan: landmarks = %lld, need 1 to %d, or 0 for a default", (long long)r->landmarks, MOST_LANDMARKS);
     FAIL_IF(r->leave_one_out > 0 && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: leave-one-out needs a factor in f64, not precision %s", gram_precision_name(r->precision));
+            "krr_plan: leave-one-out needs a factor in f64, not precision %s", gram_precision_name(r->precision));
     FAIL_IF(r->ridgeless && r->precision > GRAM_PRECISION_F64, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: lambda = 0 needs a factor in f64, not precision %s", gram_precision_name(r->precision));
+            "krr_plan: lambda = 0 needs a factor in f64, not precision %s", gram_precision_name(r->precision));
     FAIL_IF(r->ridgeless && r->solver > GRAM_SOLVER_EXACT, context, GRAM_ERROR_ARGUMENT,
-            "plan_fit: lambda = 0 needs the exact solver");
+            "krr_plan: lambda = 0 needs the exact solver");
 done:
     return status;
 }
 
-gram_status gram_plan_fit(gram_context *context, const gram_plan_request *request, gram_plan *plan)
+gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *request, gram_plan *plan)
 {
     gram_status status = GRAM_OK;
-    gram_plan_request r;
+    gram_krr_plan_request r;
     if (!context || !request || !plan) return GRAM_ERROR_ARGUMENT;
     memset(plan, 0, sizeof *plan);
-    gram_plan_request_init(&r, sizeof r);
-    TRY(gram_sized_read(context, "plan_fit", "request", "gram_plan_request", request, &r, sizeof r));
+    gram_krr_plan_request_init(&r, sizeof r);
+    TRY(gram_sized_read(context, "krr_plan", "request", "gram_krr_plan_request", request, &r, sizeof r));
     TRY(check(context, &r));
     const double room = room_left(context);
     plan->leave_one_out = r.leave_one_out < 0 ? r.n <= MOST_FOR_LOO : r.leave_one_out != 0;

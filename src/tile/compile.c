@@ -169,6 +169,7 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, const gram_ma
     if (length) TRY(copy_argument(c, length, &node->length));
     if (form.kind != GRAM_FORM_SAME && form.kind != GRAM_FORM_INDEX) {
         if (form.kind == GRAM_FORM_COORDS) metric.single = 0; /* such kernels compute in f64 */
+        metric.norms = node->type->dots;
         if (covariance) TRY(plan_covariance(c, covariance, &metric, node));
         form.metric = add_metric(c, &metric);
         if (length && length->count > 1) TRY(make_weights(c, node->length, &form));

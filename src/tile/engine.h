@@ -195,7 +195,8 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
 /* The form of a strip; f64 engines. */
 void gram_engine_form(const gram_engine *engine, gram_strip *strip, int form, double *out);
 
-/* What a kernel of the coordinates sees of a strip. */
-gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, int form);
+/* What a kernel of the coordinates sees of a strip. Its inner products, if it asks for them, are in the second half of the
+ * strip's work. */
+gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf);
 
 #endif

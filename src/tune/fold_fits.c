@@ -268,7 +268,7 @@ static gram_status search(gram_context *context, running *r, double *scores, gra
                           .classes = s->classes,
                           .outputs = s->outputs,
                           .rows = {.folds = s->folds,
-                                   .label = s->classes > 0 ? p->y : NULL,
+                                   .labels = s->classes > 0 ? p->y : NULL,
                                    .classes = s->classes,
                                    .groups = s->groups,
                                    .rows = p->rows,

@@ -72,14 +72,17 @@ struct gram_tuning {
     double worth;    /* of one more number, in units of log(n)/n of the objective */
     /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
     int shorter, longer;
+    int more_starts;      /* for small samples */
+    int narrows;          /* nothing but the kernel sees the columns */
     int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
-    int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_tune_options */
+    int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */
     int64_t *rows, count;                                  /* those that count, and how many */
     gram_level levels[GRAM_TUNING_LEVELS];
-    int last;            /* the level of all rows that are tuned on */
-    int64_t evaluations; /* there */
+    int last;                 /* the level of all rows that are tuned on */
+    int64_t evaluations;      /* there */
+    const gram_kernel *start; /* every number set, before anything was searched */
     gram_noise_range noise;
     double noise_unit, noise_start;
     gram_progress_fn progress; /* the caller's: the one in the context is silent meanwhile */
@@ -115,8 +118,9 @@ gram_status gram_tuning_run(gram_tuning *t, const gram_kernel *kernel, gram_tune
 
 /* ---- search_samples.c ---- */
 
-/* Samples of the rows, each within the next; only the largest unless `subsets`. */
-gram_status gram_tuning_make_levels(gram_tuning *t, int subsets);
+/* Samples of the rows, each within the next; only the largest if the kernel has no rows to choose from. Few rows of very many
+ * columns are made narrow where the kernel allows it. */
+gram_status gram_tuning_make_levels(gram_tuning *t, const gram_kernel *kernel);
 gram_status gram_tuning_open_level(gram_tuning *t, int which);
 void gram_tuning_free_levels(gram_tuning *t);
 /* Does a constant (0 without intercept) explain every target of a level? */

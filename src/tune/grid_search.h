@@ -67,7 +67,7 @@ typedef struct gram_grid_search {
     const double *widths; /* factors */
     int64_t strength_count;
     const double *strengths; /* in the order of the fits, the simplest first */
-    int ard;                 /* try one length-scale per column, as gram_tune_options has it */
+    int ard;                 /* try one length-scale per column, as gram_krr_tune_options has it */
     size_t room;             /* for what is held at a time */
     size_t width_bytes;      /* that the method holds for a width; predictions come on top */
     gram_grid_rule rule;

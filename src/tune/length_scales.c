@@ -22,8 +22,8 @@ static void fill_columns(int64_t n, int64_t columns, const double *labels, doubl
 }
 
 /* Rows that hang together are left out together here, too. */
-static gram_status set_folds(gram_context *context, int64_t n, const gram_folds_rule *rows, gram_tune_options *options,
-                             int64_t **groups)
+static gram_status set_folds(gram_context *context, int64_t n, const gram_folds_rule *rows,
+                             gram_krr_tune_options *options, int64_t **groups)
 {
     gram_status status = GRAM_OK;
     if (!rows || (!rows->groups && !rows->ordered)) return GRAM_OK;
@@ -44,14 +44,14 @@ gram_status gram_relevance(gram_context *context, gram_kernel *kernel, const gra
 {
     gram_status status = GRAM_OK;
     const int64_t columns = classes > 2 ? classes : 1;
-    gram_tune_options options;
-    gram_tune_report report = {.size = sizeof report};
+    gram_krr_tune_options options;
+    gram_krr_tune_report report = {.size = sizeof report};
     gram_kernel *tuned = NULL;
     double *indicators = NULL, lambda;
     int64_t *groups = NULL;
     *shaped = NULL;
     if (ard == 0 || (ard < 0 && (x->n < ROWS ? x->n : ROWS) < ENOUGH * x->d)) return GRAM_OK;
-    gram_tune_options_init(&options, sizeof options);
+    gram_krr_tune_options_init(&options, sizeof options);
     options.ard = ard;
     options.weights = weights;
     options.rows = ROWS;

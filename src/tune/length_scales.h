@@ -3,7 +3,7 @@
 #ifndef GRAM_TUNE_LENGTH_SCALES_H
 #define GRAM_TUNE_LENGTH_SCALES_H
 
-#include <gram/tune.h>
+#include <gram/krr_tune.h>
 
 #include "tune/row_folds.h"
 

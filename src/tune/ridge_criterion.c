@@ -37,6 +37,8 @@
 #include <gram/matrix.h>
 #include <gram/text.h>
 
+#include "base/sweep.h"
+#include "solve/cholesky/cholesky.h"
 #include "tune/ridge_criterion_work.h"
 
 /* ---- the workspace ---- */
@@ -195,11 +197,13 @@ double gram_criterion_noise_slope(const gram_criterion_work *k, const double *de
 {
     const int64_t n = k->n;
     double sum = 0;
+    const int blas = gram_blas_enter();
     for (int64_t i = 0; i < n; i++) {
         double entry = dense ? dense[i * n + i] : thin_entry(k, i);
         if (!dense && with_p) entry += cblas_ddot((int)n, k->p + i * n, 1, k->p + i * n, 1);
         sum += entry / k->sample->weights[i];
     }
+    gram_blas_leave(blas);
     return sum;
 }
 
@@ -221,6 +225,7 @@ static gram_status evaluate_whole(gram_context *context, gram_criterion_work *k,
     gram_status status = GRAM_OK;
     gram_cholesky *factor = NULL;
     TRY(gram_cholesky_create(context, kernel, k->sample->points, k->shift, GRAM_STORAGE_F64, NULL, &factor));
+    TRY(gram_cholesky_check_pivots(context, "tuning", factor));
     TRY(solve(context, k, factor));
     switch (k->rule.kind) {
     case GRAM_CRITERION_ML: status = gram_criterion_by_likelihood(context, k, factor, kernel, slopes, value); break;
@@ -262,17 +267,17 @@ done:
 }
 
 gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                               const double *y, int64_t ldy, const gram_tune_options *options, double lambda,
+                               const double *y, int64_t ldy, const gram_krr_tune_options *options, double lambda,
                                double *value, double *gradient)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
-    gram_tune_options read;
+    gram_krr_tune_options read;
     gram_sample sample = {.n = 0};
     gram_criterion_work *work = NULL;
     int64_t *rows = NULL, count = 0;
     double slope = 0;
-    TRY(gram_tune_options_read(context, "krr_criterion", options, &read));
+    TRY(gram_krr_tune_options_read(context, "krr_criterion", options, &read));
     const gram_given given = {x, outputs, y, ldy, read.weights};
     gram_criterion_rule rule = gram_criterion_rule_of(&read);
     rule.gradients = gradient != NULL;

@@ -1,8 +1,8 @@
-/* The criteria of <gram/tune.h> from inside: one workspace for a sample of rows, many evaluations. */
+/* The criteria of <gram/krr_tune.h> from inside: one workspace for a sample of rows, many evaluations. */
 #ifndef GRAM_TUNE_RIDGE_CRITERION_H
 #define GRAM_TUNE_RIDGE_CRITERION_H
 
-#include <gram/tune.h>
+#include <gram/krr_tune.h>
 
 #include "points/row_sample.h"
 
@@ -32,14 +32,14 @@ gram_status gram_criterion_evaluate(gram_context *context, gram_criterion_work *
 int64_t gram_criterion_least_rows(const gram_criterion_rule *rule);
 
 /* What the options say of it; rows and gradients are still to be set. */
-gram_criterion_rule gram_criterion_rule_of(const gram_tune_options *options);
+gram_criterion_rule gram_criterion_rule_of(const gram_krr_tune_options *options);
 
 /* GRAM_ERROR_DATA if there are fewer groups than folds among the `count` rows of the rule. */
 gram_status gram_criterion_check_groups(gram_context *context, const char *function, const gram_criterion_rule *rule,
                                         int64_t count);
 
 /* Sets the options that are NULL to defaults and fails, with `function` in front, for impossible values. */
-gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
-                                   gram_tune_options *read);
+gram_status gram_krr_tune_options_read(gram_context *context, const char *function,
+                                       const gram_krr_tune_options *options, gram_krr_tune_options *read);
 
 #endif

@@ -16,6 +16,7 @@
 #include <gram/matrix.h>
 
 #include "points/points.h"
+#include "solve/cholesky/cholesky.h"
 #include "tune/ridge_criterion_work.h"
 
 /* One block: rows before `first` train, rows first .. end - 1 are held. */
@@ -31,7 +32,7 @@ static gram_status take_rows(gram_context *context, const gram_criterion_work *k
                              gram_points **out)
 {
     const gram_points *x = k->sample->points;
-    return gram_points_create_f64(context, to - from, x->d, x->f64 + from * x->stride, x->stride, out);
+    return gram_points_create_f64(context, to - from, x->d, x->f64 + from * x->ld, x->ld, out);
 }
 
 /* The fit to T: k->a (rows of T), k->c, k->c_sum, and b of each output in `constant`. */
@@ -41,6 +42,7 @@ static gram_status fit(gram_context *context, gram_criterion_work *k, const gram
     gram_status status = GRAM_OK;
     const int64_t m = k->m, ld = m + 1;
     TRY(gram_cholesky_create(context, kernel, b->train, k->shift, GRAM_STORAGE_F64, NULL, &b->factor));
+    TRY(gram_cholesky_check_pivots(context, "tuning", b->factor));
     for (int64_t i = 0; i < b->first; i++) {
         memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
         k->rhs[i * ld + m] = 1;

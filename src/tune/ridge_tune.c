@@ -29,7 +29,7 @@ static const double USUAL_NOISE = 1e-2, LEAST_NOISE = 1e-10, MOST_NOISE = 100, F
                                                                                                        diagonal of K */
 
 typedef struct ridge_tuning {
-    gram_tune_options options;
+    gram_krr_tune_options options;
     gram_criterion_rule rule;
 } ridge_tuning;
 
@@ -187,13 +187,14 @@ static const gram_tuning_method METHOD = {.name = "krr_tune",
 
 static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
 {
-    const gram_tune_options *o = &ridge->options;
+    const gram_krr_tune_options *o = &ridge->options;
     ridge->rule = gram_criterion_rule_of(o);
     t->method = &METHOD;
     t->self = ridge;
     t->intercept = o->intercept;
     t->least_rows = gram_criterion_least_rows(&ridge->rule);
     t->worth = o->criterion == GRAM_CRITERION_ML ? 0.5 : 1;
+    t->narrows = 1;
     t->shorter = t->given.x && t->given.x->d <= FEW_COLUMNS ? 3 : 1;
     t->longer = 1;
     t->ard = o->ard;
@@ -204,16 +205,16 @@ static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
 }
 
 gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                          const double *y, int64_t ldy, const gram_tune_options *options, gram_kernel **tuned,
-                          double *lambda, gram_tune_report *report)
+                          const double *y, int64_t ldy, const gram_krr_tune_options *options, gram_kernel **tuned,
+                          double *lambda, gram_krr_tune_report *report)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
     ridge_tuning ridge;
     gram_tuned out;
-    TRY(gram_tune_options_read(context, "krr_tune", options, &ridge.options));
-    TRY(gram_sized_check(context, "krr_tune", "report", "gram_tune_report", report, sizeof *report));
+    TRY(gram_krr_tune_options_read(context, "krr_tune", options, &ridge.options));
+    TRY(gram_sized_check(context, "krr_tune", "report", "gram_krr_tune_report", report, sizeof *report));
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "krr_tune: kernel is NULL");
     FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "krr_tune: tuned is NULL");
     FAIL_IF(!lambda, context, GRAM_ERROR_ARGUMENT, "krr_tune: lambda is NULL");
@@ -222,12 +223,12 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     TRY(gram_tuning_run(&t, kernel, &out));
     *lambda = out.noise / (double)t.count;
     *tuned = out.kernel;
-    const gram_tune_report made = {.rows = out.rows,
-                                   .evaluations = t.evaluations,
-                                   .value = out.value,
-                                   .value_isotropic = out.value_isotropic,
-                                   .ard_kept = out.ard_kept,
-                                   .at_bound = out.at_bound};
+    const gram_krr_tune_report made = {.rows = out.rows,
+                                       .evaluations = t.evaluations,
+                                       .value = out.value,
+                                       .value_isotropic = out.value_isotropic,
+                                       .ard_kept = out.ard_kept,
+                                       .at_bound = out.at_bound};
     gram_sized_write(report, &made, sizeof made);
     if (t.grid == 0 && t.evaluations >= t.evaluations_limit) status = GRAM_NOT_CONVERGED;
 done:

@@ -10,9 +10,9 @@
 
 enum { MAX_GRID = 1000 };
 
-void gram_tune_options_init(gram_tune_options *options, size_t size)
+void gram_krr_tune_options_init(gram_krr_tune_options *options, size_t size)
 {
-    const gram_tune_options defaults = {
+    const gram_krr_tune_options defaults = {
         .folds = 5, .lambda = NAN, .intercept = 1, .ard = -1, .rows = 3000, .restarts = 3, .evaluations = 300};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
@@ -26,13 +26,13 @@ static gram_status check_between(gram_context *context, const char *function, co
                      (long long)value, (long long)least, (long long)most);
 }
 
-gram_status gram_tune_options_read(gram_context *context, const char *function, const gram_tune_options *options,
-                                   gram_tune_options *read)
+gram_status gram_krr_tune_options_read(gram_context *context, const char *function,
+                                       const gram_krr_tune_options *options, gram_krr_tune_options *read)
 {
     gram_status status = GRAM_OK;
     char text[GRAM_NUMBER_SIZE];
-    gram_tune_options_init(read, sizeof *read);
-    TRY(gram_sized_read(context, function, "options", "gram_tune_options", options, read, sizeof *read));
+    gram_krr_tune_options_init(read, sizeof *read);
+    TRY(gram_sized_read(context, function, "options", "gram_krr_tune_options", options, read, sizeof *read));
     TRY(check_between(context, function, "criterion", (int64_t)read->criterion, GRAM_CRITERION_LOO, GRAM_CRITERION_ML));
     TRY(check_between(context, function, "folds", read->folds, 2, INT32_MAX));
     TRY(check_between(context, function, "ard", read->ard, -1, 1));
@@ -53,7 +53,7 @@ done:
     return status;
 }
 
-gram_criterion_rule gram_criterion_rule_of(const gram_tune_options *o)
+gram_criterion_rule gram_criterion_rule_of(const gram_krr_tune_options *o)
 {
     return (gram_criterion_rule){.kind = o->criterion,
                                  .intercept = o->intercept,

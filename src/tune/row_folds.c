@@ -16,7 +16,7 @@ enum { FOLD_STREAM = 0x666f6c64 /* "fold" */, THIN_STREAM = 0x7468696e /* "thin"
 /* ---- order ---- */
 
 /* The rows in a random order, class by class. */
-static gram_status order_rows(gram_context *context, uint64_t stream, int64_t n, const double *label, int64_t classes,
+static gram_status order_rows(gram_context *context, uint64_t stream, int64_t n, const double *labels, int64_t classes,
                               int64_t *order)
 {
     gram_status status = GRAM_OK;
@@ -25,9 +25,9 @@ static gram_status order_rows(gram_context *context, uint64_t stream, int64_t n,
     TRY(gram_take(context, "folds", classes + 1, sizeof *next, (void **)&next));
     gram_random_permutation((gram_random){gram_context_seed(context), stream}, 0, n, shuffled);
     memset(next, 0, (size_t)(classes + 1) * sizeof *next);
-    for (int64_t i = 0; i < n; i++) next[label ? (int64_t)label[i] + 1 : 1]++;
+    for (int64_t i = 0; i < n; i++) next[labels ? (int64_t)labels[i] + 1 : 1]++;
     for (int64_t c = 0; c < classes; c++) next[c + 1] += next[c];
-    for (int64_t i = 0; i < n; i++) order[next[label ? (int64_t)label[shuffled[i]] : 0]++] = shuffled[i];
+    for (int64_t i = 0; i < n; i++) order[next[labels ? (int64_t)labels[shuffled[i]] : 0]++] = shuffled[i];
 done:
     gram_give(context, shuffled);
     gram_give(context, next);
@@ -125,7 +125,7 @@ typedef struct tally {
 static void count_rows(const gram_folds_rule *rule, const tally *t, const keyed *rows, int64_t n, int64_t *counts)
 {
     memset(counts, 0, (size_t)(t->classes + 1) * sizeof *counts);
-    for (int64_t i = 0; i < n; i++) counts[rule->label ? (int64_t)rule->label[rows[i].item] : 0]++;
+    for (int64_t i = 0; i < n; i++) counts[rule->labels ? (int64_t)rule->labels[rows[i].item] : 0]++;
     counts[t->classes] = n;
 }
 
@@ -183,7 +183,7 @@ static gram_status deal_by_groups(gram_context *context, const char *function, i
 {
     gram_status status = GRAM_OK;
     grouping g = {0};
-    tally t = {.classes = rule->label ? rule->classes : 1, .folds = rule->folds};
+    tally t = {.classes = rule->labels ? rule->classes : 1, .folds = rule->folds};
     keyed *order = NULL;
     TRY(find_groups(context, n, rule, &g));
     FAIL_IF(g.count < rule->folds, context, GRAM_ERROR_DATA, "%s: folds = %lld, but there are only %lld groups",
@@ -235,7 +235,7 @@ gram_status gram_folds_deal(gram_context *context, const char *function, int64_t
     }
     if (rule->groups) return deal_by_groups(context, function, n, rule, stream, fold);
     TRY(gram_take(context, "folds", n, sizeof *order, (void **)&order));
-    TRY(order_rows(context, stream, n, rule->label, rule->label ? rule->classes : 1, order));
+    TRY(order_rows(context, stream, n, rule->labels, rule->labels ? rule->classes : 1, order));
     deal_in_turn(n, rule, order, fold);
 done:
     gram_give(context, order);
@@ -247,12 +247,12 @@ gram_status gram_folds_check_classes(gram_context *context, const char *function
 {
     gram_status status = GRAM_OK;
     int64_t *counts = NULL;
-    if (!rule->label || (!rule->groups && !rule->ordered)) return GRAM_OK; /* classes are spread evenly */
+    if (!rule->labels || (!rule->groups && !rule->ordered)) return GRAM_OK; /* classes are spread evenly */
     TRY(gram_take(context, "folds", rule->classes, sizeof *counts, (void **)&counts));
     for (int64_t held = 0; held < rule->folds; held++) {
         memset(counts, 0, (size_t)rule->classes * sizeof *counts);
         for (int64_t i = 0; i < n; i++)
-            counts[(int64_t)rule->label[i]] +=
+            counts[(int64_t)rule->labels[i]] +=
                 (!rule->weights || rule->weights[i] > 0) && gram_fold_trains(fold[i], held, rule->ordered);
         for (int64_t c = 0; c < rule->classes; c++)
             FAIL_IF(counts[c] == 0, context, GRAM_ERROR_DATA,
@@ -294,15 +294,15 @@ void gram_folds_options_init(gram_folds_options *options, size_t size)
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-static gram_status copy_labels(gram_context *context, int64_t n, const int64_t *given, double *label, int64_t *classes)
+static gram_status copy_labels(gram_context *context, int64_t n, const int64_t *given, double *labels, int64_t *classes)
 {
     gram_status status = GRAM_OK;
     *classes = 1;
     for (int64_t i = 0; i < n; i++) {
         FAIL_IF(given[i] < 0 || given[i] >= n, context, GRAM_ERROR_DATA,
-                "folds_make: label[%lld] = %lld is not a class: labels are 0, 1, ... below n", (long long)i,
+                "folds_make: labels[%lld] = %lld is not a class: labels are 0, 1, ... below n", (long long)i,
                 (long long)given[i]);
-        label[i] = (double)given[i];
+        labels[i] = (double)given[i];
         if (given[i] >= *classes) *classes = given[i] + 1;
     }
 done:
@@ -313,7 +313,7 @@ gram_status gram_folds_make(gram_context *context, int64_t n, const gram_folds_o
 {
     gram_status status = GRAM_OK;
     gram_folds_options o;
-    double *label = NULL;
+    double *labels = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
     gram_folds_options_init(&o, sizeof o);
     TRY(gram_sized_read(context, "folds_make", "options", "gram_folds_options", options, &o, sizeof o));
@@ -322,14 +322,14 @@ gram_status gram_folds_make(gram_context *context, int64_t n, const gram_folds_o
     FAIL_IF(o.folds < 2, context, GRAM_ERROR_ARGUMENT, "folds_make: folds = %lld, need at least 2", (long long)o.folds);
     TRY(gram_folds_check_options(context, "folds_make", o.groups, o.ordered));
     gram_folds_rule rule = {.folds = o.folds, .groups = o.groups, .ordered = o.ordered};
-    if (o.label) {
-        TRY(gram_take(context, "labels", n, sizeof *label, (void **)&label));
-        TRY(copy_labels(context, n, o.label, label, &rule.classes));
-        rule.label = label;
+    if (o.labels) {
+        TRY(gram_take(context, "labels", n, sizeof *labels, (void **)&labels));
+        TRY(copy_labels(context, n, o.labels, labels, &rule.classes));
+        rule.labels = labels;
     }
     TRY(gram_folds_deal(context, "folds_make", n, &rule, fold));
 done:
-    gram_give(context, label);
+    gram_give(context, labels);
     return status;
 }
 

@@ -9,7 +9,7 @@
 /* How n rows are divided. */
 typedef struct gram_folds_rule {
     int64_t folds;
-    const double *label; /* 0 .. classes - 1; NULL: one class */
+    const double *labels; /* 0 .. classes - 1; NULL: one class */
     int64_t classes;
     const double *weights; /* rows of weight 0 are dealt after all others; NULL: none has */
     const int64_t *groups; /* of the caller's rows, or NULL */

@@ -3,14 +3,29 @@
  * Starts: a coarse grid on the smallest sample, a common factor on all length-scales against the noise. Its local minima
  * are where different explanations of the data begin (short lengths and little noise, long lengths and much of it), so
  * that each of them is worth a descent. A valley of long lengths and very little noise often hides the others; then the
- * best points whose noise is a hundred times larger or smaller come next. */
+ * best points that are far from all starts so far come next, in noise or in length.
+ *
+ * Small samples hide more: a wrong minimum is as deep as the right one, and a descent costs next to nothing. They get more
+ * starts (EXTRA, falling as the cube of the rows grows), and with one length-scale per column those are not around the
+ * isotropic optimum, which may be a poor place: lengths of about one deviation of each column and moderate noise, long
+ * lengths with a large amplitude (where an rbf is a polynomial), and then lengths drawn at random. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <gram/random.h>
+
 #include "tune/gradient_search.h"
 
 enum { STEPS = 3, MOST_FACTORS = 13, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 }; /* STEPS for a decade */
+enum { RANDOM_STREAM = 0x73746172 /* "star" */ };
+
+/* So many more starts up to so many rows. */
+enum { EXTRA = 8, EXTRA_ROWS = 200 };
+
+/* They are given up after so many evaluations if they are so far, in log likelihood of all rows, above the best. */
+enum { FIRST_STEPS = 12 };
+static const double HOPELESS = 10;
 
 /* The range of a grid of the caller's, within the search range: a hundredth to ten extents of a length, 1e-8 to 10 of the
  * mean diagonal for the noise, a factor of 100 for other positive numbers. */
@@ -90,21 +105,26 @@ static int is_minimum(const starts *s, int which)
     return isfinite(s->objective[which]);
 }
 
-/* Is the noise of this point far from that of every start so far? */
-static int is_far(const starts *s, int which)
+/* Is the noise of this point far from that of every start so far, or unless `noise_only` its length? */
+static int is_far(const starts *s, int which, int noise_only)
 {
     for (int i = 0; i < s->factors * s->noises; i++)
-        if (s->taken[i] && abs(i % s->noises - which % s->noises) < FAR) return 0;
+        if (s->taken[i] && abs(i % s->noises - which % s->noises) < FAR &&
+            (noise_only || abs(i / s->noises - which / s->noises) < FAR))
+            return 0;
     return 1;
 }
 
-/* The lowest local minimum that was not taken before, or else the lowest point of another noise; -1 if there is none. */
+/* The lowest local minimum that was not taken before, else the lowest point of another noise, else the lowest of another
+ * length; -1 if there is none. */
 static int take_start(starts *s)
 {
+    enum { MINIMA, OTHER_NOISE, OTHER_LENGTH, KINDS };
     int best = -1;
-    for (int minima = 1; minima >= 0 && best < 0; minima--)
+    for (int kind = MINIMA; kind < KINDS && best < 0; kind++)
         for (int i = 0; i < s->factors * s->noises; i++) {
-            const int usable = minima ? !s->taken[i] && is_minimum(s, i) : isfinite(s->objective[i]) && is_far(s, i);
+            const int usable = kind == MINIMA ? !s->taken[i] && is_minimum(s, i)
+                                              : isfinite(s->objective[i]) && is_far(s, i, kind == OTHER_NOISE);
             if (usable && (best < 0 || s->objective[i] < s->objective[best])) best = i;
         }
     if (best >= 0) s->taken[best] = 1;
@@ -150,12 +170,90 @@ done:
     return status;
 }
 
+/* ---- more starts for small samples ---- */
+
+/* Descends from c->point, but not to the end where the first steps leave it hopelessly above the best. */
+static gram_status try_extra(gram_tuning *t, gram_candidate *c, int64_t limit, lowest_end *best)
+{
+    gram_status status = GRAM_OK;
+    const double hopeless = HOPELESS / (double)t->levels[0].sample.n;
+    c->inverse_known = 0;
+    TRY(gram_candidate_descend(t, c, 0, FIRST_STEPS));
+    if (c->objective > best->objective + hopeless) goto done;
+    TRY(gram_candidate_descend(t, c, 0, limit));
+    if (c->objective < best->objective) keep_end(c, best);
+done:
+    return status;
+}
+
+/* A fixed amount of work: EXTRA up to EXTRA_ROWS, one from twice as many on, and none where there are samples to climb: what a
+ * few hundred rows of many say wrongly, the others put right. */
+static int64_t extra_starts(const gram_tuning *t)
+{
+    const double share = EXTRA_ROWS / (double)t->levels[0].sample.n;
+    if (!t->more_starts || t->last > 0) return 0;
+    return share >= 1 ? EXTRA : (int64_t)fmax(1, EXTRA * share * share * share);
+}
+
+/* Lengths in ranges of their columns (a fifth is about a deviation), amplitudes as multiples of where they would start, noise
+ * in its unit. */
+typedef struct plain_start {
+    double length, amplitude, noise;
+} plain_start;
+
+static const plain_start PLAIN[] = {{0.2, 1, 1e-1}, {0.2, 1, 1e-3}, {0.6, 1, 1e-1}, {5, 1e4, 1e-3}};
+enum { PLAIN_COUNT = sizeof PLAIN / sizeof *PLAIN };
+
+/* The numbers of the kernel before anything was searched, with as many lengths as the candidate has. */
+static gram_status start_values(gram_tuning *t, const gram_candidate *c, double *point)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *ard = NULL;
+    gram_parameter parameter;
+    TRY(gram_kernel_with_ard(t->context, t->start, t->given.x->d, &ard));
+    for (int64_t i = 0; i < c->space.parameters; i++) {
+        TRY(gram_kernel_parameter_get(t->context, ard, i, &parameter));
+        point[i] = parameter.value;
+    }
+done:
+    gram_kernel_release(ard);
+    return status;
+}
+
+/* Number k of them, to c->point: the first are plain, the others random: lengths from 1/50 to 5 ranges, noise from 1 to
+ * 1e-4. */
+static gram_status extra_start(gram_tuning *t, gram_candidate *c, int64_t k)
+{
+    gram_status status = GRAM_OK;
+    const gram_space *space = &c->space;
+    const gram_random random = {t->context->seed, RANDOM_STREAM};
+    const plain_start plain = PLAIN[k % PLAIN_COUNT];
+    TRY(start_values(t, c, c->point));
+    for (int64_t i = 0; i < space->count; i++) {
+        const int64_t index = space->index[i];
+        double u;
+        gram_random_uniform(random, (uint64_t)(k * space->count + i), 1, &u);
+        if (index == space->parameters)
+            c->point[index] = t->noise_unit * (k < PLAIN_COUNT ? plain.noise : pow(10, -4 * u));
+        else if (space->is_length[index] && !isnan(space->extent[index]))
+            c->point[index] = space->extent[index] * (k < PLAIN_COUNT ? plain.length : 0.02 * pow(250, u));
+        else if (space->is_amplitude[index] && k < PLAIN_COUNT)
+            c->point[index] *= plain.amplitude;
+    }
+done:
+    return status;
+}
+
+/* ---- all of them ---- */
+
 static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point, int64_t limit, lowest_end *best,
                               double *origin)
 {
     gram_status status = GRAM_OK;
     starts s;
-    const int64_t restarts = c->hold && t->ard_restarts ? t->ard_restarts : t->restarts;
+    const int64_t extra = extra_starts(t);
+    const int64_t few = c->hold && t->ard_restarts ? t->ard_restarts : t->restarts;
+    const int64_t restarts = few + (c->hold ? 0 : extra);
     gram_candidate_copy(c, c->point, origin);
     gram_candidate_copy(c, c->point, best->point);
     TRY(fill_starts(t, c, &s));
@@ -166,7 +264,11 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
         gram_candidate_copy(c, origin, c->point);
         grid_point(t, c, &s, start, c->trial);
         gram_candidate_copy(c, c->trial, c->point);
-        TRY(try_start(t, c, limit, best));
+        TRY(k < few ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
+    }
+    for (int64_t k = 0; k < (c->hold ? extra : extra / 2); k++) {
+        TRY(extra_start(t, c, k));
+        TRY(try_extra(t, c, limit, best));
     }
 done:
     return status;

@@ -139,8 +139,8 @@ run fit rings.csv --method logistic --tune ml
 bad 2 '--tune ml is of krr and gp, not of logistic'
 run fit rings.csv --method svm --tune loo
 bad 2 'not of svm'
-run fit rings.csv --method svm --lambda 0.1
-bad 2 '--lambda is an option of krr, gp and logistic, not of svm'
+run fit rings.csv --method svm --noise 0.1
+bad 2 '--noise is an option of' ', not of svm'
 run fit curve.csv --method logistic --quiet
 bad 2 '--method logistic is not for regression'
 run predict svm.gram rings.csv --std
@@ -148,6 +148,33 @@ bad 2 '--std is not for a classifier'
 printf 'u,v,ring\n1,inf,x\n1,2,y\n' >inf.csv
 run fit inf.csv --quiet
 bad 3 'inf.csv'
+
+# norm, ramp loss and bounds; what is assumed of k(x, x) is said
+LC_ALL=C awk 'BEGIN { srand(3); print "u,v,side"; for (i = 0; i < 600; i++) { u = 2 * rand() - 1; v = 2 * rand() - 1
+    print u "," v "," (u + 0.3 * v > 0 ? "right" : "left") } }' >sides.csv
+run fit sides.csv --method logistic --kernel 'rbf(ell=1)' --lambda 0.05 --no-scale --no-intercept --quiet -o risk.gram
+good
+prints 'ramp loss 0.' 'norm ' 'Rademacher complexity at most' 'share of errors on new data) with probability 0.95' \
+    'stability           expected log loss on new data at most 0.13333 above the least one of any |f| <= 1.1547'
+grep -q 'largest' out && wrong 'k(x, x) is 1 everywhere: nothing is assumed'
+grep '^risk' out >risk.row
+run info risk.gram
+good
+grep -qF "$(cat risk.row)" out || wrong 'info should say the same'
+run info risk.gram --json
+good
+prints '"ramp_loss": 0.' '"risk_bound": 0.' '"risk_delta": 0.05' '"risk_radius": 1' '"risk_radius_sure": 1' '"stability_bound": 0.1333'
+LC_ALL=C awk '{ gsub(/[",{}:]/, " "); for (i = 1; i < NF; i++) a[$i] = $(i + 1) }
+    END { b = a["risk_ball"]; j = log(sqrt(log(2) / 0.05) / b) / log(2)
+          bound = a["ramp_loss"] + 2 * b / sqrt(600) + sqrt(log((j + 1) * (j + 2) / 0.05) / 1200)
+          d = bound - a["risk_bound"]; exit !(d < 1e-9 && d > -1e-9 && b >= a["norm"]) }' out || wrong 'the bound by hand'
+run fit sides.csv --method svm --kernel 'linear(c=1)' --C 0.001 --no-scale --quiet
+good
+prints 'ramp loss 0.' 'share of errors on new data) with probability 0.95,' 'if no k(x, x) is above the largest one here'
+run fit sides.csv --method svm --kernel 'rbf(ell=1)' --C 0.001 --quiet
+good
+prints 'ramp loss 0.' 'norm '
+grep -q '^risk' out && wrong 'columns were standardised by these rows: no bound'
 
 # LIBSVM's files as they are
 LC_ALL=C awk -F, 'NR > 1 { print $3, "1:" $1, "2:" $2 }' blobs.csv >blobs.svm
@@ -166,3 +193,33 @@ if command -v gnuplot >/dev/null 2>&1; then
     good
     grep -q 'probability' curves.svg || wrong 'should show how probabilities hold'
 fi
+
+# svm: lambda is C in other words, and there may be no intercept
+LC_ALL=C awk 'BEGIN { srand(5); print "a,b,c"; for (i = 0; i < 50; i++) { a = rand(); b = rand(); printf "%.4f,%.4f,%s\n", a, b, (a + b > 1.2 ? "u" : "v") } }' >flat.csv
+run fit flat.csv --method svm --kernel 'rbf(ell=1)' --C 2 --json --quiet
+good
+prints '"C": 2,'
+sed 's/"seconds.*//' out >wanted
+run fit flat.csv --method svm --kernel 'rbf(ell=1)' --lambda 0.005 --json --quiet
+good
+sed 's/"seconds.*//' out >found
+cmp -s wanted found || wrong 'should be C = 1/(2 n lambda)'
+run fit flat.csv --method svm --C 2 --lambda 0.005
+bad 2 '--C' '--lambda'
+run fit flat.csv --method svm --svm nu --lambda 0.005
+bad 2 '--lambda is not for --svm nu'
+run fit flat.csv --method svm --kernel 'linear(c=0)' --C 2 --no-scale --no-intercept --json --quiet -o through.gram
+good
+prints '"intercept": 0'
+run info through.gram
+good
+prints 'no intercept'
+printf 'a,b\n0,0\n0.1,0.1\n0.9,0.9\n' >ray.csv # a plane through the origin: all points of a ray are on one side
+run predict through.gram ray.csv
+good
+[ "$(sed -n '3,4p' out | sort -u | wc -l)" = 1 ] || wrong 'should divide at the origin'
+run fit flat.csv --method svm --svm nu --no-intercept
+bad 2 '--no-intercept is not for --svm nu'
+run fit flat.csv --method svm --no-intercept --json --quiet
+good
+prints '"cv_accuracy"' '"intercept": 0'

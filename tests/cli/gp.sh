@@ -25,6 +25,23 @@ run predict one.gram half.csv --std --latent
 good
 near "$(field 2 2)" 0.6139701731703878 1e-12
 
+# the constant: without a process the average, with the variance noise/n; scaling takes the average off before and puts it back
+average=$(LC_ALL=C awk -F, 'NR > 1 { s += $2 } END { printf "%.15g", s / (NR - 1) }' train.csv)
+for mean in constant flat; do
+    for scale in --no-scale ""; do
+        run fit train.csv --method gp --kernel 0 --noise 0.25 --mean $mean $scale --json --quiet
+        good
+        near "$(sed 's/.*"constant": \([^,]*\),.*/\1/' out)" "$average" 1e-12
+        near "$(sed 's/.*"constant_std": \([^,]*\),.*/\1/' out)" 0.06454972243679028 1e-12
+    done
+done
+run fit train.csv --method gp --kernel 0 --noise 0.25 --quiet
+good
+prints ', deviation 0.06455'
+run fit train.csv --method gp --kernel 'rbf(ell=1)' --noise 0.25 --mean linear --json --quiet
+good
+grep -q constant_std out && wrong 'the constant of a line depends on where the features have their 0'
+
 # the mean is that of kernel ridge regression with the same noise; lambda says the same
 run fit train.csv --method gp --kernel 'rbf(ell=0.5)' --noise 0.3 -o gp.gram --json --quiet
 good
@@ -168,7 +185,7 @@ good
 run fit big.csv --method gp --kernel 'rbf(ell=1)' --noise 0.01 --memory 19M --precision f64 --json --quiet
 good
 prints '"solver": "cg"'
-run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-8 --memory 19M --json --tolerance 1e-5 --quiet
+run fit big.csv --method gp --kernel 'rbf(ell=0.3)' --noise 1e-9 --memory 19M --json --tolerance 1e-5 --quiet
 good
 prints '"solver": "cg"' '"precision": "f64"'
 
@@ -207,7 +224,7 @@ run fit odd.csv --method gp --noise 0 --kernel 'rbf(ell=1)' -o m.gram --json --q
 good
 prints '"jitter": '
 for data in 'x,y\n0,1\n1,2' 'x,y\n0,5\n1,5\n2,5\n3,5' 'x,c,y\n0,1,1\n1,1,2\n2,1,1\n3,1,2' 'x,y\n0,1\n0,1\n0,1\n1,2\n1,2' \
-    'x,y\n0,1e150\n1,2e150\n2,1e150\n3,3e150' 'x,y\n0,1e-150\n1,2e-150\n2,1e-150\n3,3e-150' 'a,b,c,d,y\n1,2,3,4,1\n4,3,2,1,2'; do
+    'x,y\n0,1e149\n1,2e149\n2,1e149\n3,3e149' 'x,y\n0,1e-149\n1,2e-149\n2,1e-149\n3,3e-149' 'a,b,c,d,y\n1,2,3,4,1\n4,3,2,1,2'; do
     printf "$data\n" >data.csv
     run fit data.csv --method gp -o m.gram --quiet
     good
@@ -265,6 +282,23 @@ bad 2 '--keep-factor is an option of gp, not of krr'
 run info gp.gram
 [ "$code" = 0 ] || wrong 'should tell'
 prints 'noise' 'log likelihood'
+
+# few rows: a weak prior holds the noise off 0, and the report says so; the likelihood is without it
+printf 'x,y\n' >few.csv
+for row in -1.222,14.458 1.072,-0.249 -2.126,12.648 -0.644,2.777 0.130,10.258 0.574,8.532 1.200,6.888 -0.749,4.279 \
+    0.460,3.762 -0.314,5.325 -0.045,-0.048 -0.188,20.851 -1.309,14.866 0.363,6.493 1.324,10.265 0.156,6.011 \
+    -0.285,10.878 -1.988,-5.673 0.192,-2.400 -1.687,16.048 -0.990,1.795; do
+    echo "$row" >>few.csv
+done
+run fit few.csv --method gp --task regression --quiet
+good
+prints 'held off 0 by a weak prior' 'the prior of the noise not in it' 'A weak prior holds the noise off 0'
+run fit few.csv --method gp --task regression --quiet --json
+good
+prints '"noise_prior": 1' '"log_marginal_likelihood": -68.1'
+run fit few.csv --method gp --task regression --quiet --json --no-noise-prior
+good
+prints '"noise_prior": 0' '"log_marginal_likelihood": -67.98'
 
 if command -v gnuplot >/dev/null 2>&1; then
     run fit train.csv --method gp --kernel 'rbf(ell=0.5)' --noise 0.3 --plot fit.svg --quiet

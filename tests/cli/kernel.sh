@@ -33,6 +33,37 @@ run kernel 'poly(m=2, c=1)' --dimension 2 --json
 good
 prints '"rank": 6,' '"universal": false'
 
+# draws of the process, and sums that are known kernels
+run kernel 'matern(nu=2.5)' --json
+good
+prints '"constant_diagonal": true, "draws_in_space": false, "draw_smoothness": 2.5'
+run kernel rbf --json
+good
+prints '"draw_smoothness": "infinite"'
+run kernel chi2 --json
+good
+prints '"draws_in_space": null, "draw_smoothness": null'
+run kernel 'matern(nu=2.5)'
+good
+grep -Eq '^draws +2 derivatives, the last Hoelder below 0.5$' out || wrong 'should say how smooth draws are'
+grep -Eq '^  in the RKHS +no$' out || wrong 'should say that draws are not in the RKHS'
+run kernel 'poly(m=2, c=1)'
+good
+grep -Eq '^draws +all derivatives$' out || wrong 'draws of polynomials are smooth'
+grep -Eq '^  in the RKHS +yes$' out || wrong 'draws of polynomials are polynomials'
+run kernel 'sigmoid(a=1, c=1)'
+good
+grep -q '^draws' out && wrong 'no process has this covariance'
+run kernel 'sobolev(a=1, null=1)' --json
+good
+sed 's/.*"properties": {\([^}]*\)}.*/\1/' out >sobolev.facts
+run kernel '1 + min' --json
+good
+sed 's/.*"properties": {\([^}]*\)}.*/\1/' out | cmp - sobolev.facts || wrong '1 + min is sobolev(a=1, null=1)'
+run kernel intpow --json
+good
+prints '"strictly": true' '"universal": true' '"characteristic": null'
+
 # data: distances 3, 4, 5; the median is 4
 printf '"x","y"\n0,0\n3,0\n0,4\n' >points.csv
 run kernel rbf points.csv --json

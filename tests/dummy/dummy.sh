@@ -65,7 +65,7 @@ done
 run fit train.csv --method nearest --neighbours 31
 bad 2 '--neighbours 31 is more than the 30 rows'
 run fit train.csv --method nearst
-bad 2 "did you mean 'nearest'?" 'It may be auto, krr, gp, svm, logistic or nearest.'
+bad 2 "did you mean 'nearest'?" 'nearest or paired.'
 run fit train.csv --neighbors 3
 bad 2 '--neighbours'
 run predict m.gram new.csv --std

@@ -2,7 +2,7 @@
  *
  * Runs every file of FOLDER as it is, then MUTATIONS inputs made from them by a generator of fixed seed, so that a
  * failure repeats. When a target dies, its input is written to crash-PROGRAM in the current folder. Stops early, and says
- * so, after GRAM_FUZZ_SECONDS (default 10) to keep the tests short on a slow machine. */
+ * so, after GRAM_FUZZ_SECONDS (default 3) to keep the tests short on a slow machine. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *count, char ***arguments) __attribute__((weak));
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) __attribute__((weak));
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 enum { MAX_INPUTS = 4096, MAX_SIZE = 1 << 16 };
@@ -28,7 +31,7 @@ static input inputs[MAX_INPUTS];
 static int input_count;
 static uint8_t current[MAX_SIZE];
 static size_t current_size;
-static char crash_file[256];
+static char crash_file[4096]; /* with its folder: a target may go elsewhere */
 static uint64_t random_state = 0x6772616d;
 
 /* splitmix64 */
@@ -63,7 +66,9 @@ static void on_signal(int number)
 static void on_death(const char *program)
 {
     const char *slash = strrchr(program, '/');
-    snprintf(crash_file, sizeof crash_file, "crash-%s", slash ? slash + 1 : program);
+    char here[2048] = ".";
+    if (!getcwd(here, sizeof here)) (void)strcpy(here, ".");
+    snprintf(crash_file, sizeof crash_file, "%s/crash-%s", here, slash ? slash + 1 : program);
     if (__sanitizer_set_death_callback) {
         __sanitizer_set_death_callback(keep_input);
         return;
@@ -171,12 +176,37 @@ static void mutate(void)
     if (kind == 6) splice();
 }
 
+/* One step, for a mutator of the target's own, which works on another buffer than the driver. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
+{
+    static uint8_t kept[MAX_SIZE];
+    const size_t kept_size = current_size;
+    memcpy(kept, current, kept_size);
+    current_size = size < MAX_SIZE ? size : MAX_SIZE;
+    memcpy(current, data, current_size);
+    mutate();
+    size = current_size < most ? current_size : most;
+    memcpy(data, current, size);
+    current_size = kept_size;
+    memcpy(current, kept, kept_size);
+    return size;
+}
+
+static void change(void)
+{
+    if (LLVMFuzzerCustomMutator)
+        current_size = LLVMFuzzerCustomMutator(current, current_size, MAX_SIZE, (unsigned)random_bits());
+    else
+        mutate();
+}
+
 int main(int count, char **arguments)
 {
     if (count != 3) {
         fprintf(stderr, "usage: %s MUTATIONS FOLDER\n", arguments[0]);
         return 2;
     }
+    if (LLVMFuzzerInitialize) (void)LLVMFuzzerInitialize(&count, &arguments);
     on_death(arguments[0]);
     read_folder(arguments[2]);
     if (input_count == 0) {
@@ -188,12 +218,12 @@ int main(int count, char **arguments)
         run_current();
     }
     const char *limit = getenv("GRAM_FUZZ_SECONDS");
-    const time_t end = time(NULL) + (limit ? atoi(limit) : 10);
+    const time_t end = time(NULL) + (limit ? atoi(limit) : 3);
     const long mutations = atol(arguments[1]);
     long done = 0;
     for (; done < mutations && time(NULL) < end; done++) {
         take(&inputs[random_below((size_t)input_count)]);
-        for (size_t steps = 1 + random_below(6); steps > 0; steps--) mutate();
+        for (size_t steps = 1 + random_below(6); steps > 0; steps--) change();
         run_current();
     }
     printf("%d inputs, %ld of %ld mutations\n", input_count, done, mutations);

@@ -1,13 +1,14 @@
-/* The reader of model files. Mutations of the bytes are mostly stopped by a checksum, so each input is read twice: as it
- * is, and with the checksums of its entries made right, so that mutations get past them. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+/* The reader of model files, from a file and from memory, and the writer for what it makes. Each input is read as it is
+ * and, if it has entries, packed anew, so that mutations get past the checksums. */
+#define _GNU_SOURCE
+#include "archive_input.h"
+#include "temporary_file.h"
 
-#include <zlib.h>
+#include <math.h>
 
 #include <gram/gram.h>
+
+enum { BUDGET = 16 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,21 +35,61 @@ static void check_model(gram_context *context, const gram_model *model)
     free(out);
 }
 
+/* A file is read as memory is. */
+static void read_file(const uint8_t *data, size_t size, gram_status status)
+{
+    gram_context *other;
+    gram_context_options options;
+    gram_model *model = NULL;
+    gram_context_options_init(&options, sizeof options);
+    options.memory_budget = BUDGET;
+    options.threads = 1;
+    require(gram_context_create(&options, &other) == GRAM_OK);
+    const gram_status found = gram_model_read(other, temporary_file(data, size), &model);
+    require(found == status || found == GRAM_ERROR_BUDGET || status == GRAM_ERROR_BUDGET);
+    gram_model_destroy(model);
+    gram_context_destroy(other);
+}
+
+/* What was read can be written, and the file says the same. */
+static void write_back(gram_context *context, const gram_model *model)
+{
+    char path[TEMPORARY_PATH];
+    gram_model *again = NULL;
+    (void)snprintf(path, sizeof path, "/dev/shm/fuzz_model.%ld", (long)getpid());
+    gram_status status = gram_model_write(context, model, path);
+    require(status == GRAM_OK || status == GRAM_ERROR_BUDGET);
+    if (status == GRAM_OK) {
+        status = gram_model_read(context, path, &again);
+        require(status == GRAM_OK || status == GRAM_ERROR_BUDGET);
+        require(unlink(path) == 0);
+    }
+    if (again) {
+        require(strcmp(gram_model_method(model), gram_model_method(again)) == 0);
+        require(gram_model_fact_count(model) == gram_model_fact_count(again));
+        require(gram_kernel_equal(gram_function_kernel(gram_model_function(model)),
+                                  gram_function_kernel(gram_model_function(again))));
+    }
+    gram_model_destroy(again);
+}
+
 static void read_once(const uint8_t *data, size_t size)
 {
     gram_context *context;
     gram_context_options options;
     gram_model *model = NULL;
     gram_context_options_init(&options, sizeof options);
-    options.memory_budget = 16 << 20;
+    options.memory_budget = BUDGET;
     options.threads = 1;
     if (gram_context_create(&options, &context) != GRAM_OK) return;
     const size_t before = gram_context_memory_used(context);
     const gram_status status = gram_model_read_memory(context, "m.gram", data, size, &model);
     require((status == GRAM_OK) == (model != NULL));
-    if (model)
+    read_file(data, size, status);
+    if (model) {
         check_model(context, model);
-    else
+        write_back(context, model);
+    } else
         require(status == GRAM_ERROR_BUDGET ||
                 (status == GRAM_ERROR_DATA && strncmp(gram_context_message(context), "m.gram: ", 8) == 0));
     gram_model_destroy(model);
@@ -56,48 +97,22 @@ static void read_once(const uint8_t *data, size_t size)
     gram_context_destroy(context);
 }
 
-static uint32_t get(const uint8_t *bytes, int count)
+/* Mutations that did not come from the archive's own mutator. */
+static void read_mended(const uint8_t *data, size_t size)
 {
-    uint32_t value = 0;
-    for (int i = count - 1; i >= 0; i--) value = value << 8 | bytes[i];
-    return value;
-}
-
-static void put_crc(uint8_t *bytes, uint32_t crc)
-{
-    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(crc >> 8 * i);
-}
-
-/* Makes the checksums of local headers right, and those of the directory's records for the same entries. */
-static void mend(uint8_t *bytes, size_t size)
-{
-    uint32_t crcs[64] = {0};
-    int count = 0, record = 0;
-    for (size_t at = 0; at + 46 <= size;) {
-        if (memcmp(bytes + at, "PK\3\4", 4) == 0) {
-            const size_t start = at + 30 + get(bytes + at + 26, 2) + get(bytes + at + 28, 2);
-            const size_t length = get(bytes + at + 22, 4);
-            if (start > size || length > size - start || count == 64) return;
-            crcs[count] = (uint32_t)crc32(0, bytes + start, (uInt)length);
-            put_crc(bytes + at + 14, crcs[count++]);
-            at = start + length;
-        } else if (memcmp(bytes + at, "PK\1\2", 4) == 0 && record < count) {
-            put_crc(bytes + at + 16, crcs[record++]);
-            at += 46 + get(bytes + at + 28, 2) + get(bytes + at + 30, 2);
-        } else {
-            return;
-        }
-    }
+    packed_entry entries[PACK_ENTRIES];
+    const int count = unpack(data, size, entries);
+    if (count == 0) return;
+    uint8_t *whole = malloc(packed_size(entries, count));
+    require(whole != NULL);
+    pack(entries, count, whole);
+    read_once(whole, packed_size(entries, count));
+    free(whole);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_once(data, size);
-    uint8_t *copy = malloc(size + 1);
-    if (!copy) return 0;
-    memcpy(copy, data, size);
-    mend(copy, size);
-    read_once(copy, size);
-    free(copy);
+    read_mended(data, size);
     return 0;
 }

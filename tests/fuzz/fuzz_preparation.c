@@ -6,6 +6,8 @@
 
 #include <gram/preparation.h>
 
+#include "data/csv/csv_stream.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int truth)
@@ -52,7 +54,8 @@ static void prepare(gram_context *context, const gram_table *table, gram_missing
         require(gram_preparation_create(context, gram_preparation_describe(preparation), &again) == GRAM_OK);
         require(gram_preparation_apply(context, again, table, 1, &prepared) == GRAM_OK);
         check_prepared(prepared);
-        check_blocks(context, again, data, size);
+        if (size % 4 == 0)
+            check_blocks(context, again, data, size); /* their buffer is large, which takes most of the time */
     } else {
         require(gram_context_message(context)[0] != '\0');
     }
@@ -61,21 +64,34 @@ static void prepare(gram_context *context, const gram_table *table, gram_missing
     gram_preparation_release(preparation);
 }
 
+static gram_status read_text(gram_context *context, const uint8_t *data, size_t size, gram_table *table)
+{
+    static const gram_csv_sizes sizes = {.buffer = 4 << 10};
+    gram_status status = GRAM_OK;
+    gram_source *source = NULL;
+    gram_table_options options;
+    gram_table_options_init(&options, sizeof options);
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1;
+    TRY(gram_source_open_memory(context, "input.csv", data, size, &source));
+    TRY(gram_csv_read(context, source, &options, &sizes, table));
+done:
+    gram_source_close(source);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gram_context *context;
     gram_context_options setting;
-    gram_table_options options;
     gram_table *table = NULL;
     gram_context_options_init(&setting, sizeof setting);
     setting.memory_budget = 64 << 20;
     setting.threads = 1;
     if (gram_context_create(&setting, &context) != GRAM_OK) return 0;
     const size_t before = gram_context_memory_used(context);
-    gram_table_options_init(&options, sizeof options);
-    options.text = GRAM_TEXT_CATEGORIES;
-    options.keep_missing = 1;
-    if (gram_table_read_memory(context, "input.csv", data, size, &options, &table) == GRAM_OK)
+    require(gram_table_create(context, "input.csv", &table) == GRAM_OK);
+    if (read_text(context, data, size, table) == GRAM_OK)
         for (int missing = GRAM_MISSING_ERROR; missing <= GRAM_MISSING_MEAN; missing++)
             prepare(context, table, (gram_missing)missing, data, size);
     gram_table_destroy(table);

@@ -18,10 +18,10 @@ static void require(int truth)
 static void check_table(gram_context *context, gram_table *table)
 {
     const int64_t n = gram_table_rows(table), d = gram_table_columns(table);
-    require(n >= 1 && d >= 1 && gram_table_stride(table) >= d);
+    require(n >= 1 && d >= 1 && gram_table_ld(table) >= d);
     for (int64_t j = 0; j < d; j++) require(gram_table_column_name(table, j)[0] != '\0');
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) require(isfinite(gram_table_numbers(table)[i * gram_table_stride(table) + j]));
+        for (int64_t j = 0; j < d; j++) require(isfinite(gram_table_numbers(table)[i * gram_table_ld(table) + j]));
     require(gram_table_select(context, table, NULL, "1") == (d > 1 ? GRAM_OK : GRAM_ERROR_DATA));
     require(gram_table_columns(table) == (d > 1 ? d - 1 : 1));
 }

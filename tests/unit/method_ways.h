@@ -62,6 +62,13 @@ static const way ways[] = {
      0},
     {"gp, classes", WAY_TWO_CLASSES, {{"method", "gp"}, WAY_AMPLITUDE, {"tune", "none"}}, 0, 1, 0},
     {"gp, three", WAY_THREE_CLASSES, {{"method", "gp"}, WAY_AMPLITUDE, {"tune", "none"}}, 0, 1, 1},
+    {"bayes", WAY_NUMBERS, {{"method", "bayes"}}, 1, 0, 0},
+    {"bayes, prior",
+     WAY_NUMBERS,
+     {{"method", "bayes"}, {"alpha", "0.5"}, {"prior-shape", "2"}, {"prior-scale", "0.1"}, {"intercept", "no"}},
+     1,
+     0,
+     0},
     {"svm", WAY_TWO_CLASSES, {{"method", "svm"}, WAY_KERNEL, {"C", "3"}}, 0, 0, 0},
     {"svm, three", WAY_THREE_CLASSES, {{"method", "svm"}, WAY_KERNEL, {"C", "3"}, {"prob", "yes"}}, 0, 1, 1},
     {"svm, tuned", WAY_TWO_CLASSES, {{"task", "classification"}, {"tune", "cv:3"}}, 0, 1, 1},
@@ -69,6 +76,12 @@ static const way ways[] = {
     {"svm, one class", WAY_NO_TARGET, {{"svm", "one-class"}, WAY_KERNEL, {"nu", "0.2"}}, 0, 0, 0},
     {"logistic", WAY_TWO_CLASSES, {{"method", "logistic"}, WAY_KERNEL, {"lambda", "0.01"}}, 0, 1, 0},
     {"logistic, three", WAY_THREE_CLASSES, {{"method", "logistic"}, WAY_KERNEL, {"lambda", "0.01"}}, 0, 1, 0},
+    {"pca", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"pca, not centred", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"centre", "no"}}, 0, 0, 0},
+    {"pca by pivots", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"solver", "nystrom:9"}}, 0, 0, 0},
+    {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"spectral", WAY_NO_TARGET, {{"method", "spectral"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"pca, linear", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0},
 };
 
 enum { WAYS = sizeof ways / sizeof *ways };

@@ -246,6 +246,7 @@ static int write_argument(const gram_kernel_type *type, const gram_parameter_spe
     const int at = snprintf(text, (size_t)size, "%s=", spec->name);
     if (spec->role == GRAM_ROLE_LENGTH) return at + write_lengths(s, text + at, size - at);
     if (spec->role == GRAM_ROLE_COVARIANCE) return at + write_covariance(s->d, text + at, size - at);
+    if (spec->words) return at + snprintf(text + at, (size_t)(size - at), "%s", spec->words[(int)spec->initial]);
     return at + snprintf(text + at, (size_t)(size - at), "%g", own_number(type, spec, s->d));
 }
 
@@ -297,6 +298,10 @@ static const char *const MORE[] = {
     "sobolev(a=1, null=1)",
     "sobolev(a=3, null=1)",
     "sobolev(a=5, null=0)",
+    "nngp(depth=3, act=relu, sw=1.3, sb=0.4, fan=2)",
+    "nngp(depth=2, act=erf, sw=1.5, sb=0.3)",
+    "ntk(depth=3, act=relu, sw=1.3, sb=0.4, fan=2)",
+    "ntk(depth=2, act=erf, sw=1.5, sb=0)",
 };
 
 /* Kernels that vanish from a distance on, where some derivative of theirs jumps: %s is a number or a list. */

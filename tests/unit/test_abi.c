@@ -293,7 +293,7 @@ static gram_status krr_criterion(world *w, void *given)
     return gram_krr_criterion(w->context, w->kernel, w->x, 1, w->y, 1, given, 0.01, w->spare, NULL);
 }
 
-static gram_status tune_ridge(world *w, const gram_tune_options *options, gram_tune_report *report)
+static gram_status tune_ridge(world *w, const gram_krr_tune_options *options, gram_krr_tune_report *report)
 {
     gram_kernel *tuned = NULL;
     const gram_status status =
@@ -312,10 +312,10 @@ static gram_status krr_tune_report(world *w, void *given)
     return tune_ridge(w, NULL, given);
 }
 
-static gram_status plan_fit(world *w, void *given)
+static gram_status krr_plan(world *w, void *given)
 {
     gram_plan plan;
-    return gram_plan_fit(w->context, given, &plan);
+    return gram_krr_plan(w->context, given, &plan);
 }
 
 static gram_status laplace_evidence(world *w, void *given)
@@ -349,6 +349,33 @@ static gram_status laplace_tune(world *w, void *given)
 static gram_status laplace_tune_report(world *w, void *given)
 {
     return tune_laplace(w, NULL, given);
+}
+
+static gram_status bayes_fit(world *w, void *given)
+{
+    gram_bayes *fit = NULL;
+    const gram_status status = gram_bayes_fit(w->context, w->x, w->y, given, &fit);
+    if (fit) w->reported = gram_bayes_get_report(fit)->size;
+    gram_bayes_destroy(fit);
+    return status;
+}
+
+static gram_status pca_fit(world *w, void *given)
+{
+    gram_pca *fit = NULL;
+    const gram_status status = gram_pca_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_pca_get_report(fit)->size;
+    gram_pca_destroy(fit);
+    return status;
+}
+
+static gram_status cluster_fit(world *w, void *given)
+{
+    gram_cluster *fit = NULL;
+    const gram_status status = gram_cluster_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_cluster_get_report(fit)->size;
+    gram_cluster_destroy(fit);
+    return status;
 }
 
 static gram_status logistic_fit(world *w, void *given)
@@ -528,7 +555,7 @@ static gram_status spectrum_create(world *w, void *given)
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
-    const gram_columns columns = {.outputs = 1, .stride = 1, .classes = &none, .std = -1, .lower = -1};
+    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .spread = -1, .lower = -1};
     gram_score *score = NULL;
     gram_status status = gram_score_create(w->context, &columns, &score);
     if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
@@ -631,6 +658,21 @@ static gram_status method_option(world *w, void *given)
     return gram_method_option(0, 0, given);
 }
 
+static gram_status option_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_option_describe(NULL, 0, given, NULL);
+}
+
+static gram_status sampler_draw(world *w, void *given)
+{
+    gram_sampler *sampler = NULL;
+    gram_status status = gram_sampler_of_kernel(w->context, w->kernel, &sampler);
+    if (status == GRAM_OK) status = gram_sampler_draw(w->context, sampler, w->x, 1, 0, w->spare, 1, given);
+    gram_sampler_destroy(sampler);
+    return status;
+}
+
 static gram_status laplace_model(world *w, void *given)
 {
     gram_laplace *fit = NULL;
@@ -699,6 +741,7 @@ INIT(gram_gp_path_options)
 INIT(gram_gp_tune_options)
 INIT(gram_hsic_options)
 INIT(gram_hsic_result)
+INIT(gram_bayes_options)
 INIT(gram_krr_options)
 INIT(gram_laplace_options)
 INIT(gram_laplace_tune_options)
@@ -706,6 +749,8 @@ INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_cluster_options)
+INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
 INIT(gram_predict_options)
@@ -716,16 +761,16 @@ INIT(gram_svm_options)
 INIT(gram_svm_tune_options)
 INIT(gram_table_options)
 INIT(gram_thin_options)
-INIT(gram_tune_options)
+INIT(gram_krr_tune_options)
 
 /* A plan is asked for something, or it is refused. */
-static void gram_plan_request_start(void *made, size_t size)
+static void gram_krr_plan_request_start(void *made, size_t size)
 {
-    gram_plan_request *request = made;
-    gram_plan_request_init(made, size);
+    gram_krr_plan_request *request = made;
+    gram_krr_plan_request_init(made, size);
     if (!made) return;
-    if (size >= offsetof(gram_plan_request, n) + sizeof request->n) request->n = 100;
-    if (size >= offsetof(gram_plan_request, d) + sizeof request->d) request->d = 2;
+    if (size >= offsetof(gram_krr_plan_request, n) + sizeof request->n) request->n = 100;
+    if (size >= offsetof(gram_krr_plan_request, d) + sizeof request->d) request->d = 2;
 }
 
 static void set_size(void *made, size_t size)
@@ -777,14 +822,15 @@ static const use uses[] = {
      offsetof(gram_gp_parts, mean_weights), set_size, gp_create},
     FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
     READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
+    READS(gram_bayes_fit, gram_bayes_options, "bayes_fit: options", bayes_fit),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
-    READS(gram_krr_tune, gram_tune_options, "krr_tune: options", krr_tune),
-    FILLS(gram_krr_tune, gram_tune_report, "krr_tune: report", krr_tune_report),
-    READS(gram_krr_criterion, gram_tune_options, "krr_criterion: options", krr_criterion),
-    {"gram_plan_fit", "gram_plan_request", "plan_fit: request", OPTIONS, sizeof(gram_plan_request),
-     offsetof(gram_plan_request, outputs), gram_plan_request_start, plan_fit},
+    READS(gram_krr_tune, gram_krr_tune_options, "krr_tune: options", krr_tune),
+    FILLS(gram_krr_tune, gram_krr_tune_report, "krr_tune: report", krr_tune_report),
+    READS(gram_krr_criterion, gram_krr_tune_options, "krr_criterion: options", krr_criterion),
+    {"gram_krr_plan", "gram_krr_plan_request", "krr_plan: request", OPTIONS, sizeof(gram_krr_plan_request),
+     offsetof(gram_krr_plan_request, outputs), gram_krr_plan_request_start, krr_plan},
     READS(gram_laplace_evidence, gram_laplace_options, "laplace_evidence: options", laplace_evidence),
     READS(gram_gp_model, gram_gp_options, "gp_model: options", gp_model),
     READS(gram_laplace_model, gram_laplace_options, "laplace_model: options", laplace_model),
@@ -792,6 +838,8 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_cluster_fit, gram_cluster_options, "cluster_fit: options", cluster_fit),
+    READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
@@ -827,6 +875,8 @@ static const use uses[] = {
     READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
+    FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
+    FILLS(gram_sampler_draw, gram_draw_report, "sampler_draw: report", sampler_draw),
     READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
 };
 
@@ -843,8 +893,11 @@ static const struct owned {
 #function, #type, sizeof(type), call                                                                           \
     }
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
+    OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_cluster_get_report, gram_cluster_report, cluster_fit),
+    OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
@@ -869,16 +922,19 @@ static const use inits[] = {
     STARTS(gram_gp_tune_options),
     STARTS(gram_hsic_options),
     STARTS(gram_hsic_result),
+    STARTS(gram_bayes_options),
     STARTS(gram_krr_options),
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
+    STARTS(gram_cluster_options),
+    STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),
     STARTS(gram_loss_tune_options),
     STARTS(gram_mmd_options),
     STARTS(gram_mmd_result),
-    STARTS(gram_plan_request),
+    STARTS(gram_krr_plan_request),
     STARTS(gram_preparation_options),
     STARTS(gram_spectrum_options),
     STARTS(gram_stein_test_options),
@@ -886,7 +942,7 @@ static const use inits[] = {
     STARTS(gram_svm_tune_options),
     STARTS(gram_table_options),
     STARTS(gram_thin_options),
-    STARTS(gram_tune_options),
+    STARTS(gram_krr_tune_options),
 };
 
 /* ---- blocks of exactly their size ---- */

@@ -105,7 +105,7 @@ static void points(void **state)
     REFUSES(GRAM_ERROR_ARGUMENT, "n = 0", gram_points_create_f64(context, 0, 2, data, 2, &made));
     REFUSES(GRAM_ERROR_ARGUMENT, "n = -3", gram_points_create_f64(context, -3, 2, data, 2, &made));
     REFUSES(GRAM_ERROR_ARGUMENT, "d = 0", gram_points_create_f64(context, 3, 0, data, 2, &made));
-    REFUSES(GRAM_ERROR_ARGUMENT, "stride", gram_points_create_f64(context, 3, 4, data, 3, &made));
+    REFUSES(GRAM_ERROR_ARGUMENT, "ld", gram_points_create_f64(context, 3, 4, data, 3, &made));
     REFUSES(GRAM_ERROR_ARGUMENT, "NULL", gram_points_create_f64(context, 3, 4, NULL, 4, &made));
     REFUSES(GRAM_ERROR_OVERFLOW, "", gram_points_create_f64(context, huge, 2, data, 2, &made));
     REFUSES(GRAM_ERROR_OVERFLOW, "", gram_points_create_f64(context, huge, 1, data, 1, &made));

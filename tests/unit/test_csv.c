@@ -96,7 +96,7 @@ static void check_column(const gram_table *table, int64_t column, const char *wa
 {
     char have[256] = "";
     for (int64_t i = 0; i < gram_table_rows(table); i++) {
-        const double x = gram_table_numbers(table)[i * gram_table_stride(table) + column];
+        const double x = gram_table_numbers(table)[i * gram_table_ld(table) + column];
         strcat(have, i ? "|" : "");
         if (!isnan(x)) strcat(have, gram_table_level(table, column, (int64_t)x));
     }
@@ -169,6 +169,22 @@ static void test_late_text(void **state)
     assert_true(gram_table_numbers(table)[3 * (N - 1)] == N - 1);
     gram_table_destroy(table);
     free(text);
+    gram_context_destroy(context);
+}
+
+/* A return that does not end its line belongs to the text: half of it is no level. */
+static void test_lone_return(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
+    gram_table *table = read_with(context, "c,y\nu,1\nu\rv,2\nw,3\nu\rv,4\r\nx\r,5\n", &options);
+    assert_int_equal(gram_table_level_count(table, 0), 4);
+    assert_string_equal(gram_table_level(table, 0, 1), "u\rv");
+    gram_table_destroy(table);
+    table = read_with(context, "y,c\n1,u\rv\n2,u\rv\n3,w\r\n", &options);
+    assert_int_equal(gram_table_level_count(table, 1), 2);
+    gram_table_destroy(table);
     gram_context_destroy(context);
 }
 
@@ -658,7 +674,7 @@ int main(void)
         cmocka_unit_test(test_many_levels), cmocka_unit_test(test_wanted),      cmocka_unit_test(test_every_way),
         cmocka_unit_test(test_cuts),        cmocka_unit_test(test_deep_faults), cmocka_unit_test(test_odd_large),
         cmocka_unit_test(test_gzip),        cmocka_unit_test(test_reader),      cmocka_unit_test(test_reader_memory),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_lone_return),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

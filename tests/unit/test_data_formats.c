@@ -20,7 +20,7 @@ static void check_numbers(const gram_table *table, int64_t n, int64_t d, const d
     assert_int_equal(gram_table_columns(table), d);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++)
-            assert_true(gram_table_numbers(table)[i * gram_table_stride(table) + j] == wanted[i * d + j]);
+            assert_true(gram_table_numbers(table)[i * gram_table_ld(table) + j] == wanted[i * d + j]);
 }
 
 static void test_svm(void **state)
@@ -207,7 +207,7 @@ static void test_npy_blocks(void **state)
             if (!block) break;
             for (int i = 0; i < gram_table_rows(block); i++, rows++)
                 for (int j = 0; j < gram_table_columns(block); j++)
-                    assert_true(gram_table_numbers(block)[i * gram_table_stride(block) + j] ==
+                    assert_true(gram_table_numbers(block)[i * gram_table_ld(block) + j] ==
                                 cell(rows, chosen ? 2 - 2 * j : j));
             assert_int_equal(gram_table_line(block, 0), 0);
         }

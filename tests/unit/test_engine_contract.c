@@ -134,19 +134,19 @@ static void check_columns(const trial *t)
     free(k);
 }
 
-/* K(X, copy of X) and K(X, X) are the same numbers but for white, which sees different observations; a stride does not
+/* K(X, copy of X) and K(X, X) are the same numbers but for white, which sees different observations; ld does not
  * matter. */
 static void check_cross(const trial *t)
 {
-    const int64_t stride = t->d + 3, ld = t->n + 5;
-    double *copy = test_numbers(t->n * stride), *k = matrix(t, NULL, t->n), *cross = test_numbers(t->n * ld);
+    const int64_t ldx = t->d + 3, ld = t->n + 5;
+    double *copy = test_numbers(t->n * ldx), *k = matrix(t, NULL, t->n), *cross = test_numbers(t->n * ld);
     for (int64_t i = 0; i < t->n; i++) {
-        for (int64_t l = t->d; l < stride; l++) copy[i * stride + l] = NAN; /* between the rows: not ours to look at */
-        memcpy(copy + i * stride, t->data + i * t->d, (size_t)t->d * sizeof *copy);
+        for (int64_t l = t->d; l < ldx; l++) copy[i * ldx + l] = NAN; /* between the rows: not ours to look at */
+        memcpy(copy + i * ldx, t->data + i * t->d, (size_t)t->d * sizeof *copy);
     }
     for (int64_t i = 0; i < t->n * ld; i++) cross[i] = -7;
     gram_points *y = NULL;
-    OK(t->context, gram_points_create_f64(t->context, t->n, t->d, copy, stride, &y));
+    OK(t->context, gram_points_create_f64(t->context, t->n, t->d, copy, ldx, &y));
     OK(t->context, gram_matrix(t->context, t->kernel, t->x, y, cross, ld));
     const int white = strstr(t->text, "white") != NULL;
     for (int64_t i = 0; i < t->n; i++) {

@@ -21,6 +21,7 @@ static const struct {
     {"kernels.txt", 200},
     {"kernels_dot_dist.txt", 200},
     {"kernels_coords.txt", 100},
+    {"kernels_neural.txt", 100},
 };
 
 typedef struct point_set {

@@ -37,9 +37,16 @@ static const expected TABLE[] = {
     {"expdot", 2, "yyyy nnyy", INF, INF, NAN},
     {"linear", 3, "ynnn nnyn", 3, INF, NAN},
     {"linear(c=2)", 3, "ynnn nnyy", 4, INF, NAN},
+    {"nngp", 1, "ynnn nnyn", 2, 0, NAN},
+    {"nngp", 2, "ynnn nnyn", INF, 0, NAN},
+    {"nngp(sb=0.1)", 2, "yyy? nnyy", INF, 1, NAN},
+    {"nngp(act=erf)", 1, "ynnn nnyn", INF, INF, NAN},
+    {"ntk(depth=2, sb=0.1)", 2, "yyy? nnyy", INF, 0, NAN},
+    {"ntk(depth=2)", 2, "ynnn nnyn", INF, 0, NAN},
+    {"ntk(act=erf, sb=1)", 1, "yyy? nnyy", INF, INF, NAN},
     {"monomial(m=2)", 2, "ynnn nnyy", 6, INF, NAN},
     {"monomial(m=3)", 4, "ynnn nnyy", 35, INF, NAN},
-    {"intpow", 2, "y??? nnyy", INF, 0, NAN},
+    {"intpow", 2, "yyy? nnyy", INF, 0, NAN},
     {"sigmoid", 2, "nnn? nnyn", INF, 0, NAN}, /* k(0, 0) = 0 */
     {"sigmoid(a=1, c=1)", 2, "nn?? nnyy", INF, 0, NAN},
     {"sigmoid(a=-1, c=-1)", 2, "nn?? nny?", INF, 0, NAN},
@@ -100,7 +107,30 @@ static const expected TABLE[] = {
     {"poly + white()", 2, "yy?? nnny", INF, 0, NAN},
     {"min + white()", 1, "yy?y nnny", INF, 0, NAN},
     {"poly(m=2, c=1) + poly(m=3, c=1)", 2, "ynnn ??yy", 16, INF, NAN},
-    {"poly(m=1, c=0) + min", 1, "y??y ??y?", INF, 0, NAN},
+    {"poly(m=1, c=0) + min", 1, "ynny ??yn", INF, 0, 1}, /* both are 0 at 0 */
+    {"1 + min", 1, "yyyy nnyy", INF, 0, 1},              /* sobolev(a=1, null=1) */
+    {"const*min + const", 1, "yyyy nnyy", INF, 0, 1},
+    {"1 + min(o=2)", 1, "yyyy nnyy", INF, 0, 1},
+    {"1 + intersection()", 1, "yyyy nnyy", INF, 0, 1},
+    {"1 + sobolev", 1, "yyyy nnyy", INF, 1, 2},           /* f'(0) = 0, but dense all the same */
+    {"linear(c=1) + sobolev", 1, "yyyy ??yy", INF, 1, 2}, /* sobolev(a=2, null=1) */
+    {"linear + sobolev", 1, "ynny ??yn", INF, 1, 2},
+    {"min + sobolev", 1, "ynny ??yn", INF, 0, 1},
+    {"1 + min + sobolev", 1, "yyyy ??yy", INF, 0, 1},
+    {"cosine + min", 1, "yyyy nnyy", INF, 0, 1},
+    {"periodic + min", 1, "yyyy nnyy", INF, 0, NAN},
+    {"min(o=0) + min(o=-1)", 1, "y??y ??y?", INF, 0, 1},
+    {"1 + 0*min", 1, "ynnn yyyy", 1, INF, NAN},
+    {"1 + min", 2, "y??? nnyy", INF, 0, NAN}, /* constant on the axes */
+    {"on(1, 1 + min)", 2, "ynnn nnyy", INF, 0, NAN},
+    {"on(1, 1 + min)*on(2, 1 + min)", 2, "yyy? ??yy", INF, 0, NAN},
+    {"1 + rbf*min", 1, "yyy? nnyy", INF, 0, NAN},
+    {"1 + min^2", 1, "yyy? ??yy", INF, 0, NAN},
+    {"normalize(1 + min)", 1, "yyy? ??yy", INF, 0, NAN},
+    {"1 + warp([3], min)", 1, "yyyy nnyy", INF, 0, 1},
+    {"1 + exp(min)", 1, "yyyy nnyy", INF, 0, NAN},
+    {"normalize(intpow)", 1, "yyy? ??yy", INF, 0, NAN},
+    {"on(1, rbf)*on(2, intpow)", 2, "yyy? nnyy", INF, 0, NAN},
     {"1 + poly(m=1, c=0)", 3, "ynnn nnyy", 4, INF, NAN},
     {"matern(nu=1.5) + matern(nu=2.5)", 2, "yyyy yyyy", INF, 1, 2.5},
     {"matern(nu=1.5) + 1", 2, "yyyy yyyy", INF, 1, NAN},
@@ -271,6 +301,200 @@ static void test_table(void **state)
     gram_context_destroy(context);
 }
 
+/* ---- draws of the process ---- */
+
+/* answers: constant diagonal, draws in the space; the Hoelder order of draws */
+typedef struct expected_draws {
+    const char *text;
+    int64_t d;
+    const char *answers;
+    double smoothness;
+} expected_draws;
+
+static void test_draws(void **state)
+{
+    static const char LETTER[] = {'n', 'y', '?'};
+    static const expected_draws CASES[] = {
+        {"rbf", 2, "yn", INFINITY},
+        {"rq", 2, "yn", INFINITY},
+        {"imq", 1, "yn", INFINITY},
+        {"expdot", 1, "nn", INFINITY},
+        {"sinc", 1, "yn", INFINITY},
+        {"periodic", 1, "yn", INFINITY},
+        {"cosine", 2, "yy", INFINITY},
+        {"cosine", 100, "yy", INFINITY}, /* rank 2^100 */
+        {"linear", 3, "ny", INFINITY},
+        {"poly(m=40, c=1)", 100, "ny", INFINITY},
+        {"3", 1, "yy", INFINITY},
+        {"0", 1, "yy", INFINITY},
+        {"matern(nu=0.5)", 1, "yn", 0.5},
+        {"matern(nu=1)", 3, "yn", 1},
+        {"matern(nu=2.5)", 3, "yn", 2.5},
+        {"laplace", 2, "yn", 0.5},
+        {"laplace1", 2, "yn", 0.5},
+        {"powexp(p=0.5)", 1, "yn", 0.25},
+        {"powexp(p=2)", 1, "yn", INFINITY},
+        {"wendland(k=0)", 1, "yn", 0.5},
+        {"wendland(k=2)", 3, "yn", 2.5},
+        {"min", 1, "nn", 0.5},
+        {"min", 2, "nn", 0.5},
+        {"sobolev(a=3)", 1, "nn", 2.5},
+        {"sobolev(a=1, null=1)", 1, "nn", 0.5},
+        {"1 + min", 1, "nn", 0.5},
+        {"intersection()", 3, "nn", 0.5},
+        {"white()", 1, "yn", 0},
+        {"chi2", 2, "y?", NAN},
+        {"tanimoto()", 2, "y?", NAN},
+        {"intpow", 1, "nn", NAN},
+        {"sigmoid(a=1, c=1)", 1, "n?", NAN}, /* no process */
+        {"rbf + sigmoid(a=1, c=1)", 1, "n?", NAN},
+        {"2*matern(nu=1.5)", 1, "yn", 1.5},
+        {"rbf + matern(nu=1.5)", 1, "yn", 1.5},
+        {"linear + cosine", 1, "ny", INFINITY},
+        {"linear + min", 1, "?n", 0.5},
+        {"rbf + white()", 1, "yn", 0},
+        {"rbf*matern(nu=0.5)", 2, "yn", 0.5},
+        {"rbf*linear", 1, "?n", INFINITY},
+        {"min*linear", 1, "??", 0.5},
+        {"min^2", 1, "?n", 0.5},
+        {"poly^2", 1, "?y", INFINITY},
+        {"rbf*warp([0,0], poly(m=1, c=0))", 2, "y?", NAN}, /* which is 0 */
+        {"exp(linear)", 2, "nn", INFINITY},
+        {"exp(min)", 2, "nn", 0.5},
+        {"exp(2)", 1, "yy", INFINITY},
+        {"normalize(poly(m=2, c=1))", 2, "yy", INFINITY},
+        {"normalize(1 + min)", 1, "yn", 0.5},
+        {"normalize(linear)", 2, "?y", NAN},
+        {"on(1, matern(nu=1.5)) + on(2, rbf)", 2, "yn", 1.5},
+        {"warp([1,2;3,4], matern(nu=1.5))", 2, "yn", 1.5},
+        {"warp([1;1], min)", 1, "??", 0.5},
+        {"warp([0,0], rbf)", 2, "yy", INFINITY},
+    };
+    gram_context *context = NULL;
+    int wrong = 0;
+    (void)state;
+    assert_int_equal(gram_context_create(NULL, &context), GRAM_OK);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const expected_draws *e = &CASES[i];
+        gram_kernel *kernel = NULL;
+        gram_properties f;
+        assert_int_equal(gram_kernel_parse(context, e->text, &kernel), GRAM_OK);
+        assert_int_equal(gram_kernel_properties(context, kernel, e->d, &f), GRAM_OK);
+        const int order = isnan(e->smoothness) ? isnan(f.draw_smoothness) : f.draw_smoothness == e->smoothness;
+        if (!order || LETTER[f.constant_diagonal] != e->answers[0] || LETTER[f.draws_in_space] != e->answers[1]) {
+            print_error("%s, d = %d: %c%c %g, wanted %s %g\n", e->text, (int)e->d, LETTER[f.constant_diagonal],
+                        LETTER[f.draws_in_space], f.draw_smoothness, e->answers, e->smoothness);
+            wrong++;
+        }
+        gram_kernel_release(kernel);
+    }
+    assert_int_equal(wrong, 0);
+    gram_context_destroy(context);
+}
+
+/* k at the points (at + i h) (1, 0.7), i = 0, ..., n - 1: n x n. */
+static void line_matrix(gram_context *context, const char *text, int64_t d, double at, double h, int n, double *k)
+{
+    double x[2 * 8];
+    gram_kernel *kernel = test_kernel(context, text);
+    for (int i = 0; i < n; i++)
+        for (int64_t l = 0; l < d; l++) x[i * d + l] = (at + i * h) * (l == 0 ? 1 : 0.7);
+    gram_points *points = test_points(context, n, d, x);
+    OK(context, gram_matrix(context, kernel, points, NULL, k, n));
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+}
+
+/* The variance of the third difference of a draw, steps of h. */
+static double third_difference(gram_context *context, const char *text, int64_t d, double h)
+{
+    static const double C[] = {1, -3, 3, -1};
+    double k[16], variance = 0;
+    line_matrix(context, text, d, 0.6, h, 4, k);
+    for (int i = 0; i < 16; i++) variance += C[i / 4] * C[i % 4] * k[i];
+    return variance;
+}
+
+/* It falls like h^(2 s) for draws of order s < 3. */
+static void test_draws_by_differences(void **state)
+{
+    (void)state;
+    static const expected_draws CASES[] = {
+        {"matern(nu=0.5, ell=1)", 1, NULL, 0.5},
+        {"matern(nu=1.5, ell=1)", 2, NULL, 1.5},
+        {"matern(nu=2.5, ell=1)", 1, NULL, 2.5},
+        {"laplace1(ell=1)", 2, NULL, 0.5},
+        {"powexp(p=0.5, ell=1)", 2, NULL, 0.25},
+        {"wendland(k=0, ell=2)", 1, NULL, 0.5},
+        {"wendland(k=1, ell=2)", 2, NULL, 1.5},
+        {"min", 2, NULL, 0.5},
+        {"min^2", 1, NULL, 0.5},
+        {"sobolev(a=2)", 2, NULL, 1.5},
+        {"sobolev(a=3, null=1)", 1, NULL, 2.5},
+        {"intersection()", 2, NULL, 0.5},
+        {"white()", 1, NULL, 0},
+        {"rbf(ell=1) + matern(nu=1.5, ell=1)", 1, NULL, 1.5},
+        {"rbf(ell=1)*matern(nu=0.5, ell=1)", 2, NULL, 0.5},
+        {"min*linear", 1, NULL, 0.5},
+        {"exp(min)", 2, NULL, 0.5},
+        {"normalize(1 + min)", 1, NULL, 0.5},
+        {"warp([1;1], min)", 1, NULL, 0.5},
+        {"warp([1,2;3,4], matern(nu=1.5, ell=1))", 2, NULL, 1.5},
+    };
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const expected_draws *e = &CASES[i];
+        const double h = e->smoothness > 2 ? 1.0 / 32 : 1.0 / 256; /* not too small: rounding */
+        const double coarse = third_difference(context, e->text, e->d, h);
+        const double order = 0.5 * log2(coarse / third_difference(context, e->text, e->d, 0.5 * h));
+        gram_kernel *kernel = test_kernel(context, e->text);
+        gram_properties facts;
+        OK(context, gram_kernel_properties(context, kernel, e->d, &facts));
+        gram_kernel_release(kernel);
+        if (!(fabs(order - e->smoothness) < 0.05) || facts.draw_smoothness != e->smoothness)
+            FAIL_TEST("%s: differences say %g, the facts %g", e->text, order, facts.draw_smoothness);
+    }
+    gram_context_destroy(context);
+}
+
+/* Pivots of Cholesky's method on points that include the origin: is the least above 0? */
+static int is_strictly(gram_context *context, const char *text, int64_t d, double at, double h)
+{
+    enum { N = 5 };
+    double k[N * N], least = INFINITY;
+    line_matrix(context, text, d, at, h, N, k);
+    for (int p = 0; p < N; p++) {
+        least = fmin(least, k[p * N + p]);
+        for (int i = p + 1; i < N; i++)
+            for (int j = p + 1; j < N; j++) k[i * N + j] -= k[i * N + p] * k[p * N + j] / k[p * N + p];
+    }
+    return least > 1e-6;
+}
+
+/* A term that is 0 at one point needs another one there. */
+static void test_strictly_with_origin(void **state)
+{
+    (void)state;
+    static const char *const YES[] = {"1 + min",
+                                      "0.1 + 2*min",
+                                      "1 + intersection()",
+                                      "1 + 100*sobolev",
+                                      "linear(c=1) + 100*sobolev",
+                                      "cosine(p=3) + min",
+                                      "1 + rbf(ell=1)*min",
+                                      "1 + min^2",
+                                      "normalize(1 + min)",
+                                      "sobolev(a=1, null=1)"};
+    static const char *const NO[] = {"min", "linear + min", "min + sobolev", "rbf(ell=1)*min"};
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    for (size_t i = 0; i < sizeof YES / sizeof *YES; i++)
+        if (!is_strictly(context, YES[i], 1, 0, 1)) FAIL_TEST("%s is not strictly positive definite", YES[i]);
+    for (size_t i = 0; i < sizeof NO / sizeof *NO; i++)
+        if (is_strictly(context, NO[i], 1, 0, 1)) FAIL_TEST("%s is strictly positive definite", NO[i]);
+    assert_true(is_strictly(context, "intpow", 1, 0, 1));
+    gram_context_destroy(context);
+}
+
 /* ---- kernels that exist in C only ---- */
 
 static void some_block(void *user, int64_t d, int64_t rows, const double *x, int64_t ldx, int64_t columns,
@@ -385,7 +609,11 @@ static void test_bad_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_c_only),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_draws),
+                                       cmocka_unit_test(test_draws_by_differences),
+                                       cmocka_unit_test(test_strictly_with_origin),
+                                       cmocka_unit_test(test_c_only),
                                        cmocka_unit_test(test_bad_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -305,7 +305,7 @@ static void test_callback_block(void **state)
     assert_int_equal(gram_kernel_callback(context, "dot", some_block, NULL, NULL, &kernel), GRAM_OK);
     assert_ptr_equal(kernel->type, &gram_kernel_callback_type);
     for (int i = 0; i < D * LD; i++) x[i] = i + 1, y[i] = 100 - i;
-    const gram_coords_block block = {D, ROWS, COLUMNS, LD, x, y};
+    const gram_coords_block block = {.d = D, .rows = ROWS, .columns = COLUMNS, .ld = LD, .x = x, .y = y};
     kernel->type->coords(NULL, &(gram_shape){.data = kernel->external}, &block, out);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)

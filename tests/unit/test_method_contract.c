@@ -30,7 +30,7 @@ static void ask(gram_context *context, const way *w, const gram_model *model, an
     memset(out, 0, sizeof *out);
     OK(context, gram_predictor_create(context, model, &wish, &predictor));
     out->columns = gram_predictor_columns(predictor)->count;
-    assert_true(gram_predictor_columns(predictor)->stride <= MOST_COLUMNS);
+    assert_true(gram_predictor_columns(predictor)->ld <= MOST_COLUMNS);
     gram_predictor_destroy(predictor);
     OK(context, gram_predict(context, model, &wish, M, x, WAY_D, out->values, MOST_COLUMNS));
     for (int i = 0; i < M; i++)
@@ -333,10 +333,10 @@ static void any_thread_count_gives_the_same(void **state)
 /* Variances come from triangular solves with all rows as right-hand sides, whose number BLAS's rounding depends on. */
 static void same_pieces(const way *w, const gram_predictor *predictor, const double *whole, const double *pieces)
 {
-    const int64_t stride = gram_predictor_columns(predictor)->stride;
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
     const int has_variance = strcmp(gram_model_method(predictor->model), "gp") == 0;
-    const double distance = test_distance(M, stride, whole, MOST_COLUMNS, pieces, MOST_COLUMNS);
-    if (has_variance ? !(distance < 1e-12) : !test_same_bits(M, stride, whole, MOST_COLUMNS, pieces, MOST_COLUMNS))
+    const double distance = test_distance(M, ld, whole, MOST_COLUMNS, pieces, MOST_COLUMNS);
+    if (has_variance ? !(distance < 1e-12) : !test_same_bits(M, ld, whole, MOST_COLUMNS, pieces, MOST_COLUMNS))
         FAIL_TEST("%s: pieces are predicted otherwise, by %g", w->what, distance);
 }
 
@@ -355,18 +355,18 @@ static void pieces_are_enough(void **state)
         gram_model *model = learn(context, &ways[k], NULL);
         const gram_predict_options wish = way_wish(&ways[k]);
         ask(context, &ways[k], model, &a);
-        OK(context, gram_preparation_apply(context, gram_model_preparation(model), table, 0, &prepared));
         OK(context, gram_predictor_create(context, model, &wish, &predictor));
+        OK(context, gram_preparation_apply(context, gram_predictor_preparation(predictor), table, 0, &prepared));
         OK(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, MOST_COLUMNS));
         if (!test_same_bits(M, a.columns, a.values, MOST_COLUMNS, values, MOST_COLUMNS))
             FAIL_TEST("%s: gram_predict prepares otherwise", ways[k].what);
         for (int64_t i = 0, p = 0; i < M; i += sizes[p++])
             OK(context, gram_predictor_evaluate(context, predictor, sizes[p], prepared->x + i * WAY_D, NULL,
                                                 pieces + i * MOST_COLUMNS, MOST_COLUMNS));
-        const int64_t stride = gram_predictor_columns(predictor)->stride;
+        const int64_t ld = gram_predictor_columns(predictor)->ld;
         same_pieces(&ways[k], predictor, values, pieces);
         OK(context, gram_predictor_evaluate(context, predictor, 0, prepared->x, NULL, NULL, MOST_COLUMNS));
-        REFUSED(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, stride - 1),
+        REFUSED(context, gram_predictor_evaluate(context, predictor, M, prepared->x, NULL, values, ld - 1),
                 GRAM_ERROR_ARGUMENT, "ldv");
         gram_predictor_destroy(predictor);
         gram_prepared_destroy(prepared);
@@ -406,6 +406,35 @@ static void fitted_values_are_predicted(void **state)
         way_free(&data);
     }
     assert_true(compared > WAYS / 2 * N);
+}
+
+/* So are all columns of methods without a target: coordinates, labels. */
+static void values_are_predicted(void **state)
+{
+    gram_context *context = *state;
+    int compared = 0;
+    for (int k = 0; k < WAYS; k++) {
+        double learnt[N * MOST_COLUMNS], values[N * MOST_COLUMNS];
+        gram_learner *learner = NULL;
+        gram_model *model = NULL;
+        gram_predictor *predictor = NULL;
+        way_data data = way_make(ways[k].target, N);
+        if (ways[k].target != WAY_NO_TARGET) continue;
+        OK(context, way_learner(context, &ways[k], &learner));
+        OK(context, way_learn_arrays(context, learner, &data, &model));
+        OK(context, gram_learner_values(context, learner, model, learnt, MOST_COLUMNS));
+        OK(context, gram_predictor_create(context, model, NULL, &predictor));
+        OK(context, gram_predict(context, model, NULL, N, data.x, WAY_D, values, MOST_COLUMNS));
+        const int64_t columns = gram_predictor_columns(predictor)->count;
+        const double distance = test_distance(N, columns, learnt, MOST_COLUMNS, values, MOST_COLUMNS);
+        if (!(distance < 1e-9)) FAIL_TEST("%s: other values are predicted, by %g", ways[k].what, distance);
+        compared++;
+        gram_predictor_destroy(predictor);
+        gram_model_destroy(model);
+        gram_learner_destroy(learner);
+        way_free(&data);
+    }
+    assert_true(compared >= 2);
 }
 
 /* ---- options ---- */
@@ -546,6 +575,7 @@ int main(void)
         cmocka_unit_test(any_thread_count_gives_the_same),
         cmocka_unit_test(pieces_are_enough),
         cmocka_unit_test(fitted_values_are_predicted),
+        cmocka_unit_test(values_are_predicted),
         cmocka_unit_test(options_of_others_are_refused),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(what_no_method_has_is_named),

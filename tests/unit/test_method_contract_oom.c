@@ -14,7 +14,7 @@ static gram_status predict(gram_context *context, const gram_model *model, const
     double values[M * 8];
     const gram_predict_options wish = way_wish(played);
     STEP(gram_predictor_create(context, model, &wish, &predictor));
-    assert_true(gram_predictor_columns(predictor)->stride <= 8);
+    assert_true(gram_predictor_columns(predictor)->ld <= 8);
     STEP(gram_predict(context, model, &wish, M, x, WAY_D, values, 8));
 done:
     gram_predictor_destroy(predictor);
@@ -29,10 +29,11 @@ static gram_status play(gram_context *context)
     gram_model *model = NULL;
     gram_description *description = NULL;
     const char *what;
-    double fitted[N];
+    double fitted[N], all[N * 8];
     STEP(way_learner(context, played, &learner));
     STEP(way_learn_arrays(context, learner, &data, &model));
     STEP(gram_learner_fitted(context, learner, model, fitted, &what));
+    STEP(gram_learner_values(context, learner, model, all, 8));
     STEP(predict(context, model, data.x));
     STEP(gram_model_describe(context, model, NULL, &description));
 done:

@@ -57,10 +57,10 @@ static void drop(problem *p)
     free(p->k);
 }
 
-static gram_tune_options options_of(const problem *p, gram_criterion kind)
+static gram_krr_tune_options options_of(const problem *p, gram_criterion kind)
 {
-    gram_tune_options o;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options o;
+    gram_krr_tune_options_init(&o, sizeof o);
     o.criterion = kind;
     o.folds = FOLDS;
     o.weights = p->weighted ? p->w : NULL;
@@ -70,7 +70,7 @@ static gram_tune_options options_of(const problem *p, gram_criterion kind)
 
 static double evaluate(const problem *p, gram_kernel *kernel, gram_criterion kind, double lambda, double *gradient)
 {
-    const gram_tune_options o = options_of(p, kind);
+    const gram_krr_tune_options o = options_of(p, kind);
     double value = NAN;
     OK(p->context,
        gram_krr_criterion(p->context, kernel, p->points, p->outputs, p->y, M, &o, lambda, &value, gradient));
@@ -360,7 +360,7 @@ static void tiles(void **state)
             double gradient[MOST];
             gram_kernel *kernel = test_kernel(context, "rbf(ell=[0.6,1.1,2]) + 0.1*white()");
             p.points = test_points(context, LARGE_N, D, x);
-            gram_tune_options o = options_of(&p, KINDS[kind]);
+            gram_krr_tune_options o = options_of(&p, KINDS[kind]);
             double value = NAN;
             OK(context, gram_krr_criterion(context, kernel, p.points, 1, y, 1, &o, 1e-3, &value, gradient));
             if (threads == 1) {
@@ -382,9 +382,9 @@ static double large_value(gram_context *context, const gram_points *points, cons
                           const double *values, double *gradient)
 {
     gram_kernel *open = test_kernel(context, "rbf(ell=[1,1,1])"), *kernel = NULL;
-    gram_tune_options o;
+    gram_krr_tune_options o;
     double value = NAN;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options_init(&o, sizeof o);
     o.criterion = kind;
     OK(context, gram_kernel_with_values(context, open, values, &kernel));
     OK(context, gram_krr_criterion(context, kernel, points, 1, y, 1, &o, values[D], &value, gradient));
@@ -430,9 +430,9 @@ static void one_and_two_rows(void **state)
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
     gram_kernel *kernel = test_kernel(context, "rbf(ell=1)");
     gram_points *one = test_points(context, 1, 1, x), *two = test_points(context, 2, 1, x);
-    gram_tune_options o;
+    gram_krr_tune_options o;
     double value = 0;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options_init(&o, sizeof o);
     assert_int_equal(gram_krr_criterion(context, kernel, one, 1, y, 1, &o, 0.1, &value, NULL), GRAM_ERROR_ARGUMENT);
     /* with an intercept each of two rows is predicted by the other's value */
     OK(context, gram_krr_criterion(context, kernel, two, 1, y, 1, &o, 0.1, &value, NULL));
@@ -471,7 +471,7 @@ static void single_precision_points(void **state)
     gram_points *narrow = NULL, *wide = NULL;
     float *x32 = malloc(N * D * sizeof *x32);
     double *x64 = test_numbers(N * D), value = 0, expected = 0, gradient[4], expected_gradient[4];
-    gram_tune_options o = options_of(&p, GRAM_CRITERION_LOO);
+    gram_krr_tune_options o = options_of(&p, GRAM_CRITERION_LOO);
     assert_non_null(x32);
     for (int i = 0; i < N * D; i++) x64[i] = (double)(x32[i] = (float)p.x[i]);
     OK(p.context, gram_points_create_f32(p.context, N, D, x32, D, &narrow));
@@ -488,7 +488,7 @@ static void single_precision_points(void **state)
     drop(&p);
 }
 
-static void refuses(const problem *p, gram_kernel *kernel, const gram_tune_options *o, double lambda,
+static void refuses(const problem *p, gram_kernel *kernel, const gram_krr_tune_options *o, double lambda,
                     gram_status expected, const char *words)
 {
     double value;
@@ -503,7 +503,7 @@ static void bad_arguments(void **state)
     (void)state;
     problem p = make(1, 1, 1);
     gram_kernel *kernel = test_kernel(p.context, KERNELS[0]), *open = test_kernel(p.context, "rbf");
-    gram_tune_options o = options_of(&p, GRAM_CRITERION_CV);
+    gram_krr_tune_options o = options_of(&p, GRAM_CRITERION_CV);
     double value;
     assert_int_equal(gram_krr_criterion(NULL, kernel, p.points, 1, p.y, M, &o, 1, &value, NULL), GRAM_ERROR_ARGUMENT);
     assert_int_equal(gram_krr_criterion(p.context, kernel, NULL, 1, p.y, M, &o, 1, &value, NULL), GRAM_ERROR_ARGUMENT);

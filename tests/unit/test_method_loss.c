@@ -303,7 +303,7 @@ static void values_of_many(gram_context *c, double *out)
     const gram_loss_options o = options_of(GRAM_LOSS_INSENSITIVE, 1e-4);
     gram_loss *f = fit(c, "rbf(ell=0.5)", MANY, x, y, &o);
     values(c, f, MANY, x, out);
-    assert_true(gram_loss_get_report(f)->support < MANY && gram_loss_get_report(f)->support > MANY / 2);
+    assert_true(gram_loss_get_report(f)->n_support < MANY && gram_loss_get_report(f)->n_support > MANY / 2);
     gram_loss_destroy(f);
     free(x), free(e);
 }

@@ -11,7 +11,7 @@ static void finds_scales(void **state)
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
         tune_problem p = tune_problem_make(2, 200);
-        gram_tune_options o = tune_defaults();
+        gram_krr_tune_options o = tune_defaults();
         o.criterion = (gram_criterion)kind;
         const tune_result r = tune_run(&p, "rbf", &o);
         assert_int_equal(r.status, GRAM_OK);
@@ -34,7 +34,7 @@ static void is_a_minimum(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 150);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     const tune_result r = tune_run(&p, "const*matern", &o);
     gram_kernel *kernel = test_kernel(p.context, r.text);
     double gradient[17], value;
@@ -90,7 +90,7 @@ static void climbs(void **state)
     (void)state;
     enum { ALL = 1210, SOME = 700 };
     tune_problem p = tune_problem_make(2, ALL);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     int64_t order[ALL], every[ALL];
     gram_random_permutation((gram_random){gram_context_seed(p.context), 0x74756e65}, 0, ALL, order);
     for (int64_t i = 0; i < ALL; i++) every[i] = i;
@@ -136,7 +136,7 @@ static void same_bits(void **state)
         tune_result first = {.lambda = 0};
         for (int threads = 1; threads <= 3; threads++) {
             tune_problem p = tune_problem_make(threads, kind == 0 ? 430 : 130);
-            gram_tune_options o = tune_defaults();
+            gram_krr_tune_options o = tune_defaults();
             o.criterion = (gram_criterion)kind;
             o.ard = kind < 2;
             o.restarts = 1;

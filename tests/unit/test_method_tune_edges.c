@@ -8,7 +8,7 @@ static void kept_as_it_is(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 100);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     tune_result r = tune_run(&p, "rbf(ell=0.7!)", &o);
     assert_string_equal(r.text, "rbf(ell=0.7!)");
     assert_true(isfinite(r.lambda) && r.report.evaluations > 0);
@@ -34,7 +34,7 @@ static void starts_where_told(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 100);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     o.ard = 0;
     o.lambda = 1e-4;
     const tune_result far = tune_run(&p, "rbf(ell=30)", &o), near = tune_run(&p, "rbf(ell=0.9)", &o);
@@ -47,7 +47,7 @@ static void weights(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 120), q = tune_problem_make(2, 120);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     double w[120];
     for (int i = 0; i < 120; i++) w[i] = i < 90 ? 1 : 0;
     for (int i = 90; i < 120; i++) p.y[i] = 1e6;
@@ -67,7 +67,7 @@ static void no_intercept(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 100);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     o.intercept = 0;
     const tune_result r = tune_run(&p, "rbf", &o);
     assert_true(r.status == GRAM_OK && r.report.value < 0.02);
@@ -80,14 +80,14 @@ static void several_outputs(void **state)
     tune_problem p = tune_problem_make(2, 100);
     double *y = test_numbers(300), lambda = 0;
     gram_kernel *kernel = test_kernel(p.context, "rbf"), *tuned = NULL;
-    gram_tune_report report = {.size = sizeof report};
+    gram_krr_tune_report report = {.size = sizeof report};
     for (int64_t i = 0; i < 100; i++) {
         y[3 * i] = p.y[i];
         y[3 * i + 1] = cos(2 * p.x[i * TUNE_D]);
         y[3 * i + 2] = NAN; /* not an output */
     }
     for (int kind = 0; kind < 4; kind++) {
-        gram_tune_options o = tune_defaults();
+        gram_krr_tune_options o = tune_defaults();
         o.criterion = (gram_criterion)kind;
         OK(p.context, gram_krr_tune(p.context, kernel, p.points, 2, y, 3, &o, &tuned, &lambda, &report));
         assert_true(lambda > 0 && isfinite(report.value));
@@ -104,7 +104,7 @@ static void grid(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 100);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     o.ard = 0;
     const tune_result descent = tune_run(&p, "rbf", &o);
     o.grid = 12;
@@ -131,7 +131,7 @@ static void few_rows(void **state)
         for (int kind = 0; kind < 4; kind++)
             for (int intercept = 0; intercept < 2; intercept++) {
                 tune_problem p = tune_problem_make(1, sizes[i]);
-                gram_tune_options o = tune_defaults();
+                gram_krr_tune_options o = tune_defaults();
                 o.criterion = (gram_criterion)kind;
                 o.intercept = intercept;
                 const tune_result r = tune_run(&p, "rbf", &o);
@@ -163,7 +163,7 @@ static void constant_target(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 50);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     for (int64_t i = 0; i < 50; i++) p.y[i] = -2;
     for (int kind = 0; kind < 3; kind++) {
         o.criterion = (gram_criterion)kind;
@@ -227,7 +227,7 @@ static void limits(void **state)
 {
     (void)state;
     tune_problem p = tune_problem_make(2, 100);
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     o.evaluations = 3;
     const tune_result r = tune_run(&p, "rbf", &o);
     assert_int_equal(r.status, GRAM_NOT_CONVERGED);
@@ -275,7 +275,7 @@ static void progress_and_cancel(void **state)
     }
 }
 
-static void refuses(const tune_problem *p, const char *text, const gram_tune_options *o, gram_status expected,
+static void refuses(const tune_problem *p, const char *text, const gram_krr_tune_options *o, gram_status expected,
                     const char *words)
 {
     const tune_result r = tune_run(p, text, o);
@@ -289,7 +289,7 @@ static void bad_arguments(void **state)
     tune_problem p = tune_problem_make(1, 20);
     gram_kernel *kernel = test_kernel(p.context, "rbf"), *tuned = NULL;
     gram_context *c = p.context;
-    gram_tune_options o = tune_defaults();
+    gram_krr_tune_options o = tune_defaults();
     double lambda = 0;
     assert_int_equal(gram_krr_tune(NULL, kernel, p.points, 1, p.y, 1, NULL, &tuned, &lambda, NULL),
                      GRAM_ERROR_ARGUMENT);
@@ -325,7 +325,7 @@ static void bad_arguments(void **state)
     p.y[7] = INFINITY;
     o = tune_defaults();
     refuses(&p, "rbf", &o, GRAM_ERROR_DATA, "y[7][0] is");
-    gram_tune_options_init(NULL, 0);
+    gram_krr_tune_options_init(NULL, 0);
     gram_kernel_release(kernel);
     tune_problem_free(&p);
 }

@@ -9,10 +9,10 @@ static gram_status play_kind(gram_context *context, gram_criterion kind)
 {
     gram_points *points = NULL;
     gram_kernel *kernel = NULL, *tuned = NULL;
-    gram_tune_options o;
+    gram_krr_tune_options o;
     double *x = test_random(41, N * D, -1, 1), *y = test_random(42, N, -1, 1);
     double lambda, value, gradient[8], w[N] = {1, 1, 0, 2, 1, 1, 1};
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options_init(&o, sizeof o);
     o.criterion = kind;
     o.folds = 3;
     o.restarts = 1;

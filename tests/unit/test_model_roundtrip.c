@@ -61,6 +61,52 @@ static void bare(void **state)
     sample_leave(folder);
 }
 
+/* A second view, with a preparation of its own: kept bit for bit, replaced as a whole, and refused where it does not fit. */
+static void two_views(void **state)
+{
+    (void)state;
+    char folder[64];
+    sample_enter(folder);
+    gram_context *c = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(c, "2*rbf(ell=[0.1, 3])");
+    double x[6] = {1, 2, 3, -4, 5, 6e-300}, a[6] = {-1, 0.5, 1e-17, 4, 5, 6};
+    const gram_column column = {.name = "z", .deviation = 1};
+    const gram_preparation_description one = {.feature_count = 1, .features = &column, .named = 1};
+    gram_points *points = test_points(c, 3, 2, x);
+    gram_function *f = NULL;
+    gram_preparation *narrow = NULL;
+    gram_model *model = NULL, *again = NULL, *plain = NULL;
+    OK(c, gram_function_create(c, kernel, points, 2, a, 2, NULL, &f));
+    OK(c, gram_preparation_create(c, &one, &narrow));
+    OK(c, sample_make(c, 1, 1, &model));
+    OK(c, sample_make(c, 1, 1, &plain));
+    assert_null(gram_model_second_function(plain));
+    REFUSED(c, gram_model_set_second(c, model, narrow, f), GRAM_ERROR_DIMENSION, "makes 1 columns");
+    REFUSED(c, gram_model_set_second(c, model, NULL, NULL), GRAM_ERROR_ARGUMENT, "function is NULL");
+    REFUSED(c, gram_model_set_array(c, model, "second_centres", 1, 1, a, 1), GRAM_ERROR_ARGUMENT, "function's");
+    OK(c, gram_model_set_second(c, model, gram_model_preparation(model), gram_model_function(model)));
+    OK(c, gram_model_write(c, model, "m.gram"));
+    OK(c, gram_model_read(c, "m.gram", &again));
+    assert_true(same_model(model, again) && same_model(plain, again));
+    assert_non_null(gram_model_second_preparation(again));
+    gram_model_destroy(again);
+    OK(c, gram_model_set_second(c, model, NULL, f));
+    OK(c, gram_model_write(c, model, "m.gram"));
+    OK(c, gram_model_read(c, "m.gram", &again));
+    const gram_function *g = gram_model_second_function(again);
+    assert_true(gram_kernel_equal(gram_function_kernel(g), kernel));
+    assert_memory_equal(gram_function_coefficients(g), a, sizeof a);
+    assert_memory_equal(gram_function_centres_f64(g), x, sizeof x);
+    assert_null(gram_model_second_preparation(again));
+    gram_model_destroy(again), gram_model_destroy(model), gram_model_destroy(plain);
+    gram_preparation_release(narrow);
+    gram_function_release(f);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    gram_context_destroy(c);
+    sample_leave(folder);
+}
+
 /* Facts and arrays: set again, asked for, limits. */
 static void facts_and_arrays(void **state)
 {
@@ -325,15 +371,11 @@ static void cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),
-                                       cmocka_unit_test(bare),
-                                       cmocka_unit_test(facts_and_arrays),
-                                       cmocka_unit_test(bad_arguments),
-                                       cmocka_unit_test(kernels_of_c_only),
-                                       cmocka_unit_test(cut_everywhere),
-                                       cmocka_unit_test(damage_everywhere),
-                                       cmocka_unit_test(added_bytes),
-                                       cmocka_unit_test(memory),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),     cmocka_unit_test(bare),
+                                       cmocka_unit_test(two_views),      cmocka_unit_test(facts_and_arrays),
+                                       cmocka_unit_test(bad_arguments),  cmocka_unit_test(kernels_of_c_only),
+                                       cmocka_unit_test(cut_everywhere), cmocka_unit_test(damage_everywhere),
+                                       cmocka_unit_test(added_bytes),    cmocka_unit_test(memory),
                                        cmocka_unit_test(cancelled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static double data[MAX_N * MAX_D];
 static float data_f32[MAX_N * MAX_D];
 
 /* Median of the distances above 0 between rows ids[0 .. n) of x, in the given columns. */
-static double slow_median(int n, const int64_t *ids, int64_t stride, int d, const int *columns, int l1)
+static double slow_median(int n, const int64_t *ids, int64_t ld, int d, const int *columns, int l1)
 {
     double *distances = malloc((size_t)n * (size_t)n * sizeof *distances);
     size_t count = 0;
@@ -23,7 +23,7 @@ static double slow_median(int n, const int64_t *ids, int64_t stride, int d, cons
         for (int j = i + 1; j < n; j++) {
             double sum = 0;
             for (int l = 0; l < d; l++) {
-                const double difference = data[ids[i] * stride + columns[l]] - data[ids[j] * stride + columns[l]];
+                const double difference = data[ids[i] * ld + columns[l]] - data[ids[j] * ld + columns[l]];
                 sum += l1 ? fabs(difference) : difference * difference;
             }
             const double distance = l1 ? sum : sqrt(sum);
@@ -58,10 +58,10 @@ static void fill(uint64_t seed)
     gram_random_normal((gram_random){seed, 1}, 0, MAX_N * MAX_D, data);
 }
 
-static gram_points *make_points(gram_context *context, int64_t n, int64_t d, int64_t stride)
+static gram_points *make_points(gram_context *context, int64_t n, int64_t d, int64_t ld)
 {
     gram_points *points = NULL;
-    assert_int_equal(gram_points_create_f64(context, n, d, data, stride, &points), GRAM_OK);
+    assert_int_equal(gram_points_create_f64(context, n, d, data, ld, &points), GRAM_OK);
     return points;
 }
 

@@ -81,7 +81,7 @@ static void test_random_folds(void **state)
     OK(c, gram_folds_make(c, N, NULL, fold));
     assert_true(spread(fold, r.label, -1) <= 1);
     gram_folds_options o = defaults();
-    o.label = r.label;
+    o.labels = r.label;
     OK(c, gram_folds_make(c, N, &o, fold));
     for (int64_t class = -1; class < CLASSES; class ++) assert_true(spread(fold, r.label, class) <= 1);
     gram_context_destroy(c);
@@ -103,7 +103,7 @@ static void test_groups(void **state)
         OK(c, gram_folds_make(c, N, &o, fold));
         assert_false(is_split(fold, r.group));
         assert_true(spread(fold, r.label, -1) <= 3); /* with small groups to fill up with, much less than the largest */
-        o.label = r.label;
+        o.labels = r.label;
         OK(c, gram_folds_make(c, N, &o, fold));
         assert_false(is_split(fold, r.group));
         for (int64_t class = 0; class < CLASSES; class ++) assert_true(spread(fold, r.label, class) <= 8);
@@ -141,7 +141,7 @@ static void test_seeds(void **state)
     for (int grouped = 0; grouped < 2; grouped++) {
         gram_context *a = context_of(1, 7), *b = context_of(3, 7), *c = context_of(1, 8);
         gram_folds_options o = defaults();
-        o.label = r.label;
+        o.labels = r.label;
         if (grouped) o.groups = r.group;
         OK(a, gram_folds_make(a, N, &o, first));
         OK(b, gram_folds_make(b, N, &o, second));
@@ -180,8 +180,8 @@ static void test_refusals(void **state)
     o.folds = r.groups + 1;
     expect(c, N, &o, GRAM_ERROR_DATA, "groups");
     o.folds = 5;
-    o.label = r.group;
-    expect(c, N, &o, GRAM_ERROR_DATA, "label[");
+    o.labels = r.group;
+    expect(c, N, &o, GRAM_ERROR_DATA, "labels[");
     gram_context_destroy(c);
 }
 
@@ -191,7 +191,7 @@ static gram_status play(gram_context *c)
     int64_t fold[N];
     gram_folds_options o = defaults();
     make_rows(&r);
-    o.label = r.label;
+    o.labels = r.label;
     gram_status status = gram_folds_make(c, N, &o, fold);
     o.groups = r.group;
     return status < 0 ? status : gram_folds_make(c, N, &o, fold);
@@ -247,8 +247,8 @@ static void test_criterion_by_groups(void **state)
     make_rows(&g);
     gram_context *c = context_of(2, 5);
     regression r = make_regression(c);
-    gram_tune_options o;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options o;
+    gram_krr_tune_options_init(&o, sizeof o);
     o.criterion = GRAM_CRITERION_CV;
     o.groups = g.group;
     gram_folds_options folds = defaults();
@@ -268,7 +268,7 @@ static void test_criterion_by_groups(void **state)
 }
 
 /* In order, slowly: a fit to the rows before each block, with the same n lambda; rows of weight 0 are no rows. */
-static double forward(gram_context *c, const regression *r, const gram_tune_options *o, double lambda)
+static double forward(gram_context *c, const regression *r, const gram_krr_tune_options *o, double lambda)
 {
     int64_t fold[N], n = 0, at[N];
     double sum = 0, total = 0, *x = test_numbers(N * D), *y = test_numbers(N * M), *w = test_numbers(N);
@@ -324,7 +324,8 @@ static gram_kernel *moved(gram_context *c, const gram_kernel *kernel, int64_t wh
 }
 
 /* d value/d log(parameter), by differences of the fourth order. */
-static double slope_of(gram_context *c, const regression *r, const gram_tune_options *o, double lambda, int64_t which)
+static double slope_of(gram_context *c, const regression *r, const gram_krr_tune_options *o, double lambda,
+                       int64_t which)
 {
     static const double STEPS[] = {-2, -1, 1, 2}, WEIGHTS[] = {1, -8, 8, -1};
     const double h = 1e-3;
@@ -346,8 +347,8 @@ static void check_in_order(gram_context *c, const regression *r, int intercept, 
     const double lambda = 2e-3;
     const int64_t count = gram_kernel_parameter_count(r->kernel);
     double value, gradient[8];
-    gram_tune_options o;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options o;
+    gram_krr_tune_options_init(&o, sizeof o);
     o.criterion = GRAM_CRITERION_CV;
     o.ordered = 1;
     o.intercept = intercept;
@@ -504,13 +505,13 @@ static void drop_world(world *w)
 /* The estimate of the mean squared error, and what it is on new groups. */
 static double estimate_ridge(const world *w, const int64_t *groups, double *truth)
 {
-    gram_tune_options o;
-    gram_tune_report report = {.size = sizeof report};
+    gram_krr_tune_options o;
+    gram_krr_tune_report report = {.size = sizeof report};
     gram_krr_options krr;
     gram_krr *fit = NULL;
     gram_kernel *tuned = NULL;
     double *f = test_numbers(NEW), lambda;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options_init(&o, sizeof o);
     gram_krr_options_init(&krr, sizeof krr);
     o.criterion = GRAM_CRITERION_CV;
     o.groups = groups;
@@ -642,11 +643,11 @@ static void test_walk(void **state)
     }
     gram_points *x = test_points(c, DAYS, 1, day);
     for (int ordered = 0; ordered < 2; ordered++) {
-        gram_tune_options o;
-        gram_tune_report report = {.size = sizeof report};
+        gram_krr_tune_options o;
+        gram_krr_tune_report report = {.size = sizeof report};
         gram_kernel *kernel = test_kernel(c, "matern(nu=0.5)"), *tuned = NULL;
         double lambda;
-        gram_tune_options_init(&o, sizeof o);
+        gram_krr_tune_options_init(&o, sizeof o);
         o.criterion = GRAM_CRITERION_CV;
         o.ordered = ordered;
         OK(c, gram_krr_tune(c, kernel, x, 1, y, 1, &o, &tuned, &lambda, &report));

@@ -12,10 +12,11 @@ static const gram_classes no_classes;
 static gram_columns columns_of_means(int64_t outputs, int with_std)
 {
     return (gram_columns){.count = outputs + with_std,
-                          .stride = outputs + with_std,
+                          .ld = outputs + with_std,
                           .outputs = outputs,
                           .classes = &no_classes,
                           .std = with_std ? outputs : -1,
+                          .spread = with_std ? outputs : -1,
                           .lower = -1,
                           .upper = -1,
                           .half_width = 1.5};
@@ -27,7 +28,7 @@ static gram_score_report report_of(gram_context *context, const gram_columns *co
     gram_score *score;
     gram_score_report report = {.size = sizeof report};
     OK(context, gram_score_create(context, columns, &score));
-    OK(context, gram_score_add(context, score, n, y, targets, values, columns->stride));
+    OK(context, gram_score_add(context, score, n, y, targets, values, columns->ld));
     OK(context, gram_score_sum_up(context, score, &report));
     gram_score_destroy(score);
     return report;
@@ -72,7 +73,7 @@ static void test_quantiles(void **state)
     gram_context *context = *state;
     const double levels[] = {0.25, 0.5}, y[] = {0, 2, NAN}, values[] = {1, 1, 1, 2, 0, 0};
     gram_columns columns = columns_of_means(0, 0);
-    columns.count = columns.stride = columns.level_count = 2;
+    columns.count = columns.ld = columns.level_count = 2;
     columns.levels = levels;
     gram_score *score;
     gram_score_report r = {.size = sizeof r};
@@ -93,7 +94,7 @@ static gram_columns columns_of_two(const gram_classes *classes)
 {
     gram_columns columns = columns_of_means(0, 0);
     columns.count = 1;
-    columns.stride = 4;
+    columns.ld = 4;
     columns.classes = classes;
     columns.probability = 1;
     columns.score = 3;

@@ -61,7 +61,7 @@ static void test_good(void **state)
         OK(context, read_text(context, good_cases[k].text, &table));
         assert_int_equal(gram_table_rows(table), 2);
         assert_int_equal(gram_table_columns(table), good_cases[k].d);
-        assert_int_equal(gram_table_stride(table), good_cases[k].d);
+        assert_int_equal(gram_table_ld(table), good_cases[k].d);
         for (int j = 0; j < good_cases[k].d; j++) {
             strcat(names, j ? " " : "");
             strcat(names, gram_table_column_name(table, j));
@@ -263,9 +263,8 @@ static void check_row(const gram_table *table, const char *names, const char *nu
     for (int64_t i = 0; i < gram_table_rows(table); i++)
         for (int64_t j = 0; j < gram_table_columns(table); j++) {
             if (i == 0) strcat(strcat(have_names, gram_table_column_name(table, j)), " ");
-            strcat(
-                strcat(have, gram_number_format(gram_table_numbers(table)[i * gram_table_stride(table) + j], digits)),
-                " ");
+            strcat(strcat(have, gram_number_format(gram_table_numbers(table)[i * gram_table_ld(table) + j], digits)),
+                   " ");
         }
     assert_string_equal(have_names, names);
     assert_string_equal(have, numbers);

@@ -81,6 +81,8 @@ static void test_error_bounds(void **state)
         check_bound(math, "cos", worst(f->cos, cosl, -10, 10, 0x1p-40), 4);
         check_bound(math, "cos to 1e5", worst(f->cos, cosl, -1e5, 1e5, 0x1p-40), 4);
         check_bound(math, "cos beyond", worst(f->cos, cosl, 1e5, 1e15, 0x1p-40), 4);
+        check_bound(math, "atan", worst(f->atan, atanl, -3, 3, 0x1p-1000), 4);
+        check_bound(math, "atan of large numbers", worst(f->atan, atanl, -1e9, 1e9, 0x1p-1000), 4);
     }
 }
 
@@ -497,10 +499,10 @@ static void test_other_edges(void **state)
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
         if (!math) continue;
-        const block_fn functions[] = {math->f64.log, math->f64.sin, math->f64.cos};
-        double (*const right[])(double) = {log, sin, cos};
+        const block_fn functions[] = {math->f64.log, math->f64.sin, math->f64.cos, math->f64.atan};
+        double (*const right[])(double) = {log, sin, cos, atan};
         memcpy(X, x, sizeof x);
-        for (int f = 0; f < 3; f++) {
+        for (int f = 0; f < 4; f++) {
             functions[f](16, X, OUT);
             for (int i = 0; i < 16; i++) {
                 const double exact = right[f](x[i]);
@@ -522,23 +524,23 @@ static void test_position(void **state)
     for (int l = 0; l < LEVELS; l++) {
         const gram_vecmath *math = level(l);
         if (!math) continue;
-        const block_fn functions[] = {math->f64.exp, math->f64.log, math->f64.sin, math->f64.cos};
+        const block_fn functions[] = {math->f64.exp, math->f64.log, math->f64.sin, math->f64.cos, math->f64.atan};
         fill_uniform(3, -9, 9);
         X[5] = NAN, X[17] = 1e10, X[30] = -INFINITY, X[41] = INFINITY, X[50] = 0, X[51] = 1e300;
-        for (int f = 0; f < 9; f++) {
+        for (int f = 0; f < 10; f++) {
             for (int turn = 0; turn < 17; turn++) {
                 for (int i = 0; i < 64; i++) turned[i] = X[(i + turn) % 64], turned_f32[i] = (float)turned[i];
                 memcpy(result, turned, sizeof result);
                 memcpy(result_f32, turned_f32, sizeof result_f32);
-                if (f < 4)
+                if (f < 5)
                     functions[f](64, result, result);
-                else if (f == 4)
-                    math->f64.pow(64, 1.7, result, result);
                 else if (f == 5)
-                    math->f64.exp_scaled(64, -0.7, result, result);
+                    math->f64.pow(64, 1.7, result, result);
                 else if (f == 6)
-                    math->f32.exp_scaled(64, -0.7F, result_f32, result_f32);
+                    math->f64.exp_scaled(64, -0.7, result, result);
                 else if (f == 7)
+                    math->f32.exp_scaled(64, -0.7F, result_f32, result_f32);
+                else if (f == 8)
                     math->f32.pow_affine(64, 9, 1, -0.7, result_f32, result_f32);
                 else
                     math->f32.tanh_affine(64, 0.3, 0.1, result_f32, result_f32);

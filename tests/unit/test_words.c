@@ -129,6 +129,8 @@ static const expected TABLE[] = {
     {"intpow()", 2, {NULL}},
     {"min()", 2, {NULL}},
     {"monomial(m=2)", 2, {NULL}},
+    {"nngp(depth=2)", 2, {NULL}},
+    {"ntk(depth=2)", 2, {NULL}},
     {"powexp(p=1.5, ell=1)", 2, {NULL}},
     {"sinc(B=1)", 2, {NULL}},
     {"sobolev(a=2)", 2, {NULL}},

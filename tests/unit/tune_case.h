@@ -39,10 +39,10 @@ static inline void tune_problem_free(tune_problem *p)
     free(p->y);
 }
 
-static inline gram_tune_options tune_defaults(void)
+static inline gram_krr_tune_options tune_defaults(void)
 {
-    gram_tune_options o;
-    gram_tune_options_init(&o, sizeof o);
+    gram_krr_tune_options o;
+    gram_krr_tune_options_init(&o, sizeof o);
     return o;
 }
 
@@ -51,7 +51,7 @@ typedef struct tune_result {
     double lambda, values[16];
     int64_t count;
     gram_status status;
-    gram_tune_report report;
+    gram_krr_tune_report report;
 } tune_result;
 
 static inline void tune_read(gram_context *context, const gram_kernel *kernel, tune_result *r)
@@ -66,7 +66,7 @@ static inline void tune_read(gram_context *context, const gram_kernel *kernel, t
     (void)gram_kernel_print(kernel, r->text, sizeof r->text);
 }
 
-static inline tune_result tune_run(const tune_problem *p, const char *text, const gram_tune_options *o)
+static inline tune_result tune_run(const tune_problem *p, const char *text, const gram_krr_tune_options *o)
 {
     tune_result r = {.lambda = NAN, .report = {.size = sizeof r.report}};
     gram_kernel *kernel = test_kernel(p->context, text), *tuned = NULL;

@@ -1,7 +1,7 @@
 /* Block vector math for one level: included by vecmath_avx2.c and vecmath_plain.c, each compiled for its processors.
  *
- * The includer defines LEVEL_TABLE, LEVEL_NAME and LEVEL_ISA and the vector functions libm_log, libm_sin, libm_cos and
- * libm_pow. Everything is computed lane by lane with the same operations in each lane, hence no result depends on its
+ * The includer defines LEVEL_TABLE, LEVEL_NAME and LEVEL_ISA and the vector functions libm_log, libm_sin, libm_cos,
+ * libm_atan and libm_pow. Everything is computed lane by lane with the same operations in each lane, hence no result depends on its
  * place.
  *
  * Both exponentials split the argument into a whole number k of doublings and a rest f, |f| <= 1/2 doubling, where a
@@ -142,6 +142,11 @@ static void sin_block(int n, const double *x, double *out)
 static void cos_block(int n, const double *x, double *out)
 {
     for (int i = 0; i < n; i += LANES_F64) store_f64(out + i, libm_cos(load_f64(x + i)));
+}
+
+static void atan_block(int n, const double *x, double *out)
+{
+    for (int i = 0; i < n; i += LANES_F64) store_f64(out + i, libm_atan(load_f64(x + i)));
 }
 
 static void pow_block(int n, double y, const double *x, double *out)
@@ -403,6 +408,7 @@ const gram_vecmath LEVEL_TABLE = {
             .log = log_block,
             .sin = sin_block,
             .cos = cos_block,
+            .atan = atan_block,
             .pow = pow_block,
             .exp_scaled = exp_scaled_f64,
             .poly_exp_sqrt = poly_exp_sqrt_f64,

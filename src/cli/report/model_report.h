@@ -2,13 +2,13 @@
 #ifndef GRAM_CLI_REPORT_MODEL_REPORT_H
 #define GRAM_CLI_REPORT_MODEL_REPORT_H
 
-#include "cli/report/class_names.h"
 #include "cli/report/relevance_report.h"
 #include "cli/terminal/cli.h"
 
 typedef struct cli_model_report {
     const gram_model *model; /* borrowed */
     char *kernel;            /* as text */
+    char *second_kernel;     /* of a second view, or NULL */
     gram_description *description;
     cli_relevance relevance;
 } cli_model_report;
@@ -23,6 +23,10 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report);
 
 /* Kernel, ridge, solver, errors, relevance: rows and headings. */
 void cli_model_report_print(cli_session *session, gram_string *text, const cli_model_report *report);
+
+/* The classes of a classifier: "classes": [...], and "3 classes (a, b, c)". */
+void cli_classes_json(gram_json *json, const gram_classes *classes);
+void cli_classes_print(gram_string *text, const gram_classes *classes);
 
 /* "y" or "y and z" or "7 targets"; "nothing" without one. */
 void cli_add_targets(gram_string *text, const gram_preparation_description *known);

@@ -10,11 +10,11 @@
 #include "cli/plot/class_picture.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
-#include "cli/report/class_names.h"
+#include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/model_open.h"
+#include "cli/terminal/learner_begin.h"
 #include "cli/terminal/settings_groups.h"
 
 typedef struct fit_options {
@@ -26,8 +26,10 @@ typedef struct fit_options {
 } fit_options;
 
 typedef struct fit_state {
-    const fit_options *own;
-    const char *file; /* of the data */
+    fit_options own;
+    cli_method_options of_methods;
+    const char *drawn; /* the picture that was drawn; NULL: none */
+    const char *file;  /* of the data */
     gram_learner *learner;
     gram_model *before; /* --resume */
     gram_model *model;
@@ -84,41 +86,6 @@ static const cli_usage usage = {
 
 /* ---- the report ---- */
 
-static void add_task(gram_string *text, const gram_lesson *lesson)
-{
-    const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
-    if (lesson->task == GRAM_TASK_CLASSIFICATION) {
-        gram_string_add(text, "Classification%s: ",
-                        !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
-                                                                           : "");
-        gram_string_add(text, "%s, ", name);
-        cli_classes_print(text, lesson->classes);
-    } else if (lesson->few_values > 0) {
-        gram_string_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
-                        lesson->few_values);
-    } else {
-        gram_string_add(text, "Regression: ");
-    }
-}
-
-static void add_assumptions(gram_string *text, const gram_lesson *lesson)
-{
-    char rows[CLI_SHORT_SIZE];
-    const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
-    const int64_t dropped = lesson->data->table_rows - lesson->n;
-    if (lesson->task == GRAM_TASK_ONE_CLASS) {
-        gram_string_add(text, "One class: a region that holds most rows");
-    } else {
-        add_task(text, lesson);
-        if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
-    }
-    gram_string_add(text, " on ");
-    cli_add_features(text, known);
-    gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
-    if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
-    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
-}
-
 static void add_place(cli_session *session, gram_string *text, const fit_state *fit)
 {
     char size[GRAM_BYTES_SIZE];
@@ -127,28 +94,20 @@ static void add_place(cli_session *session, gram_string *text, const fit_state *
     cli_add_label(text, "time, memory");
     gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
                     gram_bytes_format(gram_system_memory_peak(), size));
-    if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
-    if (fit->own->model && stat(fit->own->model, &facts) == 0) {
+    if (!fit->own.model) cli_add_row(text, "model", "not kept; -o FILE writes it");
+    if (fit->own.model && stat(fit->own.model, &facts) == 0) {
         cli_add_label(text, "model");
-        gram_string_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+        gram_string_add(text, "%s, %s\n", fit->own.model, gram_bytes_format((size_t)facts.st_size, size));
     }
-    if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
+    if (fit->drawn) cli_add_row(text, "plot", fit->drawn);
 }
 
 static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const fit_state *fit = report_;
-    add_assumptions(text, gram_learner_lesson(fit->learner));
+    cli_lesson_print(text, gram_learner_lesson(fit->learner));
     cli_model_report_print(session, text, &fit->report);
     add_place(session, text, fit);
-}
-
-static void json_path(gram_json *json, const char *key, const char *path)
-{
-    if (path)
-        gram_json_string(json, key, path);
-    else
-        gram_json_null(json, key);
 }
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
@@ -159,22 +118,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
     gram_json_number(json, "seconds", cli_session_seconds(session));
     gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    if (fit->own->resume) gram_json_string(json, "resume", fit->own->resume);
-    json_path(json, "model", fit->own->model);
-    if (fit->own->plot) gram_json_string(json, "plot", fit->own->plot);
-}
-
-/* The line on standard error before the work. */
-static void say_plan(void *user, const gram_learn_plan *plan)
-{
-    cli_session *session = user;
-    char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], time[CLI_SHORT_SIZE] = "under 0.1";
-    if (session->common->quiet) return;
-    cli_session_clear(session);
-    if (plan->seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", plan->seconds);
-    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
-                  cli_count(plan->n, rows), cli_plural(plan->n), plan->d, cli_plural(plan->d), plan->words,
-                  gram_bytes_format(plan->bytes, size), time, plan->tunes ? " after tuning" : "", plan->reason);
+    if (fit->own.resume) gram_json_string(json, "resume", fit->own.resume);
+    gram_json_string(json, "model", fit->own.model);
+    if (fit->drawn) gram_json_string(json, "plot", fit->drawn);
 }
 
 /* ---- the picture ---- */
@@ -183,7 +129,6 @@ static int draw(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
     const gram_prepared *data = lesson->data;
-    const gram_column *feature = gram_preparation_describe(lesson->preparation)->features;
     double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample = {0};
     cli_picture picture = {fit->model, fit->file, NULL, &sample, &fit->report.relevance};
@@ -193,9 +138,9 @@ static int draw(cli_session *session, const fit_state *fit)
     if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
         for (int64_t i = 0; i < data->n; i++)
-            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean,
+            cli_sample_add(&sample, gram_preparation_unit(lesson->preparation, 0, data->x[i * data->d]),
                            data->y[i * data->targets], f[i]);
-        code = cli_picture_draw(session, fit->own->plot, &picture);
+        code = cli_picture_draw(session, fit->own.plot, &picture);
     }
     cli_sample_free(&sample);
     free(f);
@@ -206,45 +151,31 @@ static int draw(cli_session *session, const fit_state *fit)
 static int draw_classes(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
-    const cli_class_picture picture = {fit->model,      fit->own->model ? fit->own->model : "the model",
+    const cli_class_picture picture = {fit->model,      fit->own.model ? fit->own.model : "the model",
                                        fit->file,       lesson->data->n,
                                        lesson->data->x, lesson->labels};
-    return cli_class_picture_draw(session, fit->own->plot, &picture);
+    return cli_class_picture_draw(session, fit->own.plot, &picture);
 }
 
 /* ---- the verb ---- */
 
-static int check_use(const fit_options *own)
+static int check_use(cli_session *session, const fit_options *own)
 {
     int code = CLI_DONE;
     if (own->model && strcmp(own->model, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
-    if (own->model) code = cli_output_check(own->model);
-    return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
+    if (own->model) code = cli_output_check(session, own->model);
+    return code == CLI_DONE && own->plot ? cli_plot_check(session, own->plot) : code;
 }
 
-static gram_status set_options(cli_session *session, const cli_settings *settings, gram_learner *learner)
+static int begin(cli_session *session, fit_state *fit)
 {
-    gram_status status = GRAM_OK;
-    for (size_t i = 0; i < settings->count && status >= 0; i++)
-        status = gram_learner_set(session->context, learner, settings->given[i].name, settings->given[i].value);
-    return status;
-}
-
-static int begin(cli_session *session, const cli_method_options *of_methods, fit_state *fit)
-{
-    gram_context *context = session->context;
-    gram_status status = gram_learner_create(context, &fit->learner);
-    if (status >= 0) status = gram_learner_speak(context, fit->learner, "fit", "--");
-    if (status >= 0) status = set_options(session, &fit->own->settings, fit->learner);
-    if (status >= 0) status = set_options(session, &of_methods->settings, fit->learner);
-    if (status >= 0 && !fit->own->resume) status = gram_learner_check(context, fit->learner);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    gram_learner_on_plan(fit->learner, say_plan, session);
-    if (!fit->own->resume) return CLI_DONE;
-    const int code = cli_model_read(session, fit->own->resume, &fit->before);
+    const cli_settings *settings[] = {&fit->own.settings, &fit->of_methods.settings};
+    int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own.resume, &fit->learner);
+    if (code != CLI_DONE || !fit->own.resume) return code;
+    code = cli_model_read(session, fit->own.resume, &fit->before);
     if (code != CLI_DONE) return code;
-    status = gram_learner_resume(context, fit->learner, fit->before, fit->own->resume);
+    const gram_status status = gram_learner_resume(session->context, fit->learner, fit->before, fit->own.resume);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -252,14 +183,14 @@ static int learn(cli_session *session, const char *path, fit_state *fit)
 {
     fit->file = cli_data_name(path);
     const gram_status status =
-        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own->format.value, &fit->model);
+        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.format.value, &fit->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
 static int write_model(cli_session *session, const fit_state *fit)
 {
-    if (!fit->own->model) return CLI_DONE;
-    const gram_status status = gram_model_write(session->context, fit->model, fit->own->model);
+    if (!fit->own.model) return CLI_DONE;
+    const gram_status status = gram_model_write(session->context, fit->model, fit->own.model);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -268,64 +199,60 @@ static int finish(cli_session *session, fit_state *fit)
 {
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own->model, &fit->report);
+    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->report);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
-    if (fit->own->plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    if (fit->own.plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    if (drawn == CLI_DONE) fit->drawn = fit->own.plot;
     code = cli_report_print(session, fit, write_json, write_table);
     return code == CLI_DONE ? drawn : code;
 }
 
+static int work(cli_session *session, char **operands, void *state)
+{
+    fit_state *fit = state;
+    fit->own.model = session->out;
+    int code = begin(session, fit);
+    if (code == CLI_DONE) code = check_use(session, &fit->own);
+    if (code == CLI_DONE) code = learn(session, operands[0], fit);
+    return code == CLI_DONE ? finish(session, fit) : code;
+}
+
+static void release(void *state)
+{
+    fit_state *fit = state;
+    cli_model_report_free(&fit->report);
+    gram_learner_destroy(fit->learner);
+    gram_model_destroy(fit->model);
+    gram_model_destroy(fit->before);
+}
+
 /* The options of the verb, of methods, of data, and the common ones. */
-static int parse(cli_method_options *of_methods, int count, char **arguments, fit_options *own, cli_common *common,
-                 char ***operands)
+static int run(fit_state *fit, int count, char **arguments)
 {
     enum { OWN = sizeof own_options / sizeof *own_options };
+    cli_common common = {0};
     cli_option own_with_help[OWN];
     cli_group groups[CLI_MOST_METHODS + 4];
     size_t group_count = 0;
-    int operand_count;
     memcpy(own_with_help, own_options, sizeof own_options);
-    own_with_help[METHOD_OPTION].help = of_methods->names.data;
-    own_with_help[KERNEL_OPTION].help = of_methods->kernels.data;
-    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, own};
-    for (size_t g = 0; g < of_methods->group_count; g++) groups[group_count++] = of_methods->groups[g];
-    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, own};
-    groups[group_count++] = cli_common_group(common);
-    return cli_parse(&usage, groups, group_count, count, arguments, operands, &operand_count);
-}
-
-static int run(cli_method_options *of_methods, int count, char **arguments)
-{
-    fit_options own = {0};
-    cli_common common = {0};
-    cli_session session = {0};
-    fit_state fit = {.own = &own};
-    char **operands;
-    int code = parse(of_methods, count, arguments, &own, &common, &operands);
-    if (code != CLI_CONTINUE) return code;
-    own.model = common.out; /* the report goes to standard output all the same */
-    common.out = NULL;
-    code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = begin(&session, of_methods, &fit);
-    if (code == CLI_DONE) code = check_use(&own);
-    if (code == CLI_DONE) code = learn(&session, operands[0], &fit);
-    if (code == CLI_DONE) code = finish(&session, &fit);
-    cli_model_report_free(&fit.report);
-    gram_learner_destroy(fit.learner);
-    gram_model_destroy(fit.model);
-    gram_model_destroy(fit.before);
-    cli_session_end(&session);
-    return code;
+    own_with_help[METHOD_OPTION].help = fit->of_methods.names.data;
+    own_with_help[KERNEL_OPTION].help = fit->of_methods.kernels.data;
+    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, &fit->own};
+    for (size_t g = 0; g < fit->of_methods.group_count; g++) groups[group_count++] = fit->of_methods.groups[g];
+    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, &fit->own};
+    groups[group_count++] = cli_common_group(&common);
+    const cli_job job = {&usage, groups, group_count, work, release, fit};
+    return cli_run(&job, count, arguments);
 }
 
 int cli_fit(int count, char **arguments)
 {
-    cli_method_options *of_methods = calloc(1, sizeof *of_methods);
-    if (!of_methods) return cli_no_memory();
-    int code = cli_method_options_make(of_methods);
-    if (code == CLI_DONE) code = run(of_methods, count, arguments);
-    cli_method_options_free(of_methods);
-    free(of_methods);
+    fit_state *fit = calloc(1, sizeof *fit);
+    if (!fit) return cli_no_memory();
+    int code = cli_method_options_make(&fit->of_methods, NULL);
+    if (code == CLI_DONE) code = run(fit, count, arguments);
+    cli_method_options_free(&fit->of_methods);
+    free(fit);
     return code;
 }

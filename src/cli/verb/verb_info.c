@@ -9,7 +9,7 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/model_open.h"
+#include "cli/terminal/data_origin.h"
 #include "cli/terminal/options.h"
 
 static const cli_usage usage = {
@@ -63,9 +63,7 @@ static void json_column(gram_json *json, const gram_column *column)
     gram_json_string(json, "name", column->name);
     gram_json_string(json, "kind", column->text ? "text" : "number");
     if (column->text) {
-        gram_json_open(json, "levels", '[');
-        for (int64_t i = 0; i < column->level_count; i++) gram_json_string(json, NULL, column->levels[i]);
-        gram_json_close(json, '[');
+        gram_json_strings(json, "levels", column->level_count, column->levels);
     } else {
         gram_json_number(json, "mean", column->mean);
         gram_json_number(json, "deviation", column->deviation);
@@ -123,12 +121,13 @@ static void add_column(gram_string *text, const gram_column *column, int scaled)
         gram_string_add(text, "as it is\n");
 }
 
-static void add_columns(cli_session *session, gram_string *text, const gram_preparation *preparation)
+static void add_columns(cli_session *session, gram_string *text, const char *heading,
+                        const gram_preparation *preparation)
 {
     if (!preparation) return;
     const gram_preparation_description *known = gram_preparation_describe(preparation);
     const int64_t count = known->feature_count;
-    cli_add_heading(session, text, "Features");
+    cli_add_heading(session, text, heading);
     if (known->scaled) gram_string_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
     for (int64_t f = 0; f < count && f < MOST_COLUMNS; f++) add_column(text, &known->features[f], known->scaled);
     if (count > MOST_COLUMNS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_COLUMNS);
@@ -145,14 +144,15 @@ static void add_model(gram_string *text, const info_state *state)
     cli_add_label(text, "method");
     gram_string_add(text, "%s, %s", gram_model_method(state->model), gram_model_task(state->model));
     if (preparation) {
-        gram_string_add(text, " of ");
-        cli_add_targets(text, gram_preparation_describe(preparation));
+        const gram_preparation_description *known = gram_preparation_describe(preparation);
+        if (known->target_count > 0) gram_string_add(text, " of ");
+        if (known->target_count > 0) cli_add_targets(text, known);
         gram_string_add(text, " on ");
         cli_add_features(text, gram_preparation_describe(preparation));
     }
     gram_string_add(text, "\n");
     cli_add_label(text, "centres");
-    gram_string_add(text, "%s in %" PRId64 " column%s\n", cli_count(centres, count), dimension_of(state->model),
+    gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(centres, count), dimension_of(state->model),
                     cli_plural(dimension_of(state->model)));
 }
 
@@ -168,29 +168,33 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     const info_state *state = report_;
     add_model(text, state);
     cli_model_report_print(session, text, &state->report);
-    add_columns(session, text, gram_model_preparation(state->model));
+    add_columns(session, text, "Features", gram_model_preparation(state->model));
+    add_columns(session, text, "Features of the second view", gram_model_second_preparation(state->model));
     cli_words_print(session, text, &state->words);
     if (state->words.tools[GRAM_TOOL_SCIKIT_LEARN].length > 0) add_alpha(text, state);
 }
 
 /* ---- the verb ---- */
 
+static int work(cli_session *session, char **operands, void *state)
+{
+    const int code = find_all(session, operands[0], state);
+    return code == CLI_DONE ? cli_report_print(session, state, write_json, write_table) : code;
+}
+
+static void release(void *state_)
+{
+    info_state *state = state_;
+    cli_words_free(&state->words);
+    cli_model_report_free(&state->report);
+    gram_model_destroy(state->model);
+}
+
 int cli_info(int count, char **arguments)
 {
     cli_common common = {0};
-    cli_session session = {0};
     info_state state = {0};
     const cli_group groups[] = {cli_common_group(&common)};
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 1, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = find_all(&session, operands[0], &state);
-    if (code == CLI_DONE) code = cli_report_print(&session, &state, write_json, write_table);
-    cli_words_free(&state.words);
-    cli_model_report_free(&state.report);
-    gram_model_destroy(state.model);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 1, work, release, &state};
+    return cli_run(&job, count, arguments);
 }

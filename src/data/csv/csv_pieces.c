@@ -14,8 +14,6 @@
 #include "base/sweep.h"
 #include "data/csv/csv_stream.h"
 
-enum { SHARE = 256 << 10, BUFFER = 2 * SHARE, USUAL_LINE = 8 << 10 };
-
 typedef struct piece {
     int64_t offset; /* in the file */
     int64_t length;
@@ -36,6 +34,9 @@ typedef struct pieces {
     int64_t count;
     int64_t capacity;
     piece *list;
+    int64_t share;      /* bytes of a piece, but for the ends of its first and last line */
+    size_t buffer;      /* bytes of a thread's buffer */
+    size_t usual_lines; /* share and a line, mostly */
 } pieces;
 
 /* ---- cutting without quotes ---- */
@@ -70,7 +71,7 @@ static void count_rows(const gram_csv *csv, const char *text, size_t length, pie
 static size_t read_share(const pieces *all, int64_t from, size_t inside, char *text, size_t *end)
 {
     const int64_t left = all->end - from;
-    const size_t sizes[] = {SHARE + USUAL_LINE, BUFFER};
+    const size_t sizes[] = {all->usual_lines, all->buffer};
     size_t length = 0;
     *end = 0;
     for (int k = 0; k < 2 && *end == 0; k++) {
@@ -86,17 +87,17 @@ static size_t read_share(const pieces *all, int64_t from, size_t inside, char *t
     return length;
 }
 
-/* Piece k has the lines that start in [start + k SHARE, start + (k + 1) SHARE). */
+/* Piece k has the lines that start in [start + k share, start + (k + 1) share). */
 static gram_status count_piece(void *argument, const gram_worker *worker)
 {
     pieces *all = argument;
     piece *p = &all->list[worker->task];
     char *text = worker->scratch;
     const size_t before = worker->task > 0; /* one byte more tells whether the share starts with a line */
-    const int64_t from = all->start + worker->task * SHARE - (int64_t)before;
+    const int64_t from = all->start + worker->task * all->share - (int64_t)before;
     size_t first = 0, end;
     *p = (piece){.offset = from};
-    const size_t length = read_share(all, from, before + SHARE - 1, text, &end);
+    const size_t length = read_share(all, from, before + (size_t)all->share - 1, text, &end);
     p->unreadable = length == 0;
     if (p->unreadable) return GRAM_ERROR_FILE;
     p->has_quote = memchr(text, '"', length) != NULL;
@@ -123,12 +124,13 @@ static void count_record(const gram_csv *csv, const char *text, size_t length, p
     p->length += (int64_t)length;
 }
 
-/* One piece: as many records from `offset` on as begin in SHARE bytes. A quote that does not end stays in the piece: the
+/* One piece: as many records from `offset` on as begin in `share` bytes. A quote that does not end stays in the piece: the
  * parser finds it. */
-static void follow_records(const gram_csv *csv, const char *text, size_t length, int is_last, piece *p)
+static void follow_records(const pieces *all, const char *text, size_t length, int is_last, piece *p)
 {
+    const gram_csv *csv = all->csv;
     int64_t before = 0;
-    while (p->length < SHARE && (size_t)p->length < length) {
+    while (p->length < all->share && (size_t)p->length < length) {
         int open_quote;
         const size_t at = (size_t)p->length;
         size_t record = gram_csv_record_length(text + at, length - at, csv->layout.delimiter, &open_quote);
@@ -149,12 +151,12 @@ static gram_status cut_along_quotes(pieces *all, char *text, int *usable)
     for (all->count = 0; offset < all->end; all->count++) {
         piece *p = &all->list[all->count];
         const int64_t left = all->end - offset;
-        const size_t length = (size_t)(left < BUFFER ? left : BUFFER);
+        const size_t length = left < (int64_t)all->buffer ? (size_t)left : all->buffer;
         *p = (piece){.offset = offset};
         TRY(gram_pulse(csv->context, "reading", 0.3 * (double)(offset - all->start) / (double)all->end));
         FAIL_IF(!gram_source_read_at(csv->source, offset, text, length), csv->context, GRAM_ERROR_FILE,
                 "%s: cannot be read", gram_source_name(csv->source));
-        follow_records(csv, text, length, left <= BUFFER, p);
+        follow_records(all, text, length, length == (size_t)left, p);
         *usable = !p->too_long;
         if (!*usable) break;
         offset += p->length;
@@ -218,7 +220,7 @@ static gram_status report(pieces *all)
     const piece *p = &all->list[k];
     fault.status = p->no_memory;
     if (p->no_memory < 0) return gram_csv_report(csv, line, &fault);
-    TRY(gram_take(csv->context, "csv: buffer", BUFFER, 1, (void **)&text));
+    TRY(gram_take(csv->context, "csv: buffer", (int64_t)all->buffer, 1, (void **)&text));
     FAIL_IF(p->unreadable || !gram_source_read_at(csv->source, p->offset, text, (size_t)p->length), csv->context,
             GRAM_ERROR_FILE, "%s: cannot be read; does another program change it?", gram_source_name(csv->source));
     if (!parse_text(csv, p, text, &fault, &line)) status = gram_csv_report(csv, line, &fault);
@@ -233,7 +235,7 @@ static gram_status sweep(pieces *all, gram_task_fn run, double share_before, dou
 {
     const gram_sweep work = {.what = "reading",
                              .tasks = all->count,
-                             .scratch_bytes = BUFFER,
+                             .scratch_bytes = all->buffer,
                              .run = run,
                              .argument = all,
                              .share_before = share_before,
@@ -260,7 +262,7 @@ static gram_status cut(pieces *all, int *usable)
         *usable = *usable && !all->list[k].too_long;
     }
     if (!quotes) return status;
-    TRY(gram_take(context, "csv: buffer", BUFFER, 1, (void **)&text));
+    TRY(gram_take(context, "csv: buffer", (int64_t)all->buffer, 1, (void **)&text));
     TRY(cut_along_quotes(all, text, usable));
 done:
     gram_give(context, text);
@@ -306,8 +308,13 @@ done:
 gram_status gram_csv_read_pieces(gram_csv *csv, int *done)
 {
     gram_status status = GRAM_OK;
-    pieces all = {.csv = csv, .start = csv->consumed, .end = gram_source_size(csv->source)};
-    all.count = all.capacity = (all.end - all.start + SHARE - 1) / SHARE;
+    pieces all = {.csv = csv,
+                  .start = csv->consumed,
+                  .end = gram_source_size(csv->source),
+                  .share = (int64_t)csv->share,
+                  .buffer = 2 * csv->share,
+                  .usual_lines = csv->share + csv->share / 32};
+    all.count = all.capacity = (all.end - all.start + all.share - 1) / all.share;
     *done = 0;
     if (all.count < 1) return status;
     TRY(gram_take(csv->context, "csv: pieces", all.capacity, sizeof *all.list, (void **)&all.list));

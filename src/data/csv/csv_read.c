@@ -24,19 +24,19 @@ static gram_status read_rows(gram_csv *csv)
 {
     gram_status status = GRAM_OK;
     int done = 0;
-    if (gram_source_is_random(csv->source) && !csv->finished) TRY(gram_csv_read_pieces(csv, &done));
+    if (csv->share > 0 && gram_source_is_random(csv->source) && !csv->finished) TRY(gram_csv_read_pieces(csv, &done));
     if (!done) TRY(gram_csv_fill(csv, INT64_MAX));
 done:
     return status;
 }
 
-static gram_status read_whole(gram_context *context, gram_source *source, const gram_table_options *options,
-                              gram_table *table)
+gram_status gram_csv_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          const gram_csv_sizes *sizes, gram_table *table)
 {
     gram_status status = GRAM_OK;
     gram_csv csv;
     int changed;
-    TRY(gram_csv_start(context, source, table, &csv));
+    TRY(gram_csv_start(context, source, table, sizes, &csv));
     TRY(gram_csv_open(&csv, options));
     const int64_t lines = csv.lines, consumed = csv.consumed;
     TRY(read_rows(&csv));
@@ -50,6 +50,12 @@ static gram_status read_whole(gram_context *context, gram_source *source, const 
 done:
     gram_csv_end(&csv);
     return status;
+}
+
+static gram_status read_whole(gram_context *context, gram_source *source, const gram_table_options *options,
+                              gram_table *table)
+{
+    return gram_csv_read(context, source, options, &gram_csv_usual_sizes, table);
 }
 
 /* ---- by blocks ---- */
@@ -70,7 +76,7 @@ static gram_status open_csv(gram_context *context, gram_source *source, const gr
     gram_csv *csv = NULL;
     TRY(gram_take_from(context, table->memory, "reading", 1, sizeof *csv, (void **)&csv));
     *state = csv;
-    TRY(gram_csv_start(context, source, table, csv));
+    TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, csv));
     TRY(gram_csv_open(csv, options));
 done:
     return status;

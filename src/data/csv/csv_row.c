@@ -95,12 +95,14 @@ int gram_csv_parse(const gram_csv_layout *layout, const char *text, size_t lengt
     return fault->kind == GRAM_FAULT_NONE;
 }
 
-/* Where the unquoted field at text[at] ends; `length` if that needs a closer look. */
+/* Where the unquoted field at text[at] ends; `length` if that needs a closer look, as at a return that does not end the
+ * line: it belongs to the field, and half of a text would be a level that no row has. */
 static size_t field_end(const char *text, size_t length, size_t at, char delimiter)
 {
     for (; at < length; at++) {
         const char c = text[at];
-        if (c == delimiter || c == '\n' || c == '\r') return at;
+        if (c == delimiter || c == '\n') return at;
+        if (c == '\r') return at + 1 < length && text[at + 1] == '\n' ? at : length;
         if (c == '"') return length;
     }
     return length;

@@ -7,13 +7,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BUFFER_SIZE = 256 << 10, MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10 };
+enum { MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10 };
 
-gram_status gram_csv_start(gram_context *context, gram_source *source, gram_table *table, gram_csv *csv)
+const gram_csv_sizes gram_csv_usual_sizes = {.buffer = 256 << 10, .share = 256 << 10};
+
+gram_status gram_csv_start(gram_context *context, gram_source *source, gram_table *table, const gram_csv_sizes *sizes,
+                           gram_csv *csv)
 {
-    *csv = (gram_csv){.context = context, .source = source, .table = table, .size = BUFFER_SIZE};
+    *csv =
+        (gram_csv){.context = context, .source = source, .table = table, .share = sizes->share, .size = sizes->buffer};
     csv->layout.delimiter = ',';
-    return gram_take_from(context, table->memory, "csv: buffer", BUFFER_SIZE, 1, (void **)&csv->buffer);
+    return gram_take_from(context, table->memory, "csv: buffer", (int64_t)csv->size, 1, (void **)&csv->buffer);
 }
 
 void gram_csv_end(gram_csv *csv)

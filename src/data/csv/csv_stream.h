@@ -5,10 +5,19 @@
 #include "data/csv/csv_row.h"
 #include "data/table.h"
 
+/* How much text is held at once. Tests take less than is usual, so that a short text meets every seam. */
+typedef struct gram_csv_sizes {
+    size_t buffer; /* of the stream, until a record does not fit; also what is looked at to find the header */
+    size_t share;  /* the bytes of a piece; each thread's buffer has twice as many; 0: no pieces */
+} gram_csv_sizes;
+
+extern const gram_csv_sizes gram_csv_usual_sizes;
+
 typedef struct gram_csv {
     gram_context *context; /* of the present call */
     gram_source *source;
     gram_table *table;
+    size_t share; /* of a piece */
     char *buffer;
     size_t size;       /* of the buffer */
     size_t start, end; /* what is not yet taken: buffer[start .. end) */
@@ -30,7 +39,8 @@ typedef struct gram_csv_record {
 /* ---- csv_stream.c ---- */
 
 /* Source and table are borrowed. */
-gram_status gram_csv_start(gram_context *context, gram_source *source, gram_table *table, gram_csv *csv);
+gram_status gram_csv_start(gram_context *context, gram_source *source, gram_table *table, const gram_csv_sizes *sizes,
+                           gram_csv *csv);
 void gram_csv_end(gram_csv *csv);
 
 /* Fills the buffer until it holds `records` records that are neither blank nor comments, or all that there is. */
@@ -63,5 +73,12 @@ gram_status gram_csv_open(gram_csv *csv, const gram_table_options *options);
 /* Reads all rows by all threads; the source is random. *done is 0, and nothing happened, if a record is too long for
  * that. */
 gram_status gram_csv_read_pieces(gram_csv *csv, int *done);
+
+/* ---- csv_read.c ---- */
+
+/* All rows into a table that was just created: by pieces where that goes, else as a stream. Both give the same table and
+ * the same failures. */
+gram_status gram_csv_read(gram_context *context, gram_source *source, const gram_table_options *options,
+                          const gram_csv_sizes *sizes, gram_table *table);
 
 #endif

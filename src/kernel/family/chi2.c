@@ -86,6 +86,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->isotropic = GRAM_NO;
     facts->continuous = GRAM_YES;
     facts->bounded_below = GRAM_YES;
+    facts->constant_diagonal = GRAM_YES;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = 0; /* 2 - 2 k(x, 0) falls like x at 0 */
     facts->sobolev_order = NAN;

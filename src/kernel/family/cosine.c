@@ -69,6 +69,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = GRAM_YES;
     facts->rank = d < 62 ? (int64_t)1 << d : GRAM_INFINITE;
     facts->derivatives = GRAM_INFINITE;
+    facts->draws_in_space = GRAM_YES; /* 2^d, however large, is finite */
     facts->sobolev_order = NAN;
 }
 

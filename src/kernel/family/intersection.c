@@ -49,6 +49,8 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = GRAM_NO;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = 0;
+    facts->draws_in_space = GRAM_NO;
+    facts->draw_smoothness = 0.5;
     facts->sobolev_order = d == 1 ? 1 : NAN;
 }
 
@@ -58,6 +60,7 @@ const gram_kernel_type gram_kernel_intersection = {
     .form = GRAM_FORM_COORDS,
     .spec_count = 0,
     .facts = facts,
+    .pinned = 1,
     .coords = coords,
     .coords_slope = coords_slope,
     .rough = rough,

@@ -32,10 +32,14 @@ static const char *domain_refuse(const double *par, double coordinate)
     return coordinate >= 0 && coordinate == floor(coordinate) ? NULL : "is not one of 0, 1, 2, ...";
 }
 
+/* exp(<u, v>) of different vectors u = sqrt(log 2) x is strictly positive definite. A compact set of such points is finite, so
+ * that the functions on it are all there. */
 static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
     facts->positive_definite = GRAM_YES;
+    facts->strictly = GRAM_YES;
+    facts->universal = GRAM_YES;
     facts->stationary = GRAM_NO;
     facts->isotropic = GRAM_NO;
     facts->continuous = GRAM_YES;

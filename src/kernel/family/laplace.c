@@ -49,6 +49,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     (void)par;
     gram_facts_smooth_stationary(facts);
     facts->derivatives = 0;
+    facts->draw_smoothness = 0.5;
     facts->sobolev_order = 0.5 + 0.5 * (double)d;
 }
 

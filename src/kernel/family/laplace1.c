@@ -42,6 +42,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     gram_facts_smooth_stationary(facts);
     facts->isotropic = d == 1 ? GRAM_YES : GRAM_NO;
     facts->derivatives = 0;
+    facts->draw_smoothness = 0.5;
     facts->sobolev_order = d == 1 ? 1 : NAN; /* in R^d a space of dominating mixed smoothness instead */
 }
 

@@ -265,6 +265,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_smooth_stationary(facts);
     facts->derivatives = (int)ceil(par[NU]) - 1; /* orders below nu */
+    facts->draw_smoothness = par[NU];
     facts->sobolev_order = par[NU] + 0.5 * (double)d;
 }
 

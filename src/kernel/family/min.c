@@ -47,6 +47,8 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = GRAM_NO;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = 0;
+    facts->draws_in_space = GRAM_NO;
+    facts->draw_smoothness = 0.5;
     facts->sobolev_order = d == 1 ? 1 : NAN;
 }
 
@@ -57,6 +59,7 @@ const gram_kernel_type gram_kernel_min = {
     .spec_count = 1,
     .specs = {{.name = "o", .role = GRAM_ROLE_STRUCTURE, .initial = 0, .lower = -INFINITY, .upper = INFINITY}},
     .facts = facts,
+    .pinned = 1,
     .coords = coords,
     .coords_factor = coords_factor,
     .rough = rough,

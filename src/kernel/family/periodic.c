@@ -117,6 +117,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = GRAM_YES;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = GRAM_INFINITE;
+    facts->draws_in_space = GRAM_NO;
     facts->sobolev_order = NAN;
 }
 

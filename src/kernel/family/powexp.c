@@ -87,6 +87,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_smooth_stationary(facts);
     facts->derivatives = par[P] < 2 ? 0 : GRAM_INFINITE;
+    if (par[P] < 2) facts->draw_smoothness = 0.5 * par[P];
     facts->sobolev_order = par[P] < 2 ? 0.5 * ((double)d + par[P]) : NAN;
 }
 

@@ -178,6 +178,8 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = whole;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = (int)par[A] - 1;
+    facts->draws_in_space = GRAM_NO;
+    facts->draw_smoothness = par[A] - 0.5; /* Brownian motion, integrated a - 1 times */
     facts->sobolev_order = d == 1 ? par[A] : NAN;
 }
 
@@ -192,6 +194,7 @@ const gram_kernel_type gram_kernel_sobolev = {
     .data_bytes = sizeof(tables),
     .prepare = prepare,
     .facts = facts,
+    .pinned = 1,
     .coords = coords,
     .coords_factor = coords_factor,
     .rough = rough,

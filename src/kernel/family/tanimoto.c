@@ -127,6 +127,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->isotropic = GRAM_NO;
     facts->continuous = GRAM_NO; /* k(x, x) = 1, but k(x, 0) = 0 */
     facts->bounded_below = GRAM_YES;
+    facts->constant_diagonal = GRAM_YES;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = 0;
     facts->sobolev_order = NAN;

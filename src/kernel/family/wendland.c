@@ -159,6 +159,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_smooth_stationary(facts);
     facts->derivatives = (int)par[K];
+    facts->draw_smoothness = par[K] + 0.5; /* the first odd power of r is 2 k + 1 */
     facts->sobolev_order = d == 1 && par[K] == 0 ? NAN : 0.5 * ((double)d + 1) + par[K];
 }
 

@@ -23,6 +23,7 @@ static void facts(const double *par, int64_t d, gram_properties *facts)
     facts->bounded_below = GRAM_YES;
     facts->rank = GRAM_INFINITE;
     facts->derivatives = 0;
+    facts->draw_smoothness = 0;
     facts->sobolev_order = NAN;
 }
 

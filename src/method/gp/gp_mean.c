@@ -109,6 +109,6 @@ done:
 gram_status gram_gp_points_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
                                 gram_points **out)
 {
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->stride, x->stride, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->stride, x->stride, out);
+    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
+    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
 }

@@ -2,6 +2,8 @@
 #ifndef GRAM_METHOD_GP_GP_MEAN_H
 #define GRAM_METHOD_GP_GP_MEAN_H
 
+#include <math.h>
+
 #include "method/gp/gp_system.h"
 
 /* Numbers of the options, n, d and q of a system that has no factor; everything is checked (`name` for messages). */
@@ -16,6 +18,12 @@ void gram_gp_system_restore(const gram_gp_parts *parts, gram_gp_system *system);
  * whose pivot is below `dependent` of its own size depends on others: its coefficient is 0, and its diagonal entry of `small`
  * so large that gram_gp_small_solve makes 0 of anything. */
 void gram_gp_system_combine(gram_gp_system *system, const double *g, double dependent);
+
+/* The deviation of the constant if it is all that the mean has, else NaN. `small` is the factor of T'A^-1 T. */
+static inline double gram_gp_constant_deviation(const gram_gp_options *options, int64_t q, const double *small)
+{
+    return q == 1 && options->mean == GRAM_MEAN_CONSTANT ? 1 / small[0] : NAN;
+}
 
 /* Rows of the mean's columns at points first .. first + count - 1: count x q. `point` has room for d numbers. */
 void gram_gp_system_rows(const gram_gp_system *system, const gram_points *points, int64_t first, int64_t count,

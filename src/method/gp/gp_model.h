@@ -16,6 +16,7 @@ typedef struct gp_settings {
     gram_chosen mean, solver, precision, likelihood;
     double tolerance;
     int keep_factor; /* -1: if it is small */
+    int noise_prior;
     const char *row_noise;
 } gp_settings;
 

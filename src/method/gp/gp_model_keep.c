@@ -141,6 +141,7 @@ static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
     gram_keep_integer(keeper, "evaluations", state->tuned.evaluations);
     gram_keep_number(keeper, "criterion", state->tuned.value);
     gram_keep_integer(keeper, "at_bound", state->tuned.at_bound);
+    gram_keep_integer(keeper, "noise_prior", state->tuned.noise_held);
     if (state->tuned.diagnosis[0]) gram_keep_text(keeper, "diagnosis", state->tuned.diagnosis);
 }
 
@@ -158,6 +159,7 @@ static void set_report(gram_keeper *keeper, const gram_gp_report *report)
         gram_keep_integer(keeper, "rank", report->rank);
     } else {
         gram_keep_numbers(keeper, report, EXACT, sizeof EXACT / sizeof *EXACT);
+        if (report->rank < report->n) gram_keep_integer(keeper, "rank", report->rank);
     }
 }
 
@@ -170,6 +172,10 @@ static void keep_facts(gram_keeper *keeper, const kept_fit *fit)
     gram_keep_number(keeper, "offset", fit->offset);
     gram_keep_text(keeper, "mean", MEANS[fit->mean]);
     gram_keep_integer(keeper, "intercept", fit->mean != GP_MEAN_ZERO);
+    if (!isnan(report->constant_deviation)) {
+        gram_keep_number(keeper, "constant", gram_function_constant(gram_gp_function(fit->gp))[0] + fit->offset);
+        gram_keep_number(keeper, "constant_std", report->constant_deviation);
+    }
     gram_keep_text(keeper, "solver", gram_solver_name(report->solver));
     gram_keep_text(keeper, "precision", gram_precision_name(report->precision));
     set_report(keeper, report);

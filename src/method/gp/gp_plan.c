@@ -33,15 +33,15 @@ gram_status gram_gp_plan_factor(gram_context *context, const gram_gp_case *what,
                                 gram_plan *plan)
 {
     enum { RIGHT_SIDES = 32 };
-    gram_plan_request request;
-    gram_plan_request_init(&request, sizeof request);
+    gram_krr_plan_request request;
+    gram_krr_plan_request_init(&request, sizeof request);
     request.n = what->n;
     request.d = what->d;
     request.outputs = precision == GRAM_PRECISION_MIXED ? RIGHT_SIDES : 1;
     request.kernel = what->kernel;
     request.solver = GRAM_SOLVER_EXACT;
     request.precision = precision;
-    return gram_plan_fit(context, &request, plan);
+    return gram_krr_plan(context, &request, plan);
 }
 
 /* ---- the choice ---- */

@@ -5,8 +5,8 @@
 
 #include "method/method.h"
 #include <gram/krr.h>
+#include <gram/krr_tune.h>
 #include <gram/text.h>
-#include <gram/tune.h>
 
 typedef struct krr_settings {
     gram_tuned_settings tuned;
@@ -20,7 +20,7 @@ typedef struct krr_settings {
 typedef struct krr_state {
     double lambda;
     int lambda_is_default;
-    gram_tune_report tuned;
+    gram_krr_tune_report tuned;
     gram_krr *krr;
 } krr_state;
 
@@ -107,13 +107,13 @@ static gram_status plan(gram_learning *learning)
     const krr_settings *own = learning->settings;
     krr_state *state = NULL;
     gram_plan made;
-    gram_plan_request request;
+    gram_krr_plan_request request;
     char words[64];
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     state->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
-    gram_plan_request_init(&request, sizeof request);
+    gram_krr_plan_request_init(&request, sizeof request);
     request.n = learning->n;
     request.d = learning->data->d;
     request.outputs = learning->data->targets;
@@ -123,7 +123,7 @@ static gram_status plan(gram_learning *learning)
     request.precision = (gram_precision)own->precision.value;
     request.leave_one_out = own->loo ? 1 : -1;
     request.ridgeless = state->lambda == 0;
-    status = gram_plan_fit(learning->context, &request, &made);
+    status = gram_krr_plan(learning->context, &request, &made);
     if (status == GRAM_ERROR_ARGUMENT || status == GRAM_ERROR_UNSUPPORTED)
         (void)gram_advise(learning->context, status, "Change --solver, --precision, --loo or --lambda.");
     TRY(status);
@@ -151,8 +151,8 @@ static gram_status tune(gram_learning *learning)
     const krr_settings *own = learning->settings;
     const gram_prepared *data = learning->data;
     krr_state *state = learning->own;
-    gram_tune_options options;
-    gram_tune_options_init(&options, sizeof options);
+    gram_krr_tune_options options;
+    gram_krr_tune_options_init(&options, sizeof options);
     options.criterion = criterion_of(learning->tuning);
     if (own->tuned.tune.number > 0) options.folds = own->tuned.tune.number;
     options.lambda = state->lambda;
@@ -199,12 +199,20 @@ static gram_status solve(gram_learning *learning)
                         &options, &state->krr);
 }
 
+static const double CONVERGED = 1e-10; /* backward error that conjugate gradients go to by themselves */
+
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
+    if (report->solver == GRAM_SOLVER_EXACT || report->backward_error <= CONVERGED)
+        return gram_learning_fail(
+            learning, GRAM_ERROR_NUMERICAL,
+            "Raise --lambda (or --noise), or use a kernel that is less smooth or has shorter length-scales.",
+            "with so little of a ridge these targets are lost to rounding: the relative residual is %.2g",
+            report->residual);
     return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
                               "Raise --lambda (or --noise), ask for less with --tolerance T, or use --solver exact.",
                               "no convergence: after %" PRId64 " iterations the backward error is %.6g",
@@ -247,23 +255,15 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
     gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
 }
 
-/* Rademacher complexity of the ball that the function is in. The risk bound holds for a kernel that was fixed before the
- * data were seen, and for functions without an unpenalised part: only then is it said, and only where it says more than
- * |y| <= max |y| alone does. */
-static void keep_bounds(gram_keeper *keeper, const gram_learning *learning, const gram_krr_report *report)
+static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
 {
     const krr_settings *own = learning->settings;
-    const int scaled = gram_preparation_describe(learning->preparation)->scaled;
-    double most = 0;
-    if (report->outputs != 1 || learning->data->weights) return;
-    gram_keep_number(keeper, "rademacher", gram_bound_rademacher(report->norm, report->trace, report->n));
-    if (own->intercept || scaled || learning->tuning != GRAM_TUNING_NONE ||
-        !gram_kernel_equal(learning->written, learning->kernel))
-        return;
-    for (int64_t i = 0; i < learning->data->n; i++) most = fmax(most, fabs(learning->data->y[i]));
-    const double bound = report->train_rmse * report->train_rmse +
-                         gram_bound_squared_risk_fitted(report->norm, report->radius, most, 0.05, report->n);
-    if (bound < most * most) gram_keep_number(keeper, "risk_bound", bound);
+    const gram_risk risk = {.norm = report->norm,
+                            .radius = report->radius,
+                            .trace = report->trace,
+                            .lambda = learning->tuning == GRAM_TUNING_NONE ? report->lambda : NAN,
+                            .intercept = own->intercept};
+    if (report->outputs == 1) gram_keep_squared_risk(keeper, learning, &risk, report->train_rmse * report->train_rmse);
 }
 
 static gram_status keep(gram_learning *learning)
@@ -273,7 +273,7 @@ static gram_status keep(gram_learning *learning)
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
     keep_report(&keeper, report, own->intercept);
-    keep_bounds(&keeper, learning, report);
+    keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
@@ -305,12 +305,7 @@ static void report_krr(gram_report *report)
     gram_report_solver(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
-    if (isnan(gram_report_number(report, "risk_bound"))) return;
-    gram_report_row(report, "risk");
-    gram_report_part(report, "at most", "risk_bound", GRAM_FINE);
-    gram_report_add(report, " (mean squared error on new data) with probability 0.95,");
-    gram_report_row(report, "");
-    gram_report_add(report, "if no |y| is above the largest one here");
+    gram_report_risk(report, "squared error", "one");
 }
 
 static void elsewhere(const gram_model *model, char *text, size_t size)
@@ -322,10 +317,14 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_kept_number(model, "intercept", 0) != 0 ? ", which has no intercept" : "");
 }
 
+static const gram_kept_words WORDS[] = {
+    {"solver", "exact cg nystrom inducing"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
+
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
     .variant = "the loss squared",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

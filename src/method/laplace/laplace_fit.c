@@ -135,8 +135,8 @@ gram_function *gram_laplace_mean(const gram_laplace *laplace)
 
 static gram_status part_of(gram_context *context, const gram_points *x, int64_t first, int64_t count, gram_points **out)
 {
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->stride, x->stride, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->stride, x->stride, out);
+    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
+    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
 }
 
 /* Numbers that a chunk of `room` points works with. */
@@ -300,22 +300,6 @@ done:
     return status;
 }
 
-/* Some points of softmax. */
-static gram_status predict_chunk(gram_context *context, const gram_laplace *l, const gram_points *part,
-                                 const double *normal, double *mean, double *covariance, double *out, int64_t ldo)
-{
-    gram_status status = GRAM_OK;
-    const int64_t m = l->outputs;
-    double *work = NULL;
-    TRY(gram_take(context, "laplace_predict", m * m + 2 * m, sizeof(double), (void **)&work));
-    TRY(gram_laplace_latent(context, l, part, mean, covariance));
-    for (int64_t i = 0; i < part->n; i++)
-        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, normal, work, out + i * ldo);
-done:
-    gram_give(context, work);
-    return status;
-}
-
 static gram_status predict_several(gram_context *context, const gram_laplace *l, const gram_points *points, double *out,
                                    int64_t ldo)
 {
@@ -327,8 +311,10 @@ static gram_status predict_several(gram_context *context, const gram_laplace *l,
     double *mean = work + DRAWS * m, *covariance = mean + room * m;
     gram_normal_sequence(DRAWS, m, work);
     for (int64_t first = 0; first < points->n; first += room) {
-        TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
-        TRY(predict_chunk(context, l, part, work, mean, covariance, out + first * ldo, ldo));
+        const int64_t count = points->n - first < room ? points->n - first : room;
+        TRY(part_of(context, points, first, count, &part));
+        TRY(gram_laplace_latent(context, l, part, mean, covariance));
+        TRY(gram_softmax_normals(context, m, count, mean, covariance, DRAWS, work, out + first * ldo, ldo));
         gram_points_release(part);
         part = NULL;
     }

@@ -17,7 +17,7 @@ static const double ENOUGH = 1e-4; /* of a row's deviation; the sequence is no n
 
 typedef struct matching {
     const gram_laplace_state *s;
-    double *normal;          /* DRAWS x C */
+    double *normal;          /* C x DRAWS */
     double *cavity, *factor; /* n x C x C: C_i and its Cholesky factor */
     double *at, *mean;       /* n x C: a and m where the tilted laws are looked at */
     double *push, *left;     /* n x C, n */
@@ -73,7 +73,7 @@ static void mean_probability(int64_t m, const double *normal, const double *cent
     for (int64_t i = 0; i < DRAWS; i++) {
         for (int64_t c = 0; c < m; c++) {
             moved[c] = 0;
-            for (int64_t k = 0; k <= c; k++) moved[c] += l[c * m + k] * normal[i * m + k];
+            for (int64_t k = 0; k <= c; k++) moved[c] += l[c * m + k] * normal[k * DRAWS + i];
         }
         for (int sign = -1; sign <= 1; sign += 2) {
             for (int64_t c = 0; c < m; c++) p[c] = centre[c] + sign * moved[c];
@@ -142,12 +142,12 @@ static void whiten(int64_t m, double *work, double *normal)
     memset(moments, 0, (size_t)(m * m) * sizeof *moments);
     for (int64_t i = 0; i < DRAWS; i++)
         for (int64_t a = 0; a < m; a++)
-            for (int64_t c = 0; c < m; c++) moments[a * m + c] += normal[i * m + a] * normal[i * m + c] / DRAWS;
+            for (int64_t c = 0; c < m; c++) moments[a * m + c] += normal[a * DRAWS + i] * normal[c * DRAWS + i] / DRAWS;
     gram_normal_factor(m, moments, l);
     for (int64_t i = 0; i < DRAWS; i++)
         for (int64_t a = 0; a < m; a++) {
-            for (int64_t c = 0; c < a; c++) normal[i * m + a] -= l[a * m + c] * normal[i * m + c];
-            if (l[a * m + a] > 0) normal[i * m + a] /= l[a * m + a];
+            for (int64_t c = 0; c < a; c++) normal[a * DRAWS + i] -= l[a * m + c] * normal[c * DRAWS + i];
+            if (l[a * m + a] > 0) normal[a * DRAWS + i] /= l[a * m + a];
         }
 }
 

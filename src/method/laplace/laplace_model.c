@@ -390,6 +390,7 @@ static gram_status open_values(gram_context *context, gram_predictor *predictor)
     if (!wish->std) return GRAM_OK;
     predictor->columns.std = predictor->columns.count;
     TRY(gram_predictor_column(context, predictor, "std", ""));
+    gram_predictor_spread(predictor);
 done:
     return status;
 }
@@ -404,7 +405,6 @@ static double noise_of(const gram_predictor *predictor, double mean)
 {
     const double nu = gram_kept_number(predictor->model, "student", 4);
     const double scale = gram_kept_number(predictor->model, "scale", 1);
-    if (predictor->wish.latent) return 0;
     if (strcmp(gram_kept_text(predictor->model, "likelihood"), "poisson") == 0) return mean;
     return nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY;
 }
@@ -414,7 +414,7 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
 {
     gram_status status = GRAM_OK;
     const double offset = gram_kept_number(predictor->model, "offset", 0);
-    const int64_t std = predictor->columns.std;
+    const int64_t std = predictor->columns.std, spread = predictor->columns.spread;
     double *work = NULL;
     TRY(gram_take(context, "predict", 2 * places->n, sizeof *work, (void **)&work));
     double *mean = work, *variance = mean + places->n;
@@ -422,7 +422,10 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
                  : gram_laplace_predict(context, predictor->own, places->points, mean, 1));
     for (int64_t i = 0; i < places->n; i++) {
         values[i * ldv] = mean[i] + offset;
-        if (std >= 0) values[i * ldv + std] = sqrt(variance[i] + noise_of(predictor, mean[i]));
+        if (std < 0) continue;
+        const double noise = noise_of(predictor, mean[i]);
+        values[i * ldv + spread] = sqrt(variance[i] + noise);
+        values[i * ldv + std] = predictor->wish.latent ? sqrt(variance[i]) : values[i * ldv + spread];
     }
 done:
     gram_give(context, work);
@@ -468,10 +471,13 @@ static void report_laplace(gram_report *report)
     gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);
 }
 
+static const gram_kept_words WORDS[] = {
+    {"solver", "laplace"}, {"likelihood", "logistic softmax poisson student"}, {NULL, NULL}};
+
 #define ROW_OF_LAPLACE                                                                                                 \
-    .name = "gp", .marker = "likelihood", .refuses = "weights", .tuning = GRAM_TUNING_ML, .options = OPTIONS,          \
-    .settings_size = sizeof(laplace_settings), .plan = plan, .fit = fit, .keep = keep, .forget = forget,               \
-    .close = close_laplace, .report = report_laplace
+    .name = "gp", .marker = "likelihood", .words = WORDS, .refuses = "weights", .tuning = GRAM_TUNING_ML,              \
+    .options = OPTIONS, .settings_size = sizeof(laplace_settings), .plan = plan, .fit = fit, .keep = keep,             \
+    .forget = forget, .close = close_laplace, .report = report_laplace
 
 const gram_method gram_method_gp_classes = {
     ROW_OF_LAPLACE,

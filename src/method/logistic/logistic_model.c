@@ -37,7 +37,7 @@ static const gram_option OPTIONS[] = {
      .help = "the price of errors, 1/(2 n L)",
      .above = 1,
      .flags = GRAM_OPTION_STRENGTH,
-     .elsewhere = "scikit-learn LogisticRegression: C is 2 of these"},
+     .elsewhere = "scikit-learn LogisticRegression: C"},
     GRAM_TUNE_OPTION(logistic_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(logistic_settings),
     GRAM_INTERCEPT_OPTION(logistic_settings),
@@ -56,7 +56,7 @@ static gram_status check(gram_learning *learning)
     const int ridge = !isnan(own->ridge.lambda) || !isnan(own->ridge.noise) || !isnan(own->ridge.alpha);
     if (ridge && !isnan(own->C))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "C = 1/(2 n lambda).", "give one of --lambda and --C");
-    return GRAM_OK;
+    return gram_learning_check_ridge(learning, &own->ridge);
 }
 
 static gram_status plan(gram_learning *learning)
@@ -190,6 +190,30 @@ static void keep_report(gram_keeper *keeper, const gram_logistic_report *report,
     gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
 }
 
+/* Of two classes: how the function does on its own rows, and may do on others. */
+static gram_status keep_risk(gram_keeper *keeper, gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const logistic_state *state = learning->own;
+    const gram_function *function = gram_logistic_function(state->logistic);
+    const gram_logistic_report *report = gram_logistic_get_report(state->logistic);
+    const int64_t n = learning->data->n;
+    double *f = NULL;
+    gram_risk risk = {.norm = report->norm,
+                      .lambda = learning->tuning == GRAM_TUNING_NONE ? state->lambda : NAN,
+                      .zero_loss = log(2),
+                      .intercept = report->intercept};
+    if (report->outputs != 1) return GRAM_OK;
+    if (report->intercept) risk.constant = gram_function_constant(function)[0];
+    TRY(gram_take(learning->context, "risk", n, sizeof *f, (void **)&f));
+    TRY(gram_function_evaluate(learning->context, function, learning->points, f, 1));
+    TRY(gram_risk_measure(learning, &risk));
+    gram_keep_class_risk(keeper, learning, &risk, f);
+done:
+    gram_give(learning->context, f);
+    return status;
+}
+
 static gram_status keep(gram_learning *learning)
 {
     const logistic_state *state = learning->own;
@@ -204,6 +228,10 @@ static gram_status keep(gram_learning *learning)
         gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
     }
     gram_keep_classes(&keeper, &learning->classes);
+    if (keeper.status >= 0) {
+        const gram_status status = keep_risk(&keeper, learning);
+        if (status < 0) return status;
+    }
     return keeper.status;
 }
 
@@ -238,6 +266,7 @@ static void report_logistic(gram_report *report)
     gram_report_solution(report);
     gram_report_accuracy(report);
     gram_report_function(report);
+    gram_report_risk(report, "log loss", "one");
 }
 
 const gram_method gram_method_logistic = {

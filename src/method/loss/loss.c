@@ -49,7 +49,7 @@ static void report(const gram_problem *p, const gram_loss_solution *s, gram_loss
                             .gap = s->gap,
                             .loss = loss / p->total,
                             .norm = sqrt(fmax(0, 2 * (s->objective - loss) / s->c)),
-                            .support = support_of(s),
+                            .n_support = support_of(s),
                             .crossing = crossing_of(s),
                             .iterations = s->iterations,
                             .jitter = s->jitter};

@@ -37,9 +37,9 @@ static gram_status copy_points(gram_context *context, const gram_svm_problem *pr
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = gram_svm_problem_row(problem, i);
         if (x->f64)
-            memcpy(own->f64 + i * d, x->f64 + row * x->stride, (size_t)d * sizeof(double));
+            memcpy(own->f64 + i * d, x->f64 + row * x->ld, (size_t)d * sizeof(double));
         else
-            memcpy(own->f32 + i * d, x->f32 + row * x->stride, (size_t)d * sizeof(float));
+            memcpy(own->f32 + i * d, x->f32 + row * x->ld, (size_t)d * sizeof(float));
     }
     if (x->f64)
         TRY(gram_points_create_f64(context, n, d, own->f64, d, &own->points));
@@ -134,9 +134,9 @@ static gram_status make_function(gram_context *context, const gram_svm_data *dat
         const int64_t row = data->indexed || found == 0 ? k : svm->support[k];
         for (int64_t o = 0; o < m; o++) a[k * m + o] = data->duals[row * m + o] * data->scale[o];
         if (wide)
-            memcpy(wide + k * d, data->x->f64 + row * data->x->stride, (size_t)d * sizeof *wide);
+            memcpy(wide + k * d, data->x->f64 + row * data->x->ld, (size_t)d * sizeof *wide);
         else
-            memcpy(narrow + k * d, data->x->f32 + row * data->x->stride, (size_t)d * sizeof *narrow);
+            memcpy(narrow + k * d, data->x->f32 + row * data->x->ld, (size_t)d * sizeof *narrow);
     }
     for (int64_t o = 0; o < m; o++) constants[o] = data->pairs[o].constant;
     if (wide)

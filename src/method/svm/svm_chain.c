@@ -156,27 +156,29 @@ static size_t whole(size_t bytes)
     return (bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
 }
 
-static void *carve(char **place, int64_t count, size_t size)
+/* The next array of the memory at `start`; NULL has none, and `used` only grows. */
+static void *carve(char *start, size_t *used, int64_t count, size_t size)
 {
-    char *start = *place;
-    *place += whole((size_t)count * size);
-    return start;
+    char *place = start ? start + *used : NULL;
+    *used += whole((size_t)count * size);
+    return place;
 }
 
 /* Bytes for this many variables; they are divided unless `core` is NULL. */
 static size_t divide_core(int64_t count, char *start, core *out)
 {
-    char *place = start;
+    size_t used = 0;
     core made = {0};
-    made.k = carve(&place, count * count, sizeof(float));
-    made.members = carve(&place, count, sizeof(int64_t));
-    made.points = carve(&place, count, sizeof(int64_t));
+    made.k = carve(start, &used, count * count, sizeof(float));
+    made.members = carve(start, &used, count, sizeof(int64_t));
+    made.points = carve(start, &used, count, sizeof(int64_t));
     double **numbers[] = {&made.c, &made.lower, &made.upper, &made.b, &made.f, &made.moved};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = carve(&place, count, sizeof(double));
-    made.rows = carve(&place, count, sizeof *made.rows);
-    made.scratch = place;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = carve(start, &used, count, sizeof(double));
+    made.rows = carve(start, &used, count, sizeof *made.rows);
+    made.scratch = carve(start, &used, 0, 1);
     if (out) *out = made;
-    return (size_t)(place - start) + gram_smo_scratch(count, WIDTH);
+    return used + gram_smo_scratch(count, WIDTH);
 }
 
 static int64_t enough_of(const gram_svm_chains *t, int64_t count)
@@ -228,6 +230,7 @@ static void solve_core(const chain *job, gram_smo *s)
     dense matrix = {own->k, gram_smo_active(s, MARGIN, own->members)};
     gram_smo sub = {.n = matrix.ld,
                     .count = matrix.ld,
+                    .alone = s->alone,
                     .c = own->c,
                     .lower = own->lower,
                     .upper = own->upper,
@@ -237,7 +240,8 @@ static void solve_core(const chain *job, gram_smo *s)
                     .tolerance = s->tolerance,
                     .most = s->most - s->steps,
                     .enough = enough_of(job->t, matrix.ld),
-                    .margin = MARGIN};
+                    .margin = MARGIN,
+                    .worker = s->worker};
     copy_core(job, s, &sub);
     gram_smo_prepare(&sub, job->t->loops, WIDTH, own->scratch);
     (void)gram_smo_solve(&sub);
@@ -308,6 +312,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
     job.width = task / t->outputs / t->folds;
     start_chain(&job, worker->scratch);
     gram_smo *s = &job.problem.smo;
+    s->worker = worker;
     double c = t->data->options.C;
     for (int64_t k = 0; k < t->strengths; k++) {
         if (k > 0 && nothing_is_bounded(s)) {
@@ -319,6 +324,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
         s->steps = s->rounds = 0;
         s->most = t->most;
         solve(&job);
+        if (gram_worker_stopped(worker)) return GRAM_OK;
         job.work.steps += s->steps;
         job.work.fits++;
         job.work.unfinished += s->violation > s->tolerance;

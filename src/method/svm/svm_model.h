@@ -10,10 +10,10 @@ enum { SVM_C, SVM_NU, SVM_ONE_CLASS };
 typedef struct svm_settings {
     gram_tuned_settings tuned;
     gram_chosen svm;
-    double C, nu, epsilon, tolerance, seconds; /* NaN: not given */
-    int64_t iterations;                        /* 0: not given */
+    double C, lambda, nu, epsilon, tolerance, seconds; /* NaN: not given */
+    int64_t iterations;                                /* 0: not given */
     const char *class_weight;
-    int prob;
+    int prob, intercept;
 } svm_settings;
 
 typedef struct svm_state {
@@ -34,5 +34,9 @@ gram_status gram_svm_resume_start(gram_learning *learning, int64_t outputs);
 void gram_svm_resume_keep_tuning(gram_keeper *keeper, const gram_learning *learning);
 /* What an unfinished machine keeps so that a later call goes on. `folds`: of probabilities that are still to be made, or 0. */
 void gram_svm_resume_keep(gram_keeper *keeper, const gram_learning *learning, int64_t folds);
+
+/* (svm_risk.c) The norm, of several functions the root of the sum, and what it says of new data. `values`: n x outputs, above 0
+ * for the first class of a pair; their signs are changed. */
+gram_status gram_svm_keep_risk(gram_keeper *keeper, gram_learning *learning, double *values);
 
 #endif

@@ -108,7 +108,7 @@ gram_folds_rule gram_svm_folds_rule(const gram_svm_data *data, int64_t folds, co
                                     const int64_t *rows, int ordered)
 {
     return (gram_folds_rule){.folds = folds,
-                             .label = gram_svm_is_classification(data->options.kind) ? data->y : NULL,
+                             .labels = gram_svm_is_classification(data->options.kind) ? data->y : NULL,
                              .classes = data->classes,
                              .weights = data->c_of,
                              .groups = groups,

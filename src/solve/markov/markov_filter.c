@@ -184,6 +184,7 @@ GRAM_INLINE void observe(const gram_markov_model *model, shape z, double t, doub
     }
     for (int j = 0; j < z.c; j++) {
         now.seen[j] = 0;
+        /* cppcheck-suppress uninitvar ; the first loop has set them for the same terms */
         for (int k = 0; k < z.terms; k++) now.seen[j] += h[k] * now.m[at[k] * z.c + j];
     }
     now.spread[0] = spread;

@@ -115,8 +115,8 @@ static void incomplete_moments(int top, double a, double decay, double *moments)
         term *= 2 * a / j;
         sum += term;
     }
-    double powers[MOMENTS];
-    for (int k = 0; k <= top; k++, power *= a) powers[k] = power; /* a^(k+1) */
+    double powers[MOMENTS] = {power};
+    for (int k = 1; k <= top; k++) powers[k] = power *= a; /* a^(k+1) */
     moments[top] = decay * powers[top] * sum;
     for (int k = top; k > 0; k--) moments[k - 1] = (2 * moments[k] + decay * powers[k - 1]) / k;
 }

@@ -250,6 +250,7 @@ static void copy_problem(const gram_smo *parent, level *l)
     s->c = c;
     s->lower = lower;
     s->upper = upper;
+    s->alone = parent->alone;
     s->tolerance = parent->tolerance;
     s->most = parent->most - parent->steps;
     s->deadline = parent->deadline;
@@ -355,7 +356,7 @@ static gram_status choose_precision(gram_context *context, gram_kernel *kernel, 
     if (!x->f64 || !how->subsets) return GRAM_OK;
     TRY(gram_kernel_properties(context, kernel, x->d, &facts));
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t k = 0; k < x->d; k++) largest = fmax(largest, fabs(x->f64[i * x->stride + k]));
+        for (int64_t k = 0; k < x->d; k++) largest = fmax(largest, fabs(x->f64[i * x->ld + k]));
     if (facts.stationary != GRAM_YES || !(largest < 1e30)) return GRAM_OK;
     TRY(compare_some(context, kernel, x, how->unit, &worst));
     how->narrow = worst < ROUNDED;

@@ -10,7 +10,7 @@ typedef struct NAME(lanes) {
 
 GRAM_INLINE INDEX NAME(counting)(void)
 {
-    INDEX index;
+    INDEX index = {0};
     for (int l = 0; l < LANES; l++) index[l] = l;
     return index;
 }

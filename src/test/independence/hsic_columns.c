@@ -7,8 +7,8 @@
 
 static gram_status column_of(gram_context *context, const gram_points *points, int64_t l, gram_points **column)
 {
-    if (points->f64) return gram_points_create_f64(context, points->n, 1, points->f64 + l, points->stride, column);
-    return gram_points_create_f32(context, points->n, 1, points->f32 + l, points->stride, column);
+    if (points->f64) return gram_points_create_f64(context, points->n, 1, points->f64 + l, points->ld, column);
+    return gram_points_create_f32(context, points->n, 1, points->f32 + l, points->ld, column);
 }
 
 static gram_status score_pair(gram_context *context, const gram_points *x, const gram_points *y, double *score)
@@ -46,5 +46,25 @@ gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const
 done:
     gram_points_release(one);
     gram_points_release(other);
+    return status;
+}
+
+gram_status gram_hsic_strongest(gram_context *context, const gram_points *x, const gram_points *y, int64_t *i,
+                                int64_t *j)
+{
+    enum { MOST_PAIRS = 100 };
+    gram_status status = GRAM_OK;
+    double score[MOST_PAIRS];
+    int64_t best = 0;
+    if (!context || !x || !y || !i || !j) return GRAM_ERROR_ARGUMENT;
+    const int64_t pairs = x->d <= MOST_PAIRS && y->d <= MOST_PAIRS ? x->d * y->d : MOST_PAIRS + 1;
+    if (pairs > 1 && pairs <= MOST_PAIRS) {
+        TRY(gram_hsic_columns(context, x, y, score));
+        for (int64_t pair = 1; pair < pairs; pair++)
+            if (score[pair] > score[best]) best = pair;
+    }
+    *i = best / y->d;
+    *j = best % y->d;
+done:
     return status;
 }

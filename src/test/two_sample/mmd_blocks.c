@@ -246,11 +246,11 @@ done:
     return status;
 }
 
-int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *deviation, double *p_value)
+int64_t gram_mmd_stream_result(const gram_mmd_stream *stream, double *mean, double *standard_error, double *p_value)
 {
     const gram_block_moments none = {0}, *moments = stream ? &stream->moments : &none;
     if (mean) *mean = moments->count > 0 ? moments->mean : NAN;
-    if (deviation) *deviation = gram_block_error(moments);
+    if (standard_error) *standard_error = gram_block_error(moments);
     if (p_value) *p_value = gram_block_p_value(moments);
     return moments->count;
 }

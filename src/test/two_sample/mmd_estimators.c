@@ -112,7 +112,7 @@ done:
 
 gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                              const gram_points *y, gram_mmd_estimator estimator, int64_t block, double *out,
-                             double *deviation)
+                             double *standard_error)
 {
     gram_status status = GRAM_OK;
     gram_pool pool = {0};
@@ -120,7 +120,7 @@ gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, c
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "mmd_squared: kernel is NULL");
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "mmd_squared: out is NULL");
-    if (deviation) *deviation = NAN;
+    if (standard_error) *standard_error = NAN;
     TRY(gram_pool_create(context, "mmd_squared", x, y, &pool));
     TRY(check(context, x, y, estimator, block));
     if (estimator == GRAM_MMD_LINEAR) block = 2;
@@ -128,7 +128,7 @@ gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, c
     if (estimator >= GRAM_MMD_LINEAR) {
         TRY(gram_mmd_add_blocks(context, kernel, x, y, block, &moments));
         *out = moments.mean;
-        if (deviation) *deviation = gram_block_error(&moments);
+        if (standard_error) *standard_error = gram_block_error(&moments);
     } else if (estimator == GRAM_MMD_BIASED)
         TRY(biased(context, kernel, &pool, out));
     else
@@ -219,7 +219,18 @@ done:
     return status;
 }
 
-gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score)
+/* By insertion: of equal scores the first column comes first. */
+static void sort_columns(int64_t d, const double *score, int64_t *order)
+{
+    for (int64_t l = 0; order && l < d; l++) {
+        int64_t at = l;
+        for (; at > 0 && score[order[at - 1]] < score[l]; at--) order[at] = order[at - 1];
+        order[at] = l;
+    }
+}
+
+gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
+                             int64_t *order)
 {
     enum { MOST_ROWS = 2000 };
     gram_status status = GRAM_OK;
@@ -238,6 +249,7 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
     TRY(gram_pool_create_some(context, x, x->n < MOST_ROWS ? x->n : MOST_ROWS, x_rows, y,
                               y->n < MOST_ROWS ? y->n : MOST_ROWS, y_rows, &pool));
     for (int64_t l = 0; l < x->d; l++) TRY(column_score(context, kernel, &pool, l, &score[l]));
+    sort_columns(x->d, score, order);
 done:
     gram_give(context, x_rows);
     gram_give(context, y_rows);

@@ -195,7 +195,7 @@ static void coords_jet(const gram_deriving *job, const gram_jet_work *work, int 
     const gram_vecmath_f64 *v = &job->engine->vecmath->f64;
     const gram_program_node *leaf = &job->engine->nodes[index];
     const gram_mapping *mapping = mapping_of(job, leaf);
-    gram_coords_block block = gram_engine_coords(job->engine, work->strip, leaf->form);
+    gram_coords_block block = gram_engine_coords(job->engine, work->strip, leaf);
     block.x += work->row;
     block.rows = 1;
     leaf->type->coords(v, &leaf->shape, &block, jet->value);

@@ -31,7 +31,7 @@ static gram_status parameter_task(void *argument, const gram_worker *worker)
     gram_tape t;
     (void)gram_tape_layout(g, worker->scratch, &t);
     t.parameter = g->out + worker->task * g->engine->parameter_count;
-    t.column_sums = g->column_sums + worker->task * gram_gradient_column_sums(g->engine);
+    t.column_sums = g->column_sums ? g->column_sums + worker->task * gram_gradient_column_sums(g->engine) : NULL;
     gram_engine_begin(g->engine, worker->scratch);
     column_range(g, i, &from, &to);
     for (int64_t j = from; j < to; j++)

@@ -171,7 +171,7 @@ static void form_inputs(const gram_gradient *g, gram_tape *t, const gram_program
 static void coords_inputs(const gram_gradient *g, gram_tape *t, const gram_program_node *leaf, const double *adjoint)
 {
     const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
+    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf);
     const gram_mapping *mapping = &g->engine->metrics[g->engine->forms[leaf->form].metric].mapping;
     for (int i = 0; i < GRAM_STRIP; i++) {
         double *sums = t->moments + i * block.d;
@@ -186,7 +186,7 @@ static void coords_parameters(const gram_gradient *g, gram_tape *t, const gram_p
                               const double *adjoint)
 {
     const gram_vecmath_f64 *v = &g->engine->vecmath->f64;
-    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf->form);
+    const gram_coords_block block = gram_engine_coords(g->engine, t->strip, leaf);
     double *out = t->parameter + leaf->parameter;
     for (int spec = 0; spec < leaf->type->spec_count; spec++) {
         if (leaf->type->specs[spec].role != GRAM_ROLE_SHAPE) continue;

@@ -72,18 +72,25 @@ static void same_observation(const gram_engine *engine, const gram_strip *strip,
     }
 }
 
-gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, int form)
+gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf)
 {
-    const int metric = engine->forms[form].metric;
-    const gram_panels *rows = &engine->metrics[metric].x;
-    const gram_coords_block block = {
+    const int metric = engine->forms[leaf->form].metric;
+    const gram_panels *rows = &engine->metrics[metric].x, *columns = gram_engine_columns(engine, metric);
+    gram_coords_block block = {
         .d = rows->d,
         .rows = GRAM_STRIP,
         .columns = GRAM_PANEL,
         .ld = GRAM_PANEL,
         .x = gram_panels_f64(rows, strip->row_panel) + strip->row,
-        .y = gram_panels_f64(gram_engine_columns(engine, metric), strip->column_panel),
+        .y = gram_panels_f64(columns, strip->column_panel),
     };
+    if (leaf->type->dots) {
+        double *dots = strip->work + GRAM_STRIP_SIZE;
+        engine->strips->f64.dot(block.d, block.x, block.y, dots);
+        block.dots = dots;
+        block.x_norms = rows->norms_f64 + strip->row_panel * GRAM_PANEL + strip->row;
+        block.y_norms = columns->norms_f64 + strip->column_panel * GRAM_PANEL;
+    }
     return block;
 }
 
@@ -109,7 +116,7 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
         given_entries(engine, strip, leaf->shape.data, out);
         return;
     }
-    const gram_coords_block block = gram_engine_coords(engine, strip, leaf->form);
+    const gram_coords_block block = gram_engine_coords(engine, strip, leaf);
     leaf->type->coords(&engine->vecmath->f64, &leaf->shape, &block, out);
 }
 

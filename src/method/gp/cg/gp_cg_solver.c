@@ -61,6 +61,7 @@ static gram_status fit(gram_context *context, gram_kernel *kernel, const gram_po
     gp->state = state;
     gp->function = gram_function_retain(state->function);
     gp->beta = state->system.base.beta;
+    gp->report.constant_deviation = gram_gp_constant_deviation(options, gp->q, state->system.base.small);
     if (!bare) report(state, &gp->report);
     return status;
 }

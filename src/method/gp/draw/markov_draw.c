@@ -36,6 +36,7 @@ static void move(const gram_markov_model *model, const double *phi, const double
             next[term->first + i] = sum;
         }
     }
+    /* cppcheck-suppress uninitvar ; the terms' states are all of the model's */
     for (int i = 0; i < model->states; i++) x[i] = next[i];
 }
 

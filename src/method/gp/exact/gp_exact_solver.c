@@ -27,6 +27,7 @@ static gram_status fit(gram_context *context, gram_kernel *kernel, const gram_po
     gram_gp_exact *state = NULL;
     gram_status status = gram_gp_exact_fit(context, kernel, x, y, options, &state);
     if (status >= 0 && !bare) status = gram_gp_exact_assess(context, y, state, &gp->report);
+    if (status >= 0) gp->report.constant_deviation = gram_gp_constant_deviation(options, gp->q, state->system.small);
     if (state) adopt(state, gp);
     return status;
 }

@@ -57,6 +57,7 @@ static gram_status fit(gram_context *context, gram_kernel *kernel, const gram_po
     const gram_status status = gram_gp_inducing_fit(context, kernel, x, y, options, &state);
     if (!state) return status;
     if (!bare) report(&state->report, &gp->report);
+    gp->report.constant_deviation = gram_gp_constant_deviation(options, gp->q, state->model.base.small);
     const gram_status adopted = adopt(context, state, gp);
     return adopted < 0 ? adopted : status;
 }

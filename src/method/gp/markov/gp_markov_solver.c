@@ -67,6 +67,7 @@ static gram_status fit(gram_context *context, gram_kernel *kernel, const gram_po
     gp->beta = state->coefficients;
     gp->loo_mean = state->loo_mean;
     gp->loo_variance = state->loo_variance;
+    gp->report.constant_deviation = gram_gp_constant_deviation(options, gp->q, state->system.small);
     if (!bare) report(&state->report, &gp->report);
     TRY(make_function(context, kernel, x, y, options, state, &gp->function));
 done:

@@ -1,6 +1,7 @@
 /* Learning the parameters of a Gaussian process. gradient_search.c has the strategy, gp_likelihood.c and gp_markov.c the objectives.
  *
- * What is minimised is minus the objective for each row, without any hidden prior: the result is the maximum. On the last
+ * What is minimised is minus the objective for each row, less the log densities of the priors: those of the caller and the
+ * weak one that holds the noise off 0 (gp_tune_options.c). The value that is reported has none of them in it. On the last
  * level steps that gain less than TOLERANCE of the whole log likelihood end the search; the levels before it only bring the
  * start and the Hessian.
  *
@@ -41,7 +42,7 @@ static void close_level(gram_tuning *t, int which, void *work)
 static void copy_rows(const gram_level *level, const gram_gp_options *all, level_work *w)
 {
     const int64_t n = level->sample.n, columns = all->columns;
-    double *row_noise = w->numbers, *basis = w->numbers + (all->row_noise ? n : 0);
+    double *row_noise = w->numbers, *basis = all->row_noise ? w->numbers + n : w->numbers;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = level->rows[i];
         if (all->row_noise) row_noise[i] = all->row_noise[row];
@@ -81,7 +82,7 @@ static gram_status subtract_priors(gram_tuning *t, const gram_kernel *kernel, do
     const int64_t count = gram_kernel_parameter_count(kernel);
     const double square = g->scale * g->scale;
     double density;
-    if (g->no_priors || g->tune.prior_count == 0) goto done;
+    if (g->no_priors || (g->tune.prior_count == 0 && g->weak_noise == 0)) goto done;
     for (int64_t i = 0; i <= count && gradient; i++) gradient[i] = -gradient[i];
     if (gradient) gradient[count] /= square;
     TRY(gram_gp_log_prior(t->context, g, kernel, noise * square, &density, gradient));
@@ -225,6 +226,8 @@ static void set_tuning(const gram_gp_tuning *g, const gram_points *x, const doub
     t->worth = 0.5;
     t->refine = 1;
     t->second_look = 1;
+    t->more_starts = 1;
+    t->narrows = g->options.mean != GRAM_MEAN_LINEAR;
     t->shorter = t->longer = x->d == 1 ? 2 : 1;
     t->ard = o->ard;
     t->rows_limit = g->on_the_line ? x->n : o->rows;
@@ -292,7 +295,8 @@ static gram_status tune_process(gram_context *context, const gram_tuning_method 
                                     .value = in_own_units(&g, out.rows, columns, g.value),
                                     .value_isotropic = in_own_units(&g, out.rows, columns, -out.value_isotropic),
                                     .ard_kept = out.ard_kept,
-                                    .at_bound = out.at_bound};
+                                    .at_bound = out.at_bound,
+                                    .noise_held = g.noise_held};
         memcpy(made.diagnosis, diagnosis, sizeof diagnosis);
         gram_sized_write(report, &made, sizeof made);
     }

@@ -23,6 +23,8 @@ typedef struct gram_gp_tuning {
     double *y, *row_noise; /* own, if scale is not 1 */
     gram_kernel *scaled;   /* likewise */
     int on_the_line;       /* lengths may be as short as points are close */
+    double weak_noise;     /* below this noise, in the caller's units, the weak prior presses; 0: there is none */
+    int noise_held;        /* by it: the likelihood alone would take less */
     int no_priors;         /* left out for the moment */
     char *diagnosis;       /* GRAM_GP_DIAGNOSIS characters */
     double value;          /* at the result, without priors */
@@ -52,6 +54,10 @@ gram_status gram_gp_tuning_finish(gram_tuning *t, gram_candidate *c);
 /* Defaults for NULL; fails, with `function` in front, for impossible values. */
 gram_status gram_gp_tune_options_read(gram_context *context, const char *function, const gram_gp_tune_options *options,
                                       const gram_kernel *kernel, gram_gp_tune_options *read);
+
+/* Where the weak prior of the noise begins, for a noise that is measured in this unit; 0 if it is not wanted, or something else
+ * holds the noise: a prior of the caller's, known noises of the rows, white noise in the kernel. */
+double gram_gp_weak_noise(const gram_gp_tuning *g, double unit);
 
 /* Log density of the priors at a kernel and a noise, in the caller's units; its gradient by the parameters and by the noise
  * is added to `gradient` unless that is NULL. */

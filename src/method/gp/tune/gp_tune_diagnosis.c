@@ -13,6 +13,7 @@
 enum { MOST_TRIED = 64 };
 
 static const double VANISHED = 1e-8, NOTHING = 0.1;
+static const double HELD = 10; /* the weak prior still presses a little above where it begins */
 
 /* Appends a sentence if there is room for all of it. */
 static void say(const gram_tuning *t, const char *format, const char *name, const char *text)
@@ -101,18 +102,53 @@ static gram_status value_at(gram_tuning *t, gram_candidate *c, double *value)
     return gram_candidate_try(t, c, 0, value, &unused);
 }
 
+/* What changes on the smallest sample counts for so many times. */
+static double rows_ratio(const gram_tuning *t)
+{
+    return (double)t->levels[t->last].sample.n / (double)t->levels[0].sample.n;
+}
+
+/* How much more likely all rows are with half the noise, priors left out; by the smallest sample. */
+static gram_status gain_of_half(gram_tuning *t, gram_candidate *c, double middle, double *gain)
+{
+    gram_status status = GRAM_OK;
+    double value;
+    gram_candidate_copy(c, c->point, c->trial);
+    c->trial[c->space.parameters] *= 0.5;
+    TRY(value_at(t, c, &value));
+    *gain = rows_ratio(t) * (middle - value);
+done:
+    return status;
+}
+
+/* Is it the weak prior that the noise rests on? */
+static gram_status say_held(gram_tuning *t, gram_candidate *c, double middle)
+{
+    gram_status status = GRAM_OK;
+    gram_gp_tuning *g = gram_gp_tuning_of(t);
+    const double noise = c->point[c->space.parameters] * g->scale * g->scale;
+    double gain;
+    if (!(noise < HELD * g->weak_noise)) goto done;
+    TRY(gain_of_half(t, c, middle, &gain));
+    g->noise_held = gain > -NOTHING;
+    if (g->noise_held)
+        say(t, "A weak prior holds the noise off 0%s%s: less would fit these rows as well, and be too sure of others.",
+            "", "");
+done:
+    return status;
+}
+
 /* How much the objective of all rows changes at most when a variable moves by a factor of 2 either way. */
 static gram_status sway(gram_tuning *t, gram_candidate *c, int64_t i, double middle, double *change)
 {
     gram_status status = GRAM_OK;
-    const double more = (double)t->levels[t->last].sample.n / (double)t->levels[0].sample.n;
     *change = 0;
     for (int way = -1; way <= 1; way += 2) {
         double value;
         gram_candidate_copy(c, c->point, c->trial);
         c->trial[c->space.index[i]] *= way < 0 ? 0.5 : 2;
         TRY(value_at(t, c, &value));
-        *change = fmax(*change, more * fabs(value - middle));
+        *change = fmax(*change, rows_ratio(t) * fabs(value - middle));
     }
 done:
     return status;
@@ -127,9 +163,11 @@ static gram_status say_flat(gram_tuning *t, gram_candidate *c)
     gram_candidate_copy(c, c->point, c->trial);
     TRY(value_at(t, c, &middle));
     if (!isfinite(middle)) goto done;
+    TRY(say_held(t, c, middle));
     for (int64_t i = 0; i < space->count && i < MOST_TRIED; i++) {
         gram_parameter parameter;
         if (!space->is_log[i] || side_of(space, i, c->variables[i])) continue;
+        if (space->index[i] == space->parameters && gram_gp_tuning_of(t)->noise_held) continue;
         TRY(sway(t, c, i, middle, &change));
         if (change >= NOTHING) continue;
         TRY(name_of(t, space, space->index[i], &parameter));

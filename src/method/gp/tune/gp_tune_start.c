@@ -225,13 +225,15 @@ done:
 /* The variance of one row is noise/w: the noise is measured by the mean weight. */
 static void set_noise(gram_tuning *t)
 {
-    const gram_gp_tuning *g = gram_gp_tuning_of(t);
+    gram_gp_tuning *g = gram_gp_tuning_of(t);
     const gram_sample *sample = &t->levels[t->last].sample;
     const double given = g->options.noise;
     t->noise_unit = g->unit * (g->options.weights ? sample->total / (double)sample->n : 1);
     t->noise = (gram_noise_range){LEAST_NOISE * t->noise_unit, MOST_NOISE * t->noise_unit, g->tune.noise_fixed};
     t->noise_start = given > 0 ? fmin(fmax(given, t->noise.lower), t->noise.upper) : FIRST_NOISE * t->noise_unit;
     if (g->tune.noise_fixed) t->noise_start = given;
+    /* many rows outweigh it, and its slope would only cost evaluations */
+    g->weak_noise = t->last > 0 ? 0 : gram_gp_weak_noise(g, t->noise_unit * g->scale * g->scale);
 }
 
 gram_status gram_gp_tuning_prepare(gram_tuning *t, const gram_kernel *kernel, gram_kernel **resolved)

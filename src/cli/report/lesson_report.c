@@ -1,0 +1,48 @@
+#include "cli/report/lesson_report.h"
+
+#include <inttypes.h>
+
+#include "cli/report/model_report.h"
+#include "cli/report/report_rows.h"
+
+static void add_task(gram_string *text, const gram_lesson *lesson)
+{
+    const char *name = gram_preparation_describe(lesson->preparation)->targets[0].name;
+    if (lesson->task == GRAM_TASK_CLASSIFICATION) {
+        gram_string_add(text, "Classification%s: ",
+                        !lesson->task_was_given && lesson->classes->values ? " (--task regression if these are numbers)"
+                                                                           : "");
+        gram_string_add(text, "%s, ", name);
+        cli_classes_print(text, lesson->classes);
+    } else if (lesson->few_values > 0) {
+        gram_string_add(text, "Regression, though %s has only %" PRId64 " values (--task regression says so): ", name,
+                        lesson->few_values);
+    } else {
+        gram_string_add(text, "Regression: ");
+    }
+}
+
+void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
+{
+    static const char *const without_target[GRAM_TASK_COUNT] = {[GRAM_TASK_ONE_CLASS] =
+                                                                    "One class: a region that holds most rows",
+                                                                [GRAM_TASK_TRANSFORM] = "Coordinates of the rows",
+                                                                [GRAM_TASK_CLUSTER] = "Clusters of the rows"};
+    char rows[CLI_SHORT_SIZE];
+    const gram_preparation_description *known = gram_preparation_describe(lesson->preparation);
+    const int64_t dropped = lesson->data->table_rows - lesson->n;
+    if (lesson->task > GRAM_TASK_CLASSIFICATION)
+        gram_string_add(text, "%s", without_target[lesson->task]);
+    else
+        add_task(text, lesson);
+    if (lesson->task == GRAM_TASK_REGRESSION) cli_add_targets(text, known);
+    gram_string_add(text, " on ");
+    cli_add_features(text, known);
+    if (lesson->second_preparation) {
+        gram_string_add(text, " and on ");
+        cli_add_features(text, gram_preparation_describe(lesson->second_preparation));
+    }
+    gram_string_add(text, "; %s row%s", gram_count_format(lesson->n, rows), cli_plural(lesson->n));
+    if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
+    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
+}

@@ -1,0 +1,32 @@
+#include "cli/report/value_rows.h"
+
+void cli_add_value_names(gram_string *text, const gram_columns *columns)
+{
+    for (int64_t j = 0; j < columns->count; j++) {
+        gram_string_add_field(text, columns->names[j]);
+        gram_string_add(text, j + 1 < columns->count ? "," : "\n");
+    }
+}
+
+/* A row without values: one empty field is quoted, since many readers skip a line with nothing on it. */
+static void add_values(gram_string *text, const gram_columns *columns, const double *values)
+{
+    char number[GRAM_NUMBER_SIZE];
+    const int named = values && columns->classes->count > 0;
+    if (!values && columns->count == 1) gram_string_add(text, "\"\"");
+    if (named) gram_string_add_field(text, columns->classes->names[(int64_t)values[0]]);
+    for (int64_t j = named; j < columns->count; j++)
+        gram_string_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
+    gram_string_add(text, "\n");
+}
+
+void cli_add_value_rows(gram_string *text, const gram_columns *columns, const gram_prepared *data, const double *values,
+                        int64_t ldv)
+{
+    int64_t i = 0;
+    for (int64_t row = 0; row < data->table_rows; row++) {
+        const int kept = i < data->n && (!data->rows || data->rows[i] == row);
+        add_values(text, columns, kept ? values + i * ldv : NULL);
+        i += kept;
+    }
+}

@@ -1,0 +1,13 @@
+/* What a model says of rows, as CSV: predictions, labels, coordinates. */
+#ifndef GRAM_CLI_REPORT_VALUE_ROWS_H
+#define GRAM_CLI_REPORT_VALUE_ROWS_H
+
+#include "cli/terminal/cli.h"
+
+/* The header. */
+void cli_add_value_names(gram_string *text, const gram_columns *columns);
+/* One row for each row of the table, ldv numbers apart; without values for one that was dropped. */
+void cli_add_value_rows(gram_string *text, const gram_columns *columns, const gram_prepared *data, const double *values,
+                        int64_t ldv);
+
+#endif

@@ -1,0 +1,39 @@
+#include "cli/terminal/learner_begin.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/report/report_rows.h"
+
+/* The line on standard error before the work. */
+static void say_plan(void *user, const gram_learn_plan *plan)
+{
+    cli_session *session = user;
+    char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], time[CLI_SHORT_SIZE] = "under 0.1";
+    if (session->common->quiet) return;
+    cli_session_clear(session);
+    if (plan->seconds >= 0.1) (void)snprintf(time, sizeof time, "%.2g", plan->seconds);
+    (void)fprintf(stderr, "plan: %s row%s, %" PRId64 " column%s; %s, about %s and %s s%s (%s)\n",
+                  gram_count_format(plan->n, rows), cli_plural(plan->n), plan->d, cli_plural(plan->d), plan->words,
+                  gram_bytes_format(plan->bytes, size), time, plan->tunes ? " after tuning" : "", plan->reason);
+}
+
+static gram_status set_options(cli_session *session, const cli_settings *settings, gram_learner *learner)
+{
+    gram_status status = GRAM_OK;
+    for (size_t i = 0; i < settings->count && status >= 0; i++)
+        status = gram_learner_set(session->context, learner, settings->given[i].name, settings->given[i].value);
+    return status;
+}
+
+int cli_learner_begin(cli_session *session, const char *verb, const cli_settings *const *settings, size_t count,
+                      int check, gram_learner **learner)
+{
+    gram_status status = gram_learner_create(session->context, learner);
+    if (status >= 0) status = gram_learner_speak(session->context, *learner, verb, "--");
+    for (size_t i = 0; i < count && status >= 0; i++) status = set_options(session, settings[i], *learner);
+    if (status >= 0 && check) status = gram_learner_check(session->context, *learner);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    gram_learner_on_plan(*learner, say_plan, session);
+    return CLI_DONE;
+}
