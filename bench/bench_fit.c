@@ -102,7 +102,10 @@ static void predict(const char *text, int64_t n, int64_t d, int64_t rows)
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (argc == 7 && strcmp(argv[1], "krr") == 0)
         fit(argv[2], parse_count(argv[3]), parse_count(argv[4]), atof(argv[5]), argv[6]);
     else if (argc == 6 && strcmp(argv[1], "predict") == 0)

@@ -148,7 +148,10 @@ int main(int argc, char **argv)
 {
     if (argc != 4) fail("bench_gp likelihood|fit|lapack N D");
     const int64_t n = parse_count(argv[2]), d = parse_count(argv[3]);
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (strcmp(argv[1], "likelihood") == 0)
         likelihood(n, d);
     else if (strcmp(argv[1], "fit") == 0)

@@ -72,7 +72,10 @@ int main(int argc, char **argv)
     const char *what = argv[5];
     double *x = random_numbers(SEED_X, (n + NEW) * d);
     job j = {.y = random_numbers(SEED_Y, n)};
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     gram_gp_options_init(&j.options, sizeof j.options);
     gram_gp_cg_options_init(&j.cg, sizeof j.cg);
     j.options.noise = strtod(argv[4], NULL);

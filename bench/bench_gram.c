@@ -348,7 +348,10 @@ static void read_csv(const char *path)
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (argc == 2 && !strcmp(argv[1], "about"))
         about();
     else if (argc == 5 && !strcmp(argv[1], "matrix"))

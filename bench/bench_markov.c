@@ -58,7 +58,10 @@ static void run(const char *text, int64_t n, int grid, const char *what)
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (argc != 5) fail("bench_markov KERNEL N random|grid value|gradient|fit");
     run(argv[1], parse_count(argv[2]), strcmp(argv[3], "grid") == 0, argv[4]);
     gram_context_destroy(context);

@@ -88,7 +88,10 @@ static void ksd(int64_t n, int64_t d)
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     if (argc == 5 && strcmp(argv[1], "thin") == 0)
         thin(parse_count(argv[2]), parse_count(argv[3]), parse_count(argv[4]));
     else if (argc == 4 && strcmp(argv[1], "ksd") == 0)

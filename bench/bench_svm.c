@@ -147,7 +147,10 @@ static void tune(int64_t n, int64_t d, int64_t folds, int64_t widths, int64_t st
 
 int main(int argc, char **argv)
 {
-    must(gram_context_create(NULL, &context));
+    gram_context_options options;
+    gram_context_options_init(&options, sizeof options);
+    options.threads = thread_count();
+    must(gram_context_create(&options, &context));
     const int64_t n = argc > 3 ? parse_count(argv[argc == 7 && strcmp(argv[1], "fit") == 0 ? 3 : 2]) : 0;
     if (argc == 7 && strcmp(argv[1], "fit") == 0) {
         const int64_t d = parse_count(argv[4]);

@@ -115,3 +115,9 @@ int64_t parse_count(const char *text)
     if (end == text || *end || value < 0) fail("a count is not a whole number");
     return value;
 }
+
+int thread_count(void)
+{
+    const char *text = getenv("BENCH_THREADS");
+    return text ? (int)parse_count(text) : 0;
+}

@@ -32,6 +32,9 @@ void print_check(const double *out, int64_t count, int64_t stride);
 /* Prints the text to stderr and ends the program with status 1. */
 _Noreturn void fail(const char *what);
 
+/* BENCH_THREADS, which bench/run sets; 0, the library's default, without it. */
+int thread_count(void);
+
 /* A whole number >= 0; ends the program for anything else. */
 int64_t parse_count(const char *text);
 

@@ -1,7 +1,6 @@
 # What gram stands on. OpenBLAS is linked by name, not by path: the flavour is chosen when the program is loaded. It is
 # always linked: the guard's weak symbols alone would not make the linker keep it.
 
-find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED openblas)
@@ -14,8 +13,8 @@ add_library(gram_dependencies INTERFACE)
 target_include_directories(gram_dependencies SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 target_link_directories(gram_dependencies INTERFACE ${OPENBLAS_LIBRARY_DIRS})
 target_link_libraries(gram_dependencies INTERFACE
-    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB OpenMP::OpenMP_C
-    Threads::Threads m)
+    -Wl,--push-state,--no-as-needed,-lopenblas,--pop-state PkgConfig::JANSSON PkgConfig::ZLIB
+    Threads::Threads ${CMAKE_DL_LIBS} m)
 
 set(gram_tests OFF)
 if(GRAM_TESTS STREQUAL "AUTO")

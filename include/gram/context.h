@@ -35,8 +35,8 @@ typedef enum gram_isa { GRAM_ISA_AUTO = 0, GRAM_ISA_PLAIN = 1, GRAM_ISA_AVX2 = 2
 
 typedef struct gram_context_options {
     size_t size;              /* sizeof of this struct, set by gram_context_options_init */
-    int threads;              /* 0: as many as OpenMP would take */
-    size_t memory_budget;     /* bytes that all live objects and scratch may take together; 0: no limit */
+    int threads;              /* 0: one for each processor that the process may use */
+    size_t memory_budget;     /* bytes that all live objects and scratch may take together; 0: what RLIMIT_AS allows */
     uint64_t seed;            /* of all random numbers; default 0 */
     gram_allocator allocator; /* all NULL: gram's own (aligned, huge pages for large arrays) */
     gram_progress_fn progress;
@@ -65,8 +65,13 @@ GRAM_API const char *gram_context_message(const gram_context *context);
 GRAM_API const char *gram_context_advice(const gram_context *context);
 
 /* If the last failure was of one number of a point set (a coordinate that is not finite or outside the kernel's
- * domain): 1, and its row and column, counted from 0. Otherwise 0, and both are -1. */
+ * domain): 1, and its row and column, counted from 0; of a whole row (a prediction that is not finite): 1, and the column is -1.
+ * Otherwise 0, and both are -1. */
 GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64_t *column);
+
+/* Gives such a failure the name that a user knows it by: "FILE: row N, column 'NAME': " in the place of "x[i][j] = ",
+ * "FILE: row N: " for a whole row. `row` counts from 0. Nothing happens to other messages. */
+GRAM_API void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column);
 
 GRAM_API int gram_context_threads(const gram_context *context);
 GRAM_API uint64_t gram_context_seed(const gram_context *context);
@@ -75,10 +80,18 @@ GRAM_API uint64_t gram_context_seed(const gram_context *context);
 GRAM_API size_t gram_context_memory_used(const gram_context *context);
 GRAM_API size_t gram_context_memory_peak(const gram_context *context);
 
-/* A budget for a process that has the machine to itself: 80 % of what is free. Free is the least of MemAvailable, memory.max
- * - memory.current of the process's cgroup (version 2) and of every parent of it, and RLIMIT_AS, less 64 MiB and 40 MiB for
- * each thread (BLAS and the runtime). At least 1 MiB; 0 if nothing is known. The command's default for .memory_budget. */
+/* A budget for a process that has the machine to itself: 80 % of what is free. Free is the least of MemAvailable and what
+ * the process's cgroup and every parent of it leave (version 2: memory.max - memory.current; version 1:
+ * memory.limit_in_bytes - memory.usage_in_bytes), less 64 MiB and 40 MiB for each thread (BLAS and the runtime); and of what
+ * RLIMIT_AS leaves of the address space, less 128 MiB for BLAS in the calling thread and 196 MiB for each further thread
+ * (BLAS's buffer, stack, malloc's reserve). At least 1 MiB; 0 if nothing is known. The command's default for
+ * .memory_budget. */
 GRAM_API size_t gram_system_memory_budget(int threads);
+
+/* Of `wanted` threads, or of one for each processor that the process may use if that is 0, how many a process that has the
+ * machine to itself should take: at most 128, and so many that what they take by the figures above is at most half of what
+ * is free. 0 if RLIMIT_AS leaves no room for BLAS at all. Results do not depend on the number of threads. */
+GRAM_API int gram_system_threads(int wanted);
 
 /* The most that this process held, in bytes (VmHWM). */
 GRAM_API size_t gram_system_memory_peak(void);

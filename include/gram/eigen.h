@@ -1,9 +1,7 @@
 /* Eigenvalues and eigenvectors of a dense symmetric matrix.
  *
  * The matrix is brought to tridiagonal form panel by panel (cancelled and reported between panels), whose eigenvalues
- * take O(n^2) and whose eigenvectors O(n) each. BLAS is single-threaded here: the same bits for any number of threads of
- * the context. With an OpenBLAS that is built on OpenMP that holds for one OMP_NUM_THREADS only, because such a BLAS is
- * single-threaded inside parallel regions alone. */
+ * take O(n^2) and whose eigenvectors O(n) each. BLAS is single-threaded here: the same bits for any number of threads. */
 #ifndef GRAM_EIGEN_H
 #define GRAM_EIGEN_H
 

@@ -13,4 +13,11 @@ __extension__ typedef unsigned __int128 gram_uint128;
 /* The compiler forgets what it knows about a pointer, for a loop that is faster when it is not unrolled. */
 #define GRAM_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
+/* A thread that looks at a number again and again lets the other thread of its core go first. */
+#if defined(__x86_64__)
+#define GRAM_PAUSE() __builtin_ia32_pause()
+#else
+#define GRAM_PAUSE() __asm__ volatile("" ::: "memory")
+#endif
+
 #endif

@@ -1,6 +1,5 @@
 #include "base/context.h"
 
-#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <gram/text.h>
 
 #include "base/sized_struct.h"
+#include "base/system/address_space.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -24,6 +24,16 @@ static gram_status check_options(const gram_context_options *options)
     return GRAM_OK;
 }
 
+/* Data may not take the address space that BLAS will need: OpenBLAS would wait for it without end. Blocks begin on huge
+ * pages, hence a tenth less. */
+static size_t within_address_space(size_t budget, int threads)
+{
+    const size_t space = gram_address_space_for_data(1 + gram_address_space_threads(threads - 1));
+    if (space == (size_t)-1) return budget;
+    const size_t most = space / 10 * 9 > (1 << 20) ? space / 10 * 9 : 1 << 20;
+    return budget == 0 || budget > most ? most : budget;
+}
+
 gram_status gram_context_create(const gram_context_options *options, gram_context **context)
 {
     gram_status status = GRAM_OK;
@@ -37,11 +47,12 @@ gram_status gram_context_create(const gram_context_options *options, gram_contex
     const gram_vecmath *vecmath = gram_vecmath_choose(o.isa);
     if (!vecmath) return GRAM_ERROR_UNSUPPORTED;
 
-    TRY(gram_memory_create(&o.allocator, o.memory_budget, &memory));
+    const int threads = o.threads ? o.threads : gram_system_processors();
+    TRY(gram_memory_create(&o.allocator, within_address_space(o.memory_budget, threads), &memory));
     TRY(gram_memory_take(memory, sizeof **context, (void **)context));
     memset(*context, 0, sizeof **context);
     (*context)->memory = gram_memory_retain(memory);
-    (*context)->threads = o.threads ? o.threads : omp_get_max_threads();
+    (*context)->threads = threads;
     (*context)->seed = o.seed;
     (*context)->progress = o.progress;
     (*context)->progress_user = o.progress_user;
@@ -49,7 +60,12 @@ gram_status gram_context_create(const gram_context_options *options, gram_contex
     (*context)->cancel_user = o.cancel_user;
     (*context)->vecmath = vecmath;
     (*context)->failed_row = (*context)->failed_column = -1;
+    if (threads > 1) TRY(gram_crew_create(memory, threads, &(*context)->crew));
 done:
+    if (status < 0 && *context) {
+        gram_context_destroy(*context);
+        *context = NULL;
+    }
     gram_memory_release(memory);
     return status;
 }
@@ -58,6 +74,7 @@ void gram_context_destroy(gram_context *context)
 {
     if (!context) return;
     gram_memory *memory = context->memory;
+    gram_crew_destroy(memory, context->crew);
     gram_memory_give(memory, context);
     gram_memory_release(memory);
 }
@@ -78,6 +95,25 @@ int gram_context_place(const gram_context *context, int64_t *row, int64_t *colum
     if (row) *row = known ? context->failed_row : -1;
     if (column) *column = known ? context->failed_column : -1;
     return known;
+}
+
+void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column)
+{
+    char message[GRAM_MESSAGE_SIZE], place[64];
+    if (!context || context->failed_row < 0) return;
+    memcpy(message, context->message, sizeof message);
+    if (context->failed_column < 0) {
+        const char *what = strchr(message, ':');
+        (void)snprintf(context->message, sizeof context->message, "%s: row %lld%s", file, (long long)row + 1,
+                       what ? what : "");
+        return;
+    }
+    (void)snprintf(place, sizeof place, "x[%lld][%lld] = ", (long long)context->failed_row,
+                   (long long)context->failed_column);
+    const char *rest = strstr(message, place);
+    (void)snprintf(context->message, sizeof context->message, "%s: row %lld, column '%s': %.*s%s", file,
+                   (long long)row + 1, column, (int)(rest ? rest - message : 0), message,
+                   rest ? rest + strlen(place) : message);
 }
 
 int gram_context_threads(const gram_context *context)

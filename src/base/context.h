@@ -15,6 +15,7 @@
 #include <gram/context.h>
 
 #include "base/compiler.h"
+#include "base/crew.h"
 #include "base/memory.h"
 #include "base/vecmath/vecmath.h"
 
@@ -23,6 +24,8 @@ enum { GRAM_MESSAGE_SIZE = 512 };
 struct gram_context {
     gram_memory *memory;
     int threads;
+    gram_crew *crew;   /* NULL for one thread */
+    int blas_has_room; /* was looked at */
     uint64_t seed;
     gram_progress_fn progress;
     void *progress_user;

@@ -8,7 +8,7 @@
  * passes everything by address and the lengths of texts behind all other arguments.
  *
  * OpenBLAS's threaded versions change bits with the number of threads. So these are called from tasks of a sweep, or
- * between gram_blas_enter and gram_blas_leave (base/sweep.h); where one is not, the header says so. */
+ * between gram_blas_enter and gram_blas_leave (base/sweep.h); tests/house/check_blas sees to it. */
 #ifndef GRAM_BASE_LAPACK_H
 #define GRAM_BASE_LAPACK_H
 

@@ -37,4 +37,7 @@ int gram_size_multiply(int64_t a, int64_t b, int64_t *out);
  * known (system_memory.c). */
 size_t gram_system_memory_free(const char *root);
 
+/* How many processors this process may use (system_memory.c). */
+int gram_system_processors(void);
+
 #endif

@@ -1,23 +1,28 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/sweep.h"
 
-#include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
 /* Callbacks are made at most this often, so that tiny tasks do not pay for them. */
 static const double CALLBACK_SECONDS = 0.05;
 
-typedef struct sweep_state {
+/* Looks at a number this often before sleeping on it, some 5 us. */
+enum { LOOKS = 200 };
+
+typedef struct gram_sweep_state {
     gram_context *context;
     const gram_sweep *sweep;
     int64_t rounds;
     char *scratch;
     size_t scratch_stride;
-    atomic_llong next;
+    atomic_llong next; /* a ticket: round * tasks + task */
     atomic_llong finished;
     atomic_int stop;
-    int64_t failed_task; /* guarded by the critical section below */
+    pthread_mutex_t lock; /* of the failure below, and of those who sleep until a round is over */
+    pthread_cond_t over;
+    int64_t failed_task;
     gram_status status;
     double last_callback;
 } sweep_state;
@@ -29,16 +34,16 @@ static double seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void record_failure(sweep_state *state, int64_t task, gram_status status)
+static void record_failure(sweep_state *state, int64_t ticket, gram_status status)
 {
-#pragma omp critical(gram_sweep_failure)
-    {
-        if (state->failed_task < 0 || task < state->failed_task) {
-            state->failed_task = task;
-            state->status = status;
-        }
+    pthread_mutex_lock(&state->lock);
+    if (state->failed_task < 0 || ticket < state->failed_task) {
+        state->failed_task = ticket;
+        state->status = status;
     }
     atomic_store(&state->stop, 1);
+    pthread_cond_broadcast(&state->over);
+    pthread_mutex_unlock(&state->lock);
 }
 
 static void call_back(sweep_state *state)
@@ -57,29 +62,53 @@ static void call_back(sweep_state *state)
         record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
 }
 
-static void work_round(sweep_state *state, int thread, gram_worker *worker)
+static void finish(sweep_state *state)
 {
+    const int64_t finished = atomic_fetch_add(&state->finished, 1) + 1;
+    if (state->rounds == 1 || finished % state->sweep->tasks != 0) return;
+    pthread_mutex_lock(&state->lock);
+    pthread_cond_broadcast(&state->over);
+    pthread_mutex_unlock(&state->lock);
+}
+
+/* Until `count` tasks are finished; 0 if the sweep stops before. */
+static int wait_until(sweep_state *state, int64_t count)
+{
+    for (int i = 0; i < LOOKS && atomic_load(&state->finished) < count; i++) GRAM_PAUSE();
+    if (atomic_load(&state->finished) < count) {
+        pthread_mutex_lock(&state->lock);
+        while (atomic_load(&state->finished) < count && !atomic_load(&state->stop))
+            pthread_cond_wait(&state->over, &state->lock);
+        pthread_mutex_unlock(&state->lock);
+    }
+    return !atomic_load(&state->stop);
+}
+
+/* Tickets are taken in order, so whoever waits for a round waits for tasks that are being run. */
+static void work(void *argument, int member)
+{
+    sweep_state *state = argument;
     const gram_sweep *sweep = state->sweep;
+    gram_worker worker = {.scratch = state->scratch ? state->scratch + (size_t)member * state->scratch_stride : NULL,
+                          .member = member,
+                          .state = state};
     while (!atomic_load_explicit(&state->stop, memory_order_relaxed)) {
-        worker->task = atomic_fetch_add(&state->next, 1);
-        if (worker->task >= sweep->tasks) break;
-        const gram_status status = sweep->run(sweep->argument, worker);
-        if (status < 0) record_failure(state, worker->round * sweep->tasks + worker->task, status);
-        atomic_fetch_add(&state->finished, 1);
-        if (thread == 0) call_back(state);
+        const int64_t ticket = atomic_fetch_add(&state->next, 1);
+        if (ticket >= sweep->tasks * state->rounds) break;
+        worker.round = ticket / sweep->tasks;
+        worker.task = ticket % sweep->tasks;
+        if (worker.round > 0 && !wait_until(state, worker.round * sweep->tasks)) break;
+        const gram_status status = sweep->run(sweep->argument, &worker);
+        if (status < 0) record_failure(state, ticket, status);
+        finish(state);
+        if (member == 0) call_back(state);
     }
 }
 
-static void work(sweep_state *state, int thread)
+int gram_worker_stopped(const gram_worker *worker)
 {
-    gram_worker worker = {.scratch = state->scratch ? state->scratch + (size_t)thread * state->scratch_stride : NULL};
-    omp_set_num_threads(1); /* for this region only: OpenBLAS on OpenMP would use more threads in a team of one */
-    for (worker.round = 0; worker.round < state->rounds; worker.round++) {
-        work_round(state, thread, &worker);
-#pragma omp barrier
-        if (thread == 0) atomic_store(&state->next, 0);
-#pragma omp barrier
-    }
+    if (worker->member == 0) call_back(worker->state);
+    return atomic_load_explicit(&worker->state->stop, memory_order_relaxed);
 }
 
 gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
@@ -88,6 +117,8 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
     sweep_state state = {.context = context,
                          .sweep = sweep,
                          .rounds = sweep->rounds > 0 ? sweep->rounds : 1,
+                         .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .over = PTHREAD_COND_INITIALIZER,
                          .failed_task = -1,
                          .last_callback = seconds()};
     atomic_init(&state.next, 0);
@@ -97,12 +128,12 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
     if (threads > sweep->tasks) threads = (int)sweep->tasks;
     if (threads < 1) threads = 1;
     state.scratch_stride = (sweep->scratch_bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
+    TRY(gram_blas_has_room(context, sweep->what));
     TRY(gram_take(context, sweep->what, threads, state.scratch_stride, (void **)&state.scratch));
 
-    gram_blas_enter();
-#pragma omp parallel num_threads(threads)
-    work(&state, omp_get_thread_num());
-    gram_blas_leave();
+    const int blas = gram_blas_enter();
+    gram_crew_run(context->crew, threads, work, &state);
+    gram_blas_leave(blas);
 
     status = state.status;
     if (status == GRAM_ERROR_CANCELLED) (void)gram_fail(context, status, "%s: cancelled", sweep->what);

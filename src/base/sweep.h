@@ -13,6 +13,8 @@ typedef struct gram_worker {
     int64_t round; /* 0 .. rounds-1 */
     int64_t task;  /* 0 .. tasks-1 */
     void *scratch; /* scratch_bytes of this thread's own, 64-byte aligned, left as the last task left it */
+    int member;    /* 0 in the calling thread */
+    struct gram_sweep_state *state;
 } gram_worker;
 
 typedef gram_status (*gram_task_fn)(void *argument, const gram_worker *worker);
@@ -31,6 +33,10 @@ typedef struct gram_sweep {
 /* Runs all tasks. Returns the failure of the lowest-numbered task that failed, GRAM_ERROR_CANCELLED if the caller's
  * cancel callback asked for it. Callbacks are called in the calling thread only, between its tasks. */
 gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep);
+
+/* For tasks that take long: whether the sweep stops, for a failure or because the caller cancelled it. Then a task returns
+ * GRAM_OK, whatever it has done. In the calling thread this makes the callbacks, at most as often as between tasks. */
+int gram_worker_stopped(const gram_worker *worker);
 
 /* Flags by which tasks of one sweep wait for each other where rounds would leave threads idle.
  *
@@ -52,8 +58,16 @@ int gram_flag_wait(gram_flags *flags, int64_t number);
 /* A task that fails must say so, or others would wait for ever. */
 void gram_flags_break(gram_flags *flags);
 
-/* Keep BLAS single-threaded between these two, counted over the whole process. */
-void gram_blas_enter(void);
-void gram_blas_leave(void);
+/* Keep BLAS single-threaded between these two; the second takes what the first returned. Every call of BLAS and LAPACK
+ * is made in a task or between them: more threads would change bits, and a child of fork could wait for them for ever. */
+int gram_blas_enter(void);
+void gram_blas_leave(int before);
+
+/* For the life of the calling thread, which does nothing but tasks. */
+void gram_blas_serial_thread(void);
+
+/* GRAM_ERROR_MEMORY where RLIMIT_AS leaves no room for the buffer that BLAS needs: it would try to map it for ever. Looked
+ * at once for a context. */
+gram_status gram_blas_has_room(gram_context *context, const char *what);
 
 #endif

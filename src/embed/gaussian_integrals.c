@@ -139,7 +139,7 @@ static void add_traces(integral *in, int degree, double *g)
     double *first = in->factor, *power = in->matrix, *next = in->work;
     fill_covariance(&in->p, d, first);
     for (int64_t at = 0; at < d * d; at++) power[at] = at % (d + 1) == 0;
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     for (int k = 1; 2 * k <= degree; k++) { /* power = (power S_2) S_1 */
         double *second = next;
         for (int64_t r = 0; r < d; r++) {
@@ -153,7 +153,7 @@ static void add_traces(integral *in, int degree, double *g)
                     0, power, (int)d);
         for (int64_t l = 0; l < d; l++) g[2 * k] += power[l * d + l] / (2 * k);
     }
-    gram_blas_leave();
+    gram_blas_leave(blas);
 }
 
 /* moments[k] = E (X'Y)^k, X of p, Y of q */

@@ -76,8 +76,12 @@ gram_status gram_learning_take(gram_learning *learning, int64_t count, size_t si
     return status;
 }
 
+/* A fit keeps its budget, so it takes no more than what is left of that. */
 void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes, double seconds, const char *reason)
 {
+    const size_t budget = gram_memory_budget(learning->context->memory);
+    const size_t used = gram_memory_used(learning->context->memory), left = budget > used ? budget - used : 0;
+    if (budget > 0 && bytes > left) bytes = left;
     const gram_learn_plan plan = {
         words, reason, learning->n, learning->data->d, bytes, seconds, learning->tuning != GRAM_TUNING_NONE};
     if (learning->tell) learning->tell(learning->tell_user, &plan);
@@ -116,6 +120,14 @@ double gram_learning_noise(const gram_learning *learning, const gram_ridge_setti
 {
     if (!isnan(ridge->lambda)) return ridge->lambda * (double)learning->n;
     return isnan(ridge->noise) ? ridge->alpha : ridge->noise;
+}
+
+gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge)
+{
+    const char *name = ridge->lambda == 0 ? "lambda" : ridge->noise == 0 ? "noise" : ridge->alpha == 0 ? "alpha" : NULL;
+    if (!name) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here.",
+                              "--%s '0' is not allowed", name);
 }
 
 int gram_learning_ard(const gram_learning *learning)

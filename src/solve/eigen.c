@@ -24,7 +24,9 @@ static gram_status find_values(gram_context *context, const gram_tridiagonal *t,
 {
     gram_status status = GRAM_OK;
     int info = 0;
+    const int blas = gram_blas_enter();
     dsterf_(&t->n, t->d, t->e, &info);
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL, "eigen_symmetric: %d eigenvalues did not converge", info);
     for (int64_t j = 0; j < count; j++) values[j] = t->d[t->n - 1 - first - j];
 done:
@@ -44,6 +46,7 @@ static void fix_sign(int64_t n, double *vector)
 /* From the smallest up, as LAPACK gives them, to from the largest down. */
 static void reverse(int64_t n, int64_t count, double *values, double *vectors, int64_t ldv)
 {
+    const int blas = gram_blas_enter();
     for (int64_t j = 0; j < count / 2; j++) {
         const int64_t other = count - 1 - j;
         const double value = values[j];
@@ -51,6 +54,7 @@ static void reverse(int64_t n, int64_t count, double *values, double *vectors, i
         values[other] = value;
         cblas_dswap((int)n, vectors + j * ldv, 1, vectors + other * ldv, 1);
     }
+    gram_blas_leave(blas);
 }
 
 static gram_status find_vectors(gram_context *context, const gram_tridiagonal *t, int64_t first, int64_t count,
@@ -66,10 +70,10 @@ static gram_status find_vectors(gram_context *context, const gram_tridiagonal *t
     TRY(gram_take(context, "eigen_symmetric: work", lwork, sizeof(double), (void **)&work));
     TRY(gram_take(context, "eigen_symmetric: work", liwork, sizeof(int), (void **)&iwork));
     TRY(gram_take(context, "eigen_symmetric: work", 2 * count, sizeof(int), (void **)&support));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dstemr_("V", "I", &n, t->d, t->e, &none, &none, &il, &iu, &found, all, vectors, &ldz, &wanted, support,
             &try_accurate, work, &lwork, iwork, &liwork, &info, 1, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0 || found != wanted, context, GRAM_ERROR_NUMERICAL,
             "eigen_symmetric: %d of %d eigenvectors were found (%d)", found, wanted, info);
     TRY(gram_tridiagonal_multiply(context, t, 0, count, vectors, ldv));

@@ -351,9 +351,9 @@ static void solve_constants(work *w)
             w->db[a] += row[0] + p->alpha[i * m + a] / p->c;
             for (int64_t b = 0; b < m; b++) w->system[a * m + b] += row[1 + b];
         }
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dposv_("U", &size, &one, w->system, &size, w->db, &size, &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     if (info) memset(w->db, 0, (size_t)m * sizeof(double));
 }
 

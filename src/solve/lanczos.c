@@ -257,7 +257,8 @@ gram_status gram_lanczos_run(gram_context *context, gram_lanczos *run)
     TRY(gram_take(context, "conjugate gradients", s.columns, sizeof *s.column, (void **)&s.column));
     TRY(gram_take(context, "conjugate gradients", s.columns, sizeof(double), (void **)&s.sums));
     TRY(gram_take(context, "conjugate gradients", 2 * coefficients, sizeof(double), (void **)&s.alpha));
-    s.p = s.z + size, s.q = s.p + size, s.beta = s.alpha + coefficients;
+    s.p = s.z + size, s.q = s.p + size;
+    if (s.alpha) s.beta = s.alpha + coefficients; /* without probes there are none */
     TRY(solved = solve(&s));
     TRY(integrate(&s));
     status = solved;

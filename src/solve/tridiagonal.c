@@ -57,9 +57,9 @@ gram_status gram_tridiagonal_reduce(gram_context *context, const char *what, gra
         .what = what, .tasks = 1, .rounds = panels, .run = reduce_panel, .argument = &r, .share_after = 0.99};
     TRY(gram_take(context, "tridiagonal form", numbers, sizeof(double), (void **)&r.w));
     if (panels > 0) TRY(gram_sweep_run(context, &sweep));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dsytd2_("U", &rest, t->a, &t->lda, t->d, t->e, t->tau, &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dsytd2 gave %d", info);
 done:
     gram_give(context, r.w);
@@ -74,10 +74,10 @@ gram_status gram_tridiagonal_multiply(gram_context *context, const gram_tridiago
     int info = 0;
     double *work = NULL;
     TRY(gram_take(context, "tridiagonal form: work", lwork, sizeof(double), (void **)&work));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dormtr_("L", "U", transposed ? "T" : "N", &n, &columns, t->a, &t->lda, t->tau, v, &ldc, work, &lwork, &info, 1, 1,
             1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dormtr gave %d", info);
 done:
     gram_give(context, work);
@@ -91,9 +91,9 @@ gram_status gram_tridiagonal_form(gram_context *context, gram_tridiagonal *t)
     int info = 0;
     double *work = NULL;
     TRY(gram_take(context, "tridiagonal form: work", lwork, sizeof(double), (void **)&work));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dorgtr_("U", &n, t->a, &t->lda, t->tau, work, &lwork, &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_INTERNAL, "tridiagonal form: dorgtr gave %d", info);
 done:
     gram_give(context, work);

@@ -45,12 +45,23 @@ static void fill_strip(const filling *job, void *scratch, int64_t row_panel, int
     }
 }
 
-static gram_status fill_panel(void *argument, const gram_worker *worker)
+/* A task is a panel of rows against some panels of columns. Not against all of them: its mirror image would touch every page
+ * of every matrix, and fresh memory of gigabytes takes seconds, in which nobody could stop the work. */
+enum { COLUMN_PANELS = 8 };
+
+static int64_t tasks_of(int64_t panel)
+{
+    return panel / COLUMN_PANELS + 1;
+}
+
+static gram_status fill_task(void *argument, const gram_worker *worker)
 {
     const filling *job = argument;
-    const int64_t panel = gram_engine_row_panels(job->engine) - 1 - worker->task; /* the longest first */
+    int64_t panel = gram_engine_row_panels(job->engine) - 1, part = worker->task;
+    for (; part >= tasks_of(panel); panel--) part -= tasks_of(panel); /* the longest first */
+    const int64_t end = least((part + 1) * COLUMN_PANELS, panel + 1);
     gram_engine_begin(job->engine, worker->scratch);
-    for (int64_t column = 0; column <= panel; column++)
+    for (int64_t column = part * COLUMN_PANELS; column < end; column++)
         for (int row = 0; row < GRAM_PANEL && panel * GRAM_PANEL + row < job->engine->n; row += GRAM_STRIP)
             fill_strip(job, worker->scratch, panel, row, column);
     return GRAM_OK;
@@ -67,10 +78,12 @@ gram_status gram_family_fill(gram_context *context, const gram_family *family)
                                          .always_double = 1};
     TRY(gram_engine_create(context, &request, &engine));
     const filling job = {family, engine};
+    int64_t tasks = 0;
+    for (int64_t panel = 0; panel < gram_engine_row_panels(engine); panel++) tasks += tasks_of(panel);
     const gram_sweep sweep = {.what = "gram matrices",
-                              .tasks = gram_engine_row_panels(engine),
+                              .tasks = tasks,
                               .scratch_bytes = gram_engine_scratch(engine),
-                              .run = fill_panel,
+                              .run = fill_task,
                               .argument = (void *)(uintptr_t)&job,
                               .share_before = family->share_before,
                               .share_after = family->share_after};

@@ -37,6 +37,7 @@
 #include <gram/matrix.h>
 #include <gram/text.h>
 
+#include "base/sweep.h"
 #include "solve/cholesky/cholesky.h"
 #include "tune/ridge_criterion_work.h"
 
@@ -196,11 +197,13 @@ double gram_criterion_noise_slope(const gram_criterion_work *k, const double *de
 {
     const int64_t n = k->n;
     double sum = 0;
+    const int blas = gram_blas_enter();
     for (int64_t i = 0; i < n; i++) {
         double entry = dense ? dense[i * n + i] : thin_entry(k, i);
         if (!dense && with_p) entry += cblas_ddot((int)n, k->p + i * n, 1, k->p + i * n, 1);
         sum += entry / k->sample->weights[i];
     }
+    gram_blas_leave(blas);
     return sum;
 }
 

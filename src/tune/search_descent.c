@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/lapack.h"
+#include "base/sweep.h"
 #include "solve/minimise.h"
 #include "tune/gradient_search.h"
 
@@ -202,7 +203,9 @@ static int invert_absolute(int64_t count, double *hessian, double least, double 
     const int n = (int)count, room = 4 * n;
     int info = 0;
     double *values = work + room;
+    const int blas = gram_blas_enter();
     dsyev_("V", "U", &n, hessian, &n, values, work, &room, &info, 1, 1);
+    gram_blas_leave(blas);
     if (info != 0) return 0;
     memset(inverse, 0, (size_t)(count * count) * sizeof *inverse);
     for (int64_t k = 0; k < count; k++) {

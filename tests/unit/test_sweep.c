@@ -1,10 +1,13 @@
 /* The parallel sweep, with one thread and with several. */
-#define _POSIX_C_SOURCE 200809L
-#include <omp.h>
+#define _GNU_SOURCE
+#include <cblas.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/sweep.h"
 #include "support.h"
@@ -307,27 +310,218 @@ static void test_flags(void **state)
     }
 }
 
-/* OpenMP would use one thread only for whatever starts inside a task, in a team of one too, and as before after it. */
-static gram_status openmp_task(void *argument, const gram_worker *worker)
+/* BLAS uses one thread in tasks, in a sweep of one thread too, and as many as before after it. */
+int openblas_get_parallel(void);
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int threads);
+
+static int blas_threads(void)
+{
+    int (*omp_get)(void);
+    void *found = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    if (openblas_get_parallel() == 1) return openblas_get_num_threads();
+    assert_non_null(found);
+    memcpy(&omp_get, &found, sizeof found);
+    return omp_get();
+}
+
+static gram_status blas_task(void *argument, const gram_worker *worker)
 {
     (void)worker;
-    if (omp_get_max_threads() != 1) atomic_fetch_add((atomic_int *)argument, 1);
+    if (blas_threads() != 1) atomic_fetch_add((atomic_int *)argument, 1);
     return GRAM_OK;
 }
 
 static void test_serial_inside(void **state)
 {
     (void)state;
-    omp_set_num_threads(3);
+    if (openblas_get_parallel() == 0) skip();
+    openblas_set_num_threads(3);
     for (int threads = 1; threads <= MOST_THREADS; threads++) {
         gram_context *context = make_context(threads);
         atomic_int faults = 0;
-        const gram_sweep sweep = {.what = "serial", .tasks = 8, .run = openmp_task, .argument = &faults};
+        const gram_sweep sweep = {.what = "serial", .tasks = 8, .run = blas_task, .argument = &faults};
         assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
         assert_int_equal(faults, 0);
-        assert_int_equal(omp_get_max_threads(), 3);
+        assert_int_equal(blas_threads(), 3);
+        const int outer = gram_blas_enter(), inner = gram_blas_enter();
+        assert_int_equal(blas_threads(), 1);
+        gram_blas_leave(inner);
+        assert_int_equal(blas_threads(), 1);
+        gram_blas_leave(outer);
+        assert_int_equal(blas_threads(), 3);
         gram_context_destroy(context);
     }
+}
+
+/* Rounds: a task finds what all tasks of the round before it left. */
+enum { ROUNDS = 30, PLACES = 7 };
+
+typedef struct rounds_test {
+    int64_t value[2][PLACES];
+    int64_t failing; /* this round's task 3 fails; -1: none */
+    atomic_int faults, late;
+} rounds_test;
+
+static gram_status round_task(void *argument, const gram_worker *worker)
+{
+    rounds_test *test = argument;
+    if (test->failing >= 0 && worker->round > test->failing) atomic_fetch_add(&test->late, 1);
+    if (worker->round == test->failing && worker->task == 3) return GRAM_ERROR_DATA;
+    const int64_t *before = test->value[worker->round % 2];
+    int64_t sum = 0;
+    for (int i = 0; i < PLACES; i++) sum += before[i];
+    if (sum != PLACES * worker->round && test->failing < 0) atomic_fetch_add(&test->faults, 1);
+    sleep_ms(worker->task == worker->round % PLACES);
+    test->value[(worker->round + 1) % 2][worker->task] = worker->round + 1;
+    return GRAM_OK;
+}
+
+static void test_rounds(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        gram_context *context = make_context(threads);
+        for (int run = 0; run < 2; run++) {
+            rounds_test test = {.failing = run ? 5 : -1};
+            const gram_sweep sweep = {
+                .what = "rounds", .tasks = PLACES, .rounds = ROUNDS, .run = round_task, .argument = &test};
+            assert_int_equal(gram_sweep_run(context, &sweep), run ? GRAM_ERROR_DATA : GRAM_OK);
+            assert_int_equal(test.faults, 0);
+            assert_int_equal(test.late, 0);
+        }
+        gram_context_destroy(context);
+    }
+}
+
+/* A task's sweep over the context of its own sweep runs in its thread. */
+static gram_status own_context_task(void *argument, const gram_worker *worker)
+{
+    void **both = argument;
+    const gram_sweep sweep = {.what = "inner", .tasks = 11, .run = inner_task, .argument = both[1]};
+    (void)worker;
+    return gram_sweep_run(both[0], &sweep);
+}
+
+static void test_nested(void **state)
+{
+    (void)state;
+    gram_context *context = make_context(3);
+    atomic_llong sum = 0;
+    void *both[] = {context, &sum};
+    const gram_sweep sweep = {.what = "outer", .tasks = 7, .run = own_context_task, .argument = both};
+    assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
+    assert_int_equal(sum, 7 * 55);
+    gram_context_destroy(context);
+}
+
+/* ---- fork ---- */
+
+typedef struct product_test {
+    const double *a;
+    double *out;
+} product_test;
+
+enum { SIDE = 96 };
+
+/* Large enough for BLAS to take a buffer, and threads if it may. */
+static gram_status product_task(void *argument, const gram_worker *worker)
+{
+    const product_test *test = argument;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, SIDE, SIDE, SIDE, 1, test->a, SIDE, test->a, SIDE, 0,
+                test->out + worker->task * SIDE * SIDE, SIDE);
+    return GRAM_OK;
+}
+
+static int products_are_right(gram_context *context)
+{
+    static double a[SIDE * SIDE], out[6 * SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++) a[i] = (i * 7919) % 13;
+    memset(out, 0, sizeof out);
+    product_test test = {a, out};
+    const gram_sweep sweep = {.what = "products", .tasks = 6, .run = product_task, .argument = &test};
+    if (gram_sweep_run(context, &sweep) != GRAM_OK) return 0;
+    for (int t = 0; t < 6; t++) {
+        double sum = 0;
+        for (int l = 0; l < SIDE; l++) sum += a[SIDE + l] * a[2 * SIDE + l];
+        if (out[(t * SIDE + 1) * SIDE + 2] != sum) return 0;
+    }
+    return 1;
+}
+
+/* In a child, a context that swept before the fork and a new one; the child is ended if it hangs. */
+static void test_fork(void **state)
+{
+    (void)state;
+    gram_context *context = make_context(3);
+    for (int round = 0; round < 5; round++) {
+        assert_true(products_are_right(context));
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(60);
+            gram_context *fresh = make_context(2);
+            const int good = products_are_right(context) && products_are_right(fresh) && products_are_right(context);
+            gram_context_destroy(fresh);
+            gram_context_destroy(context);
+            _exit(good ? 0 : 1);
+        }
+        int ended = 0;
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_int_equal(ended, 0);
+    }
+    assert_true(products_are_right(context));
+    gram_context_destroy(context);
+}
+
+/* A child that destroys its parent's context without using it. */
+static void test_fork_destroys(void **state)
+{
+    (void)state;
+    gram_context *context = make_context(3);
+    assert_true(products_are_right(context));
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        gram_context_destroy(context);
+        _exit(0);
+    }
+    int ended = 0;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    gram_context_destroy(context);
+}
+
+/* ---- stacks ---- */
+
+static gram_status deep_task(void *argument, const gram_worker *worker)
+{
+    volatile char room[512 << 10];
+    memset((char *)room, (int)worker->task, sizeof room);
+    sleep_ms(1);
+    atomic_fetch_add((atomic_int *)argument, room[sizeof room - 1] == (char)worker->task);
+    return GRAM_OK;
+}
+
+/* The threads' stacks are of their own size, whatever the process's default is (RLIMIT_STACK at its start). */
+static void test_stacks(void **state)
+{
+    (void)state;
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    assert_int_equal(pthread_getattr_default_np(&attributes), 0);
+    assert_int_equal(pthread_attr_getstacksize(&attributes, &stack), 0);
+    pthread_attr_setstacksize(&attributes, 128 << 10);
+    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
+    gram_context *context = make_context(4);
+    atomic_int right = 0;
+    const gram_sweep sweep = {.what = "deep", .tasks = 40, .run = deep_task, .argument = &right};
+    assert_int_equal(gram_sweep_run(context, &sweep), GRAM_OK);
+    assert_int_equal(right, 40);
+    gram_context_destroy(context);
+    pthread_attr_setstacksize(&attributes, stack);
+    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
+    pthread_attr_destroy(&attributes);
 }
 
 int main(void)
@@ -342,6 +536,11 @@ int main(void)
         cmocka_unit_test(test_no_room_for_scratch),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_serial_inside),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_fork_destroys),
+        cmocka_unit_test(test_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
-#include <omp.h>
+#define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +12,18 @@
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t caught_signal;
 
+/* A first signal stops the work where it looks for one, and takes back what is half done. A second one means that it does
+ * not: then the process ends in a second, whatever it is doing. (Not at once: `timeout` sends its signal twice.) */
 static void on_signal(int number)
 {
+    if (caught_signal) (void)alarm(1);
     caught_signal = number;
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(128 + (int)caught_signal);
 }
 
 /* Without SA_RESTART: a read that waits for standard input ends, too. */
@@ -23,13 +31,16 @@ void cli_catch_signals(void)
 {
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
+    action.sa_handler = on_alarm;
+    (void)sigaction(SIGALRM, &action, NULL);
     action.sa_handler = on_signal;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
         (void)sigaction(SIGHUP, &action, NULL);
-    action.sa_handler = SIG_IGN; /* writing then fails with EPIPE */
+    action.sa_handler = SIG_IGN; /* writing then fails, with EPIPE or EFBIG */
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 static int is_cancelled(void *user)
@@ -64,6 +75,28 @@ int cli_fail(int code, const char *help, const char *format, ...)
 int cli_no_memory(void)
 {
     return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_MEMORY), "the system has no memory left");
+}
+
+int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
+                const char *help)
+{
+    enum { MOST = 32 };
+    const char *names[MOST] = {"help"}, *near = NULL;
+    if (name[0] == '-') return cli_fail(CLI_WRONG_USE, help, "%sno option '%s'", before, name);
+    for (size_t i = 0; i < count && i + 1 < MOST; i++) names[i + 1] = rows[i].name;
+    const size_t first = before[0] ? 1 : 0; /* `help` is a verb, but no test */
+    near = gram_suggest(name, names + first, count + 1 - first);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "%sno %s '%s', did you mean '%s'?", before, what, name, near);
+    return cli_fail(CLI_WRONG_USE, help, "%sno %s '%s'", before, what, name);
+}
+
+void cli_add_verbs(gram_string *text, const cli_verb *rows, size_t count, size_t column)
+{
+    for (size_t i = 0; i < count; i++) {
+        gram_string_add(text, "  %s", rows[i].name);
+        gram_string_pad(text, column);
+        gram_string_add(text, "%s\n", rows[i].summary);
+    }
 }
 
 typedef struct status_row {
@@ -137,6 +170,33 @@ static void on_progress(void *user, const char *what, double share)
 
 /* ---- the session ---- */
 
+/* A positive number at the beginning of a variable of the environment, else 0. */
+static int threads_in(const char *variable)
+{
+    const char *text = getenv(variable);
+    const long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 && number <= CLI_MOST_THREADS ? (int)number : 0;
+}
+
+int cli_threads(int wanted)
+{
+    if (!wanted) wanted = threads_in(getenv("GRAM_THREADS") ? "GRAM_THREADS" : "OMP_NUM_THREADS");
+    return gram_system_threads(wanted);
+}
+
+/* 0 after a message. */
+static int choose_threads(const cli_common *common)
+{
+    const int wanted = (int)common->threads, threads = cli_threads(wanted);
+    if (threads == 0)
+        (void)cli_fail(CLI_OVER_LIMIT, "Raise the limit, or remove it.",
+                       "the limit of address space (ulimit -v) leaves no room for BLAS, which takes 128 MiB");
+    else if (threads < wanted && !common->quiet)
+        (void)fprintf(stderr, "gram: --threads %d: %d %s used, there is no room for more\n", wanted, threads,
+                      threads == 1 ? "is" : "are");
+    return threads;
+}
+
 int cli_session_begin(cli_session *session, const cli_common *common)
 {
     gram_context_options options;
@@ -144,10 +204,10 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     session->common = common;
     session->started = now();
     gram_context_options_init(&options, sizeof options);
-    options.threads = (int)common->threads;
+    options.threads = choose_threads(common);
+    if (options.threads == 0) return CLI_OVER_LIMIT;
     options.seed = common->seed;
-    const int threads = common->threads > 0 ? (int)common->threads : omp_get_max_threads();
-    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(threads);
+    session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(options.threads);
     options.memory_budget = session->budget;
     options.cancel = is_cancelled;
     if (!common->quiet && isatty(STDERR_FILENO)) options.progress = on_progress;

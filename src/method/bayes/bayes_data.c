@@ -59,9 +59,9 @@ static gram_status reduce(gram_context *context, block *b)
 {
     const int rows = (int)b->used, columns = (int)b->width, stride = (int)b->rows, size = (int)b->work_size;
     int info = 0;
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dgeqrf_(&rows, &columns, b->numbers, &stride, b->tau, b->work, &size, &info);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     if (info != 0) return block_fail(context, "dgeqrf", info);
     for (int64_t j = 0; j < b->width; j++)
         for (int64_t i = j + 1; i < b->rows; i++) b->numbers[j * b->rows + i] = 0;
@@ -145,16 +145,18 @@ static gram_status decompose(gram_context *context, const block *b, gram_bayes_d
     TRY(gram_take(context, "bayes_fit", 8 * d, sizeof(int), (void **)&integers));
     for (int64_t j = 0; j < d; j++) memcpy(r + j * d, b->numbers + j * b->rows, (size_t)d * sizeof *r);
     /* by columns V' is what V is by rows */
+    const int asked = gram_blas_enter();
     dgesdd_("A", &order, &order, r, &order, data->values, u, &order, data->vectors, &order, &best, &size, integers,
             &info, 1);
+    gram_blas_leave(asked);
     FAIL_IF(!(best < INT_MAX), context, GRAM_ERROR_OVERFLOW, "bayes_fit: d = %lld is more than LAPACK can address",
             (long long)d);
     size = (int)best;
     TRY(gram_take(context, "bayes_fit", size, sizeof(double), (void **)&work));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dgesdd_("A", &order, &order, r, &order, data->values, u, &order, data->vectors, &order, work, &size, integers,
             &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     if (info != 0) {
         status = block_fail(context, "dgesdd", info);
         goto done;

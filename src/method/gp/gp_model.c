@@ -403,10 +403,16 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_number_format(noise, number));
 }
 
+static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
+                                        {"precision", "f64 mixed"},
+                                        {"mean", "zero constant linear flat"},
+                                        {NULL, NULL}};
+
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
     .variant = "the likelihood gaussian",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .process = 1,

@@ -66,9 +66,9 @@ static gram_status leave_out(gram_context *context, folds *f, const int64_t *mem
     TRY(fill_block(context, f, members, count));
     for (int64_t j = 0; j < count; j++)
         for (int64_t o = 0; o < p->m; o++) f->right[o * count + j] = f->a[members[j] * p->m + o];
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dposv_("U", &size, &outputs, f->block, &size, f->right, &size, &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL,
             "krr_fold_residuals: a fold of %lld rows is singular; a larger lambda helps", (long long)count);
     for (int64_t j = 0; j < count; j++) {

@@ -74,9 +74,9 @@ static gram_status factor_landmarks(gram_context *context, landmarks *l, gram_so
         FAIL_IF(jitter > MOST_JITTER * mean, context, GRAM_ERROR_NUMERICAL,
                 "krr_fit: the Gram matrix of %d landmarks is not positive definite with a jitter of %g", p, jitter);
         for (int64_t i = 0; i < p; i++) l->factor[i * p + i] += jitter;
-        gram_blas_enter();
+        const int blas = gram_blas_enter();
         dpotrf_("U", &p, l->factor, &p, &info, 1); /* the row-major lower triangle */
-        gram_blas_leave();
+        gram_blas_leave(blas);
         if (info != 0) jitter = jitter == 0 ? LEAST_JITTER * mean : 10 * jitter;
     }
     s->jitter = jitter;
@@ -204,7 +204,7 @@ static gram_status solve(gram_context *context, landmarks *l, gram_solution *s)
         at[i * width + i] += ridge;
         for (int64_t o = 0; o < m; o++) s->a[i * m + o] = at[(p + 1 + o) * width + i];
     }
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dpotrf_("U", &size, at, &lda, &info, 1);
     if (info == 0) {
         for (int transposed = 0; transposed < 2; transposed++)
@@ -214,7 +214,7 @@ static gram_status solve(gram_context *context, landmarks *l, gram_solution *s)
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, size, (int)m, 1, l->factor, size,
                     s->a, (int)m);
     }
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL,
             "krr_fit: the normal equations of %lld landmarks are singular; a larger lambda helps", (long long)p);
 done:

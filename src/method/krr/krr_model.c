@@ -317,10 +317,14 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_kept_number(model, "intercept", 0) != 0 ? ", which has no intercept" : "");
 }
 
+static const gram_kept_words WORDS[] = {
+    {"solver", "exact cg nystrom inducing"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
+
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
     .variant = "the loss squared",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

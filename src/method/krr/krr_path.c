@@ -144,6 +144,7 @@ static void solve_all(path *h, double *constants, double *quadratic, double *roo
     const int64_t n = p->n, m = p->m;
     double *v = h->solved + m * n;
     for (int64_t o = 0; o <= m; o++) solve_one(h, h->rotated + o * n, h->solved + o * n);
+    const int blas = gram_blas_enter();
     h->dot = cblas_ddot((int)n, h->rotated + m * n, 1, v, 1);
     for (int64_t o = 0; o < m; o++) {
         double *u = h->solved + o * n;
@@ -151,9 +152,8 @@ static void solve_all(path *h, double *constants, double *quadratic, double *roo
         cblas_daxpy((int)n, -constants[o], v, 1, u, 1);
         quadratic[o] = cblas_ddot((int)n, h->rotated + o * n, 1, u, 1);
     }
-    gram_blas_enter();
     for (int64_t o = 0; o <= m; o++) rotate_back(h, h->solved + o * n, room);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 }
 
 static double log_determinant(const path *h)

@@ -143,10 +143,10 @@ static gram_status by_pivots(gram_pca_work *work, const gram_pivoted *p)
     TRY(gram_take(work->context, "pca_fit: pivots", rank * rank, sizeof *l, (void **)&l));
     TRY(take_pivots(work, p, l));
     TRY(solve(work, (gram_tall){p->n, rank, p->room, p->f}, work->coefficients));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)rank, (int)count, 1, l, (int)rank,
                 work->coefficients, (int)count);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 done:
     gram_give(work->context, l);
     return status;

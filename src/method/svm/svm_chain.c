@@ -230,6 +230,7 @@ static void solve_core(const chain *job, gram_smo *s)
     dense matrix = {own->k, gram_smo_active(s, MARGIN, own->members)};
     gram_smo sub = {.n = matrix.ld,
                     .count = matrix.ld,
+                    .alone = s->alone,
                     .c = own->c,
                     .lower = own->lower,
                     .upper = own->upper,
@@ -239,7 +240,8 @@ static void solve_core(const chain *job, gram_smo *s)
                     .tolerance = s->tolerance,
                     .most = s->most - s->steps,
                     .enough = enough_of(job->t, matrix.ld),
-                    .margin = MARGIN};
+                    .margin = MARGIN,
+                    .worker = s->worker};
     copy_core(job, s, &sub);
     gram_smo_prepare(&sub, job->t->loops, WIDTH, own->scratch);
     (void)gram_smo_solve(&sub);
@@ -310,6 +312,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
     job.width = task / t->outputs / t->folds;
     start_chain(&job, worker->scratch);
     gram_smo *s = &job.problem.smo;
+    s->worker = worker;
     double c = t->data->options.C;
     for (int64_t k = 0; k < t->strengths; k++) {
         if (k > 0 && nothing_is_bounded(s)) {
@@ -321,6 +324,7 @@ gram_status gram_svm_chain_run(void *argument, const gram_worker *worker)
         s->steps = s->rounds = 0;
         s->most = t->most;
         solve(&job);
+        if (gram_worker_stopped(worker)) return GRAM_OK;
         job.work.steps += s->steps;
         job.work.fits++;
         job.work.unfinished += s->violation > s->tolerance;

@@ -5,6 +5,7 @@
  * is a lower bound, seldom below a third of the norm. A itself was overwritten by its factor, so its norm is
  * estimated the same way: O(n^2) altogether. */
 #include "base/lapack.h"
+#include "base/sweep.h"
 #include "solve/cholesky/cholesky.h"
 
 typedef struct estimation {
@@ -47,7 +48,9 @@ static gram_status estimate_norm(gram_context *context, const estimation *e, int
     const int n = (int)e->factor->tiles.n;
     int kase = 0, saved[3] = {0, 0, 0};
     for (;;) {
+        const int blas = gram_blas_enter();
         dlacn2_(&n, e->v, e->x, e->signs, norm, &kase, saved);
+        gram_blas_leave(blas);
         if (kase == 0) break;
         if (inverse)
             TRY(gram_cholesky_solve(context, e->factor, 1, e->x, 1));

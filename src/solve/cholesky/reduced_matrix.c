@@ -105,10 +105,10 @@ static gram_status take_pivots(gram_context *context, const gram_pivoted *p, gra
     TRY(gram_take(context, "pivots", rank * rank, sizeof *triangle, (void **)&triangle));
     for (int64_t k = 0; k < rank; k++)
         memcpy(triangle + k * rank, p->f + p->pivot[k] * room, (size_t)rank * sizeof *triangle);
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)rank, 1, triangle,
                 (int)rank, p->f, (int)room);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     order_pivots(p, order);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < rank; k++) r->c[i * rank + k] = p->f[i * room + order[k]];
@@ -163,9 +163,9 @@ static int factor_lower(int64_t rank, double *a)
 {
     const int size = (int)rank;
     int info = 0;
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dpotrf_("U", &size, a, &size, &info, 1); /* the row-major lower triangle */
-    gram_blas_leave();
+    gram_blas_leave(blas);
     return info == 0;
 }
 
@@ -193,7 +193,7 @@ static gram_status factor_inner(gram_context *context, gram_reduced *r, double *
     TRY(gram_take(context, "reduced rows", n * rank, sizeof *scaled, (void **)&scaled));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < rank; k++) scaled[i * rank + k] = r->c[i * rank + k] / sqrt(r->share[i]);
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, size, (int)n, 1, scaled, size, 0, r->inner, size);
     dpotrf_("U", &size, r->inner, &size, &info, 1);
     if (info == 0 && inverse) {
@@ -201,7 +201,7 @@ static gram_status factor_inner(gram_context *context, gram_reduced *r, double *
         dtrtri_("U", "N", &size, inverse, &size, &info, 1, 1);
         dlauum_("U", &size, inverse, &size, &info, 1);
     }
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL, "the noise of rows differs too much for working precision");
 done:
     gram_give(context, scaled);
@@ -329,11 +329,11 @@ double gram_target_size(int64_t n, const double *y, int64_t stride, int centred)
 /* v = (L L')^-1 v */
 static void solve_lower(int64_t rank, const double *lower, int64_t columns, double *v)
 {
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     for (int transposed = 0; transposed < 2; transposed++)
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
                     (int)rank, (int)columns, 1, lower, (int)rank, v, (int)columns);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 }
 
 gram_status gram_reduced_split(gram_context *context, const gram_reduced *r, int64_t columns, double *b, double *u)
@@ -344,13 +344,11 @@ gram_status gram_reduced_split(gram_context *context, const gram_reduced *r, int
     TRY(gram_take(context, "reduced rows", r->n * columns, sizeof *scaled, (void **)&scaled));
     for (int64_t i = 0; i < r->n; i++)
         for (int64_t j = 0; j < columns; j++) scaled[i * columns + j] = b[i * columns + j] / r->share[i];
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rank, count, n, 1, r->c, rank, scaled, count, 0, u, count);
-    gram_blas_leave();
     solve_lower(r->rank, r->inner, columns, u);
-    gram_blas_enter();
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, count, rank, -1, r->c, rank, u, count, 1, b, count);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 done:
     gram_give(context, scaled);
     return status;
@@ -365,9 +363,9 @@ void gram_reduced_add_noise(const gram_reduced *r, double *v, double *out)
 {
     if (r->limit) return;
     solve_lower(r->rank, r->inner, 1, v);
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)r->n, (int)r->rank, 1, r->c, (int)r->rank, v, 1, 1, out, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 }
 
 double gram_reduced_log_determinant(const gram_reduced *r)
@@ -392,7 +390,7 @@ gram_status gram_reduced_leave(gram_context *context, const gram_reduced *r, dou
     double *work = NULL;
     TRY(gram_take(context, "reduced rows", r->n * r->rank, sizeof *work, (void **)&work));
     memcpy(b, r->c, (size_t)(r->n * r->rank) * sizeof *b);
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     for (int transposed = 1; transposed >= 0; transposed--) /* rows of C (L L')^-1 */
         cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, n,
                     rank, 1, r->inner, rank, b, rank);
@@ -405,7 +403,7 @@ gram_status gram_reduced_leave(gram_context *context, const gram_reduced *r, dou
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, n, rank, 1, r->factor, rank, work,
                 rank);
     for (int64_t i = 0; i < r->n; i++) within[i] = cblas_ddot(rank, work + i * rank, 1, work + i * rank, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
 done:
     gram_give(context, work);
     return status;

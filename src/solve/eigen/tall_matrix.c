@@ -144,9 +144,9 @@ gram_status gram_tall_eigen(gram_context *context, int64_t m, double *a, int64_t
     TRY(gram_take(context, "eigenvalues", lwork, sizeof *work, (void **)&work));
     for (int64_t i = 0; i < m; i++) /* those of -A ascend */
         for (int64_t j = 0; j < m; j++) a[i * lda + j] = -a[i * lda + j];
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dsyev_("V", "U", &order, a, &ld, values, work, &lwork, &info, 1, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL, "eigenvalues of a matrix of order %d were not found (%d)", order,
             info);
     for (int64_t i = 0; i < m; i++) {

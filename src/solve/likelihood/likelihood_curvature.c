@@ -63,9 +63,9 @@ static int factor_small(gram_curvature *h, const double *root)
     double *half = h->half;
     for (int64_t j = 0; j < m; j++)
         for (int64_t l = 0; l < m; l++) half[j * m + l] = (j == l) - root[j] * half[j * m + l] * root[l];
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dpotrf_("U", &m, half, &m, &info, 1); /* row-major: the lower triangle */
-    gram_blas_leave();
+    gram_blas_leave(blas);
     if (info) return 0;
     for (int64_t j = 0; j < m; j++) {
         if (!(half[j * (m + 1)] > 0)) return 0;

@@ -128,9 +128,9 @@ static void solve_constants(search *s)
     double trace = 0;
     for (int64_t c = 0; c < classes; c++) trace += s->s[c * (classes + 1)];
     for (int64_t c = 0; c < classes * classes; c++) s->s[c] += trace / classes / classes;
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     dposv_("U", &classes, &one, s->s, &classes, s->db, &classes, &info, 1);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     double mean = 0;
     for (int64_t c = 0; c < classes; c++) mean += s->db[c] / classes;
     for (int64_t c = 0; c < classes; c++) s->db[c] = info ? 0 : s->db[c] - mean;

@@ -32,9 +32,9 @@ static gram_status factor_covariance(gram_context *context, int64_t m, double pr
                 *jitter);
         memcpy(copy, c, (size_t)(m * m) * sizeof *c);
         for (int64_t i = 0; i < m; i++) copy[i * m + i] += *jitter;
-        gram_blas_enter();
+        const int blas = gram_blas_enter();
         dpotrf_("U", &size, copy, &size, &info, 1); /* the row-major lower triangle */
-        gram_blas_leave();
+        gram_blas_leave(blas);
         if (mean == 0) info = 0; /* nothing is left to draw */
         if (info == 0) break;
     }
@@ -54,7 +54,9 @@ static gram_status draw(gram_context *context, const double *mean, int64_t m, do
     TRY(factor_covariance(context, m, prior, covariance, factor, &used));
     for (int64_t j = 0; j < count; j++) {
         gram_random_normal(random, (uint64_t)(j * m), m, z);
+        const int blas = gram_blas_enter();
         cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)m, factor, (int)m, z, 1);
+        gram_blas_leave(blas);
         for (int64_t i = 0; i < m; i++) out[i * ldo + j] = (mean ? mean[i] : 0) + z[i];
     }
     if (jitter) *jitter = used;

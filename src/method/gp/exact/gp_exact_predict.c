@@ -54,10 +54,10 @@ static gram_status whiten(gram_context *context, const gram_gp_exact *gp, const 
     const int64_t count = part->n;
     TRY(gram_matrix(context, kernel, gram_function_centres(gp->function), part, c->k, count));
     if (s->options.flat && s->q > 0) {
-        gram_blas_enter();
+        const int blas = gram_blas_enter();
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)s->q, (int)s->n, -1, c->k, (int)count,
                     s->h, (int)s->q, 1, c->rows, (int)s->q);
-        gram_blas_leave();
+        gram_blas_leave(blas);
         for (int64_t i = 0; i < count; i++) gram_gp_small_solve(s, c->rows + i * s->q);
     }
     TRY(gram_cholesky_half_solve(context, s->factor, count, c->k, count));
@@ -172,12 +172,12 @@ gram_status gram_gp_exact_covariance(gram_context *context, const gram_gp_exact 
     gram_gp_system_rows(&gp->system, points, 0, m, basis, ldb, c.point, c.rows);
     TRY(whiten(context, gp, gp->kernel, points, &c));
     TRY(gram_matrix(context, gp->kernel, points, NULL, covariance, ld));
-    gram_blas_enter();
+    const int blas = gram_blas_enter();
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)s->n, -1, c.k, (int)m, 1, covariance, (int)ld);
     if (s->options.flat && s->q > 0)
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)m, (int)s->q, 1, c.rows, (int)s->q, 1, covariance,
                     (int)ld);
-    gram_blas_leave();
+    gram_blas_leave(blas);
     for (int64_t i = 0; i < m; i++) {
         if (covariance[i * ld + i] < 0) covariance[i * ld + i] = 0;
         for (int64_t j = 0; j < i; j++) covariance[j * ld + i] = covariance[i * ld + j];

@@ -248,9 +248,9 @@ static gram_status factor_positions(gram_context *context, double jitter, gram_i
                 s->value.jitter);
         TRY(gram_matrix(context, s->kernel, s->z, NULL, s->factor, m));
         for (int64_t i = 0; i < m; i++) s->factor[i * m + i] *= 1 + s->value.jitter;
-        gram_blas_enter();
+        const int blas = gram_blas_enter();
         dpotrf_("U", &m, s->factor, &m, &info, 1); /* the row-major lower triangle */
-        gram_blas_leave();
+        gram_blas_leave(blas);
         if (info == 0) break;
     }
     for (int64_t i = 0; i < m; i++)

@@ -101,8 +101,10 @@ static gram_status assign_task(void *argument, const gram_worker *worker)
 
 static void find_squares(clustering *c)
 {
+    const int blas = gram_blas_enter();
     for (int64_t j = 0; j < c->count; j++)
         c->squares[j] = cblas_ddot((int)c->d, c->centres + j * c->d, 1, c->centres + j * c->d, 1);
+    gram_blas_leave(blas);
 }
 
 static void move_centres(clustering *c)

@@ -1,0 +1,92 @@
+/* How long work goes on without asking whether it was cancelled: the most processor time between two calls of the cancel
+ * callback, over methods whose tuning has long tasks. Processor time, so that a busy machine does not matter. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <gram/learn.h>
+
+#include "support.h"
+
+enum { D = 3 };
+
+typedef struct looks {
+    double last, longest;
+    int count, cancel_at; /* -1: never */
+} looks;
+
+static double processor_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int look(void *user)
+{
+    looks *l = user;
+    const double now = processor_time();
+    l->longest = fmax(l->longest, now - l->last);
+    l->last = now;
+    return l->count++ == l->cancel_at;
+}
+
+static gram_status learn(const char *method, int64_t n, looks *l)
+{
+    gram_context *context = TEST_CONTEXT(.threads = 1, .cancel = look, .cancel_user = l);
+    double *x = calloc((size_t)(n * (D + 1)), sizeof *x), *y = x + n * D;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < D; j++) x[i * D + j] = sin((double)(i * (j + 3)) * 1.7) + 0.01 * (double)(i % 17);
+        y[i] = sin(3 * x[i * D]) + x[i * D + 1] * x[i * D + 1] + 0.3 * sin((double)i * 12.9);
+    }
+    gram_arrays arrays;
+    gram_arrays_init(&arrays, sizeof arrays);
+    arrays.n = n, arrays.d = arrays.ldx = D, arrays.targets = arrays.ldy = 1;
+    arrays.x = x, arrays.y = y;
+    gram_learner *learner = NULL;
+    gram_model *model = NULL;
+    assert_int_equal(gram_learner_create(context, &learner), GRAM_OK);
+    assert_int_equal(gram_learner_set(context, learner, "method", method), GRAM_OK);
+    assert_int_equal(gram_learner_set(context, learner, "task", "regression"), GRAM_OK);
+    assert_int_equal(gram_learner_set(context, learner, "kernel", "rbf(ell=0.3!)"), GRAM_OK);
+    assert_int_equal(gram_learner_set(context, learner, "tune", "cv:2"), GRAM_OK);
+    l->last = processor_time();
+    const gram_status status = gram_learn_arrays(context, learner, &arrays, &model);
+    l->longest = fmax(l->longest, processor_time() - l->last);
+    gram_model_destroy(model);
+    gram_learner_destroy(learner);
+    gram_context_destroy(context);
+    free(x);
+    return status;
+}
+
+/* A chain of fits for many strengths is one task: here two, one for each fold. */
+static void test_svm_for_numbers(void **state)
+{
+    (void)state;
+    looks l = {.cancel_at = -1};
+    assert_true(learn("svm", 1600, &l) >= 0);
+    print_message("[          ] %d looks, at most %.3f s between two\n", l.count, l.longest);
+    assert_true(l.longest < 0.2);
+}
+
+static void test_svm_cancelled(void **state)
+{
+    (void)state;
+    for (int at = 0; at < 8; at += 3) {
+        looks l = {.cancel_at = at};
+        assert_int_equal(learn("svm", 1600, &l), GRAM_ERROR_CANCELLED);
+        assert_int_equal(l.count, at + 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_svm_for_numbers),
+        cmocka_unit_test(test_svm_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
