@@ -180,6 +180,42 @@ static void of_machine(void **state)
     gram_context_destroy(context);
 }
 
+/* Does the method have the option? */
+static int has_option(const char *method, const char *option)
+{
+    gram_method_facts facts = {.size = sizeof facts};
+    gram_option_facts known = {.size = sizeof known};
+    for (int64_t m = 0; m < gram_method_count(); m++) {
+        assert_int_equal(gram_method_describe(m, &facts), GRAM_OK);
+        for (int64_t o = 0; strcmp(facts.name, method) == 0 && o < facts.options; o++)
+            if (gram_method_option(m, o, &known) == GRAM_OK && strcmp(known.name, option) == 0) return 1;
+    }
+    return 0;
+}
+
+/* lambda = 1/(2 n C): balls from sqrt(2 n C) down, and 4 R^2/(n lambda) = 8 C R^2 by stability. */
+static void of_machine_without_constant(void **state)
+{
+    (void)state;
+    static const char *const OPTIONS[] = {"method=svm", "kernel=4*rbf(ell=2)", "C=0.005", "intercept=no", "scale=no",
+                                          NULL};
+    if (!has_option("svm", "intercept")) skip();
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    risk_data data;
+    double ball;
+    make_data(&data);
+    gram_model *model = learn(context, &data, 1, OPTIONS);
+    const double norm = norm_of(context, model), ramp = ramp_of(context, model, &data, 0);
+    const double excess = gram_bound_classification_risk_best(norm, sqrt(2 * N * 0.005), 2, 0.05, N, &ball);
+    assert_true(ramp + excess < 1);
+    near_fact(model, "risk_bound", ramp + excess);
+    near_fact(model, "risk_ball", ball);
+    near_fact(model, "stability_bound", 8 * 0.005 * 4);
+    near_fact(model, "stability_ball", 2 * sqrt(2.0 / N) * 2 * N * 0.005);
+    gram_model_destroy(model);
+    gram_context_destroy(context);
+}
+
 /* Norms of machines from their values, against all pairs of support vectors; of several functions the root of the sum. */
 static void norms_of_machines(void **state)
 {
@@ -253,8 +289,12 @@ static void when(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_krr),     cmocka_unit_test(of_krr_by_stability), cmocka_unit_test(of_logistic),
-        cmocka_unit_test(of_machine), cmocka_unit_test(norms_of_machines),   cmocka_unit_test(when)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_krr),
+                                       cmocka_unit_test(of_krr_by_stability),
+                                       cmocka_unit_test(of_logistic),
+                                       cmocka_unit_test(of_machine),
+                                       cmocka_unit_test(of_machine_without_constant),
+                                       cmocka_unit_test(norms_of_machines),
+                                       cmocka_unit_test(when)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

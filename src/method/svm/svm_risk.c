@@ -1,5 +1,6 @@
 /* What the norm of a machine says of new data. */
 #include <math.h>
+#include <string.h>
 
 #include "method/svm/svm_model.h"
 
@@ -31,7 +32,11 @@ gram_status gram_svm_keep_risk(gram_keeper *keeper, gram_learning *learning, dou
     const gram_function *function = gram_svm_function(state->svm);
     const int64_t n = learning->data->n, outputs = gram_function_outputs(function);
     const int classes = learning->task == GRAM_TASK_CLASSIFICATION, priced = state->options.kind == GRAM_SVM_C;
-    gram_risk risk = {.lambda = NAN, .zero_loss = 1, .intercept = 1, .constant = gram_function_constant(function)[0]};
+    const char *intercept = gram_given_text(learning, "intercept");
+    gram_risk risk = {.lambda = NAN,
+                      .zero_loss = 1,
+                      .intercept = !intercept || strcmp(intercept, "no") != 0,
+                      .constant = gram_function_constant(function)[0]};
     double *norms = NULL;
     TRY(gram_learning_take(learning, outputs, sizeof *norms, &norms));
     TRY(find_norms(learning, state->svm, values, norms));
