@@ -1,7 +1,7 @@
 # Limits of the system: address space, stacks, threads. gram ends by itself, with a result or with exit code 5.
 . "$SOURCE/tests/cli/helper"
 
-awk 'BEGIN { srand(3); print "x,z,y"
+LC_ALL=C awk 'BEGIN { srand(3); print "x,z,y"
     for (i = 0; i < 200; i++) { x = rand(); z = rand(); print x "," z "," sin(6 * x) + z * z + 0.1 * rand() } }' >data.csv
 fit="fit data.csv --kernel rbf(ell=1) --noise 0.1"
 run $fit -o free.gram
@@ -62,7 +62,7 @@ for method in krr gp svm logistic; do
             --memory $budget -o m.gram
         [ "$code" = 0 ] || continue
         planned=$(sed -n 's/^plan:.*about \([0-9.]* [KMG]iB\).*/\1/p' err)
-        echo "$planned" | awk -v most=${budget%M} '{
+        echo "$planned" | LC_ALL=C awk -v most=${budget%M} '{
             bytes = $1 * ($2 == "KiB" ? 1 / 1024 : $2 == "MiB" ? 1 : 1024)
             exit !(bytes > 0 && bytes <= most)
         }' || wrong "should plan for $budget at most"
