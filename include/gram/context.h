@@ -65,8 +65,13 @@ GRAM_API const char *gram_context_message(const gram_context *context);
 GRAM_API const char *gram_context_advice(const gram_context *context);
 
 /* If the last failure was of one number of a point set (a coordinate that is not finite or outside the kernel's
- * domain): 1, and its row and column, counted from 0. Otherwise 0, and both are -1. */
+ * domain): 1, and its row and column, counted from 0; of a whole row (a prediction that is not finite): 1, and the column is -1.
+ * Otherwise 0, and both are -1. */
 GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64_t *column);
+
+/* Gives such a failure the name that a user knows it by: "FILE: row N, column 'NAME': " in the place of "x[i][j] = ",
+ * "FILE: row N: " for a whole row. `row` counts from 0. Nothing happens to other messages. */
+GRAM_API void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column);
 
 GRAM_API int gram_context_threads(const gram_context *context);
 GRAM_API uint64_t gram_context_seed(const gram_context *context);

@@ -13,6 +13,7 @@
 #define GRAM_DENSITY_H
 
 #include <gram/points.h>
+#include <gram/table.h>
 
 GRAM_BEGIN
 
@@ -20,6 +21,14 @@ typedef struct gram_density gram_density;
 
 /* Reads a density on R^d. The caller destroys it. O(components d^3). */
 GRAM_API gram_status gram_density_parse(gram_context *context, const char *text, int64_t d, gram_density **density);
+
+/* The same for a density of data, which is one so far:
+ *
+ *   logistic(sd=10)    gram_density_logistic of the table's columns; the last holds the labels
+ *
+ * A density of data without them, or another one with them (not NULL), is GRAM_ERROR_ARGUMENT. */
+GRAM_API gram_status gram_density_parse_data(gram_context *context, const char *text, int64_t d, const gram_table *data,
+                                             gram_density **density);
 
 /* The posterior of logistic regression without an intercept (add a column of ones for one): x is n x d, labels are 0 or 1,
  * the prior of the coefficients is N(0, sd^2 I). A density on R^d. The arrays are copied. O(n d). */
@@ -38,6 +47,12 @@ GRAM_API gram_status gram_density_score(gram_context *context, const gram_densit
                                         double *out, int64_t ldo);
 GRAM_API gram_status gram_density_log(gram_context *context, const gram_density *density, const gram_points *x,
                                       double *out);
+
+/* ---- the density of a sample ---- */
+
+/* out[j]: the density of n numbers x at at[j], a mean of Gaussians of Silverman's width 0.9 s n^(-1/5), s their deviation (0.1 if
+ * that is 0). O(n m). */
+GRAM_API void gram_density_estimate(int64_t n, const double *x, int64_t m, const double *at, double *out);
 
 GRAM_END
 

@@ -6,7 +6,8 @@
  *
  * One object, and several solvers behind it:
  *
- *     exact     a Cholesky factor of A: n^3/3 operations, n^2/2 numbers. With GRAM_PRECISION_MIXED a factor in f32, half the
+ *     exact     a Cholesky factor of A: n^3/3 operations, n^2/2 numbers. Where K is singular to working precision and there is
+ *               (almost) no noise, see "Little noise" below. With GRAM_PRECISION_MIXED a factor in f32, half the
  *               memory, refined by conjugate gradients to the accuracy of f64; a matrix that is too ill-conditioned for it is
  *               GRAM_ERROR_NUMERICAL. It needs noise in every row
  *     markov    points of one column and a kernel with a finite state (gram_markov_supports): the Kalman filter and smoother,
@@ -20,6 +21,16 @@
  *               O(n m^2) operations, O(m^2) memory; it needs noise in every row, and white() is better said as noise
  *     auto      the first of these that fits: markov from 1,000 points on, exact up to 30,000 (mixed where the f64 factor does
  *               not fit), cg up to 100,000, inducing. gram_gp_plan says which, before the fit
+ *
+ * Little noise (exact). Values of f are right to the residual that the report has, whatever the condition of A: that of the system
+ * as it was asked for, without a jitter. Where rounding errors show in it (above 1e-8 of the targets), rows with the same
+ * coordinates are made one, with the mean of their targets and the noise that has; and where the kernel has finitely many features,
+ * or there is no noise at all, pivots of K carry the function; the least residual is taken. So noise = 0 is the limit of small
+ * noise: rows with the same coordinates and different targets get their (weighted) mean, and `linear` is least squares. The
+ * report's rank is then less than n, and the likelihood NaN: there is no density. A residual that stays above 1e-4 of the targets'
+ * deviation is GRAM_NOT_CONVERGED: the model says what these targets contradict in all digits that K has, and more noise is the
+ * answer. The fit can be used all the same. gram_gp_likelihood, whose value and derivatives would be rounding errors where a row has
+ * no variance but those given others, is GRAM_ERROR_NUMERICAL there; searches turn round.
  *
  * All give the same bits for any number of threads; cg and inducing draw probes and positions by the context's seed.
  *
@@ -146,8 +157,11 @@ typedef struct gram_gp_report {
     double bound;            /* inducing: below the log marginal likelihood */
     double
         trace_error; /* inducing: tr(K - Q)/tr(K), what the inducing points do not explain; cg: of its preconditioner */
-    double jitter, condition;
-    double residual, backward_error;
+    double jitter;   /* that a factor needed: inducing, and exact without rows that could be made one */
+    double condition; /* exact: infinite where the rank is less than n */
+    /* |y - m - A a|/|y - m|, A without any jitter; over the deviation of y where m is much larger than y */
+    double residual;
+    double backward_error;
     double train_rmse, train_r2;
     double loo_rmse, loo_r2; /* exact up to 5,000 rows, and markov */
     double loo_log_density;  /* mean over rows of log p(y_i | others), the parameters held */
@@ -155,17 +169,18 @@ typedef struct gram_gp_report {
     /* of a mean with nothing but a constant: the deviation of its posterior under a flat prior, which is normal about the estimate,
      * and the estimate's standard error, (1'A^-1 1)^(-1/2) */
     double constant_deviation;
-    int64_t rank;        /* inducing points; cg: of the preconditioner */
+    /* inducing points; cg: of the preconditioner; exact: rows that determine the others, n unless K is singular to working precision */
+    int64_t rank;
     int64_t iterations;  /* of conjugate gradients */
     int64_t evaluations; /* of the bound, in learning */
     int64_t states;      /* of the Markov process */
-    int converged;       /* 0: the evaluations or the iterations ran out */
+    int converged;       /* 0: the evaluations or the iterations ran out, or the noise is lost to rounding (exact) */
 } gram_gp_report;
 
 /* Conditions on n points x and y. Copies the points. With inducing->learn_..., learns first what it names (every number of the
  * kernel must have a value to start from). A factor in f32 that AUTO chose and the matrix does not allow gives way to cg.
- * GRAM_NOT_CONVERGED: cg has a residual above the tolerance, or the evaluations of the bound ran out; the best that was found
- * stands. The caller destroys it. */
+ * GRAM_NOT_CONVERGED: cg has a residual above the tolerance, the evaluations of the bound ran out, or exact has too little noise
+ * (above); the best that was found stands. The caller destroys it. */
 GRAM_API gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                  const gram_gp_options *options, gram_gp **gp);
 /* Takes NULL. */

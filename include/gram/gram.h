@@ -9,6 +9,7 @@
 #include <gram/bayes.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
+#include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/cross_validation.h>
@@ -41,6 +42,7 @@
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/sampler.h>
 #include <gram/score.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>

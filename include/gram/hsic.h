@@ -75,6 +75,9 @@ GRAM_API gram_status gram_hsic_test(gram_context *context, int variables, gram_k
  * column j of y alone, by rbf at the median heuristic's width; -infinity where a column is constant. n >= 4. O(n^2 d_x d_y). */
 GRAM_API gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const gram_points *y,
                                        double *score);
+/* The pair of the highest of these scores; the first pair, and nothing is computed, if there are more than 100 of them. */
+GRAM_API gram_status gram_hsic_strongest(gram_context *context, const gram_points *x, const gram_points *y, int64_t *i,
+                                         int64_t *j);
 
 GRAM_END
 

@@ -10,6 +10,7 @@
 #ifndef GRAM_KERNEL_H
 #define GRAM_KERNEL_H
 
+#include <gram/output.h>
 #include <gram/points.h>
 
 GRAM_BEGIN
@@ -28,6 +29,8 @@ GRAM_API void gram_kernel_release(gram_kernel *kernel);
 /* Writes the expression and a final 0 to text[0 .. size), as far as it fits, and returns the length of the whole
  * without the 0 (like snprintf: call with size 0 to learn it). */
 GRAM_API size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size);
+/* The same onto a text that grows. */
+GRAM_API void gram_kernel_append(const gram_kernel *kernel, gram_string *text);
 
 /* The same kernel, same parameters, same bits? */
 GRAM_API int gram_kernel_equal(const gram_kernel *a, const gram_kernel *b);

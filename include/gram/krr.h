@@ -2,7 +2,9 @@
  *
  * The solution is f = sum_i a_i k(x_i, .) with A a = y - b, A = K + n lambda diag(1/w); with an intercept b = 1'A^-1 y/(1'A^-1
  * 1). Rows of weight 0 are left out (n counts the others). lambda = 0 is the ridgeless limit, the function of least norm
- * among the least-squares fits. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
+ * among the least-squares fits. Values are right to the residual that the report has, whatever the condition of A; where rounding
+ * errors show in it (above 1e-8 of the targets), rows with the same coordinates are made one, or pivots of K carry f if the kernel has
+ * finitely many features, and the rank is less than n. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
  */
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
@@ -33,13 +35,14 @@ typedef struct gram_krr_report {
     double lambda;
     gram_solver solver;
     gram_precision precision;
-    double residual;       /* |y - b - A a|/|y - b|, the worst output */
+    double residual; /* |y - b - A a|/|y - b|, the worst output; A without any jitter; over y where b is much larger */
     double backward_error; /* |y - b - A a|/(|A| |a| + |y - b|), the worst output; |A| is bounded from below */
     double jitter;
     double condition; /* of A, an estimate in the 1-norm */
     int64_t iterations;
     int64_t
-        rank; /* landmarks of Nystrom, rank of the preconditioner of cg, numerical rank of the ridgeless limit; else n */
+        rank; /* landmarks of Nystrom, rank of the preconditioner of cg; else n, or rows that determine the others, or the
+                 numerical rank of the ridgeless limit */
     double trace_error; /* Nystrom: tr(K - K~)/tr K */
     double train_rmse, train_r2;
     double loo_rmse, loo_r2, gcv;
@@ -55,7 +58,9 @@ typedef struct gram_krr_report {
 typedef struct gram_krr gram_krr;
 
 /* Fits n points x with y, n x outputs, row-major. The caller destroys the result. GRAM_NOT_CONVERGED if cg did not reach the
- * tolerance: the fit is the best there is, and its report says how good. */
+ * tolerance, or where, by any solver but Nystrom's, the residual is above 1e-4 of the targets' deviation: lambda is too small for
+ * these targets and the digits that K has (cg with a tolerance of the caller's, and f32, are taken as they are). The fit is the best
+ * there is, and its report says how good. */
 GRAM_API gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                   const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr);
 GRAM_API void gram_krr_destroy(gram_krr *krr);

@@ -19,6 +19,7 @@
 #define GRAM_LEARN_H
 
 #include <gram/model.h>
+#include <gram/output.h>
 
 GRAM_BEGIN
 
@@ -165,6 +166,9 @@ typedef struct gram_predict_options {
     const char *who;    /* and who speaks; NULL: "predict" */
     const char *name;   /* of the model; NULL: "the model" */
     const char *view;   /* of models of two views: which of them the rows are of; NULL: rows have the columns of both */
+    /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
+     * or of a filter on the line */
+    int scores;
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -197,6 +201,9 @@ typedef struct gram_columns {
     int64_t term;        /* mean and deviation of each term of the kernel, from here on */
     int64_t level_count; /* quantiles: the first columns, of these levels */
     const double *levels;
+    /* what scores are from: the scale of a new observation, also where std is that of f; its standard deviation, or with `freedom`
+     * that of Student's t */
+    int64_t spread;
 } gram_columns;
 
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
@@ -262,6 +269,15 @@ GRAM_API const double *gram_description_list(const gram_description *description
 /* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
+
+/* Bayesian linear regression: the weight of a prepared column, in the units of its feature. */
+typedef struct gram_weight {
+    double mean, std;
+} gram_weight;
+
+/* The weights that a Gaussian process with a linear kernel keeps, one for each prepared column; returns how many there are, 0: it
+ * has none. weights may be NULL. */
+GRAM_API int64_t gram_model_weights(const gram_model *model, gram_weight *weights);
 
 /* How much a fitted kernel looks at a feature. */
 typedef struct gram_relevance {
@@ -332,6 +348,18 @@ GRAM_API gram_status gram_method_describe(int64_t method, gram_method_facts *fac
 GRAM_API gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts *facts);
 /* The words of a choice, one after the other; NULL after the last. "nystrom:M" for one that takes a number. */
 GRAM_API const char *gram_method_choice(int64_t method, int64_t option, int64_t choice);
+
+/* The options of the methods of a verb of the command (NULL: those of `fit`) as one list: those of one name count once, in the order
+ * of the table. A tool that takes them all lists them from here. */
+GRAM_API int64_t gram_option_count(const char *verb);
+/* As gram_method_option does for the first method that has it; *method (unless NULL) is the name of the only one, NULL if there
+ * are several. */
+GRAM_API gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts,
+                                          const char **method);
+/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where several methods say the same, else "krr: WORDS; gp: WORDS". */
+GRAM_API void gram_option_help(const char *verb, int64_t option, int no, gram_string *text);
+/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, ...", the kernels that are taken if none is given. */
+GRAM_API void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels);
 
 GRAM_END
 

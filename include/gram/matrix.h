@@ -19,6 +19,10 @@ GRAM_BEGIN
 GRAM_API gram_status gram_matrix(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                  const gram_points *y, double *out, int64_t ld);
 
+/* Is the kernel defined at all points, each with itself? Free numbers are set as gram_kernel_resolve does. Fails as the other
+ * functions do, and gram_context_place tells where. O(n d). */
+GRAM_API gram_status gram_matrix_check(gram_context *context, const gram_kernel *kernel, const gram_points *x);
+
 /* out[i] = k(x_i, x_i), the same bits as the diagonal of K(X, X). O(n d). */
 GRAM_API gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                           double *out);

@@ -62,9 +62,10 @@ GRAM_API gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel
 
 /* Where samples differ, column by column: score[l] = MMD^2 of column l alone over its standard deviation if labels were random, the
  * largest of rbf at 1/4, 1/2, 1 and 2 times the median heuristic's width. Above about 5 is hardly chance (for one column; values
- * under the hypothesis are skewed), 0 for a constant column. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
+ * under the hypothesis are skewed), 0 for a constant column. order (or NULL) gets the columns, the highest score first. At most 2,000 rows of each sample are looked at (seeded). O(d min(n + m,
  * 4000)^2). */
-GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score);
+GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
+                                      int64_t *order);
 
 /* ---- the two-sample test ---- */
 
@@ -123,7 +124,9 @@ typedef struct gram_mmd_result {
 /* Before the first call, and again before another one unless the result was cleared. */
 GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
 
-/* Tests the hypothesis that both samples come from one distribution. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
+/* Tests the hypothesis that both samples come from one distribution. The points are taken as they are: columns of different units
+ * should be standardised before, both samples together, as `gram test two-sample` does (gram_preparation_learn_both); else a kernel
+ * of one length-scale sees only the widest of them. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
  * AGGREGATED that times `width_count`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).

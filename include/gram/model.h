@@ -12,6 +12,7 @@
 #define GRAM_MODEL_H
 
 #include <gram/function.h>
+#include <gram/output.h>
 #include <gram/preparation.h>
 
 GRAM_BEGIN
@@ -84,6 +85,12 @@ GRAM_API gram_status gram_model_read(gram_context *context, const char *path, gr
 /* From memory; `name` is what messages call it. */
 GRAM_API gram_status gram_model_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                             gram_model **model);
+
+/* Does the file begin as a model of gram does? 0 also for one that cannot be read. */
+GRAM_API int gram_model_is_file(const char *path);
+
+/* The fact as a key of an open object. */
+GRAM_API void gram_json_fact(gram_json *json, const gram_fact *fact);
 
 GRAM_END
 

@@ -41,6 +41,15 @@ GRAM_API gram_status gram_operator_create_shifted_by(gram_context *context, gram
  * costs that of A and memory for one more array; the diagonal and columns cost one product with one column more. */
 GRAM_API gram_status gram_operator_create_centred(gram_context *context, gram_operator *a, gram_operator **op);
 
+/* diag(factors) A diag(factors), n finite numbers, copied. Costs what A costs, and a product memory for one more array. */
+GRAM_API gram_status gram_operator_create_scaled(gram_context *context, gram_operator *a, const double *factors,
+                                                 gram_operator **op);
+
+/* F F', F being n x rank, row-major with ld >= rank, borrowed: it must stay unchanged while the operator lives. O(n rank) for each
+ * column of a product. */
+GRAM_API gram_status gram_operator_create_factor(gram_context *context, int64_t n, int64_t rank, const double *f,
+                                                 int64_t ld, gram_operator **op);
+
 /* sum_i weights[i] terms[i]: 1 to 4096 terms of one size (else GRAM_ERROR_DIMENSION), finite weights. A product costs
  * those of all terms and memory for one more result. */
 GRAM_API gram_status gram_operator_create_sum(gram_context *context, int64_t count, gram_operator *const *terms,
@@ -51,7 +60,7 @@ GRAM_API gram_operator *gram_operator_retain(gram_operator *op);
 GRAM_API void gram_operator_release(gram_operator *op);
 
 GRAM_API int64_t gram_operator_size(const gram_operator *op);
-/* "dense", "packed", "free", "shifted", "centred", "sum" */
+/* "dense", "packed", "free", "shifted", "centred", "scaled", "factor", "sum" */
 GRAM_API const char *gram_operator_kind(const gram_operator *op);
 
 /* out = A V, V and out n x columns, row-major, not overlapping. The same bits for any number of threads. Cost: O(n^2

@@ -79,6 +79,10 @@ GRAM_API gram_status gram_preparation_create(gram_context *context, const gram_p
                                              gram_preparation **preparation);
 GRAM_API const gram_preparation_description *gram_preparation_describe(const gram_preparation *preparation);
 
+/* The same that treats missing values otherwise. The caller releases it. */
+GRAM_API gram_status gram_preparation_with_missing(gram_context *context, const gram_preparation *preparation,
+                                                   gram_missing missing, gram_preparation **changed);
+
 /* Both take NULL. */
 GRAM_API gram_preparation *gram_preparation_retain(gram_preparation *preparation);
 GRAM_API void gram_preparation_release(gram_preparation *preparation);
@@ -89,6 +93,12 @@ GRAM_API int64_t gram_preparation_dimension(const gram_preparation *preparation)
 GRAM_API int64_t gram_preparation_feature_of(const gram_preparation *preparation, int64_t column);
 GRAM_API size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t column, char *text,
                                              size_t size);
+
+/* A number of a prepared column in its feature's own unit: mean + deviation value; and n rows of numbers of all features, ldx apart,
+ * as they are prepared, without gaps. Features of text are not numbers: they have no such unit. */
+GRAM_API double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value);
+GRAM_API void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx,
+                                     double *out);
 
 /* Sets the options (initialised before, or it is GRAM_ERROR_ARGUMENT; the format stays) so that they read what the preparation needs and no more: names
  * the columns, says which are text, keeps missing values, and allows targets and weights to be absent. They borrow from the

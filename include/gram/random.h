@@ -23,6 +23,10 @@ GRAM_API void gram_random_normal(gram_random random, uint64_t first, int64_t cou
 /* out = permutation number `which` of 0 .. n-1, all n! equally likely. O(n), sequential. */
 GRAM_API void gram_random_permutation(gram_random random, uint64_t which, int64_t n, int64_t *out);
 
+/* A sample of `room` rows out of those that go by, each with the same probability: the place of row number `row` (from 0) in it,
+ * where an earlier one may be; -1: none. */
+GRAM_API int64_t gram_random_reservoir(gram_random random, int64_t row, int64_t room);
+
 GRAM_END
 
 #endif

@@ -1,6 +1,6 @@
 /* Support vector machines: classification (C and nu), regression (epsilon and nu) and one class, with any kernel.
  *
- * All minimise |f|^2/2 plus losses, f in the kernel's Hilbert space with a free constant b; the formulas, and the dual
+ * All minimise |f|^2/2 plus losses, f in the kernel's Hilbert space with a free constant b (C and epsilon: or none); the formulas, and the dual
  * problems with the objective values that are reported, are LIBSVM's:
  *
  *   C             sum_i C_i max(0, 1 - y_i (f(x_i) + b)), C_i = C times the weights of row i and of its class
@@ -55,6 +55,8 @@ typedef struct gram_svm_options {
     const int64_t
         *groups; /* n numbers: probability_folds keep their rows together (<gram/cross_validation.h>); NULL: none */
     int ordered; /* rows are in order of time: probability_folds go forward in it; default 0 */
+    /* default 1; 0: b = 0. Of C and epsilon only: nu and one class are what they are by their constants (GRAM_ERROR_UNSUPPORTED) */
+    int intercept;
 } gram_svm_options;
 
 GRAM_API void gram_svm_options_init(gram_svm_options *options, size_t size);

@@ -3,6 +3,7 @@
 #define GRAM_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <gram/export.h>
 
@@ -21,6 +22,13 @@ GRAM_API size_t gram_number_parse(const char *text, size_t length, double *value
 
 /* "3.2 GiB", "17 B". Returns text. */
 GRAM_API char *gram_bytes_format(size_t bytes, char text[GRAM_BYTES_SIZE]);
+
+/* "8G", "512M", "1.5GiB", "100000": the other way round; B, K, M, G, T and P, capital or not, are powers of 1024. 0 if it is not such
+ * a size, or not at least 1 and below 9e18. */
+GRAM_API int gram_bytes_parse(const char *text, uint64_t *bytes);
+
+/* 1234567 as "1,234,567". Returns text. */
+GRAM_API char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE]);
 
 /* The candidate that `word` most likely meant: at most 2 edits away (insertion, deletion, substitution, swap of
  * neighbours; the case of letters does not count) and fewer than the word has letters, or, for two letters or more, the

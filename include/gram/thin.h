@@ -56,6 +56,11 @@ GRAM_API gram_status gram_thin_discrepancy(gram_context *context, const gram_ker
                                            const double *scores, int64_t lds, int64_t m, const int64_t *index,
                                            const double *weights, double *discrepancy);
 
+/* What the discrepancy of a choice of m points is measured by: that of m evenly spaced rows (GRAM_THIN_PLAIN), and that of all rows,
+ * which is 0 without scores; NaN with more than 20,000 rows, where it would take longer than the thinning itself. */
+GRAM_API gram_status gram_thin_reference(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                         const double *scores, int64_t lds, int64_t m, double *plain, double *all);
+
 GRAM_END
 
 #endif

@@ -28,6 +28,9 @@ GRAM_API const char *gram_tool_name(gram_tool tool);
  * expression). */
 GRAM_API gram_status gram_kernel_words(gram_context *context, const gram_kernel *kernel, int64_t d, gram_tool tool,
                                        char *text, size_t size, size_t *length);
+/* The same onto a text that grows: nothing is added if the tool has no such kernel. */
+GRAM_API gram_status gram_kernel_append_words(gram_context *context, const gram_kernel *kernel, int64_t d,
+                                              gram_tool tool, gram_string *text);
 
 GRAM_END
 

@@ -97,6 +97,25 @@ int gram_context_place(const gram_context *context, int64_t *row, int64_t *colum
     return known;
 }
 
+void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column)
+{
+    char message[GRAM_MESSAGE_SIZE], place[64];
+    if (!context || context->failed_row < 0) return;
+    memcpy(message, context->message, sizeof message);
+    if (context->failed_column < 0) {
+        const char *what = strchr(message, ':');
+        (void)snprintf(context->message, sizeof context->message, "%s: row %lld%s", file, (long long)row + 1,
+                       what ? what : "");
+        return;
+    }
+    (void)snprintf(place, sizeof place, "x[%lld][%lld] = ", (long long)context->failed_row,
+                   (long long)context->failed_column);
+    const char *rest = strstr(message, place);
+    (void)snprintf(context->message, sizeof context->message, "%s: row %lld, column '%s': %.*s%s", file,
+                   (long long)row + 1, column, (int)(rest ? rest - message : 0), message,
+                   rest ? rest + strlen(place) : message);
+}
+
 int gram_context_threads(const gram_context *context)
 {
     return context->threads;

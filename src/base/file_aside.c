@@ -35,8 +35,12 @@ static gram_status find_target(gram_context *context, const char *who, const cha
             gram_system_reason(errno, reason));
     if (!is_link) (void)strcpy(aside->path, path);
     const int is_there = stat(aside->path, &facts) == 0;
-    FAIL_IF(is_there && !S_ISREG(facts.st_mode), context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
-            S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+    if (is_there && !S_ISREG(facts.st_mode)) {
+        status = gram_fail(context, GRAM_ERROR_FILE, "%s: cannot be written: %s", path,
+                           S_ISDIR(facts.st_mode) ? "it is a folder" : "it is not a regular file");
+        status = gram_advise(context, status, "Give the name of a file.");
+        goto done;
+    }
     aside->mode = is_there ? (int)(facts.st_mode & 0777) : -1;
 done:
     return status;
@@ -90,18 +94,28 @@ done:
     return status;
 }
 
+gram_status gram_aside_put(gram_context *context, gram_aside *aside, const void *bytes, size_t count)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !aside) return GRAM_ERROR_ARGUMENT;
+    for (size_t at = 0; at < count;) {
+        const ssize_t written = write(aside->descriptor, (const char *)bytes + at, count - at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) TRY(cannot_write(context, aside, errno));
+        at += (size_t)written;
+    }
+done:
+    return status;
+}
+
 gram_status gram_aside_write(gram_context *context, gram_aside *aside, const void *bytes, size_t count, size_t done,
                              size_t total)
 {
     gram_status status = GRAM_OK;
     const size_t piece = 4 << 20; /* between two calls of the callbacks */
-    for (size_t at = 0; at < count;) {
+    for (size_t at = 0; at < count; at += piece) {
         TRY(gram_pulse(context, "writing", (double)(done + at) / (double)total));
-        const size_t length = count - at < piece ? count - at : piece;
-        const ssize_t written = write(aside->descriptor, (const char *)bytes + at, length);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) TRY(cannot_write(context, aside, errno));
-        at += (size_t)written;
+        TRY(gram_aside_put(context, aside, (const char *)bytes + at, count - at < piece ? count - at : piece));
     }
 done:
     return status;
@@ -122,6 +136,7 @@ static void sync_folder(const char *path)
 gram_status gram_aside_finish(gram_context *context, gram_aside *aside)
 {
     gram_status status = GRAM_OK;
+    if (!context || !aside) return GRAM_ERROR_ARGUMENT;
     if (fsync(aside->descriptor) != 0) TRY(cannot_write(context, aside, errno));
     const int closed = close(aside->descriptor);
     aside->descriptor = -1;
@@ -139,4 +154,34 @@ void gram_aside_abandon(gram_aside *aside)
     if (aside->exists) (void)unlink(aside->temporary);
     aside->descriptor = -1;
     aside->exists = 0;
+}
+
+/* ---- one that is allocated ---- */
+
+gram_status gram_aside_create(gram_context *context, const char *path, gram_aside **aside)
+{
+    gram_status status = GRAM_OK;
+    gram_aside *made = NULL;
+    if (!context || !aside) return GRAM_ERROR_ARGUMENT;
+    *aside = NULL;
+    FAIL_IF(!path, context, GRAM_ERROR_ARGUMENT, "aside_create: path is NULL");
+    TRY(gram_take(context, "aside_create", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->descriptor = -1;
+    made->memory = gram_memory_retain(context->memory);
+    TRY(gram_aside_open(context, "aside_create", path, made));
+    *aside = made;
+    made = NULL;
+done:
+    gram_aside_destroy(made);
+    return status;
+}
+
+void gram_aside_destroy(gram_aside *aside)
+{
+    if (!aside) return;
+    gram_memory *memory = aside->memory;
+    gram_aside_abandon(aside);
+    gram_memory_give(memory, aside);
+    gram_memory_release(memory);
 }

@@ -11,17 +11,21 @@
 #ifndef GRAM_BASE_FILE_ASIDE_H
 #define GRAM_BASE_FILE_ASIDE_H
 
+#include <gram/output.h>
+
 #include "base/context.h"
 
 enum { GRAM_ASIDE_PATH = 4096 }; /* PATH_MAX, which a strict C library does not tell */
 
-typedef struct gram_aside {
-    int descriptor; /* -1 when closed */
-    int exists;     /* the temporary file does */
-    int mode;       /* permissions of the file that is replaced, -1 if there is none */
+/* The public functions of output.h work on one that is allocated. */
+struct gram_aside {
+    gram_memory *memory; /* of an allocated one, else NULL */
+    int descriptor;      /* -1 when closed */
+    int exists;          /* the temporary file does */
+    int mode;            /* permissions of the file that is replaced, -1 if there is none */
     char path[GRAM_ASIDE_PATH];
     char temporary[GRAM_ASIDE_PATH];
-} gram_aside;
+};
 
 /* Opens a temporary file in the folder of `path`; `who` begins messages that cannot begin with the path. After a failure
  * there is nothing to abandon, but it does no harm. */
@@ -35,10 +39,7 @@ gram_status gram_aside_reserve(gram_context *context, gram_aside *aside, size_t 
 gram_status gram_aside_write(gram_context *context, gram_aside *aside, const void *bytes, size_t count, size_t done,
                              size_t total);
 
-/* To the disk, into its place, closed. On failure the caller abandons it. */
-gram_status gram_aside_finish(gram_context *context, gram_aside *aside);
-
-/* Closes and removes what was not finished. May be called twice. */
+/* Closes and removes what gram_aside_finish did not finish. May be called twice. */
 void gram_aside_abandon(gram_aside *aside);
 
 #endif

@@ -97,3 +97,13 @@ void gram_random_permutation(gram_random random, uint64_t which, int64_t n, int6
         out[place] = i;
     }
 }
+
+/* Row i takes a random place out of i + 1. */
+int64_t gram_random_reservoir(gram_random random, int64_t row, int64_t room)
+{
+    double u;
+    if (row < room) return row;
+    gram_random_uniform(random, (uint64_t)row, 1, &u);
+    const int64_t place = (int64_t)(u * (double)(row + 1));
+    return place < room ? place : -1;
+}

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/terminal/cli.h"
 
@@ -37,25 +36,12 @@ static size_t list_verbs(cli_verb verbs[MOST_VERBS])
     return count;
 }
 
-static const cli_common standard_output = {0};
-
-static int print(gram_string *text)
-{
-    const int code = cli_write(&standard_output, text);
-    gram_string_free(text);
-    return code;
-}
-
 static void add_usage(gram_string *text)
 {
     cli_verb verbs[MOST_VERBS];
     const size_t count = list_verbs(verbs);
     gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
-    for (size_t i = 0; i < count; i++) {
-        gram_string_add(text, "  %s", verbs[i].name);
-        gram_string_pad(text, 14);
-        gram_string_add(text, "%s\n", verbs[i].summary);
-    }
+    cli_add_verbs(text, verbs, count, 14);
     gram_string_add(text,
                     "  help VERB   what a verb does and its options\n"
                     "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
@@ -66,7 +52,7 @@ static int print_usage(void)
     gram_string text = {0};
     gram_string_add(&text, "gram: kernel methods\n\n");
     add_usage(&text);
-    return print(&text);
+    return cli_print(&text);
 }
 
 static int print_version(void)
@@ -83,7 +69,7 @@ static int print_version(void)
     gram_string_add(&text, "BLAS          %s\n", gram_blas_name());
     gram_string_add(&text, "threads       %d\n", gram_context_threads(context));
     gram_context_destroy(context);
-    return print(&text);
+    return cli_print(&text);
 }
 
 static int (*find_verb(const char *name))(int count, char **arguments)
@@ -98,14 +84,8 @@ static int (*find_verb(const char *name))(int count, char **arguments)
 static int no_such_verb(const char *name)
 {
     cli_verb verbs[MOST_VERBS];
-    const char *names[MOST_VERBS + 1] = {"help"};
     const size_t count = list_verbs(verbs);
-    for (size_t i = 0; i < count; i++) names[i + 1] = verbs[i].name;
-    const char *help = "`gram help` lists the verbs.";
-    const char *what = name[0] == '-' ? "option" : "verb", *near = NULL;
-    if (name[0] != '-') near = gram_suggest(name, names, count + 1);
-    if (near) return cli_fail(CLI_WRONG_USE, help, "no verb '%s', did you mean '%s'?", name, near);
-    return cli_fail(CLI_WRONG_USE, help, "no %s '%s'", what, name);
+    return cli_no_such("", "verb", name, verbs, count, "`gram help` lists the verbs.");
 }
 
 /* gram help [VERB]: the same as gram VERB --help */

@@ -252,6 +252,30 @@ size_t gram_preparation_column_name(const gram_preparation *preparation, int64_t
     return (size_t)snprintf(text, size, "%s%s%s", feature->name, feature->text ? "=" : "", level);
 }
 
+gram_status gram_preparation_with_missing(gram_context *context, const gram_preparation *preparation,
+                                          gram_missing missing, gram_preparation **changed)
+{
+    gram_preparation_description description;
+    if (!context || !preparation || !changed) return GRAM_ERROR_ARGUMENT;
+    description = preparation->description;
+    description.missing = missing;
+    return gram_preparation_create(context, &description, changed);
+}
+
+double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
+{
+    const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];
+    return feature->mean + feature->deviation * value;
+}
+
+void gram_preparation_scale(const gram_preparation *preparation, int64_t n, const double *x, int64_t ldx, double *out)
+{
+    const int64_t d = preparation->description.feature_count;
+    const gram_column *features = preparation->description.features;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < d; l++) out[i * d + l] = (x[i * ldx + l] - features[l].mean) / features[l].deviation;
+}
+
 gram_status gram_preparation_reading(const gram_preparation *preparation, gram_table_options *options)
 {
     gram_table_options known;

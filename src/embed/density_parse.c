@@ -23,6 +23,8 @@ typedef struct reader {
     gram_context *context;
     const char *text, *at, *end;
     gram_density *density;
+    const gram_table *data; /* or NULL */
+    gram_density *of_data;  /* made from them, in the place of `density` */
     char name[16];
     given_value values[MAX_KEYS];
     int count;
@@ -331,11 +333,33 @@ done:
     return status;
 }
 
+/* The labels are the table's last column. */
+static gram_status make_logistic(reader *r)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = gram_table_rows(r->data), d = gram_table_columns(r->data) - 1, ld = gram_table_ld(r->data);
+    const double *numbers = gram_table_numbers(r->data);
+    double sd, *labels;
+    TRY(take_number(r, "sd", 10, 1, &sd));
+    FAIL_IF(d != r->density->d, r->context, GRAM_ERROR_DIMENSION,
+            "density logistic: %lld columns beside the labels, the points have %lld", (long long)d,
+            (long long)r->density->d);
+    TRY(take_array(r, n, &labels));
+    for (int64_t i = 0; i < n; i++) labels[i] = numbers[i * ld + d];
+    TRY(gram_density_logistic(r->context, n, d, numbers, ld, labels, sd, &r->of_data));
+done:
+    return status;
+}
+
 static const struct {
     const char *name;
     gram_status (*make)(reader *r);
-} densities[] = {
-    {"gaussian", make_gaussian}, {"student", make_student}, {"mixture", make_mixture}, {"banana", make_banana}};
+    int of_data;
+} densities[] = {{"gaussian", make_gaussian, 0},
+                 {"student", make_student, 0},
+                 {"mixture", make_mixture, 0},
+                 {"banana", make_banana, 0},
+                 {"logistic", make_logistic, 1}};
 
 enum { DENSITIES = sizeof densities / sizeof *densities };
 
@@ -351,9 +375,11 @@ static gram_status make_named(reader *r)
     if (found < 0) {
         const char *near = gram_suggest(r->name, names, DENSITIES);
         FAIL(r->context, GRAM_ERROR_SYNTAX, "no density '%s'%s%s%s", r->name, near ? ", did you mean '" : "",
-             near ? near : "", near ? "'?" : ": gaussian, student, mixture, banana");
+             near ? near : "", near ? "'?" : ": gaussian, student, mixture, banana, logistic");
     }
     r->density->name = densities[found].name;
+    FAIL_IF(densities[found].of_data != (r->data != NULL), r->context, GRAM_ERROR_ARGUMENT, "density %s: %s", r->name,
+            r->data ? "takes no data" : "needs data: columns, and labels 0 or 1 last");
     TRY(densities[found].make(r));
     for (int i = 0; i < r->count; i++)
         FAIL_IF(!r->values[i].used, r->context, GRAM_ERROR_SYNTAX, "density %s: no parameter '%s'", r->name,
@@ -364,9 +390,15 @@ done:
 
 gram_status gram_density_parse(gram_context *context, const char *text, int64_t d, gram_density **density)
 {
+    return gram_density_parse_data(context, text, d, NULL, density);
+}
+
+gram_status gram_density_parse_data(gram_context *context, const char *text, int64_t d, const gram_table *data,
+                                    gram_density **density)
+{
     enum { MOST_COLUMNS = 4096 }; /* a covariance has its square */
     gram_status status = GRAM_OK;
-    reader r = {.context = context, .text = text, .at = text};
+    reader r = {.context = context, .text = text, .at = text, .data = data};
     if (!context || !density) return GRAM_ERROR_ARGUMENT;
     *density = NULL;
     FAIL_IF(!text, context, GRAM_ERROR_ARGUMENT, "density_parse: text is NULL");
@@ -377,9 +409,11 @@ gram_status gram_density_parse(gram_context *context, const char *text, int64_t 
     TRY(gram_density_new(context, "", d, &r.density));
     TRY(read_text(&r));
     TRY(make_named(&r));
-    *density = r.density;
-    r.density = NULL;
+    *density = r.of_data ? r.of_data : r.density;
+    if (!r.of_data) r.density = NULL;
+    r.of_data = NULL;
 done:
     gram_density_destroy(r.density);
+    gram_density_destroy(r.of_data);
     return status;
 }

@@ -306,3 +306,29 @@ done:
     gram_target_free(context, &target);
     return status;
 }
+
+gram_status gram_thin_reference(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                const double *scores, int64_t lds, int64_t m, double *plain, double *all)
+{
+    enum { ROWS_FOR_ALL = 20000 };
+    gram_status status = GRAM_OK;
+    gram_target target = {0};
+    gram_discrepancy whole = {.discrepancy = NAN};
+    int64_t *index = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!plain || !all, context, GRAM_ERROR_ARGUMENT, "thin_reference: %s is NULL", plain ? "all" : "plain");
+    TRY(gram_target_check(context, "thin_reference", points, m, NULL));
+    TRY(gram_target_make(context, "thin_reference", kernel, points, scores, lds, &target));
+    TRY(gram_take(context, "thin_reference", m, sizeof *index, (void **)&index));
+    choose_plainly(target.rows.n, m, index);
+    TRY(gram_target_measure(context, &target, m, index, plain));
+    if (!scores)
+        whole.discrepancy = 0;
+    else if (points->n <= ROWS_FOR_ALL)
+        TRY(gram_stein_discrepancy(context, kernel, points, scores, lds, NULL, &whole));
+    *all = whole.discrepancy;
+done:
+    gram_give(context, index);
+    gram_target_free(context, &target);
+    return status;
+}

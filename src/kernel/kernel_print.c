@@ -182,3 +182,10 @@ size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size)
     if (size > 0) text[w.length < size ? w.length : size - 1] = 0;
     return w.length;
 }
+
+void gram_kernel_append(const gram_kernel *kernel, gram_string *text)
+{
+    const size_t start = text->length, length = gram_kernel_print(kernel, NULL, 0);
+    for (size_t i = 0; i < length; i++) gram_string_put(text, " ", 1);
+    if (!text->failed) (void)gram_kernel_print(kernel, text->data + start, length + 1);
+}

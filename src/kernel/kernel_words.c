@@ -398,3 +398,17 @@ gram_status gram_kernel_words(gram_context *context, const gram_kernel *kernel, 
 done:
     return status;
 }
+
+gram_status gram_kernel_append_words(gram_context *context, const gram_kernel *kernel, int64_t d, gram_tool tool,
+                                     gram_string *text)
+{
+    gram_status status = GRAM_OK;
+    size_t length, start;
+    TRY(gram_kernel_words(context, kernel, d, tool, NULL, 0, &length));
+    start = text->length;
+    for (size_t i = 0; i < length; i++) gram_string_put(text, " ", 1);
+    if (length > 0 && !text->failed)
+        TRY(gram_kernel_words(context, kernel, d, tool, text->data + start, length + 1, &length));
+done:
+    return status;
+}

@@ -40,6 +40,7 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     made->report = (gram_report){.context = context, .arena = &made->arena, .model = model, .file = file};
     if (strcmp(gram_model_task(model), gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0)
         TRY(gram_classes_of_model(context, &made->arena, model, file ? file : "the model", &made->classes));
+    if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
     TRY(add_kernel(context, made, "kernel", gram_model_function(model)));
     if (gram_model_second_function(model))
         TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));

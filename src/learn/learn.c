@@ -36,7 +36,7 @@ static void name_place(gram_learning *learning)
     gram_context *context = learning->context;
     char message[GRAM_MESSAGE_SIZE], place[64], name[256];
     int64_t row, column;
-    if (!learning->data || !gram_context_place(context, &row, &column)) return;
+    if (!learning->data || !gram_context_place(context, &row, &column) || column < 0) return;
     (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
     (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
     (void)gram_preparation_column_name(learning->preparation, column, name, sizeof name);
@@ -62,14 +62,41 @@ static const char *advice_for(const gram_learning *learning, gram_status status)
     }
 }
 
-/* What to do about a failure of the work, unless it was said already. */
-static void advise(gram_learning *learning, gram_status status)
+/* "gp_fit: ..." becomes "fit: ...": the functions of the library mean nothing to whoever called the learner. */
+static void drop_function(gram_learning *learning, gram_status status)
+{
+    char message[GRAM_MESSAGE_SIZE], advice[GRAM_MESSAGE_SIZE];
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(learning->context));
+    (void)snprintf(advice, sizeof advice, "%s", gram_context_advice(learning->context));
+    const size_t length = strspn(message, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (length == 0 || strncmp(message + length, ": ", 2) != 0 || !memchr(message, '_', length)) return;
+    (void)gram_fail(learning->context, status, "%s%s", learning->who, message + length);
+    (void)gram_advise(learning->context, status, advice);
+}
+
+/* The data were finite: a function whose coefficients are not is a fit that failed. */
+static gram_status find_cause(gram_learning *learning, gram_status status)
+{
+    static const char function[] = "function_create: ";
+    if (status != GRAM_ERROR_DATA ||
+        strncmp(gram_context_message(learning->context), function, sizeof function - 1) != 0)
+        return status;
+    return gram_fail(learning->context, GRAM_ERROR_NUMERICAL, "%s: the equations have no solution in finite numbers",
+                     learning->who);
+}
+
+/* Says what to do about a failure of the work, unless that was said already. */
+static gram_status advise(gram_learning *learning, gram_status failed)
 {
     char spoken[GRAM_MESSAGE_SIZE];
-    if (gram_context_advice(learning->context)[0]) return;
-    name_place(learning);
-    gram_write_dashes(advice_for(learning, status), learning->dashes, spoken, sizeof spoken);
-    (void)gram_advise(learning->context, status, spoken);
+    const gram_status status = find_cause(learning, failed);
+    if (!gram_context_advice(learning->context)[0]) {
+        name_place(learning);
+        gram_write_dashes(advice_for(learning, status), learning->dashes, spoken, sizeof spoken);
+        (void)gram_advise(learning->context, status, spoken);
+    }
+    drop_function(learning, status);
+    return status;
 }
 
 /* ---- the data ---- */
@@ -184,6 +211,7 @@ static gram_status read_kernel(gram_learning *learning)
     else
         TRY(gram_learning_parse_kernel(learning, text ? text : learning->method->kernel, &learning->written));
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
+    TRY(gram_learning_check_kernel_numbers(learning));
 done:
     return status;
 }
@@ -272,14 +300,14 @@ static gram_status work(gram_learning *learning)
     if (learning->before) TRY(gram_check_fingerprints(learning));
     count_rows(learning);
     TRY(gram_learning_decide_task(learning));
+    TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
 done:
-    if (status < 0) advise(learning, status);
-    return status;
+    return status < 0 ? advise(learning, status) : status;
 }
 
 static void take_lesson(gram_learner *learner)

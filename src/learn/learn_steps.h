@@ -20,6 +20,11 @@ gram_status gram_learning_choose_method(gram_learning *learning);
 gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
 gram_status gram_learning_set_groups(gram_learning *learning);
 
+/* Features, targets and weights, and the numbers of the kernel as it was written: of a size that a fit takes
+ * (number_range.c). */
+gram_status gram_learning_check_numbers(gram_learning *learning);
+gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
+
 /* A preparation as the options say (learn.c); `features` and `label`, a target, take the place of what they say unless NULL. */
 gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
                                       const char *label, gram_preparation **preparation);

@@ -17,7 +17,9 @@
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
-    ROW(gram_method_pca)
+    ROW(gram_method_pca)                                                                                               \
+    ROW(gram_method_kmeans)                                                                                            \
+    ROW(gram_method_spectral)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS
@@ -80,6 +82,27 @@ const gram_method *gram_method_of_model(const gram_model *model)
         if (!method->marker) plain = method;
     }
     return plain;
+}
+
+static int has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; *words; words += strcspn(words, " "), words += *words == ' ')
+        if (length > 0 && strcspn(words, " ") == length && strncmp(words, word, length) == 0) return 1;
+    return 0;
+}
+
+gram_status gram_method_check_words(gram_context *context, const gram_method *method, const gram_model *model,
+                                    const char *name)
+{
+    for (const gram_kept_words *w = method->words; w && w->fact; w++) {
+        const gram_fact fact = gram_model_find(model, w->fact);
+        if (!fact.name || (fact.kind == GRAM_FACT_TEXT && has_word(w->words, fact.text))) continue;
+        (void)gram_fail(context, GRAM_ERROR_DATA, "%s: damaged: its %s is '%.40s', not one of: %s", name, w->fact,
+                        fact.kind == GRAM_FACT_TEXT ? fact.text : "a number", w->words);
+        return gram_advise(context, GRAM_ERROR_DATA, "Fit it again; a newer gram may know it.");
+    }
+    return GRAM_OK;
 }
 
 const char *gram_method_list(gram_method_filter is_so, const void *argument, const char *last, char *text, size_t size)

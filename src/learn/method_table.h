@@ -6,6 +6,9 @@
 
 /* The row at that place, NULL after the last. */
 const gram_method *gram_method_row(int64_t index);
+/* Are the model's words those that its method knows? `name` starts the message. */
+gram_status gram_method_check_words(gram_context *context, const gram_method *method, const gram_model *model,
+                                    const char *name);
 
 /* Is there a method of that name? */
 int gram_method_is_known(const char *name);

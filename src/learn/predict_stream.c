@@ -1,7 +1,5 @@
 /* Predictions for a file of any length: some thousand rows are read, prepared and evaluated at a time, so that memory does not
  * grow with their number. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "method/method.h"
@@ -80,20 +78,15 @@ void gram_predict_stream_close(gram_predict_stream *stream)
     gram_memory_release(memory);
 }
 
-/* A number outside of the kernel's domain is named by file, row and column, in the place of "x[17][2] = ". */
-static gram_status name_place(gram_context *context, const gram_predict_stream *stream, gram_status failed)
+/* A number outside of the kernel's domain is named by file, row and column, a row that has no prediction by file and row. */
+static void name_place(gram_context *context, const gram_predict_stream *stream)
 {
-    enum { NAME_SIZE = 256 };
-    char message[GRAM_MESSAGE_SIZE], place[64], name[NAME_SIZE];
+    char name[256] = "";
     int64_t row, column;
-    if (!gram_context_place(context, &row, &column)) return failed;
-    (void)snprintf(message, sizeof message, "%s", gram_context_message(context));
-    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
-    (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
-    const char *rest = strstr(message, place);
-    row = stream->next + (stream->data->rows ? stream->data->rows[row] : row);
-    return gram_fail(context, failed, "%s: row %" PRId64 ", column '%s': %.*s%s", stream->name, row + 1, name,
-                     (int)(rest ? rest - message : 0), message, rest ? rest + strlen(place) : message);
+    if (!gram_context_place(context, &row, &column)) return;
+    if (column >= 0) (void)gram_preparation_column_name(stream->preparation, column, name, sizeof name);
+    gram_context_name_place(context, stream->name, stream->next + (stream->data->rows ? stream->data->rows[row] : row),
+                            name);
 }
 
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream)
@@ -103,8 +96,9 @@ static gram_status evaluate(gram_context *context, gram_predict_stream *stream)
     const gram_prepared *data = stream->data;
     TRY(gram_take_from(context, stream->memory, "predict_stream: values", data->n * ld, sizeof *stream->values,
                        (void **)&stream->values));
-    status = gram_predictor_evaluate(context, stream->predictor, data->n, data->x, data->weights, stream->values, ld);
-    if (status < 0) status = name_place(context, stream, status);
+    status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights, data->y != NULL,
+                                          stream->values, ld);
+    if (status < 0) name_place(context, stream);
 done:
     return status;
 }

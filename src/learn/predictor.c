@@ -127,6 +127,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     *made = (gram_predictor){.memory = gram_memory_retain(context->memory), .model = model, .wish = wish};
     gram_arena_init(&made->arena, made->memory);
     made->columns = (gram_columns){.probability = -1, .score = -1, .std = -1, .lower = -1, .upper = -1, .term = -1};
+    made->columns.spread = -1;
     made->columns.classes = &made->classes;
     gram_method_list(has_intervals, NULL, " or", made->wiser, sizeof made->wiser);
     made->columns.half_width = two_sided_quantile(wish.interval > 0 ? wish.interval : 0.95);
@@ -137,6 +138,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
         (void)gram_advise(context, status, "A newer gram may know it.");
         goto done;
     }
+    TRY(gram_method_check_words(context, made->method, model, wish.name));
     TRY(choose_view(context, made));
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
     if (made->columns.ld == 0) made->columns.ld = made->columns.count;
@@ -163,6 +165,22 @@ const gram_columns *gram_predictor_columns(const gram_predictor *predictor)
     return &predictor->columns;
 }
 
+/* What is shown is finite: otherwise the row is named, by gram_context_place too. */
+static gram_status check_finite(gram_context *context, const gram_predictor *predictor, int64_t n, const double *values,
+                                int64_t ldv)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < predictor->columns.count; c++) {
+            if (isfinite(values[i * ldv + c])) continue;
+            (void)gram_fail_place(context, GRAM_ERROR_NUMERICAL, i, -1,
+                                  "row %" PRId64 ": the prediction is not a finite number", i + 1);
+            return gram_advise(
+                context, GRAM_ERROR_NUMERICAL,
+                "Its features, or numbers of the model, are too large: leave the row out, or fit again.");
+        }
+    return GRAM_OK;
+}
+
 static int64_t dimension_of(const gram_predictor *predictor)
 {
     if (predictor->view != GRAM_VIEW_BOTH) return columns_of(predictor, predictor->view);
@@ -186,6 +204,13 @@ done:
 gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n, const double *x,
                                     const double *weights, double *values, int64_t ldv)
 {
+    return gram_predictor_evaluate_rows(context, predictor, n, x, weights, 1, values, ldv);
+}
+
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv)
+{
     gram_status status = GRAM_OK;
     const int both = predictor->view == GRAM_VIEW_BOTH;
     const int64_t d = dimension_of(predictor), own = both ? columns_of(predictor, GRAM_VIEW_FIRST) : d;
@@ -195,9 +220,10 @@ gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor 
             "predictor_evaluate: ldv = %" PRId64 " is less than %" PRId64 " columns", ldv, predictor->columns.ld);
     TRY(gram_points_create_f64(context, n, own, x, d, &points));
     if (both) TRY(gram_points_create_f64(context, n, d - own, x + own, d, &second));
-    const gram_places places = {points, n, d, x, weights, second};
+    const gram_places places = {points, n, d, x, weights, second, scored};
     TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
                                     : evaluate_functions(context, predictor, &places, values, ldv));
+    TRY(check_finite(context, predictor, n, values, ldv));
 done:
     gram_points_release(points);
     gram_points_release(second);
@@ -227,12 +253,10 @@ static gram_status prepare(gram_context *context, const gram_preparation *prepar
     for (int64_t f = 0; known && f < known->feature_count; f++)
         FAIL_IF(known->features[f].text, context, GRAM_ERROR_UNSUPPORTED,
                 "predict: feature '%s' is text: prepare a table with gram_preparation_apply", known->features[f].name);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < d; l++) {
-            const double mean = known ? known->features[l].mean : 0,
-                         deviation = known ? known->features[l].deviation : 1;
-            prepared[i * d + l] = (x[i * ldx + l] - mean) / deviation;
-        }
+    if (preparation)
+        gram_preparation_scale(preparation, n, x, ldx, prepared);
+    else
+        for (int64_t i = 0; i < n; i++) memcpy(prepared + i * d, x + i * ldx, (size_t)d * sizeof *x);
 done:
     return status;
 }

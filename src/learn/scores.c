@@ -136,21 +136,11 @@ static void add_density(density_sums *sums, double y, double mean, double scale,
     sums->inside += fabs(y - mean) <= columns->half_width * scale;
 }
 
-/* The scale of the prediction among the values of a row, that of a normal one being its standard deviation; NaN if it is not
- * there. */
-static double scale_of(const gram_columns *columns, const double *values)
-{
-    const double freedom = columns->freedom;
-    if (columns->std >= 0) return values[columns->std] * (freedom > 0 ? sqrt((freedom - 2) / freedom) : 1);
-    if (columns->lower < 0) return NAN;
-    return (values[columns->upper] - values[columns->lower]) / (2 * columns->half_width);
-}
-
 static void add_means(gram_score *score, const double *y, const double *values)
 {
     const gram_columns *columns = score->columns;
     for (int64_t o = 0; o < columns->outputs; o++) add_target(&score->targets[o], y[o], values[o]);
-    add_density(&score->densities, y[0], values[0], scale_of(columns, values), columns);
+    if (columns->spread >= 0) add_density(&score->densities, y[0], values[0], values[columns->spread], columns);
 }
 
 static void add_levels(gram_score *score, double y, const double *quantiles)
@@ -190,22 +180,11 @@ done:
     return status;
 }
 
-/* Where the next row of the sample goes; -1: nowhere. */
-static int64_t next_place(kept_scores *kept)
-{
-    double u;
-    const int64_t row = kept->seen++;
-    if (kept->count < MOST_KEPT) return kept->count;
-    gram_random_uniform(kept->random, (uint64_t)row, 1, &u);
-    const int64_t place = (int64_t)(u * (double)kept->seen);
-    return place < MOST_KEPT ? place : -1;
-}
-
 static gram_status keep_score(gram_context *context, gram_score *score, int64_t truth, double value)
 {
     gram_status status = GRAM_OK;
     kept_scores *kept = &score->kept;
-    const int64_t place = next_place(kept);
+    const int64_t place = gram_random_reservoir(kept->random, kept->seen++, MOST_KEPT);
     if (place < 0) return status;
     if (place == kept->room) TRY(grow(context, score->memory, kept));
     kept->scores[place] = (float)value;

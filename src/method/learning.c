@@ -122,6 +122,14 @@ double gram_learning_noise(const gram_learning *learning, const gram_ridge_setti
     return isnan(ridge->noise) ? ridge->alpha : ridge->noise;
 }
 
+gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge)
+{
+    const char *name = ridge->lambda == 0 ? "lambda" : ridge->noise == 0 ? "noise" : ridge->alpha == 0 ? "alpha" : NULL;
+    if (!name) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here.",
+                              "--%s '0' is not allowed", name);
+}
+
 int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;

@@ -138,6 +138,7 @@ typedef struct gram_places {
     const double *weights; /* n, NULL: none */
     /* of a predictor for both of two views: points are those of the first, these of the second, and x has the columns of both */
     const gram_points *second;
+    int scored; /* 0: there are no targets, and what only scores need may be NaN */
 } gram_places;
 
 /* Which of two views a predictor is for. */
@@ -159,6 +160,11 @@ struct gram_predictor {
 
 typedef struct gram_report gram_report;
 
+/* A fact of a model that is one of a few words, with blanks between: a model with another one is damaged, or newer. */
+typedef struct gram_kept_words {
+    const char *fact, *words;
+} gram_kept_words;
+
 /* ---- the row ---- */
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
@@ -173,8 +179,9 @@ struct gram_method {
     int process;             /* its models are posteriors of Gaussian processes: functions can be drawn from them */
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
-    const char *refuses;     /* an option of every method that this one does not take, or NULL */
-    const char *kernel;      /* if none is given; NULL: it takes none, and the kernel of its function is its own */
+    const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */
+    const char *refuses;          /* an option of every method that this one does not take, or NULL */
+    const char *kernel;           /* if none is given; NULL: it takes none, and the kernel of its function is its own */
     /* Paired views have names, "x" and "y". The row has options of these names, lists of the columns of one table (from two tables
      * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
     const char *views[2];
@@ -300,6 +307,8 @@ void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes
 
 /* The noise n lambda that the ridge says, NaN if there is none. */
 double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
+/* Fails for a ridge of 0, for methods that have no limit there. */
+gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
@@ -424,6 +433,12 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
  * the advice names methods that know more. */
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
+/* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
+gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
+                                         const double *x, const double *weights, int scored, double *values,
+                                         int64_t ldv);
+/* The column `spread`: that of `std` if it is of new observations, else one more that is not shown; after all others. */
+void gram_predictor_spread(gram_predictor *predictor);
 /* Puts labels, probabilities and the score of n rows into place. */
 void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,
                                       int64_t ldv);
@@ -438,7 +453,7 @@ const gram_model *gram_report_model(const gram_report *report);
 const char *gram_report_file(const gram_report *report);
 double gram_report_number(const gram_report *report, const char *fact);    /* NaN: there is none */
 const char *gram_report_text(const gram_report *report, const char *fact); /* NULL: there is none */
-/* A new row, whose value is added piece by piece; one whose value stays empty is kept all the same. */
+/* A new row, whose value is added piece by piece; one whose value stays empty is dropped. */
 void gram_report_row(gram_report *report, const char *label);
 void gram_report_add(gram_report *report, const char *format, ...) GRAM_PRINTF(2, 3);
 /* A row of any length. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "method/method.h"
+#include "method/method_numbers.h"
 #include <gram/text.h>
 
 const gram_choice gram_precision_choices[] = {{"auto", 0, NULL, 0, 0},
@@ -38,6 +39,7 @@ static int read_number(const gram_option *option, const char *text, double *valu
 {
     const size_t length = strlen(text), taken = gram_number_parse(text, length, value);
     if (taken == 0 || taken != length || !isfinite(*value)) return 0;
+    if (*value != 0 && (fabs(*value) < GRAM_LEAST_NUMBER || fabs(*value) > GRAM_MOST_NUMBER)) return 0;
     if (option->above ? !(*value > option->least) : !(*value >= option->least)) return 0;
     return option->most == 0 || *value <= option->most;
 }
@@ -123,9 +125,10 @@ void gram_option_explain(const gram_option *option, char *text, size_t size)
     gram_number_format(option->least, least);
     gram_number_format(option->most, most);
     if (option->most == 0 && option->above)
-        (void)snprintf(text, size, "It must be %sa number above %s.", or_auto, least);
+        (void)snprintf(text, size, "It must be %sa number above %s, and from 1e-150 to 1e+150.", or_auto, least);
     else if (option->most == 0)
-        (void)snprintf(text, size, "It must be %sa number, %s or more.", or_auto, least);
+        (void)snprintf(text, size, "It must be %sa number, %s or more, and 0 or from 1e-150 to 1e+150.", or_auto,
+                       least);
     else
         (void)snprintf(text, size, "It must be %sa number in %s%s, %s].", or_auto, option->above ? "(" : "[", least,
                        most);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gram/text.h>
+
 enum { LOO_LIMIT = 5000 };
 
 const gram_model *gram_report_model(const gram_report *report)
@@ -31,12 +33,16 @@ const char *gram_report_text(const gram_report *report, const char *fact)
 
 /* ---- rows ---- */
 
-/* Puts the value that was added piece by piece to its row. */
+/* Puts the value that was added piece by piece to its row; one whose facts were not there goes. */
 void gram_report_end_row(gram_report *report)
 {
     char *copy = NULL;
     if (!report->open || report->status < 0) return;
     report->open = 0;
+    if (report->length == 0) {
+        report->count--;
+        return;
+    }
     report->status =
         gram_arena_take(report->context, report->arena, "describe", (int64_t)report->length + 1, 1, (void **)&copy);
     if (report->status < 0) return;
@@ -131,23 +137,9 @@ void gram_report_ridge(gram_report *report)
     if (gram_report_number(report, "intercept") == 0) gram_report_add(report, ", no intercept");
 }
 
-/* 12345 -> "12,345" */
-static const char *with_commas(int64_t count, char text[32])
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRId64, count);
-    char *out = text;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') *out++ = ',';
-        *out++ = digits[i];
-    }
-    *out = '\0';
-    return text;
-}
-
 void gram_report_tuning(gram_report *report)
 {
-    char count[32];
+    char count[GRAM_NUMBER_SIZE];
     const char *tune = gram_report_text(report, "tune");
     const double rows = gram_report_number(report, "tuned_rows");
     const double evaluations = gram_report_number(report, "evaluations");
@@ -158,7 +150,7 @@ void gram_report_tuning(gram_report *report)
         gram_report_add(report, defaults ? "no; defaults: %s" : "no", defaults);
         return;
     }
-    gram_report_add(report, "by %s on %s row%s", tune, with_commas((int64_t)rows, count), rows == 1 ? "" : "s");
+    gram_report_add(report, "by %s on %s row%s", tune, gram_count_format((int64_t)rows, count), rows == 1 ? "" : "s");
     gram_report_part(report, "fits", "tuned_fits", GRAM_WHOLE);
     if (gram_report_number(report, "tuned_unfinished") > 0)
         gram_report_part(report, "not to the end", "tuned_unfinished", GRAM_WHOLE);

@@ -121,6 +121,14 @@ done:
     return status;
 }
 
+void gram_predictor_spread(gram_predictor *predictor)
+{
+    gram_columns *columns = &predictor->columns;
+    const int shown = columns->std >= 0 && !predictor->wish.latent;
+    columns->spread = shown ? columns->std : columns->count;
+    columns->ld = columns->count + !shown;
+}
+
 void gram_predictor_put_probabilities(const gram_predictor *predictor, int64_t n, const double *p, double *values,
                                       int64_t ldv)
 {

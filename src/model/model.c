@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "function/function.h"
@@ -297,4 +298,24 @@ const double *gram_model_array(const gram_model *model, const char *name, int64_
     if (rows) *rows = link ? link->rows : 0;
     if (columns) *columns = link ? link->columns : 0;
     return link ? link->data : NULL;
+}
+
+void gram_json_fact(gram_json *json, const gram_fact *fact)
+{
+    if (fact->kind == GRAM_FACT_TEXT)
+        gram_json_string(json, fact->name, fact->text);
+    else if (fact->kind == GRAM_FACT_INTEGER)
+        gram_json_integer(json, fact->name, fact->integer);
+    else
+        gram_json_number(json, fact->name, fact->number);
+}
+
+/* Models are zip files. */
+int gram_model_is_file(const char *path)
+{
+    char start[4] = {0};
+    FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    const size_t got = file ? fread(start, 1, sizeof start, file) : 0;
+    if (file) (void)fclose(file);
+    return got == sizeof start && memcmp(start, "PK\3\4", sizeof start) == 0;
 }

@@ -73,14 +73,10 @@ static void put_facts(gram_json *json, const gram_model *model)
     gram_json_open(json, "facts", '{');
     for (const gram_model_fact_link *link = model->facts; link; link = link->next) {
         const gram_fact *fact = &link->fact;
-        if (fact->kind == GRAM_FACT_TEXT)
-            gram_json_string(json, fact->name, fact->text);
-        else if (fact->kind == GRAM_FACT_INTEGER)
-            gram_json_integer(json, fact->name, fact->integer);
-        else if (isinf(fact->number))
+        if (fact->kind == GRAM_FACT_NUMBER && isinf(fact->number))
             put_infinite(json, fact->name, fact->number);
         else
-            gram_json_number(json, fact->name, fact->number);
+            gram_json_fact(json, fact);
     }
     gram_json_close(json, '{');
 }

@@ -60,3 +60,19 @@ gram_status gram_matrix_range(gram_context *context, const gram_kernel *kernel, 
 done:
     return status;
 }
+
+gram_status gram_matrix_check(gram_context *context, const gram_kernel *kernel, const gram_points *x)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *resolved = NULL;
+    double *diagonal = NULL;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!kernel || !x, context, GRAM_ERROR_ARGUMENT, "matrix_check: %s is NULL", kernel ? "x" : "kernel");
+    TRY(gram_kernel_resolve(context, kernel, x, &resolved));
+    TRY(gram_take(context, "matrix_check: diagonal", x->n, sizeof *diagonal, (void **)&diagonal));
+    TRY(gram_matrix_diagonal(context, resolved, x, diagonal));
+done:
+    gram_give(context, diagonal);
+    gram_kernel_release(resolved);
+    return status;
+}

@@ -33,6 +33,9 @@ gram_status gram_given_rows(gram_context *context, const gram_given *given, int6
 /* The given rows; those of all rows of f64 points borrow the points. */
 gram_status gram_sample_make(gram_context *context, const gram_given *given, int64_t count, const int64_t *rows,
                              gram_sample *sample);
+/* The same inner products and distances up to rounding, in n columns: for samples with fewer rows than columns
+ * (narrow_points.c). O(n^2 d), memory for n d + n^2 numbers. */
+gram_status gram_sample_narrow(gram_context *context, gram_sample *sample);
 void gram_sample_free(gram_context *context, gram_sample *sample);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct growth {
     const gram_kernel *kernel;
     const gram_points *x;
     const gram_pivot_rule *rule;
-    double tolerance;
+    double tolerance, floor;
     gram_pivot_search search;
     double *columns;   /* n x block: columns of K, of the accepted */
     double *rows;      /* block x room: rows of F, of the candidates, then of the accepted */
@@ -188,7 +188,7 @@ static gram_status grow_all(gram_context *context, growth *g)
         FAIL_IF(!(p->left[i] >= 0) || isinf(p->left[i]), context, GRAM_ERROR_NUMERICAL,
                 "low-rank factor: the diagonal of K is negative or not finite at row %lld", (long long)i);
     p->missed = p->trace = sum_of(p->n, p->left);
-    g->search.floor = (g->x->f32 ? 1e-6 : 1e-14) * p->trace / (double)p->n;
+    g->search.floor = (g->floor > 0 ? g->floor : g->x->f32 ? 1e-6 : 1e-14) * p->trace / (double)p->n;
     while (p->rank < p->room && p->missed > g->tolerance * p->trace) {
         g->rule->propose(&g->search);
         if (g->search.candidates == 0) break;
@@ -228,7 +228,12 @@ gram_status gram_pivoted_make(gram_context *context, const gram_kernel *kernel, 
 {
     gram_status status = GRAM_OK;
     const int64_t n = x->n, room = options->room;
-    growth g = {.p = p, .kernel = kernel, .x = x, .rule = options->rule, .tolerance = options->tolerance};
+    growth g = {.p = p,
+                .kernel = kernel,
+                .x = x,
+                .rule = options->rule,
+                .tolerance = options->tolerance,
+                .floor = options->floor};
     g.search = (gram_pivot_search){
         .n = n, .seed = context->seed, .block = options->block > 0 ? options->block : GRAM_PIVOTED_BLOCK};
     *p = (gram_pivoted){.n = n, .room = room};

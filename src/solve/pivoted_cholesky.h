@@ -17,6 +17,7 @@ typedef struct gram_pivoted_options {
     int64_t room;     /* pivots at most: 1 to n, and to GRAM_PIVOTED_MOST */
     int block;        /* rows proposed together, 1 (column by column) to GRAM_PIVOT_MOST; 0 means GRAM_PIVOTED_BLOCK */
     double tolerance; /* ends when tr(K - F F') <= tolerance tr K; 0: only when K is made to rounding */
+    double floor;     /* no pivots below that much of the mean diagonal; 0: 1e-14, for f32 points 1e-6 */
 } gram_pivoted_options;
 
 typedef struct gram_pivoted {

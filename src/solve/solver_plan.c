@@ -6,6 +6,7 @@
  * counted against the same budget anyway; those of time are from rates that ordinary processors reach. */
 #include "solve/solver_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,12 @@ enum {
     DEFAULT_RANK = 1000, /* of the preconditioner of cg */
     LEAST_LANDMARKS = 100,
     MOST_LANDMARKS = 1 << 16,
-    CG_VECTORS = 8
+    CG_VECTORS = 8,
+    PANEL = 96,   /* rows that are packed together */
+    PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
+
+static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
 static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
@@ -48,10 +53,17 @@ void gram_krr_plan_request_init(gram_krr_plan_request *request, size_t size)
 
 /* ---- what a way takes ---- */
 
+/* Rows as the engine packs them: in whole panels. */
+static double padded(int64_t n)
+{
+    return ceil((double)n / PANEL) * PANEL;
+}
+
 /* Points packed for the engine (rows and a copy for products), right-hand sides and their companions. */
 static double vectors_bytes(const gram_krr_plan_request *r, int64_t n)
 {
-    return (double)n * (2.0 * (double)r->d + (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16) * sizeof(double) + 4e6;
+    const double columns = (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16;
+    return (2 * padded(n) * (double)r->d + (double)n * columns) * sizeof(double) + 4e6;
 }
 
 static double factor_bytes(int64_t n, size_t size)
@@ -99,12 +111,13 @@ static double seconds_of(const gram_context *context, const gram_krr_plan_reques
     const double threads = context->threads, n = (double)r->n, p = (double)plan->landmarks;
     const double rate = (fast ? 4e10 : 1e10) * threads,
                  pair = (fast ? 1 : 6) * (0.8e-9 + 0.06e-9 * (double)r->d) / threads;
-    const double product = n * n / 2 * pair;
-    if (plan->solver == GRAM_SOLVER_NYSTROM) return n * p * pair + (2 * n * p * p + p * p * p) / rate;
-    if (plan->solver == GRAM_SOLVER_CG) return n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
-    if (r->ridgeless) return product + 4 * n * n * n / rate;
-    if (plan->precision != GRAM_PRECISION_F64) return 8 * product + n * n * n / 3 / (2 * rate);
-    return 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
+    const double product = n * n / 2 * pair, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
+    if (plan->solver == GRAM_SOLVER_NYSTROM) return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate;
+    if (plan->solver == GRAM_SOLVER_CG)
+        return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
+    if (r->ridgeless) return packing + product + 4 * n * n * n / rate;
+    if (plan->precision != GRAM_PRECISION_F64) return packing + 8 * product + n * n * n / 3 / (2 * rate);
+    return packing + 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
 }
 
 /* ---- the choice ---- */

@@ -133,15 +133,6 @@ done:
     return status;
 }
 
-/* A matrix that is given by its entries has no rows to choose from. */
-static int takes_subsets(const gram_kernel *kernel)
-{
-    if (kernel->node == GRAM_NODE_LEAF) return kernel->type->form != GRAM_FORM_INDEX;
-    for (int i = 0; i < kernel->child_count; i++)
-        if (!takes_subsets(kernel->children[i])) return 0;
-    return 1;
-}
-
 /* ---- the whole ---- */
 
 static gram_status take_outcome(gram_tuning *t, const gram_candidate *c, gram_tuned *out)
@@ -233,7 +224,7 @@ static gram_status tune(gram_tuning *t, const gram_kernel *kernel, gram_tuned *o
     gram_status status = GRAM_OK;
     gram_kernel *resolved = NULL;
     gram_candidate c = {.numbers = NULL};
-    TRY(gram_tuning_make_levels(t, takes_subsets(kernel)));
+    TRY(gram_tuning_make_levels(t, kernel));
     TRY(t->method->prepare(t, kernel, &resolved));
     t->start = resolved;
     TRY(gram_candidate_make(t, resolved, 0, &c));

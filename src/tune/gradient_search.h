@@ -73,6 +73,7 @@ struct gram_tuning {
     /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
     int shorter, longer;
     int more_starts;      /* for small samples */
+    int narrows;          /* nothing but the kernel sees the columns */
     int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
@@ -117,8 +118,9 @@ gram_status gram_tuning_run(gram_tuning *t, const gram_kernel *kernel, gram_tune
 
 /* ---- search_samples.c ---- */
 
-/* Samples of the rows, each within the next; only the largest unless `subsets`. */
-gram_status gram_tuning_make_levels(gram_tuning *t, int subsets);
+/* Samples of the rows, each within the next; only the largest if the kernel has no rows to choose from. Few rows of very many
+ * columns are made narrow where the kernel allows it. */
+gram_status gram_tuning_make_levels(gram_tuning *t, const gram_kernel *kernel);
 gram_status gram_tuning_open_level(gram_tuning *t, int which);
 void gram_tuning_free_levels(gram_tuning *t);
 /* Does a constant (0 without intercept) explain every target of a level? */

@@ -38,6 +38,7 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
+#include "solve/cholesky/cholesky.h"
 #include "tune/ridge_criterion_work.h"
 
 /* ---- the workspace ---- */
@@ -224,6 +225,7 @@ static gram_status evaluate_whole(gram_context *context, gram_criterion_work *k,
     gram_status status = GRAM_OK;
     gram_cholesky *factor = NULL;
     TRY(gram_cholesky_create(context, kernel, k->sample->points, k->shift, GRAM_STORAGE_F64, NULL, &factor));
+    TRY(gram_cholesky_check_pivots(context, "tuning", factor));
     TRY(solve(context, k, factor));
     switch (k->rule.kind) {
     case GRAM_CRITERION_ML: status = gram_criterion_by_likelihood(context, k, factor, kernel, slopes, value); break;

@@ -16,6 +16,7 @@
 #include <gram/matrix.h>
 
 #include "points/points.h"
+#include "solve/cholesky/cholesky.h"
 #include "tune/ridge_criterion_work.h"
 
 /* One block: rows before `first` train, rows first .. end - 1 are held. */
@@ -41,6 +42,7 @@ static gram_status fit(gram_context *context, gram_criterion_work *k, const gram
     gram_status status = GRAM_OK;
     const int64_t m = k->m, ld = m + 1;
     TRY(gram_cholesky_create(context, kernel, b->train, k->shift, GRAM_STORAGE_F64, NULL, &b->factor));
+    TRY(gram_cholesky_check_pivots(context, "tuning", b->factor));
     for (int64_t i = 0; i < b->first; i++) {
         memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
         k->rhs[i * ld + m] = 1;

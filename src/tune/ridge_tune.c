@@ -194,6 +194,7 @@ static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
     t->intercept = o->intercept;
     t->least_rows = gram_criterion_least_rows(&ridge->rule);
     t->worth = o->criterion == GRAM_CRITERION_ML ? 0.5 : 1;
+    t->narrows = 1;
     t->shorter = t->given.x && t->given.x->d <= FEW_COLUMNS ? 3 : 1;
     t->longer = 1;
     t->ard = o->ard;

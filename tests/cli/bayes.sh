@@ -99,9 +99,9 @@ run sample b.gram --grid 0:1:5
 bad 2 'b.gram is a model of the method bayes' 'Gaussian processes'
 printf 'x,y\n1,1e200\n2,3e200\n3,2e200\n4,5e200\n' >huge.csv
 run fit huge.csv --method bayes --quiet
-bad 3 "huge.csv: row 1: column 'y': so large"
+bad 3 "huge.csv: row 4, column 'y': 5e+200 is too large"
 printf 'x,z,y\n1,1,1\n2,1e200,2\n3,2e200,2\n4,5e200,6\n' >wide.csv
 run fit wide.csv --method bayes --no-scale --quiet
-bad 3 "row 2: column 'z'" '--no-scale'
+bad 3 "row 4, column 'z': 5e+200 is too large" '--no-scale'
 run predict b.gram new.csv --terms
 bad 2 '--terms'

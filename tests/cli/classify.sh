@@ -139,8 +139,8 @@ run fit rings.csv --method logistic --tune ml
 bad 2 '--tune ml is of krr and gp, not of logistic'
 run fit rings.csv --method svm --tune loo
 bad 2 'not of svm'
-run fit rings.csv --method svm --lambda 0.1
-bad 2 '--lambda is an option of krr, gp, bayes and logistic, not of svm'
+run fit rings.csv --method svm --noise 0.1
+bad 2 '--noise is an option of' ', not of svm'
 run fit curve.csv --method logistic --quiet
 bad 2 '--method logistic is not for regression'
 run predict svm.gram rings.csv --std
@@ -193,3 +193,33 @@ if command -v gnuplot >/dev/null 2>&1; then
     good
     grep -q 'probability' curves.svg || wrong 'should show how probabilities hold'
 fi
+
+# svm: lambda is C in other words, and there may be no intercept
+LC_ALL=C awk 'BEGIN { srand(5); print "a,b,c"; for (i = 0; i < 50; i++) { a = rand(); b = rand(); printf "%.4f,%.4f,%s\n", a, b, (a + b > 1.2 ? "u" : "v") } }' >flat.csv
+run fit flat.csv --method svm --kernel 'rbf(ell=1)' --C 2 --json --quiet
+good
+prints '"C": 2,'
+sed 's/"seconds.*//' out >wanted
+run fit flat.csv --method svm --kernel 'rbf(ell=1)' --lambda 0.005 --json --quiet
+good
+sed 's/"seconds.*//' out >found
+cmp -s wanted found || wrong 'should be C = 1/(2 n lambda)'
+run fit flat.csv --method svm --C 2 --lambda 0.005
+bad 2 '--C' '--lambda'
+run fit flat.csv --method svm --svm nu --lambda 0.005
+bad 2 '--lambda is not for --svm nu'
+run fit flat.csv --method svm --kernel 'linear(c=0)' --C 2 --no-scale --no-intercept --json --quiet -o through.gram
+good
+prints '"intercept": 0'
+run info through.gram
+good
+prints 'no intercept'
+printf 'a,b\n0,0\n0.1,0.1\n0.9,0.9\n' >ray.csv # a plane through the origin: all points of a ray are on one side
+run predict through.gram ray.csv
+good
+[ "$(sed -n '3,4p' out | sort -u | wc -l)" = 1 ] || wrong 'should divide at the origin'
+run fit flat.csv --method svm --svm nu --no-intercept
+bad 2 '--no-intercept is not for --svm nu'
+run fit flat.csv --method svm --no-intercept --json --quiet
+good
+prints '"cv_accuracy"' '"intercept": 0'

@@ -204,7 +204,7 @@ bad 3 'two.csv: row ' "column 'a'" '--no-scale'
 run fit houses.csv -o nowhere/m.gram
 bad 5 'nowhere/m.gram: cannot be written'
 run fit houses.csv -o .
-bad 5 'not a regular file'
+bad 5 'it is a folder'
 LC_ALL=C awk 'BEGIN { for (i = 0; i < 4000; i++) print i % 61 "," i % 53 "," i % 47 "," sin(i) }' >many.csv
 run fit many.csv --kernel 'rbf(ell=1)' --noise 1 --solver exact --memory 30M --quiet
 bad 5 'memory' '--memory'

@@ -224,7 +224,7 @@ run fit odd.csv --method gp --noise 0 --kernel 'rbf(ell=1)' -o m.gram --json --q
 good
 prints '"jitter": '
 for data in 'x,y\n0,1\n1,2' 'x,y\n0,5\n1,5\n2,5\n3,5' 'x,c,y\n0,1,1\n1,1,2\n2,1,1\n3,1,2' 'x,y\n0,1\n0,1\n0,1\n1,2\n1,2' \
-    'x,y\n0,1e150\n1,2e150\n2,1e150\n3,3e150' 'x,y\n0,1e-150\n1,2e-150\n2,1e-150\n3,3e-150' 'a,b,c,d,y\n1,2,3,4,1\n4,3,2,1,2'; do
+    'x,y\n0,1e149\n1,2e149\n2,1e149\n3,3e149' 'x,y\n0,1e-149\n1,2e-149\n2,1e-149\n3,3e-149' 'a,b,c,d,y\n1,2,3,4,1\n4,3,2,1,2'; do
     printf "$data\n" >data.csv
     run fit data.csv --method gp -o m.gram --quiet
     good

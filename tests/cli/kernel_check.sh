@@ -135,7 +135,7 @@ if command -v gnuplot >/dev/null 2>&1; then
     bad 5 'nowhere/plot.svg: cannot be written'
     mkdir folder.svg
     run kernel 'rbf(ell=5)' many.csv --spectrum 20 --plot folder.svg
-    bad 5 'folder.svg: cannot be written: it is not a regular file'
+    bad 5 'folder.svg: cannot be written: it is a folder'
     run kernel 0 many.csv --spectrum 20 --plot zero.svg
     bad 4 'no eigenvalue is positive'
     [ -z "$(ls -A | grep '~')" ] || wrong 'should leave no temporary file'

@@ -120,3 +120,29 @@ prints '"n": 200000'
 } | head -n 3 >out
 [ "$(cat code)" = 0 ] || wrong 'a reader that goes away is no failure'
 [ "$(wc -l <out)" = 3 ] || wrong 'should print'
+
+# nlpd and coverage are of new observations, asked for or not, and with --latent too; without the target there are none
+LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) printf "%g,%.4f\n", i / 10, sin(i / 10) + (i * 37 % 11) / 30 }' >wave.csv
+run fit wave.csv --method gp --kernel 'rbf(ell=1)' --noise 0.02 --quiet -o wave.gram
+good
+run predict wave.gram wave.csv --std --json
+good
+sed 's/,/\n/g' out | grep -e nlpd -e coverage >wanted
+[ "$(wc -l <wanted)" = 2 ] || wrong 'should have nlpd and coverage'
+for how in '' --latent '--std --latent' '--interval 0.95' '--interval 0.95 --latent'; do
+    run predict wave.gram wave.csv $how --json
+    good
+    sed 's/,/\n/g' out | grep -e nlpd -e coverage >found
+    cmp -s wanted found || wrong 'should say the same of new observations'
+done
+run predict wave.gram wave.csv
+[ "$code" = 0 ] || wrong 'should succeed'
+head -n 1 out | grep -qx mean || wrong 'should show the mean alone'
+cut -d, -f1 wave.csv >places.csv
+cp out means
+run predict wave.gram places.csv --json
+good
+if grep -q nlpd out; then wrong 'should have no scores'; fi
+run predict wave.gram places.csv
+good
+cmp -s out means || wrong 'should predict the same without the target'

@@ -85,6 +85,6 @@ cut -d, -f1 points.csv >first.csv
 run test fit first.csv --density logistic --density-data labels.csv
 bad 3 'labels[0] = 2'
 run test fit points.csv --density 'logistic(sd=-1)' --density-data observed.csv
-bad 2 'logistic(sd=10)'
+bad 2 'sd = -1'
 run test fit nothere.csv --density gaussian
 bad 3 'nothere.csv'

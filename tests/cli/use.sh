@@ -102,3 +102,65 @@ good
 prints 'Properties on R^70000'
 run kernel 'rbf(ell=[1,2]) + on(3, rbf)'
 bad 2 'ell has 2 numbers, but the kernel sees 3 columns' 'different numbers of columns'
+
+# an option given twice is an error, every one of every verb, in long and in short
+options_of()
+{
+    "$GRAM" $1 --help | sed -n 's/^  \(-., \)\{0,1\}--\([a-zA-Z-]*\)\( [^ ]\)\{0,1\}.*/\2\3/p'
+}
+
+# a value that the option takes
+value_of()
+{
+    case $1 in
+    method) case $2 in thin) echo greedy ;; "test fit") echo wild ;; *) echo gamma ;; esac ;;
+    format) echo csv ;;
+    missing) echo drop ;;
+    precondition) echo med ;;
+    interval | level | flip) echo 0.5 ;;
+    count | draws | lag | permutations | dimension | spectrum | threads | seed | memory | lambda) echo 5 ;;
+    block) echo 5 ;;
+    *) echo x ;;
+    esac
+}
+
+known=0
+for verb in fit predict info convert kernel sample thin 'test two-sample' 'test independence' 'test fit'; do
+    options_of "$verb" >options
+    [ -s options ] || wrong "$verb --help should list options"
+    while read -r name argument; do
+        [ "$name" != help ] || continue
+        if [ -n "$argument" ]; then
+            value=$(value_of "$name" "$verb")
+            run $verb "--$name" "$value" "--$name=$value"
+        else
+            run $verb "--$name" "--$name"
+        fi
+        bad 2 "--$name is given twice"
+        known=$((known + 1))
+    done <options
+done
+[ "$known" -gt 120 ] || wrong "should know more than $known options"
+run kernel rbf -o a --out b
+bad 2 '--out is given twice'
+run thin a.csv -m 3 --count 4
+bad 2 '--count is given twice'
+
+# the process is called by the command's name
+if [ -r /proc/self/comm ]; then
+    mkfifo pipe
+    "$GRAM" kernel rbf - <pipe >out 2>err &
+    child=$!
+    exec 3>pipe
+    tries=0
+    while [ "$(cat /proc/$child/comm)" != "$(basename "$GRAM" | cut -c1-15)" ] && [ $tries -lt 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    last="the process of $GRAM"
+    code=$(cat /proc/$child/comm)
+    [ "$code" = "$(basename "$GRAM" | cut -c1-15)" ] || wrong 'should be called by its name'
+    printf 'x\n1\n2\n' >&3
+    exec 3>&-
+    wait $child || wrong 'should succeed'
+fi

@@ -79,6 +79,8 @@ static const way ways[] = {
     {"pca", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
     {"pca, not centred", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"centre", "no"}}, 0, 0, 0},
     {"pca by pivots", WAY_NO_TARGET, {{"method", "pca"}, WAY_KERNEL, {"solver", "nystrom:9"}}, 0, 0, 0},
+    {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"spectral", WAY_NO_TARGET, {{"method", "spectral"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
     {"pca, linear", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0},
 };
 

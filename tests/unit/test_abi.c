@@ -369,6 +369,15 @@ static gram_status pca_fit(world *w, void *given)
     return status;
 }
 
+static gram_status cluster_fit(world *w, void *given)
+{
+    gram_cluster *fit = NULL;
+    const gram_status status = gram_cluster_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_cluster_get_report(fit)->size;
+    gram_cluster_destroy(fit);
+    return status;
+}
+
 static gram_status logistic_fit(world *w, void *given)
 {
     gram_logistic *fit = NULL;
@@ -546,7 +555,7 @@ static gram_status spectrum_create(world *w, void *given)
 static gram_status score_sum_up(world *w, void *given)
 {
     const gram_classes none = {0};
-    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .lower = -1};
+    const gram_columns columns = {.outputs = 1, .ld = 1, .classes = &none, .std = -1, .spread = -1, .lower = -1};
     gram_score *score = NULL;
     gram_status status = gram_score_create(w->context, &columns, &score);
     if (status == GRAM_OK) status = gram_score_add(w->context, score, N, w->y, 1, w->y, 1);
@@ -649,6 +658,21 @@ static gram_status method_option(world *w, void *given)
     return gram_method_option(0, 0, given);
 }
 
+static gram_status option_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_option_describe(NULL, 0, given, NULL);
+}
+
+static gram_status sampler_draw(world *w, void *given)
+{
+    gram_sampler *sampler = NULL;
+    gram_status status = gram_sampler_of_kernel(w->context, w->kernel, &sampler);
+    if (status == GRAM_OK) status = gram_sampler_draw(w->context, sampler, w->x, 1, 0, w->spare, 1, given);
+    gram_sampler_destroy(sampler);
+    return status;
+}
+
 static gram_status laplace_model(world *w, void *given)
 {
     gram_laplace *fit = NULL;
@@ -725,6 +749,7 @@ INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_cluster_options)
 INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
@@ -813,6 +838,7 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_cluster_fit, gram_cluster_options, "cluster_fit: options", cluster_fit),
     READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
@@ -849,6 +875,8 @@ static const use uses[] = {
     READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
+    FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
+    FILLS(gram_sampler_draw, gram_draw_report, "sampler_draw: report", sampler_draw),
     READS(gram_reader_open_memory, gram_table_options, "table_read: options", reader_open_memory),
 };
 
@@ -868,6 +896,7 @@ static const struct owned {
     OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_cluster_get_report, gram_cluster_report, cluster_fit),
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
@@ -898,6 +927,7 @@ static const use inits[] = {
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
+    STARTS(gram_cluster_options),
     STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),

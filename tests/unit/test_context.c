@@ -261,6 +261,27 @@ static void test_size_multiply(void **state)
     assert_false(gram_size_multiply(2, -1, &out));
 }
 
+/* A failure of one number is told by file, row and column. */
+static void test_named_place(void **state)
+{
+    const double data[] = {1, 2, 3, -4};
+    double diagonal[2];
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(context, "chi2(g=1)");
+    gram_points *points = test_points(context, 2, 2, data);
+    (void)state;
+    REFUSED(context, gram_matrix_diagonal(context, kernel, points, diagonal), GRAM_ERROR_DOMAIN, "x[1][1] = -4");
+    gram_context_name_place(context, "data.csv", 16, "age");
+    assert_non_null(strstr(gram_context_message(context), "data.csv: row 17, column 'age': "));
+    assert_null(strstr(gram_context_message(context), "x[1]"));
+    gram_kernel_release(kernel);
+    REFUSED(context, gram_kernel_parse(context, "rbg", &kernel), GRAM_ERROR_SYNTAX, "rbg");
+    gram_context_name_place(context, "data.csv", 16, "age"); /* not of a number: stays */
+    assert_null(strstr(gram_context_message(context), "data.csv"));
+    gram_points_release(points);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_memory_outlives_context),
         cmocka_unit_test(test_large_block),
         cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_named_place),
         cmocka_unit_test(test_size_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,13 +159,64 @@ static void messages(void **state)
     gram_context_destroy(context);
 }
 
+/* The same posterior from a table and from arrays; and densities that have no data, or lack them. */
+static void densities_of_data(void **state)
+{
+    static const char csv[] = "a,b,y\n1,2,0\n-1,0.5,1\n0.3,-2,1\n";
+    const double x[] = {1, 2, -1, 0.5, 0.3, -2}, labels[] = {0, 1, 1}, at[] = {0.2, -0.4};
+    double scores[2][2];
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_table *table = NULL;
+    gram_density *parsed = NULL, *made = NULL;
+    gram_points *points = test_points(context, 1, 2, at);
+    (void)state;
+    OK(context, gram_table_read_memory(context, "labels.csv", csv, sizeof csv - 1, NULL, &table));
+    OK(context, gram_density_parse_data(context, "logistic(sd=3)", 2, table, &parsed));
+    OK(context, gram_density_logistic(context, 3, 2, x, 2, labels, 3, &made));
+    OK(context, gram_density_score(context, parsed, points, scores[0], 2));
+    OK(context, gram_density_score(context, made, points, scores[1], 2));
+    assert_memory_equal(scores[0], scores[1], sizeof *scores);
+    gram_density_destroy(parsed);
+    gram_density_destroy(made);
+    REFUSED(context, gram_density_parse_data(context, "logistic", 3, table, &parsed), GRAM_ERROR_DIMENSION,
+            "2 columns beside the labels");
+    REFUSED(context, gram_density_parse_data(context, "logistic(mean=1)", 2, table, &parsed), GRAM_ERROR_SYNTAX,
+            "mean");
+    REFUSED(context, gram_density_parse_data(context, "gaussian", 2, table, &parsed), GRAM_ERROR_ARGUMENT,
+            "takes no data");
+    REFUSED(context, gram_density_parse(context, "logistic", 2, &parsed), GRAM_ERROR_ARGUMENT, "needs data");
+    assert_null(parsed);
+    gram_table_destroy(table);
+    gram_points_release(points);
+    gram_context_destroy(context);
+}
+
+/* The mean of Gaussians integrates to 1, and is that of one row where there is one. */
+static void estimates(void **state)
+{
+    enum { N = 50, M = 4001 };
+    double *x = test_random(3, N, -1, 2), *at = test_numbers(M), *p = test_numbers(M), sum = 0;
+    const double one = 0.7, width = 0.09;
+    (void)state;
+    for (int i = 0; i < M; i++) at[i] = -10 + 20.0 * i / (M - 1);
+    gram_density_estimate(N, x, M, at, p);
+    for (int i = 0; i < M; i++) sum += p[i] * 20.0 / (M - 1);
+    assert_true(fabs(sum - 1) < 1e-12);
+    gram_density_estimate(1, &one, M, at, p);
+    for (int i = 0; i < M; i++) {
+        const double t = (at[i] - one) / width;
+        assert_true(fabs(p[i] - exp(-t * t / 2) / (width * sqrt(8 * atan(1)))) <= 1e-14);
+    }
+    free(x);
+    free(at);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_slopes),
-        cmocka_unit_test(logistic),
-        cmocka_unit_test(far_away),
-        cmocka_unit_test(messages),
+        cmocka_unit_test(scores_are_slopes), cmocka_unit_test(logistic),          cmocka_unit_test(far_away),
+        cmocka_unit_test(messages),          cmocka_unit_test(densities_of_data), cmocka_unit_test(estimates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void test_softmax_normal(void **state)
     (void)state;
     enum { COUNT = 2048, STEPS = 120 };
     const double mean[3] = {0.4, -1, 0.2}, l[3][3] = {{1.5, 0, 0}, {0.4, 0.9, 0}, {-0.3, 0.5, 2}};
-    double covariance[9], slow[3] = {0}, out[3], work[15], *normal = test_numbers(COUNT * 3), total = 0;
+    double covariance[9], slow[3] = {0}, out[3], *work = NULL, *normal = NULL, total = 0;
     for (int i = 0; i < 9; i++) {
         covariance[i] = 0;
         for (int k = 0; k < 3; k++) covariance[i] += l[i / 3][k] * l[i % 3][k];
@@ -130,19 +130,24 @@ static void test_softmax_normal(void **state)
         for (int k = 0; k < 3; k++) sum += f[k] = exp(mean[k] + l[k][0] * z[0] + l[k][1] * z[1] + l[k][2] * z[2]);
         for (int k = 0; k < 3; k++) slow[k] += weight * f[k] / sum;
     }
+    gram_context *context = test_context(1, GRAM_ISA_AUTO); /* for memory that is aligned */
+    OK(context, gram_take(context, "normal", COUNT * 3, sizeof *normal, (void **)&normal));
+    OK(context, gram_take(context, "work", gram_softmax_normal_numbers(3), sizeof *work, (void **)&work));
     gram_normal_sequence(COUNT, 3, normal);
-    gram_softmax_normal(3, mean, covariance, COUNT, normal, work, out);
+    gram_softmax_normal(&context->vecmath->f64, 3, mean, covariance, COUNT, normal, work, out);
     assert_true(fabs(out[0] + out[1] + out[2] - 1) < 1e-14);
     for (int k = 0; k < 3; k++) {
         double first = 0, second = 0;
         for (int i = 0; i < COUNT; i++) {
-            first += normal[i * 3 + k] / COUNT;
-            second += normal[i * 3 + k] * normal[i * 3 + k] / COUNT;
+            first += normal[k * COUNT + i] / COUNT;
+            second += normal[k * COUNT + i] * normal[k * COUNT + i] / COUNT;
         }
         assert_true(fabs(first) < 0.01 && fabs(second - 1) < 0.02);
         if (!(fabs(out[k] - slow[k] / total) < 3e-4)) FAIL_TEST("class %d: %g, not %g", k, out[k], slow[k] / total);
     }
-    free(normal);
+    gram_give(context, normal);
+    gram_give(context, work);
+    gram_context_destroy(context);
 }
 
 /* ---- gradients against differences ---- */

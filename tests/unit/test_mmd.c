@@ -476,7 +476,7 @@ static void columns(void **state)
     for (int i = 0; i < N; i++) x[i * D + 3] = 7;
     for (int i = 0; i < M; i++) y[i * D + 3] = 7;
     gram_points *px = test_points(context, N, D, x), *py = test_points(context, M, D, y);
-    OK(context, gram_mmd_columns(context, px, py, score));
+    OK(context, gram_mmd_columns(context, px, py, score, NULL));
     assert_true(score[1] > 10 && fabs(score[0]) < 5 && fabs(score[2]) < 5 && score[3] == 0);
     gram_points_release(px);
     gram_points_release(py);
@@ -582,7 +582,7 @@ static gram_status play_estimators(gram_context *context)
     for (int e = GRAM_MMD_UNBIASED; e <= GRAM_MMD_BLOCK && status >= 0; e++)
         status = gram_mmd_squared(context, kernel, x, y, (gram_mmd_estimator)e, 0, &out, NULL);
     if (status >= 0) status = gram_mmd_witness(context, kernel, x, y, &f);
-    if (status >= 0) status = gram_mmd_columns(context, x, y, score);
+    if (status >= 0) status = gram_mmd_columns(context, x, y, score, NULL);
     if (status >= 0) status = gram_mmd_stream_create(context, kernel, 2, 3, &stream);
     if (status >= 0) status = gram_mmd_stream_add(context, stream, x, y);
     gram_mmd_stream_destroy(stream);

@@ -252,6 +252,41 @@ static void test_suggest(void **state)
     assert_null(gram_suggest(word, names, count));
 }
 
+static void test_bytes_parse(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } sizes[] = {{"1", 1},
+                 {"100000", 100000},
+                 {"8G", (uint64_t)8 << 30},
+                 {"500m", (uint64_t)500 << 20},
+                 {"1.5GiB", 3 << 29},
+                 {"1000000B", 1000000},
+                 {"2T", (uint64_t)2 << 40},
+                 {"3KB", 3 << 10}};
+    static const char *const none[] = {"", "G", "0", "-8G", "8X", "8GG", "1e99", "8 G", "0.5"};
+    uint64_t bytes = 77;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_true(gram_bytes_parse(sizes[i].text, &bytes));
+        if (bytes != sizes[i].bytes) FAIL_TEST("%s is %llu", sizes[i].text, (unsigned long long)bytes);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (gram_bytes_parse(none[i], &bytes)) FAIL_TEST("'%s' is no size", none[i]);
+}
+
+static void test_count_format(void **state)
+{
+    char text[GRAM_NUMBER_SIZE];
+    (void)state;
+    assert_string_equal(gram_count_format(0, text), "0");
+    assert_string_equal(gram_count_format(999, text), "999");
+    assert_string_equal(gram_count_format(1000, text), "1,000");
+    assert_string_equal(gram_count_format(-1234567, text), "-1,234,567");
+    assert_string_equal(gram_count_format(INT64_MIN, text), "-9,223,372,036,854,775,808");
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "");
@@ -265,6 +300,8 @@ int main(void)
         cmocka_unit_test(test_round_trip_bits),
         cmocka_unit_test(test_round_trip_digits),
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes_parse),
+        cmocka_unit_test(test_count_format),
         cmocka_unit_test(test_suggest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

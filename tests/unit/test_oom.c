@@ -16,7 +16,7 @@
 
 /* ---- the script ---- */
 
-enum { N = 40, M = 30, D = 3, OPERATORS = 7 };
+enum { N = 40, M = 30, D = 3, OPERATORS = 9 };
 
 /* What the script makes; whatever was made is destroyed at its end, wherever that is. */
 typedef struct play {
@@ -101,6 +101,8 @@ static gram_status play_operators(play *p)
     STEP(gram_operator_create_sum(c, 4, p->ops, weights, &p->ops[4]));
     STEP(gram_operator_create_shifted_by(c, p->ops[2], data, &p->ops[5]));
     STEP(gram_operator_create_centred(c, p->ops[1], &p->ops[6]));
+    STEP(gram_operator_create_scaled(c, p->ops[1], data, &p->ops[7]));
+    STEP(gram_operator_create_factor(c, N, 1, data, 1, &p->ops[8]));
     for (int i = 0; i < OPERATORS; i++) {
         STEP(gram_operator_apply(c, p->ops[i], 2, v, 2, out, 2));
         STEP(gram_operator_diagonal(c, p->ops[i], out));

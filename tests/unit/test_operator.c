@@ -58,7 +58,8 @@ typedef struct operator_case {
     gram_operator *(*make)(const world *w);
     double factor, shift; /* the operator is factor K + shift I ... */
     double more;          /* ... + more diag(0, 1, 2, ..., SHIFTS - 1, 0, 1, ...), */
-    int centred;          /* or, with factor 1, less the means of rows and columns */
+    int centred;          /* or, with factor 1, less the means of rows and columns, */
+    int scaled;           /* or K_ij scaling(i) scaling(j) */
 } operator_case;
 
 static gram_operator *make_dense(const world *w)
@@ -109,6 +110,22 @@ static gram_operator *make_centred(const world *w)
     return op;
 }
 
+static double scaling(int64_t i)
+{
+    return 1 + 0.25 * (double)(i % 3);
+}
+
+static gram_operator *make_scaled(const world *w)
+{
+    gram_operator *op = NULL, *inner = make_free(w);
+    double *factors = test_numbers(w->n);
+    for (int64_t i = 0; i < w->n; i++) factors[i] = scaling(i);
+    OK(w->context, gram_operator_create_scaled(w->context, inner, factors, &op));
+    free(factors); /* it was copied */
+    gram_operator_release(inner);
+    return op;
+}
+
 static gram_operator *make_sum(const world *w)
 {
     gram_operator *op = NULL, *terms[3] = {make_dense(w), make_free(w), make_shifted(w)};
@@ -126,14 +143,15 @@ static gram_operator *make_nested(const world *w)
 }
 
 static const operator_case CASES[] = {
-    {"dense", make_dense, 1, 0, 0, 0},
-    {"packed", make_packed, 1, 0, 0, 0},
-    {"free", make_free, 1, 0, 0, 0},
-    {"shifted", make_shifted, 1, 0.75, 0, 0},
-    {"sum", make_sum, 2.5, 0.75, 0, 0},
-    {"shifted", make_nested, 2.5, 0.5, 0, 0},
-    {"shifted", make_shifted_by, 1, 0.75, 0.01, 0},
-    {"centred", make_centred, 1, 0, 0, 1},
+    {"dense", make_dense, 1, 0, 0, 0, 0},
+    {"packed", make_packed, 1, 0, 0, 0, 0},
+    {"free", make_free, 1, 0, 0, 0, 0},
+    {"shifted", make_shifted, 1, 0.75, 0, 0, 0},
+    {"sum", make_sum, 2.5, 0.75, 0, 0, 0},
+    {"shifted", make_nested, 2.5, 0.5, 0, 0, 0},
+    {"shifted", make_shifted_by, 1, 0.75, 0.01, 0, 0},
+    {"centred", make_centred, 1, 0, 0, 1, 0},
+    {"scaled", make_scaled, 1, 0, 0, 0, 1},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -142,6 +160,7 @@ enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 static double entry(const world *w, const operator_case *c, int64_t i, int64_t j)
 {
     const double centring = c->centred ? w->mean - w->means[i] - w->means[j] : 0;
+    if (c->scaled) return w->k[i * w->n + j] * scaling(i) * scaling(j);
     return c->factor * w->k[i * w->n + j] + centring + (i == j ? c->shift + c->more * (double)(i % SHIFTS) : 0);
 }
 
@@ -337,6 +356,10 @@ static void bad_arguments(void **state)
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, NULL, w.k, &op));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_centred(w.context, NULL, &op));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, a, NULL, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_scaled(w.context, a, NULL, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_scaled(w.context, a, bad_weights, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_factor(w.context, 20, 3, NULL, 3, &op));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_factor(w.context, 20, 3, w.k, 2, &op));
     w.k[7] = INFINITY;
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_create_shifted_by(w.context, a, w.k, &op));
     assert_non_null(strstr(gram_context_message(w.context), "diagonal[7]"));

@@ -1,6 +1,9 @@
 /* Texts that grow or only count, and JSON: for reports, and exactly, for files that are read again. */
+#include <dirent.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -88,6 +91,97 @@ static void json_is_for_reports_or_exact(void **state)
     gram_string_free(&text);
 }
 
+static void json_has_arrays_and_null(void **state)
+{
+    const char *const names[] = {"a", "b"};
+    const double values[] = {1, 7, NAN, 7, 3};
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    (void)state;
+    gram_json_open(&json, NULL, '{');
+    gram_json_strings(&json, "names", 2, names);
+    gram_json_numbers(&json, "values", 3, values, 2);
+    gram_json_numbers(&json, "none", 0, NULL, 1);
+    gram_json_string(&json, "absent", NULL);
+    gram_json_close(&json, '{');
+    assert_string_equal(text.data, "{\"names\": [\"a\", \"b\"], \"values\": [1, null, 3], \"none\": [], "
+                                   "\"absent\": null}");
+    gram_string_free(&text);
+}
+
+static void characters_have_lengths(void **state)
+{
+    (void)state;
+    assert_int_equal(gram_utf8_length("a"), 1);
+    assert_int_equal(gram_utf8_length("\xc3\xa4x"), 2);
+    assert_int_equal(gram_utf8_length("\xe2\x82\xac"), 3);
+    assert_int_equal(gram_utf8_length("\xff"), 0);
+    assert_int_equal(gram_utf8_length("\xc3"), 0); /* cut off */
+}
+
+/* ---- a file that is put in its place whole ---- */
+
+static char folder[64], path[128];
+
+static void write_old(void)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "old");
+    fclose(file);
+}
+
+static void has(const char *wanted)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    assert_int_equal(length, strlen(wanted));
+    assert_string_equal(text, wanted);
+}
+
+static int files_in_folder(void)
+{
+    int count = 0;
+    DIR *open = opendir(folder);
+    assert_non_null(open);
+    while (readdir(open)) count++;
+    closedir(open);
+    return count - 2;
+}
+
+static void files_are_replaced_whole_or_not_at_all(void **state)
+{
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_aside *aside = NULL;
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/gram-output-%d", (int)getpid());
+    snprintf(path, sizeof path, "%s/file", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    write_old();
+    OK(context, gram_aside_create(context, path, &aside));
+    OK(context, gram_aside_put(context, aside, "half", 4));
+    has("old");
+    gram_aside_destroy(aside); /* not finished */
+    has("old");
+    assert_int_equal(files_in_folder(), 1);
+    OK(context, gram_aside_create(context, path, &aside));
+    OK(context, gram_aside_put(context, aside, "new", 3));
+    OK(context, gram_aside_put(context, aside, "er", 2));
+    OK(context, gram_aside_finish(context, aside));
+    gram_aside_destroy(aside);
+    has("newer");
+    assert_int_equal(files_in_folder(), 1);
+    REFUSED(context, gram_aside_create(context, folder, &aside), GRAM_ERROR_FILE, "it is a folder");
+    assert_null(aside);
+    gram_aside_destroy(NULL);
+    remove(path);
+    rmdir(folder);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +190,9 @@ int main(void)
         cmocka_unit_test(fields_are_quoted_if_need_be),
         cmocka_unit_test(padding_counts_characters_of_the_line),
         cmocka_unit_test(json_is_for_reports_or_exact),
+        cmocka_unit_test(json_has_arrays_and_null),
+        cmocka_unit_test(characters_have_lengths),
+        cmocka_unit_test(files_are_replaced_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

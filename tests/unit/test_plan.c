@@ -92,12 +92,36 @@ static void bytes_bound_the_fit(void **state)
     free(x), free(y);
 }
 
+/* Two rows of 20,000 columns: points are packed in panels of 96 rows, and that is in the plan. */
+static void wide_rows_count(void **state)
+{
+    (void)state;
+    enum { N = 2, D = 20000 };
+    gram_context *c = context_with(0);
+    double *x = test_random(5, N * D, -1, 1), y[N] = {1, 2};
+    gram_points *points = test_points(c, N, D, x);
+    gram_kernel *kernel = test_kernel(c, "rbf(ell=100)");
+    gram_krr *krr = NULL;
+    OK(c, gram_krr_fit(c, kernel, points, 1, y, 1, NULL, &krr));
+    const gram_plan *plan = &gram_krr_get_report(krr)->plan;
+    const double peak = (double)gram_context_memory_peak(c);
+    assert_true(peak > 96.0 * D * 8);
+    assert_true(peak <= (double)plan->bytes);
+    assert_true(plan->seconds > 0.03); /* some ten times 15 MB of fresh memory */
+    gram_krr_destroy(krr);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    free(x);
+    gram_context_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chooses),
         cmocka_unit_test(refuses),
         cmocka_unit_test(bytes_bound_the_fit),
+        cmocka_unit_test(wide_rows_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

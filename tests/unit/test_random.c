@@ -179,6 +179,26 @@ static void test_permutations_equally_likely(void **state)
     assert_true(chi_square < 49.7);
 }
 
+/* Each of the rows is in the sample with the same probability. */
+static void test_reservoir(void **state)
+{
+    enum { ROWS = 40, ROOM = 10, DRAWS = 4000 };
+    int64_t kept[ROOM], counts[ROWS] = {0};
+    (void)state;
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+        for (int64_t row = 0; row < ROWS; row++) {
+            const int64_t place = gram_random_reservoir((gram_random){seed, 1}, row, ROOM);
+            assert_true(place >= -1 && place < ROOM && (row >= ROOM || place == row));
+            if (place >= 0) kept[place] = row;
+        }
+        for (int k = 0; k < ROOM; k++) counts[kept[k]]++;
+    }
+    /* binomial: 1000 on average, deviation 27 */
+    for (int row = 0; row < ROWS; row++)
+        if (llabs((long long)counts[row] - 1000) > 130)
+            FAIL_TEST("row %d was kept %lld times", row, (long long)counts[row]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_uniform_and_normal),
         cmocka_unit_test(test_permutation_is_one),
         cmocka_unit_test(test_permutations_equally_likely),
+        cmocka_unit_test(test_reservoir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ static gram_columns columns_of_means(int64_t outputs, int with_std)
                           .outputs = outputs,
                           .classes = &no_classes,
                           .std = with_std ? outputs : -1,
+                          .spread = with_std ? outputs : -1,
                           .lower = -1,
                           .upper = -1,
                           .half_width = 1.5};

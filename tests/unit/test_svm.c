@@ -71,6 +71,55 @@ static void test_weights(void **state)
     gram_context_destroy(context);
 }
 
+/* Without an intercept the conditions are the same with a constant of 0, and no sum is kept: by the small solver, by the large one,
+ * and where variables are left out on the way. */
+static void test_no_intercept(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    svm_sample s = svm_sample_make(4, 180, 3, 3, 0.2), many = svm_sample_make(5, 2100, 2, 2, 0.05);
+    for (int kind = 0; kind < 2; kind++) {
+        gram_svm_options o = svm_options(kind ? GRAM_SVM_EPSILON_REGRESSION : GRAM_SVM_C);
+        o.intercept = 0;
+        o.C = 3;
+        for (int k = 0; k < KERNEL_COUNT; k += 2)
+            for (int large = 0; large < 2; large++) {
+                o.tolerance = k == 2 ? 1e-3 : 1e-6;
+                o.cache_bytes = large ? 40000 : 0;
+                check_fit(&s, KERNELS[k], &o, context);
+            }
+    }
+    gram_svm_options o = svm_options(GRAM_SVM_C);
+    o.intercept = 0;
+    check_fit(&many, "rbf(ell=0.3)", &o, context);
+    svm_sample_free(&s);
+    svm_sample_free(&many);
+    gram_context_destroy(context);
+}
+
+/* The margins of nu and of one class are set by their constants: there is nothing to leave out. */
+static void test_intercept_is_needed(void **state)
+{
+    (void)state;
+    static const gram_svm_kind kinds[] = {GRAM_SVM_NU, GRAM_SVM_ONE_CLASS, GRAM_SVM_NU_REGRESSION};
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    svm_sample s = svm_sample_make(4, 30, 2, 2, 0.2);
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=1)");
+    gram_points *x = test_points(context, s.n, s.d, s.x);
+    for (int k = 0; k < 3; k++) {
+        gram_svm *svm = NULL;
+        gram_svm_options o = svm_options(kinds[k]);
+        o.intercept = 0;
+        REFUSED(context, gram_svm_fit(context, kernel, x, svm_sample_y(&s, kinds[k]), &o, &svm), GRAM_ERROR_UNSUPPORTED,
+                "intercept = 0");
+        assert_null(svm);
+    }
+    gram_points_release(x);
+    gram_kernel_release(kernel);
+    svm_sample_free(&s);
+    gram_context_destroy(context);
+}
+
 /* A whole weight is as many equal rows. */
 static void test_weight_is_repetition(void **state)
 {
@@ -308,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions),           cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_no_intercept),         cmocka_unit_test(test_intercept_is_needed),
         cmocka_unit_test(test_weight_is_repetition), cmocka_unit_test(test_nu),
         cmocka_unit_test(test_nu_equals_c),          cmocka_unit_test(test_large),
         cmocka_unit_test(test_below_rounding),       cmocka_unit_test(test_threads),

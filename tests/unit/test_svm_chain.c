@@ -66,7 +66,7 @@ static void compare(gram_context *context, const svm_sample *s, const gram_svm_o
     free(slow);
 }
 
-static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64_t n)
+static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64_t n, int intercept)
 {
     gram_context *context = test_context(2, isa);
     svm_sample s = svm_sample_make(57, n, 2, classes, 0.1);
@@ -75,6 +75,7 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
     gram_points *x = test_points(context, n, 2, s.x);
     gram_svm_data data;
     machine.tolerance = 1e-5;
+    machine.intercept = intercept;
     OK(context, gram_svm_data_make(context, "test", kernel, x, svm_sample_y(&s, kind), &machine, &data));
     float *k = matrix_f32(context, &s);
     double c[STRENGTHS];
@@ -114,40 +115,48 @@ static void check_level(gram_isa isa, gram_svm_kind kind, int64_t classes, int64
     gram_context_destroy(context);
 }
 
-static void check(gram_svm_kind kind, int64_t classes, int64_t n)
+static void check(gram_svm_kind kind, int64_t classes, int64_t n, int intercept)
 {
-    check_level(GRAM_ISA_PLAIN, kind, classes, n);
-    if (test_has_isa(GRAM_ISA_AVX2)) check_level(GRAM_ISA_AVX2, kind, classes, n);
+    check_level(GRAM_ISA_PLAIN, kind, classes, n, intercept);
+    if (test_has_isa(GRAM_ISA_AVX2)) check_level(GRAM_ISA_AVX2, kind, classes, n, intercept);
 }
 
 static void test_two_classes(void **state)
 {
     (void)state;
-    check(GRAM_SVM_C, 2, 700);
+    check(GRAM_SVM_C, 2, 700, 1);
 }
 
 static void test_pairs(void **state)
 {
     (void)state;
-    check(GRAM_SVM_C, 3, 1000);
+    check(GRAM_SVM_C, 3, 1000, 1);
 }
 
 /* Two equality constraints, which a core has to keep. */
 static void test_nu(void **state)
 {
     (void)state;
-    check(GRAM_SVM_NU, 2, 700);
+    check(GRAM_SVM_NU, 2, 700, 1);
+}
+
+/* No constraint at all. */
+static void test_no_intercept(void **state)
+{
+    (void)state;
+    check(GRAM_SVM_C, 2, 700, 0);
 }
 
 static void test_regression(void **state)
 {
     (void)state;
-    check(GRAM_SVM_EPSILON_REGRESSION, 2, 400);
+    check(GRAM_SVM_EPSILON_REGRESSION, 2, 400, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_classes), cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_nu), cmocka_unit_test(test_regression)};
+                                       cmocka_unit_test(test_no_intercept), cmocka_unit_test(test_nu),
+                                       cmocka_unit_test(test_regression)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

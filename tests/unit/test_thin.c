@@ -294,11 +294,45 @@ static void refusals(void **state)
     gram_context_destroy(context);
 }
 
+/* What a choice is compared with: evenly spaced rows, and all rows. */
+static void references(void **state)
+{
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(8, N * D, -1, 1), *scores = test_random(9, N * D, -1, 1), plain = 0, all = 0, one = 0;
+    gram_points *points = test_points(context, N, D, x);
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=1)");
+    gram_discrepancy whole;
+    int64_t index[M];
+    (void)state;
+    for (int t = 0; t < M; t++) index[t] = (int64_t)floor((t + 1) * (double)N / M) - 1;
+    for (int stein = 0; stein < 2; stein++) {
+        const double *given = stein ? scores : NULL;
+        OK(context, gram_thin_reference(context, kernel, points, given, D, M, &plain, &all));
+        OK(context, gram_thin_discrepancy(context, kernel, points, given, D, M, index, NULL, &one));
+        assert_true(fabs(plain - one) <= 1e-12 * one);
+        if (!stein) assert_true(all == 0);
+    }
+    OK(context, gram_stein_discrepancy(context, kernel, points, scores, D, NULL, &whole));
+    assert_true(all == whole.discrepancy);
+    REFUSED(context, gram_thin_reference(context, kernel, points, NULL, D, N + 1, &plain, &all), GRAM_ERROR_ARGUMENT,
+            "thin_reference");
+    gram_kernel_release(kernel);
+    gram_points_release(points);
+    free(x);
+    free(scores);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(choices_are_the_twins), cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(splitting),
-        cmocka_unit_test(weights_are_optimal),   cmocka_unit_test(a_chain_gets_better),   cmocka_unit_test(refusals),
+        cmocka_unit_test(choices_are_the_twins),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(splitting),
+        cmocka_unit_test(weights_are_optimal),
+        cmocka_unit_test(a_chain_gets_better),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,12 @@ static size_t read_character(const unsigned char *s, uint32_t *code)
     return *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000) ? 0 : length;
 }
 
+size_t gram_utf8_length(const char *bytes)
+{
+    uint32_t code;
+    return read_character((const unsigned char *)bytes, &code);
+}
+
 void gram_json_decode(const char *text, char *out)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -112,7 +118,10 @@ void gram_json_close(gram_json *json, char bracket)
 void gram_json_string(gram_json *json, const char *key, const char *value)
 {
     start(json, key);
-    put_quoted(json, value);
+    if (value)
+        put_quoted(json, value);
+    else
+        put_text(json, "null");
 }
 
 void gram_json_number(gram_json *json, const char *key, double value)
@@ -145,4 +154,18 @@ void gram_json_null(gram_json *json, const char *key)
 {
     start(json, key);
     put_text(json, "null");
+}
+
+void gram_json_strings(gram_json *json, const char *key, int64_t count, const char *const *names)
+{
+    gram_json_open(json, key, '[');
+    for (int64_t i = 0; i < count; i++) gram_json_string(json, NULL, names[i]);
+    gram_json_close(json, '[');
+}
+
+void gram_json_numbers(gram_json *json, const char *key, int64_t count, const double *values, int64_t ld)
+{
+    gram_json_open(json, key, '[');
+    for (int64_t i = 0; i < count; i++) gram_json_number(json, NULL, values[i * ld]);
+    gram_json_close(json, '[');
 }

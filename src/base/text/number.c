@@ -408,3 +408,36 @@ char *gram_bytes_format(size_t bytes, char text[GRAM_BYTES_SIZE])
         (void)snprintf(text, GRAM_BYTES_SIZE, "%zu.%zu %s", tenths / 10, tenths % 10, units[unit]);
     return text;
 }
+
+int gram_bytes_parse(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGTP";
+    double value;
+    const size_t taken = gram_number_parse(text, strlen(text), &value);
+    const char *rest = text + taken;
+    if (taken == 0) return 0;
+    const char upper = *rest >= 'a' && *rest <= 'z' ? (char)(*rest - 'a' + 'A') : *rest;
+    const char *unit = upper ? strchr(units, upper) : NULL;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++) value *= 1024;
+        rest++;
+        if (*rest == 'i' && rest[1] == 'B') rest++;
+    }
+    if (*rest == 'B') rest++;
+    if (*rest != '\0' || !(value >= 1) || value >= 9e18) return 0;
+    *bytes = (uint64_t)value;
+    return 1;
+}
+
+char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE])
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
+    char *end = text;
+    for (int i = 0; i < length; i++) {
+        *end++ = digits[i];
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0) *end++ = ',';
+    }
+    *end = '\0';
+    return text;
+}

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const gram_column *features_of(const cli_class_picture *picture)
 /* In the features' own units. */
 static double own_value(const cli_class_picture *picture, int feature, double x)
 {
-    return x * features_of(picture)[feature].deviation + features_of(picture)[feature].mean;
+    return gram_preparation_unit(gram_model_preparation(picture->model), feature, x);
 }
 
 /* ---- regions ---- */
@@ -37,12 +38,8 @@ typedef struct region {
 static void find_frame(const cli_class_picture *picture, region *r)
 {
     for (int f = 0; f < 2; f++) {
-        r->low[f] = INFINITY;
-        r->high[f] = -INFINITY;
-        for (int64_t i = 0; i < picture->n; i++) {
-            r->low[f] = fmin(r->low[f], picture->x[2 * i + f]);
-            r->high[f] = fmax(r->high[f], picture->x[2 * i + f]);
-        }
+        r->low[f] = r->high[f] = NAN;
+        cli_picture_extend(picture->n, picture->x + f, 2, &r->low[f], &r->high[f]);
         const double beyond = r->high[f] > r->low[f] ? 0.06 * (r->high[f] - r->low[f]) : 1;
         r->low[f] -= beyond;
         r->high[f] += beyond;
@@ -81,14 +78,10 @@ static void add_frame(gram_string *script, const cli_class_picture *picture, con
 /* A block of the points of each class. */
 static void add_points(gram_string *script, const cli_class_picture *picture, int64_t class)
 {
-    const int64_t step = picture->n / MOST_POINTS + 1;
-    gram_string_add(script, "$class%" PRId64 " << END_OF_CLASS\n", class);
-    for (int64_t i = 0; i < picture->n; i += step) {
-        if (picture->labels && (int64_t)picture->labels[i] != class) continue;
-        cli_picture_number(script, own_value(picture, 0, picture->x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, picture->x[2 * i + 1]), "\n");
-    }
-    gram_string_add(script, "END_OF_CLASS\n");
+    char name[32];
+    (void)snprintf(name, sizeof name, "class%" PRId64, class);
+    cli_picture_points(script, name, gram_model_preparation(picture->model), picture->n, picture->x, 2, MOST_POINTS,
+                       picture->labels, class);
 }
 
 /* Support vectors are circled, unless there are so many that circles would hide the rest. Returns how many. */
@@ -98,12 +91,7 @@ static int64_t add_support(gram_string *script, const cli_class_picture *picture
     const double *x = gram_function_centres_f64(gram_model_function(picture->model));
     const int64_t count = gram_points_count(centres);
     if (!gram_model_find(picture->model, "n_support").name || !x || count > MOST_SUPPORT) return 0;
-    gram_string_add(script, "$support << END_OF_SUPPORT\n");
-    for (int64_t i = 0; i < count; i++) {
-        cli_picture_number(script, own_value(picture, 0, x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, x[2 * i + 1]), "\n");
-    }
-    gram_string_add(script, "END_OF_SUPPORT\n");
+    cli_picture_points(script, "support", gram_model_preparation(picture->model), count, x, 2, MOST_SUPPORT, NULL, 0);
     return count;
 }
 
@@ -144,9 +132,7 @@ static int add_roc(cli_session *session, gram_string *script, const cli_class_pi
     double *found = mistaken + picture->n + 1;
     const gram_status status = gram_roc_curve(session->context, picture->n, picture->labels, values + columns->score,
                                               columns->ld, mistaken, found, &count);
-    gram_string_add(script, "$roc << END_OF_ROC\n");
-    for (int64_t i = 0; i < count; i++) gram_string_add(script, "%.6f %.6f\n", mistaken[i], found[i]);
-    gram_string_add(script, "END_OF_ROC\n");
+    cli_picture_block(script, "roc", count, 2, (const double *[]){mistaken, found}, NULL);
     free(mistaken);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
@@ -160,13 +146,12 @@ static int add_calibration(gram_string *script, const cli_class_picture *picture
     int filled = 0;
     gram_calibration(picture->n, columns->classes->count, picture->labels, values + columns->probability, columns->ld,
                      BINS, probability, share, rows);
-    gram_string_add(script, "$bins << END_OF_BINS\n");
     for (int b = 0; b < BINS; b++) {
         if (rows[b] == 0) continue;
-        filled++;
-        gram_string_add(script, "%.6f %.6f\n", probability[b], share[b]);
+        probability[filled] = probability[b];
+        share[filled++] = share[b];
     }
-    gram_string_add(script, "END_OF_BINS\n");
+    cli_picture_block(script, "bins", filled, 2, (const double *[]){probability, share}, NULL);
     return filled > 0;
 }
 
@@ -181,9 +166,10 @@ static int add_curves(cli_session *session, gram_string *script, const cli_class
                     "set multiplot layout 1,%d\nset xrange [0:1]\nset yrange [0:1]\nset size square\nunset key\n",
                     two + probable > 0 ? two + probable : 1);
     if (two) {
-        gram_string_add(script, "set xlabel 'share of ");
-        gram_string_add(script, "the first class taken for the second'\nset ylabel 'share of the second class found'\n"
-                                "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
+        gram_string_add(
+            script,
+            "set xlabel 'share of the first class taken for the second'\nset ylabel 'share of the second class found'\n"
+            "plot $roc with lines lw 2 lc rgb '#0060ad', x with lines dt 2 lc rgb '#808080'\n");
     }
     if (probable)
         gram_string_add(script,
@@ -194,12 +180,6 @@ static int add_curves(cli_session *session, gram_string *script, const cli_class
 }
 
 /* ---- drawing ---- */
-
-static int has_two_numbers(const gram_model *model)
-{
-    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
-    return known->feature_count == 2 && !known->features[0].text && !known->features[1].text;
-}
 
 static int draw_regions(cli_session *session, const char *path, const cli_class_picture *picture,
                         const gram_predictor *predictor)
@@ -254,13 +234,9 @@ static int draw_curves(cli_session *session, const char *path, const cli_class_p
 
 int cli_class_picture_draw(cli_session *session, const char *path, const cli_class_picture *picture)
 {
-    gram_predict_options wish;
     gram_predictor *predictor = NULL;
-    gram_predict_options_init(&wish, sizeof wish);
-    wish.name = picture->model_file;
-    const gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-    if (code == CLI_DONE && has_two_numbers(picture->model))
+    int code = cli_picture_predictor(session, picture->model, picture->model_file, 0, 0, &predictor);
+    if (code == CLI_DONE && cli_picture_dimension(picture->model) == 2)
         code = draw_regions(session, path, picture, predictor);
     else if (code == CLI_DONE && picture->labels)
         code = draw_curves(session, path, picture, predictor);

@@ -21,42 +21,28 @@ enum {
 int cli_sample_begin(cli_session *session, cli_sample *sample)
 {
     *sample = (cli_sample){.random = {session->common->seed, SAMPLE_STREAM}};
-    sample->x = calloc(CLI_PICTURE_POINTS, sizeof *sample->x);
-    sample->y = calloc(CLI_PICTURE_POINTS, sizeof *sample->y);
-    sample->f = calloc(CLI_PICTURE_POINTS, sizeof *sample->f);
-    return sample->x && sample->y && sample->f ? CLI_DONE : cli_no_memory();
+    sample->x = calloc((size_t)3 * CLI_PICTURE_POINTS, sizeof *sample->x);
+    if (!sample->x) return cli_no_memory();
+    sample->y = sample->x + CLI_PICTURE_POINTS;
+    sample->f = sample->y + CLI_PICTURE_POINTS;
+    return CLI_DONE;
 }
 
 void cli_sample_free(cli_sample *sample)
 {
     free(sample->x);
-    free(sample->y);
-    free(sample->f);
     *sample = (cli_sample){0};
 }
 
-/* Reservoir sampling: row i replaces a random one with probability count/i. */
 void cli_sample_add(cli_sample *sample, double x, double y, double f)
 {
-    double u;
     if (!isfinite(x) || !isfinite(y) || !isfinite(f)) return;
-    int64_t place = sample->seen++;
-    if (sample->count < CLI_PICTURE_POINTS) {
-        sample->count++;
-    } else {
-        gram_random_uniform(sample->random, (uint64_t)place, 1, &u);
-        place = (int64_t)(u * (double)sample->seen);
-        if (place >= CLI_PICTURE_POINTS) return;
-    }
+    const int64_t place = gram_random_reservoir(sample->random, sample->seen++, CLI_PICTURE_POINTS);
+    if (place < 0) return;
+    if (place == sample->count) sample->count++;
     sample->x[place] = x;
     sample->y[place] = y;
     sample->f[place] = f;
-}
-
-static void add_range(double value, double *least, double *most)
-{
-    if (!(value >= *least)) *least = value;
-    if (!(value <= *most)) *most = value;
 }
 
 /* ---- one feature: data and curve ---- */
@@ -86,17 +72,15 @@ static void keep_values(const gram_columns *columns, const double *values, curve
 }
 
 /* The first output at evenly spaced values of the feature, in its own units. */
-static gram_status evaluate_curve(cli_session *session, const gram_column *feature, const gram_predictor *predictor,
-                                  double from, double to, curve *c)
+static gram_status evaluate_curve(cli_session *session, const gram_preparation *preparation,
+                                  const gram_predictor *predictor, double from, double to, curve *c)
 {
     const gram_columns *columns = gram_predictor_columns(predictor);
     double scaled[GRID];
     double *values = calloc((size_t)(GRID * columns->ld), sizeof *values);
     if (!values) return GRAM_ERROR_MEMORY;
-    for (int i = 0; i < GRID; i++) {
-        c->x[i] = i == GRID - 1 ? to : from + (to - from) * i / (GRID - 1);
-        scaled[i] = (c->x[i] - feature->mean) / feature->deviation;
-    }
+    cli_picture_grid(GRID, from, to, c->x);
+    gram_preparation_scale(preparation, GRID, c->x, 1, scaled);
     const gram_status status =
         gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values, columns->ld);
     if (status >= 0) keep_values(columns, values, c);
@@ -107,17 +91,16 @@ static gram_status evaluate_curve(cli_session *session, const gram_column *featu
 /* A bit beyond the data on both sides, if the kernel is defined there. */
 static int find_curve(cli_session *session, const cli_picture *picture, curve *c)
 {
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
+    const gram_preparation *preparation = gram_model_preparation(picture->model);
     double least = NAN, most = NAN;
     gram_predictor *predictor = NULL;
-    gram_predict_options wish;
-    for (int64_t i = 0; i < picture->sample->count; i++) add_range(picture->sample->x[i], &least, &most);
+    cli_picture_extend(picture->sample->count, picture->sample->x, 1, &least, &most);
     const double beyond = most > least ? 0.05 * (most - least) : 1;
-    gram_predict_options_init(&wish, sizeof wish);
-    if (cli_picture_is_posterior(picture->model)) wish.interval = 0.95;
-    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    if (status >= 0) status = evaluate_curve(session, feature, predictor, least - beyond, most + beyond, c);
-    if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, feature, predictor, least, most, c);
+    const int code =
+        cli_picture_predictor(session, picture->model, NULL, cli_picture_is_posterior(picture->model), 0, &predictor);
+    if (code != CLI_DONE) return code;
+    gram_status status = evaluate_curve(session, preparation, predictor, least - beyond, most + beyond, c);
+    if (status == GRAM_ERROR_DOMAIN) status = evaluate_curve(session, preparation, predictor, least, most, c);
     gram_predictor_destroy(predictor);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
@@ -126,9 +109,9 @@ static void add_curve(gram_string *script, const cli_picture *picture, const cur
 {
     const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     const cli_sample *sample = picture->sample;
-    cli_picture_block(script, "data", sample->count, 2, (const double *[]){sample->x, sample->y});
-    cli_picture_block(script, "curve", GRID, 2, (const double *[]){c->x, c->f});
-    if (c->banded) cli_picture_block(script, "band", GRID, 3, (const double *[]){c->x, c->lower, c->upper});
+    cli_picture_block(script, "data", sample->count, 2, (const double *[]){sample->x, sample->y}, NULL);
+    cli_picture_block(script, "curve", GRID, 2, (const double *[]){c->x, c->f}, NULL);
+    if (c->banded) cli_picture_block(script, "band", GRID, 3, (const double *[]){c->x, c->lower, c->upper}, NULL);
     cli_picture_label(script, "x", "", feature->name);
     cli_picture_label(script, "y", "", target);
     cli_picture_range(script, "x", c->x[0], c->x[GRID - 1]);
@@ -147,12 +130,10 @@ static void add_agreement(gram_string *script, const cli_picture *picture, const
 {
     const cli_sample *sample = picture->sample;
     double least = NAN, most = NAN;
-    for (int64_t i = 0; i < sample->count; i++) {
-        add_range(sample->y[i], &least, &most);
-        add_range(sample->f[i], &least, &most);
-    }
+    cli_picture_extend(sample->count, sample->y, 1, &least, &most);
+    cli_picture_extend(sample->count, sample->f, 1, &least, &most);
     const double beyond = most > least ? 0.04 * (most - least) : 1;
-    cli_picture_block(script, "pairs", sample->count, 2, (const double *[]){sample->f, sample->y});
+    cli_picture_block(script, "pairs", sample->count, 2, (const double *[]){sample->f, sample->y}, NULL);
     cli_picture_label(script, "x", picture->predicted, "");
     cli_picture_label(script, "y", "observed", target);
     cli_picture_range(script, "x", least - beyond, most + beyond);
@@ -185,11 +166,7 @@ static void add_bars(gram_string *script, const cli_picture *picture)
     const int64_t count = bar_count(picture);
     char number[GRAM_NUMBER_SIZE];
     gram_string_add(script, "set ytics (");
-    for (int64_t i = 0; i < count; i++) {
-        if (i > 0) gram_string_add(script, ", ");
-        cli_plot_quote(script, cli_relevance_name(relevance, i));
-        gram_string_add(script, " %" PRId64, i);
-    }
+    for (int64_t i = 0; i < count; i++) cli_plot_tic(script, cli_relevance_name(relevance, i), i);
     gram_string_add(script, ") scale 0\n$bars << END_OF_BARS\n");
     for (int64_t i = 0; i < count; i++)
         gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(relevance->rows[i].value, number), i);
@@ -213,20 +190,13 @@ static void add_panels(gram_string *script, const cli_picture *picture, const ch
 
 /* ---- drawing ---- */
 
-/* Is it a curve over one column of numbers? */
-static int is_curve(const gram_model *model)
-{
-    const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(model));
-    return known->feature_count == 1 && !known->features[0].text;
-}
-
 int cli_picture_draw(cli_session *session, const char *path, const cli_picture *picture)
 {
     gram_string script = {0};
     curve c;
     const gram_preparation_description *known = gram_preparation_describe(gram_model_preparation(picture->model));
     const char *target = known->target_count > 0 ? known->targets[0].name : "";
-    const int one = is_curve(picture->model);
+    const int one = cli_picture_dimension(picture->model) == 1;
     const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
     if (found != CLI_DONE) return found;
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));

@@ -1,10 +1,15 @@
-/* gnuplot is a process of its own that reads the script from a pipe and writes the picture to the descriptor of a file
- * aside. No shell and no file name are in between: nothing that a user writes is ever a command. */
+/* gnuplot is a process of its own that reads the script from a pipe and writes the picture to another. No shell and no file
+ * name are in between: nothing that a user writes is ever a command. The picture is looked at, and written as all files are:
+ * a full disk is ours to notice, since gnuplot would not. */
 #define _XOPEN_SOURCE 700
 #include "cli/plot/gnuplot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +25,13 @@ typedef struct picture {
     const char *unit; /* of its size */
     double pixel;     /* in that unit */
     const char *look;
+    const char *end; /* what a whole one ends with, but for empty lines */
 } picture;
 
 static const picture PICTURES[] = {
-    {".svg", "svg", "", 1, "font 'sans,14' background rgb 'white'"},
-    {".png", "pngcairo", "", 1, "font 'sans,12'"},
-    {".pdf", "pdfcairo", "cm", 0.02, "font 'sans,12'"},
+    {".svg", "svg", "", 1, "font 'sans,14' background rgb 'white'", "</svg>"},
+    {".png", "pngcairo", "", 1, "font 'sans,12'", "IEND\xae\x42\x60\x82"},
+    {".pdf", "pdfcairo", "cm", 0.02, "font 'sans,12'", "%%EOF"},
 };
 
 static const picture *find_picture(const char *path)
@@ -58,22 +64,39 @@ static int no_gnuplot(const char *path)
                     "%s: cannot be drawn: gnuplot was not found", path);
 }
 
-int cli_plot_check(const char *path)
+int cli_plot_check(cli_session *session, const char *path)
 {
     if (!find_picture(path))
         return cli_fail(CLI_WRONG_USE, "Pictures end in .svg, .png or .pdf.", "--plot cannot draw '%s'", path);
-    return is_installed("gnuplot") ? cli_output_check(path) : no_gnuplot(path);
+    return is_installed("gnuplot") ? cli_output_check(session, path) : no_gnuplot(path);
+}
+
+/* `twice`: a character that is doubled besides the quote. What is not UTF-8 becomes U+FFFD. */
+static void quote(gram_string *script, const char *text, char twice)
+{
+    gram_string_put(script, "'", 1);
+    while (*text) {
+        const size_t length = gram_utf8_length(text);
+        if (*text == '\'' || *text == twice) gram_string_put(script, text, 1);
+        if (length == 0)
+            gram_string_put(script, "\xef\xbf\xbd", 3);
+        else
+            gram_string_put(script, (unsigned char)*text < ' ' || *text == 0x7F ? " " : text, length);
+        text += length > 0 ? length : 1;
+    }
+    gram_string_put(script, "'", 1);
 }
 
 void cli_plot_quote(gram_string *script, const char *text)
 {
-    gram_string_put(script, "'", 1);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '\'') gram_string_put(script, "'", 1);
-        gram_string_put(script, c < ' ' || c == 0x7F ? " " : text, 1);
-    }
-    gram_string_put(script, "'", 1);
+    quote(script, text, '\'');
+}
+
+void cli_plot_tic(gram_string *script, const char *name, int64_t place)
+{
+    if (place > 0) gram_string_add(script, ", ");
+    quote(script, name, '%');
+    gram_string_add(script, " %" PRId64, place);
 }
 
 void cli_plot_heading(gram_string *script, const char *kernel, const char *words)
@@ -86,39 +109,103 @@ void cli_plot_heading(gram_string *script, const char *kernel, const char *words
     gram_string_free(&title);
 }
 
+const char *cli_plot_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 void cli_plot_title(gram_string *script, const char *kernel, const char *file)
 {
     gram_string words = {0};
-    const char *slash = strrchr(file, '/');
-    gram_string_add(&words, " on %s", slash ? slash + 1 : file);
+    gram_string_add(&words, " on %s", cli_plot_file(file));
     gram_string_add(script, "set title ");
     cli_plot_heading(script, kernel, words.data ? words.data : "");
     gram_string_add(script, "\n");
     gram_string_free(&words);
 }
 
-/* 0, or an errno. The script goes to *input, the picture comes to `output`. */
-static int start(int output, int *input, pid_t *process)
+/* ---- the process ---- */
+
+/* The ends of three pipes: of the child, and ours. */
+typedef struct pipes {
+    int theirs[3], ours[3];
+} pipes;
+
+static void close_all(int descriptors[3])
 {
-    char name[] = "gnuplot";
-    char *const arguments[] = {name, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    if (pipe(ends) != 0) return errno;
-    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error == 0) {
-        error = posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (error == 0) error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (error == 0) error = posix_spawn_file_actions_addclose(&actions, ends[0]);
-        if (error == 0) error = posix_spawnp(process, name, &actions, NULL, arguments, environ);
-        (void)posix_spawn_file_actions_destroy(&actions);
+    for (int i = 0; i < 3; i++)
+        if (descriptors[i] >= 0) (void)close(descriptors[i]);
+}
+
+/* 0, or an errno. */
+static int open_pipes(pipes *p)
+{
+    *p = (pipes){{-1, -1, -1}, {-1, -1, -1}};
+    for (int i = 0; i < 3; i++) {
+        int ends[2];
+        if (pipe(ends) != 0) return errno;
+        p->theirs[i] = ends[i > 0];
+        p->ours[i] = ends[i == 0];
+        for (int e = 0; e < 2; e++) (void)fcntl(ends[e], F_SETFD, FD_CLOEXEC);
     }
-    (void)close(ends[0]);
-    *input = ends[1];
-    if (error != 0) (void)close(ends[1]);
+    return 0;
+}
+
+/* 0, or an errno. -d: what the user's own ~/.gnuplot says is not for our pictures. */
+static int start(const pipes *p, pid_t *process)
+{
+    char name[] = "gnuplot", defaults[] = "-d";
+    char *const arguments[] = {name, defaults, NULL};
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    for (int i = 0; i < 3 && error == 0; i++) error = posix_spawn_file_actions_adddup2(&actions, p->theirs[i], i);
+    if (error == 0) error = posix_spawnp(process, name, &actions, NULL, arguments, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+/* What is there to read; the end closes our side. */
+static void receive(int *descriptor, struct pollfd *end, gram_string *text)
+{
+    char bytes[1 << 16];
+    const ssize_t count = read(*descriptor, bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) return;
+    if (count > 0) {
+        gram_string_put(text, bytes, (size_t)count);
+        return;
+    }
+    (void)close(*descriptor);
+    *descriptor = end->fd = -1;
+}
+
+/* As much as a pipe takes without waiting; all of it, or a reader that is gone, closes our side. */
+static void feed(int *descriptor, struct pollfd *end, const gram_string *script, size_t *sent)
+{
+    const size_t left = script->length - *sent;
+    const ssize_t count = write(*descriptor, script->data + *sent, left < PIPE_BUF ? left : PIPE_BUF);
+    if (count < 0 && errno == EINTR) return;
+    if (count > 0) *sent += (size_t)count;
+    if (count >= 0 && *sent < script->length) return;
+    (void)close(*descriptor);
+    *descriptor = end->fd = -1;
+}
+
+/* The script goes in, the picture and what gnuplot says come out, as it likes. */
+static void converse(pipes *p, const gram_string *script, gram_string *drawn, gram_string *said)
+{
+    struct pollfd ends[] = {{p->ours[0], POLLOUT, 0}, {p->ours[1], POLLIN, 0}, {p->ours[2], POLLIN, 0}};
+    size_t sent = 0;
+    while (ends[1].fd >= 0 || ends[2].fd >= 0) {
+        if (poll(ends, 3, -1) < 0) {
+            if (errno == EINTR) continue;
+            return;
+        }
+        if (ends[0].revents) feed(&p->ours[0], &ends[0], script, &sent);
+        if (ends[1].revents) receive(&p->ours[1], &ends[1], drawn);
+        if (ends[2].revents) receive(&p->ours[2], &ends[2], said);
+    }
 }
 
 static int finish(pid_t process)
@@ -129,39 +216,60 @@ static int finish(pid_t process)
     return WIFEXITED(result) && WEXITSTATUS(result) == 0;
 }
 
-static int draw(const char *path, const gram_string *script, int output)
+/* Is the picture whole? */
+static int has_end(const picture *kind, const gram_string *drawn)
 {
-    pid_t process;
-    int input = -1;
-    const int error = start(output, &input, &process);
-    if (error == ENOENT) return no_gnuplot(path);
-    if (error != 0)
-        return cli_fail(CLI_OVER_LIMIT, "Leave --plot out.", "%s: cannot be drawn: gnuplot does not start: %s", path,
+    size_t length = drawn->length;
+    const size_t end = strlen(kind->end);
+    while (length > 0 && drawn->data[length - 1] == '\n') length--;
+    return !drawn->failed && length >= end && memcmp(drawn->data + length - end, kind->end, end) == 0;
+}
+
+/* The last line that gnuplot said, which is its complaint. */
+static const char *complaint(const gram_string *said)
+{
+    char *text = said->data;
+    size_t length = said->length;
+    while (length > 0 && isspace((unsigned char)text[length - 1])) text[--length] = '\0';
+    while (length > 0 && text[length - 1] != '\n') length--;
+    return text ? text + length + strspn(text + length, " ") : "";
+}
+
+static int draw(const char *path, const picture *kind, const gram_string *script, gram_string *drawn)
+{
+    pid_t process = 0;
+    pipes p;
+    gram_string said = {0};
+    int code = CLI_DONE, error = open_pipes(&p);
+    if (error == 0) error = start(&p, &process);
+    close_all(p.theirs);
+    if (error == 0) converse(&p, script, drawn, &said);
+    close_all(p.ours);
+    if (error == ENOENT)
+        code = no_gnuplot(path);
+    else if (error != 0)
+        code = cli_fail(CLI_OVER_LIMIT, "Leave --plot out.", "%s: cannot be drawn: gnuplot does not start: %s", path,
                         strerror(error));
-    const int sent = cli_write_fully(input, script->data, script->length) == 0;
-    (void)close(input);
-    const int drawn = finish(process);
-    if (sent && drawn && lseek(output, 0, SEEK_END) > 0) return CLI_DONE;
-    return cli_fail(CLI_OVER_LIMIT, "Does `gnuplot` work here, and is there room on the disk?",
-                    "%s: gnuplot could not draw it", path);
+    else if (!finish(process) || !has_end(kind, drawn))
+        code = cli_fail(CLI_OVER_LIMIT, "Does `gnuplot` work here, and has it memory?",
+                        "%s: gnuplot could not draw it: %s", path,
+                        said.length > 0 ? complaint(&said) : "it ended too early");
+    gram_string_free(&said);
+    return code;
 }
 
 int cli_plot(cli_session *session, const char *path, int width, int height, const gram_string *script)
 {
-    gram_string whole = {0};
-    cli_aside aside;
+    gram_string whole = {0}, drawn = {0};
     const picture *kind = find_picture(path);
-    if (!kind) return cli_plot_check(path);
     cli_session_clear(session);
-    gram_string_add(&whole, "set terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal, width * kind->pixel,
-                    kind->unit, height * kind->pixel, kind->unit, kind->look);
+    gram_string_add(&whole, "set encoding utf8\nset terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal,
+                    width * kind->pixel, kind->unit, height * kind->pixel, kind->unit, kind->look);
     if (script->length > 0) gram_string_put(&whole, script->data, script->length);
     gram_string_add(&whole, "unset output\n");
-    int code = whole.failed || script->failed ? cli_no_memory() : cli_aside_open(path, &aside);
-    if (code == CLI_DONE) {
-        code = draw(path, &whole, aside.descriptor);
-        code = cli_aside_close(path, &aside, code);
-    }
+    int code = whole.failed || script->failed ? cli_no_memory() : draw(path, kind, &whole, &drawn);
+    if (code == CLI_DONE) code = cli_write(session, path, &drawn);
     gram_string_free(&whole);
+    gram_string_free(&drawn);
     return code;
 }

@@ -6,33 +6,83 @@
 
 enum { MOST_DATA = 3000 };
 
+int cli_picture_predictor(cli_session *session, const gram_model *model, const char *name, int interval, int terms,
+                          gram_predictor **predictor)
+{
+    gram_predict_options wish;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.name = name;
+    wish.dashes = "--";
+    wish.interval = interval ? 0.95 : 0;
+    wish.terms = terms;
+    const gram_status status = gram_predictor_create(session->context, model, &wish, predictor);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+}
+
+int64_t cli_picture_dimension(const gram_model *model)
+{
+    const gram_preparation *preparation = gram_model_preparation(model);
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    for (int64_t f = 0; known && f < known->feature_count; f++)
+        if (known->features[f].text) return 0;
+    return known ? known->feature_count : 0;
+}
+
 void cli_picture_number(gram_string *script, double value, const char *after)
 {
     char number[GRAM_NUMBER_SIZE];
     gram_string_add(script, "%s%s", gram_number_format(value, number), after);
 }
 
-void cli_picture_block(gram_string *script, const char *name, int64_t rows, int count, const double *const *columns)
+void cli_picture_block(gram_string *script, const char *name, int64_t rows, int count, const double *const *columns,
+                       const int64_t *ld)
 {
     gram_string_add(script, "$%s << END_OF_BLOCK\n", name);
     for (int64_t i = 0; i < rows; i++)
-        for (int j = 0; j < count; j++) cli_picture_number(script, columns[j][i], j + 1 < count ? " " : "\n");
+        for (int j = 0; j < count; j++)
+            cli_picture_number(script, columns[j][ld ? i * ld[j] : i], j + 1 < count ? " " : "\n");
     gram_string_add(script, "END_OF_BLOCK\n");
 }
 
-int64_t cli_picture_observations(gram_string *script, const gram_model *model, double offset, double from, double to)
+void cli_picture_points(gram_string *script, const char *name, const gram_preparation *preparation, int64_t n,
+                        const double *x, int64_t ld, int64_t most, const double *labels, int64_t class)
+{
+    const int64_t step = (n + most - 1) / most;
+    gram_string_add(script, "$%s << END_OF_POINTS\n", name);
+    for (int64_t i = 0; i < n; i += step) {
+        if (labels && (int64_t)labels[i] != class) continue;
+        cli_picture_number(script, gram_preparation_unit(preparation, 0, x[i * ld]), " ");
+        cli_picture_number(script, gram_preparation_unit(preparation, 1, x[i * ld + 1]), "\n");
+    }
+    gram_string_add(script, "END_OF_POINTS\n");
+}
+
+void cli_picture_grid(int count, double from, double to, double *out)
+{
+    for (int i = 0; i < count; i++) out[i] = i == count - 1 ? to : from + (to - from) * i / (count - 1);
+}
+
+void cli_picture_extend(int64_t n, const double *x, int64_t ld, double *least, double *most)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (!(x[i * ld] >= *least)) *least = x[i * ld];
+        if (!(x[i * ld] <= *most)) *most = x[i * ld];
+    }
+}
+
+int64_t cli_picture_observations(gram_string *script, const gram_model *model, double from, double to)
 {
     int64_t n = 0, columns = 0, count = 0;
     const double *y = model ? gram_model_array(model, "targets", &n, &columns) : NULL;
     const double *x = y ? gram_function_centres_f64(gram_model_function(model)) : NULL;
     if (!x) return 0;
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(model))->features;
+    const gram_fact offset = gram_model_find(model, "offset");
     gram_string_add(script, "$data << END_OF_DATA\n");
     for (int64_t i = 0; i < n; i += n / MOST_DATA + 1) {
-        const double value = x[i] * feature->deviation + feature->mean;
+        const double value = gram_preparation_unit(gram_model_preparation(model), 0, x[i]);
         if (value < from || value > to) continue;
         cli_picture_number(script, value, " ");
-        cli_picture_number(script, y[i] + offset, "\n");
+        cli_picture_number(script, y[i] + (offset.name ? offset.number : 0), "\n");
         count++;
     }
     gram_string_add(script, "END_OF_DATA\n");

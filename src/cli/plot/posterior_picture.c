@@ -14,10 +14,7 @@ enum { GRID = 800, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 
 int cli_picture_is_posterior(const gram_model *model)
 {
-    const gram_preparation *preparation = gram_model_preparation(model);
-    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
-    if (!known || known->feature_count != 1 || known->features[0].text) return 0;
-    return gram_model_has_intervals(model);
+    return cli_picture_dimension(model) == 1 && gram_model_has_intervals(model);
 }
 
 /* ---- values ---- */
@@ -26,12 +23,9 @@ int cli_picture_is_posterior(const gram_model *model)
 static gram_status evaluate(cli_session *session, const gram_predictor *predictor, const cli_posterior_picture *picture,
                             double *x, double *values)
 {
-    const gram_column *feature = gram_preparation_describe(gram_model_preparation(picture->model))->features;
     double scaled[GRID];
-    for (int i = 0; i < GRID; i++) {
-        x[i] = i == GRID - 1 ? picture->to : picture->from + (picture->to - picture->from) * i / (GRID - 1);
-        scaled[i] = (x[i] - feature->mean) / feature->deviation;
-    }
+    cli_picture_grid(GRID, picture->from, picture->to, x);
+    gram_preparation_scale(gram_model_preparation(picture->model), GRID, x, 1, scaled);
     return gram_predictor_evaluate(session->context, predictor, GRID, scaled, NULL, values,
                                    gram_predictor_columns(predictor)->ld);
 }
@@ -82,9 +76,9 @@ static void add_place(gram_string *script, int64_t panel, int64_t terms)
 }
 
 /* The mean of term t, with its deviation after it. */
-static const double *term_values(const gram_columns *columns, const double *values, int64_t t, int64_t terms)
+static const double *term_values(const gram_columns *columns, const double *values, int64_t t)
 {
-    return values + columns->ld - 2 * terms + 2 * t;
+    return values + columns->term + 2 * t;
 }
 
 /* From the lowest to the highest of a band. */
@@ -105,7 +99,7 @@ static void add_bands(gram_string *script, const gram_columns *columns, const do
 {
     double *lower = work, *upper = work + GRID, *middle = work + (ptrdiff_t)2 * GRID;
     for (int64_t panel = 0; panel <= terms; panel++) {
-        const double *term = panel > 0 ? term_values(columns, values, panel - 1, terms) : NULL;
+        const double *term = panel > 0 ? term_values(columns, values, panel - 1) : NULL;
         char name[32];
         for (int i = 0; i < GRID; i++) {
             const double *row = values + i * columns->ld, *at = term ? term + i * columns->ld : row;
@@ -114,7 +108,7 @@ static void add_bands(gram_string *script, const gram_columns *columns, const do
             upper[i] = term ? at[0] + columns->half_width * at[1] : row[columns->upper];
         }
         (void)snprintf(name, sizeof name, "panel%" PRId64, panel);
-        cli_picture_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle});
+        cli_picture_block(script, name, GRID, 4, (const double *[]){x, lower, upper, middle}, NULL);
     }
 }
 
@@ -123,11 +117,9 @@ static void add_script(gram_string *script, const gram_columns *columns, const c
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    const gram_fact offset = gram_model_find(picture->model, "offset");
     cli_picture_look(script);
     add_bands(script, columns, x, values, work, terms);
-    const int64_t data =
-        cli_picture_observations(script, picture->model, offset.name ? offset.number : 0, picture->from, picture->to);
+    const int64_t data = cli_picture_observations(script, picture->model, picture->from, picture->to);
     gram_string_add(script, "set lmargin 10\n");
     cli_picture_range(script, "x", picture->from, picture->to);
     gram_string_add(script, "set multiplot\n");
@@ -138,7 +130,7 @@ static void add_script(gram_string *script, const gram_columns *columns, const c
     gram_string_add(script, "unset xlabel\n");
     for (int64_t t = 0; t < terms; t++) {
         add_place(script, t + 1, terms);
-        add_term(script, kernel, t, band_range(columns, term_values(columns, values, t, terms)));
+        add_term(script, kernel, t, band_range(columns, term_values(columns, values, t)));
     }
     gram_string_add(script, "unset multiplot\n");
 }
@@ -147,23 +139,16 @@ int cli_picture_draw_posterior(cli_session *session, const char *path, const cli
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(picture->model));
     const int64_t terms = picture->terms ? gram_kernel_term_count(kernel) : 0;
-    gram_predict_options wish;
     gram_predictor *predictor = NULL;
     gram_string script = {0};
     double *numbers = NULL;
-    gram_predict_options_init(&wish, sizeof wish);
-    wish.interval = 0.95;
-    wish.terms = picture->terms;
-    wish.name = picture->file;
-    wish.dashes = "--";
-    gram_status status = gram_predictor_create(session->context, picture->model, &wish, &predictor);
-    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    int code = cli_picture_predictor(session, picture->model, picture->file, 1, picture->terms, &predictor);
     const gram_columns *columns = predictor ? gram_predictor_columns(predictor) : NULL;
     if (columns) numbers = calloc((size_t)GRID * (size_t)(columns->ld + 4), sizeof *numbers);
     if (columns && !numbers) code = cli_no_memory();
     if (code == CLI_DONE) {
         double *x = numbers, *work = numbers + GRID, *values = work + (ptrdiff_t)3 * GRID;
-        status = evaluate(session, predictor, picture, x, values);
+        const gram_status status = evaluate(session, predictor, picture, x, values);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
         if (code == CLI_DONE) add_script(&script, columns, picture, x, values, work);
     }

@@ -1,6 +1,7 @@
 /* Pictures of draws: curves with their 95 % band over one dimension, maps over two. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
@@ -45,7 +46,7 @@ static void add_lines(gram_string *script, const sample_picture *picture)
     add_heading(script, "set", picture);
     add_curves(script, picture, curves);
     const gram_axis *axis = &picture->points->grid.axes[0];
-    const int64_t data = cli_picture_observations(script, picture->model, picture->offset, axis->from, axis->to);
+    const int64_t data = cli_picture_observations(script, picture->model, axis->from, axis->to);
     cli_picture_label(script, "x", "", picture->points->names[0]);
     cli_picture_range(script, "x", axis->from, axis->to);
     gram_string_add(script, "plot $curves using 1:2:3 with filledcurves fc rgb '#e4e9f2' title '95 %% band of f', "
@@ -62,25 +63,19 @@ static void add_lines(gram_string *script, const sample_picture *picture)
 /* The second axis runs fastest: a line of the picture for each value of the first. */
 static void add_map(gram_string *script, const sample_picture *picture, int64_t j)
 {
-    const sample_points *at = picture->points;
-    gram_string_add(script, "$map%" PRId64 " << END_OF_MAP\n", j);
-    for (int64_t i = 0; i < at->n; i++) {
-        cli_picture_number(script, at->shown[2 * i], " ");
-        cli_picture_number(script, at->shown[2 * i + 1], " ");
-        cli_picture_number(script, picture->values[i * picture->draws + j], "\n");
-    }
-    gram_string_add(script, "END_OF_MAP\n");
+    const double *shown = picture->points->shown;
+    char name[32];
+    (void)snprintf(name, sizeof name, "map%" PRId64, j);
+    cli_picture_block(script, name, picture->points->n, 3, (const double *[]){shown, shown + 1, picture->values + j},
+                      (const int64_t[]){2, 2, picture->draws});
 }
 
 /* One scale of colours for all maps. */
 static void add_colours(gram_string *script, const sample_picture *picture, int64_t maps)
 {
-    double least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; i < picture->points->n; i++)
-        for (int64_t j = 0; j < maps; j++) {
-            least = fmin(least, picture->values[i * picture->draws + j]);
-            most = fmax(most, picture->values[i * picture->draws + j]);
-        }
+    double least = NAN, most = NAN;
+    for (int64_t j = 0; j < maps; j++)
+        cli_picture_extend(picture->points->n, picture->values + j, picture->draws, &least, &most);
     if (!(least < most)) return;
     cli_picture_range(script, "cb", least, most);
 }

@@ -6,29 +6,18 @@
 #include <string.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
 #include "cli/report/report_rows.h"
 
 static const char FIRST_COLOUR[] = "#1f6fb4", SECOND_COLOUR[] = "#d1495b";
 
 enum { LINE_STEPS = 400, GRID = 121, MOST_POINTS = 1500 };
 
-static void add_number(gram_string *script, double value)
-{
-    char number[GRAM_NUMBER_SIZE];
-    gram_string_add(script, " %s", gram_number_format(value, number));
-}
-
-static const char *short_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
 static void add_title(gram_string *script, const cli_test_picture *p)
 {
     gram_string title = {0};
     char number[CLI_SHORT_SIZE];
-    gram_string_add(&title, "%s and %s: p = %s, %.60s", short_name(p->a->file), short_name(p->b->file),
+    gram_string_add(&title, "%s and %s: p = %s, %.60s", cli_plot_file(p->a->file), cli_plot_file(p->b->file),
                     cli_short_number(p->p_value, number), p->kernel_text);
     gram_string_add(script, "set title ");
     cli_plot_quote(script, title.data ? title.data : "");
@@ -36,22 +25,12 @@ static void add_title(gram_string *script, const cli_test_picture *p)
     gram_string_free(&title);
 }
 
-static double own_unit(const cli_test_picture *p, int64_t l, double value)
-{
-    return cli_rows_unit(p->a, l, value);
-}
-
 /* The range of column l over both samples, and a margin. */
 static void range_of(const cli_test_picture *p, int64_t l, double *low, double *high)
 {
-    const cli_rows *samples[] = {p->a, p->b};
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (int s = 0; s < 2; s++)
-        for (int64_t i = 0; i < samples[s]->n; i++) {
-            *low = fmin(*low, samples[s]->x[i * samples[s]->d + l]);
-            *high = fmax(*high, samples[s]->x[i * samples[s]->d + l]);
-        }
+    *low = *high = NAN;
+    cli_picture_extend(p->a->n, p->a->x + l, p->a->d, low, high);
+    cli_picture_extend(p->b->n, p->b->x + l, p->b->d, low, high);
     const double margin = *high > *low ? 0.08 * (*high - *low) : 1;
     *low -= margin;
     *high += margin;
@@ -72,38 +51,18 @@ static int witness_at(cli_session *session, const cli_test_picture *p, int64_t c
 
 /* ---- one column ---- */
 
-/* A Gaussian kernel density of the sample, Silverman's width, at one place. */
-static double density(const cli_rows *sample, double width, double at)
+static void add_lines(gram_string *script, const cli_test_picture *p, double *at, const double *witness)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < sample->n; i++) {
-        const double t = (at - sample->x[i]) / width;
-        sum += exp(-t * t / 2);
-    }
-    return sum / ((double)sample->n * width * 2.5066282746310002);
-}
-
-static double silverman(const cli_rows *sample)
-{
-    double mean = 0, squares = 0;
-    for (int64_t i = 0; i < sample->n; i++) mean += sample->x[i] / (double)sample->n;
-    for (int64_t i = 0; i < sample->n; i++) squares += (sample->x[i] - mean) * (sample->x[i] - mean);
-    const double deviation = sqrt(squares / (double)sample->n);
-    return 0.9 * (deviation > 0 ? deviation : 0.1) * pow((double)sample->n, -0.2);
-}
-
-static void add_lines(gram_string *script, const cli_test_picture *p, const double *at, const double *witness)
-{
-    const double wa = silverman(p->a), wb = silverman(p->b), unit = cli_rows_feature(p->a, 0)->deviation;
-    gram_string_add(script, "$lines << EOD\n");
+    const double unit = cli_rows_feature(p->a, 0)->deviation;
+    double first[LINE_STEPS], second[LINE_STEPS];
+    gram_density_estimate(p->a->n, p->a->x, LINE_STEPS, at, first);
+    gram_density_estimate(p->b->n, p->b->x, LINE_STEPS, at, second);
     for (int i = 0; i < LINE_STEPS; i++) {
-        add_number(script, own_unit(p, 0, at[i]));
-        add_number(script, density(p->a, wa, at[i]) / unit);
-        add_number(script, density(p->b, wb, at[i]) / unit);
-        add_number(script, witness[i]);
-        gram_string_add(script, "\n");
+        at[i] = gram_preparation_unit(p->a->columns, 0, at[i]);
+        first[i] /= unit;
+        second[i] /= unit;
     }
-    gram_string_add(script, "EOD\n");
+    cli_picture_block(script, "lines", LINE_STEPS, 4, (const double *[]){at, first, second, witness}, NULL);
 }
 
 static void add_panels(gram_string *script, const cli_test_picture *p)
@@ -120,15 +79,15 @@ static void add_panels(gram_string *script, const cli_test_picture *p)
                     "'' using 1:3 with filledcurves y1=0 fc '%s' fs transparent solid 0.25 notitle, "
                     "'' using 1:2 with lines lw 2 lc '%s' title ",
                     FIRST_COLOUR, SECOND_COLOUR, FIRST_COLOUR);
-    cli_plot_quote(script, short_name(p->a->file));
+    cli_plot_quote(script, cli_plot_file(p->a->file));
     gram_string_add(script, ", '' using 1:3 with lines lw 2 lc '%s' title ", SECOND_COLOUR);
-    cli_plot_quote(script, short_name(p->b->file));
+    cli_plot_quote(script, cli_plot_file(p->b->file));
     gram_string_add(script,
                     "\nunset title\nset tmargin at screen 0.40\nset bmargin at screen 0.13\nset format x '%%g'\n"
-                    "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\nset xlabel ");
-    cli_plot_quote(script, cli_rows_name(p->a, 0, name));
+                    "set yrange [*:*]\nset ytics autofreq\nset ylabel 'witness'\n");
+    cli_picture_label(script, "x", "", cli_rows_name(p->a, 0, name));
     gram_string_add(script,
-                    "\nset xzeroaxis lc '#555555'\n"
+                    "set xzeroaxis lc '#555555'\n"
                     "plot $lines using 1:($4>0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
                     "'' using 1:($4<0?$4:0) with filledcurves y1=0 fc '%s' fs transparent solid 0.35 notitle, "
                     "'' using 1:4 with lines lw 2 lc '#333333' notitle\nunset multiplot\n",
@@ -139,7 +98,7 @@ static int draw_line(cli_session *session, const cli_test_picture *p, gram_strin
 {
     double at[LINE_STEPS], witness[LINE_STEPS], low, high;
     range_of(p, 0, &low, &high);
-    for (int i = 0; i < LINE_STEPS; i++) at[i] = low + (high - low) * i / (LINE_STEPS - 1);
+    cli_picture_grid(LINE_STEPS, low, high, at);
     const int code = witness_at(session, p, LINE_STEPS, at, witness);
     if (code != CLI_DONE) return code;
     add_lines(script, p, at, witness);
@@ -149,34 +108,18 @@ static int draw_line(cli_session *session, const cli_test_picture *p, gram_strin
 
 /* ---- two columns ---- */
 
-static void add_points(gram_string *script, const char *name, const cli_test_picture *p, const cli_rows *sample)
-{
-    const int64_t step = (sample->n + MOST_POINTS - 1) / MOST_POINTS;
-    gram_string_add(script, "$%s << EOD\n", name);
-    for (int64_t i = 0; i < sample->n; i += step) {
-        add_number(script, own_unit(p, 0, sample->x[2 * i]));
-        add_number(script, own_unit(p, 1, sample->x[2 * i + 1]));
-        gram_string_add(script, "\n");
-    }
-    gram_string_add(script, "EOD\n");
-}
-
 static void add_grid(gram_string *script, const cli_test_picture *p, const double *at, const double *witness)
 {
     double most = 0;
     gram_string_add(script, "$grid << EOD\n");
     for (int i = 0; i < GRID * GRID; i++) {
-        add_number(script, own_unit(p, 0, at[2 * i]));
-        add_number(script, own_unit(p, 1, at[2 * i + 1]));
-        add_number(script, witness[i]);
-        gram_string_add(script, "\n");
+        cli_picture_number(script, gram_preparation_unit(p->a->columns, 0, at[2 * i]), " ");
+        cli_picture_number(script, gram_preparation_unit(p->a->columns, 1, at[2 * i + 1]), " ");
+        cli_picture_number(script, witness[i], "\n");
         most = fmax(most, fabs(witness[i]));
     }
-    gram_string_add(script, "EOD\nset cbrange [");
-    add_number(script, most > 0 ? -most : -1);
-    gram_string_add(script, ":");
-    add_number(script, most > 0 ? most : 1);
-    gram_string_add(script, "]\n");
+    gram_string_add(script, "EOD\n");
+    cli_picture_range(script, "cb", most > 0 ? -most : -1, most > 0 ? most : 1);
 }
 
 static void add_map(gram_string *script, const cli_test_picture *p)
@@ -188,15 +131,14 @@ static void add_map(gram_string *script, const cli_test_picture *p)
                     "set tics nomirror out\nset border 3 lc '#555555'\nset cblabel 'witness'\n"
                     "set lmargin at screen 0.11\nset rmargin at screen 0.8\nset bmargin at screen 0.15\n"
                     "set tmargin at screen 0.83\nset key above center horizontal\n"
-                    "set autoscale xfix\nset autoscale yfix\nset xlabel ");
-    cli_plot_quote(script, cli_rows_name(p->a, 0, name));
-    gram_string_add(script, "\nset ylabel ");
-    cli_plot_quote(script, cli_rows_name(p->a, 1, name));
-    gram_string_add(script, "\nplot $grid using 1:2:3 with image notitle, "
+                    "set autoscale xfix\nset autoscale yfix\n");
+    cli_picture_label(script, "x", "", cli_rows_name(p->a, 0, name));
+    cli_picture_label(script, "y", "", cli_rows_name(p->a, 1, name));
+    gram_string_add(script, "plot $grid using 1:2:3 with image notitle, "
                             "$first using 1:2 with points pt 7 ps 0.4 lc '#0f4c81' title ");
-    cli_plot_quote(script, short_name(p->a->file));
+    cli_plot_quote(script, cli_plot_file(p->a->file));
     gram_string_add(script, ", $second using 1:2 with points pt 7 ps 0.4 lc '#9e2a3c' title ");
-    cli_plot_quote(script, short_name(p->b->file));
+    cli_plot_quote(script, cli_plot_file(p->b->file));
     gram_string_add(script, "\n");
 }
 
@@ -214,8 +156,8 @@ static int draw_plane(cli_session *session, const cli_test_picture *p, gram_stri
     const int code = witness_at(session, p, GRID * GRID, at, witness);
     if (code == CLI_DONE) {
         add_grid(script, p, at, witness);
-        add_points(script, "first", p, p->a);
-        add_points(script, "second", p, p->b);
+        cli_picture_points(script, "first", p->a->columns, p->a->n, p->a->x, 2, MOST_POINTS, NULL, 0);
+        cli_picture_points(script, "second", p->b->columns, p->b->n, p->b->x, 2, MOST_POINTS, NULL, 0);
         add_map(script, p);
     }
     free(at);
@@ -231,16 +173,11 @@ static void draw_columns(const cli_test_picture *p, gram_string *script)
     const int64_t shown = p->a->d < MOST ? p->a->d : MOST;
     gram_string_add(script, "$bars << EOD\n");
     for (int64_t i = 0; i < shown; i++) {
-        gram_string_add(script, "%" PRId64, i);
-        add_number(script, p->score[p->order[i]]);
-        gram_string_add(script, "\n");
+        gram_string_add(script, "%" PRId64 " ", i);
+        cli_picture_number(script, p->score[p->order[i]], "\n");
     }
     gram_string_add(script, "EOD\nset ytics (");
-    for (int64_t i = 0; i < shown; i++) {
-        gram_string_add(script, "%s", i ? ", " : "");
-        cli_plot_quote(script, cli_rows_name(p->a, p->order[i], name));
-        gram_string_add(script, " %" PRId64, i);
-    }
+    for (int64_t i = 0; i < shown; i++) cli_plot_tic(script, cli_rows_name(p->a, p->order[i], name), i);
     gram_string_add(script, ") nomirror\n");
     add_title(script, p);
     gram_string_add(script,
@@ -278,21 +215,15 @@ int cli_test_draw_scatter(cli_session *session, const char *path, const cli_test
 {
     gram_string script = {0};
     const int64_t step = (scatter->n + 2 * MOST_POINTS - 1) / (2 * (int64_t)MOST_POINTS);
-    gram_string_add(&script, "$rows << EOD\n");
-    for (int64_t i = 0; i < scatter->n; i += step) {
-        add_number(&script, scatter->x[i]);
-        add_number(&script, scatter->y[i]);
-        gram_string_add(&script, "\n");
-    }
-    gram_string_add(&script, "EOD\nset title ");
+    cli_picture_block(&script, "rows", (scatter->n + step - 1) / step, 2, (const double *[]){scatter->x, scatter->y},
+                      (const int64_t[]){step, step});
+    gram_string_add(&script, "set title ");
     cli_plot_quote(&script, scatter->title);
+    gram_string_add(&script, " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\n");
+    cli_picture_label(&script, "x", "", scatter->x_name);
+    cli_picture_label(&script, "y", "", scatter->y_name);
     gram_string_add(&script,
-                    " font ',10'\nset border 3 lc '#555555'\nset tics nomirror\nset grid lc '#dddddd'\nset xlabel ");
-    cli_plot_quote(&script, scatter->x_name);
-    gram_string_add(&script, "\nset ylabel ");
-    cli_plot_quote(&script, scatter->y_name);
-    gram_string_add(&script,
-                    "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
+                    "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
                     "plot $rows using 1:2 with points pt 7 ps 0.45 lc '%s' notitle\n",
                     FIRST_COLOUR);
     return finish(session, path, &script, CLI_DONE);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "cli/report/class_names.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 
@@ -43,7 +42,7 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
         gram_string_add(text, " and on ");
         cli_add_features(text, gram_preparation_describe(lesson->second_preparation));
     }
-    gram_string_add(text, "; %s row%s", cli_count(lesson->n, rows), cli_plural(lesson->n));
-    if (dropped > 0) gram_string_add(text, ", %s dropped", cli_count(dropped, rows));
+    gram_string_add(text, "; %s row%s", gram_count_format(lesson->n, rows), cli_plural(lesson->n));
+    if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
     gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
 }

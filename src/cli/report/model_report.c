@@ -9,9 +9,8 @@
 
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
-#include "cli/report/weights_report.h"
 
-enum { MOST_RELEVANCES = 20, MOST_NAMES = 3, WIDTH = 100 };
+enum { MOST_RELEVANCES = 20, MOST_NAMES = 3, MOST_CLASSES = 6, MOST_WEIGHTS = 40, NAME_SIZE = 96, WIDTH = 100 };
 
 int cli_model_report_find(cli_session *session, const gram_model *model, const char *file, cli_model_report *report)
 {
@@ -37,26 +36,13 @@ void cli_model_report_free(cli_model_report *report)
 
 /* ---- as JSON ---- */
 
-static void json_fact(gram_json *json, const gram_fact *fact)
-{
-    if (fact->kind == GRAM_FACT_TEXT)
-        gram_json_string(json, fact->name, fact->text);
-    else if (fact->kind == GRAM_FACT_INTEGER)
-        gram_json_integer(json, fact->name, fact->integer);
-    else
-        gram_json_number(json, fact->name, fact->number);
-}
-
 static void json_lists(gram_json *json, const gram_description *description)
 {
     const char *name;
     int64_t count;
     const double *values;
-    for (int64_t i = 0; (values = gram_description_list(description, i, &name, &count)) != NULL; i++) {
-        gram_json_open(json, name, '[');
-        for (int64_t j = 0; j < count; j++) gram_json_number(json, NULL, values[j]);
-        gram_json_close(json, '[');
-    }
+    for (int64_t i = 0; (values = gram_description_list(description, i, &name, &count)) != NULL; i++)
+        gram_json_numbers(json, name, count, values, 1);
 }
 
 static void json_names(gram_json *json, const char *key, int64_t count, const gram_column *columns)
@@ -64,6 +50,38 @@ static void json_names(gram_json *json, const char *key, int64_t count, const gr
     gram_json_open(json, key, '[');
     for (int64_t i = 0; i < count; i++) gram_json_string(json, NULL, columns[i].name);
     gram_json_close(json, '[');
+}
+
+void cli_classes_json(gram_json *json, const gram_classes *classes)
+{
+    gram_json_strings(json, "classes", classes->count, classes->names);
+}
+
+/* The weights that the model keeps, in the features' own units. The caller frees them. */
+static gram_weight *find_weights(const gram_model *model, int64_t *count)
+{
+    *count = gram_model_weights(model, NULL);
+    gram_weight *weights = calloc((size_t)*count + 1, sizeof *weights);
+    *count = weights ? gram_model_weights(model, weights) : 0;
+    return weights;
+}
+
+static void json_weights(gram_json *json, const gram_model *model)
+{
+    char name[NAME_SIZE];
+    int64_t count;
+    gram_weight *weights = find_weights(model, &count);
+    if (count > 0) gram_json_open(json, "weights", '[');
+    for (int64_t j = 0; j < count; j++) {
+        (void)gram_preparation_column_name(gram_model_preparation(model), j, name, sizeof name);
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "feature", name);
+        gram_json_number(json, "mean", weights[j].mean);
+        gram_json_number(json, "std", weights[j].std);
+        gram_json_close(json, '{');
+    }
+    if (count > 0) gram_json_close(json, '[');
+    free(weights);
 }
 
 void cli_model_report_json(gram_json *json, const cli_model_report *report)
@@ -78,7 +96,7 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report)
     if (classes->count > 0) cli_classes_json(json, classes);
     for (int64_t i = 0; i < gram_model_fact_count(model); i++) {
         const gram_fact fact = gram_model_fact(model, i);
-        json_fact(json, &fact);
+        gram_json_fact(json, &fact);
     }
     json_lists(json, report->description);
     if (preparation) {
@@ -91,11 +109,19 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report)
         const gram_preparation_description *second = gram_preparation_describe(gram_model_second_preparation(model));
         json_names(json, "second_features", second->feature_count, second->features);
     }
-    cli_weights_json(json, report->model);
+    json_weights(json, report->model);
     cli_relevance_json(json, &report->relevance);
 }
 
 /* ---- for people ---- */
+
+void cli_classes_print(gram_string *text, const gram_classes *classes)
+{
+    gram_string_add(text, "%" PRId64 " classes (", classes->count);
+    for (int64_t i = 0; i < classes->count && i < MOST_CLASSES; i++)
+        gram_string_add(text, "%s%s", i > 0 ? ", " : "", classes->names[i]);
+    gram_string_add(text, classes->count > MOST_CLASSES ? ", ...)" : ")");
+}
 
 void cli_add_targets(gram_string *text, const gram_preparation_description *known)
 {
@@ -148,6 +174,26 @@ static void add_wrapped(gram_string *text, const char *label, const char *value)
     gram_string_add(text, "\n");
 }
 
+static void print_weights(cli_session *session, gram_string *text, const gram_model *model)
+{
+    char name[NAME_SIZE], mean[CLI_SHORT_SIZE], std[CLI_SHORT_SIZE];
+    int64_t count;
+    gram_weight *weights = find_weights(model, &count);
+    if (count > 0) {
+        cli_add_heading(session, text, "Weights, in the features' own units");
+        gram_string_add(text, "%-19s %-12s  %s\n", "name", "mean", "deviation");
+    }
+    for (int64_t j = 0; j < count && j < MOST_WEIGHTS; j++) {
+        (void)gram_preparation_column_name(gram_model_preparation(model), j, name, sizeof name);
+        gram_string_add(text, "%s", name);
+        gram_string_pad(text, CLI_VALUE_COLUMN);
+        gram_string_add(text, "%-12s  %s\n", cli_short_number(weights[j].mean, mean),
+                        cli_short_number(weights[j].std, std));
+    }
+    if (count > MOST_WEIGHTS) gram_string_add(text, "and %" PRId64 " more\n", count - MOST_WEIGHTS);
+    free(weights);
+}
+
 void cli_model_report_print(cli_session *session, gram_string *text, const cli_model_report *report)
 {
     for (int64_t i = 0; i < gram_description_count(report->description); i++) {
@@ -158,6 +204,6 @@ void cli_model_report_print(cli_session *session, gram_string *text, const cli_m
         else
             cli_add_row(text, label, value);
     }
-    cli_weights_print(session, text, report->model);
+    print_weights(session, text, report->model);
     cli_relevance_print(session, text, &report->relevance, MOST_RELEVANCES);
 }

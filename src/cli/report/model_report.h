@@ -2,7 +2,6 @@
 #ifndef GRAM_CLI_REPORT_MODEL_REPORT_H
 #define GRAM_CLI_REPORT_MODEL_REPORT_H
 
-#include "cli/report/class_names.h"
 #include "cli/report/relevance_report.h"
 #include "cli/terminal/cli.h"
 
@@ -24,6 +23,10 @@ void cli_model_report_json(gram_json *json, const cli_model_report *report);
 
 /* Kernel, ridge, solver, errors, relevance: rows and headings. */
 void cli_model_report_print(cli_session *session, gram_string *text, const cli_model_report *report);
+
+/* The classes of a classifier: "classes": [...], and "3 classes (a, b, c)". */
+void cli_classes_json(gram_json *json, const gram_classes *classes);
+void cli_classes_print(gram_string *text, const gram_classes *classes);
 
 /* "y" or "y and z" or "7 targets"; "nothing" without one. */
 void cli_add_targets(gram_string *text, const gram_preparation_description *known);

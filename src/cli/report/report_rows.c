@@ -11,19 +11,6 @@ char *cli_short_number(double value, char out[CLI_SHORT_SIZE])
     return out;
 }
 
-char *cli_count(long long value, char out[CLI_SHORT_SIZE])
-{
-    char digits[CLI_SHORT_SIZE];
-    const int length = snprintf(digits, sizeof digits, "%lld", value);
-    char *end = out;
-    for (int i = 0; i < length; i++) {
-        *end++ = digits[i];
-        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0) *end++ = ',';
-    }
-    *end = '\0';
-    return out;
-}
-
 void cli_add_label(gram_string *text, const char *label)
 {
     gram_string_add(text, "%s", label);
@@ -45,6 +32,14 @@ void cli_add_number(gram_string *text, const char *label, double value)
 void cli_add_heading(cli_session *session, gram_string *text, const char *heading)
 {
     gram_string_add(text, "\n%s%s%s\n", cli_bold(session->common), heading, cli_plain(session->common));
+}
+
+void cli_add_values(gram_string *text, int64_t count, const double *values, const char *after)
+{
+    char number[GRAM_NUMBER_SIZE];
+    for (int64_t j = 0; j < count; j++)
+        gram_string_add(text, "%s%s", j > 0 ? "," : "", gram_number_format(values[j], number));
+    gram_string_add(text, "%s", after);
 }
 
 const char *cli_plural(int64_t count)
@@ -74,7 +69,7 @@ int cli_report_print(cli_session *session, const void *report,
         print(session, report, &text);
     }
     cli_session_clear(session);
-    const int code = cli_write(session->common, &text);
+    const int code = cli_write(session, session->common->out, &text);
     gram_string_free(&text);
     return code;
 }

@@ -4,13 +4,10 @@
 
 #include "cli/terminal/cli.h"
 
-enum { CLI_VALUE_COLUMN = 20, CLI_SHORT_SIZE = 32 };
+enum { CLI_VALUE_COLUMN = 20, CLI_SHORT_SIZE = GRAM_NUMBER_SIZE };
 
 /* Six digits for people; "-" for NaN. The point is a point: the command never sets a locale. */
 char *cli_short_number(double value, char out[CLI_SHORT_SIZE]);
-
-/* 1234567 as 1,234,567 */
-char *cli_count(long long value, char out[CLI_SHORT_SIZE]);
 
 /* A label, and spaces up to the column where values start. */
 void cli_add_label(gram_string *text, const char *label);
@@ -19,6 +16,9 @@ void cli_add_row(gram_string *text, const char *label, const char *value);
 void cli_add_number(gram_string *text, const char *label, double value);
 /* A blank line, then the heading. */
 void cli_add_heading(cli_session *session, gram_string *text, const char *heading);
+
+/* "1,2,3" of numbers in full, and what stands behind them. */
+void cli_add_values(gram_string *text, int64_t count, const double *values, const char *after);
 
 /* What makes "row" of one and "rows" of others: "" or "s". */
 const char *cli_plural(int64_t count);

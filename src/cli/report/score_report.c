@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "cli/report/class_names.h"
+#include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 
 enum { MOST_SHOWN = 12 };

@@ -74,9 +74,7 @@ void cli_spectrum_json(gram_json *json, const cli_spectrum_options *options, con
     gram_json_number(json, "tolerance", spectrum->tolerance);
     if (options->check) json_check(json, spectrum);
     if (options->count > 0) {
-        gram_json_open(json, "spectrum", '[');
-        for (int64_t i = 0; i < shown(options, spectrum); i++) gram_json_number(json, NULL, spectrum->values[i]);
-        gram_json_close(json, '[');
+        gram_json_numbers(json, "spectrum", shown(options, spectrum), spectrum->values, 1);
         gram_json_open(json, "spectrum_shares", '[');
         for (int64_t i = 0; i < shown(options, spectrum); i++)
             gram_json_number(json, NULL, share(spectrum, spectrum->values[i]));
@@ -142,9 +140,10 @@ void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spect
     cli_add_heading(session, text, "Check");
     cli_add_label(text, "rows");
     if (spectrum->n < total)
-        gram_string_add(text, "%s of %s, a sample (--seed)\n", cli_count(spectrum->n, a), cli_count(total, b));
+        gram_string_add(text, "%s of %s, a sample (--seed)\n", gram_count_format(spectrum->n, a),
+                        gram_count_format(total, b));
     else
-        gram_string_add(text, "all %s\n", cli_count(total, a));
+        gram_string_add(text, "all %s\n", gram_count_format(total, a));
     cli_add_label(text, "positive semidef.");
     gram_string_add(text, "%s, the smallest eigenvalue is %s (rounding: %s)\n", spectrum->psd ? "yes" : "no",
                     cli_short_number(spectrum->values[spectrum->n - 1], a), cli_short_number(spectrum->tolerance, b));

@@ -37,6 +37,12 @@ int cli_thin(int count, char **arguments);
 /* "gram: ..." and, unless it is NULL, a line that helps. Returns `code`. */
 int cli_fail(int code, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* "no verb 'NAME', did you mean ...?" for a word that is none of the rows; `before` starts it ("test: "). */
+int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
+                const char *help);
+/* Adds a line for each: its name, and from `column` on its summary. */
+void cli_add_verbs(gram_string *text, const cli_verb *rows, size_t count, size_t column);
+
 enum { CLI_MESSAGE_SIZE = 6000 }; /* what is longer is cut off */
 
 /* Makes a text harmless to a terminal, which would obey the control characters that a name in a file may hold: each becomes
@@ -68,7 +74,8 @@ typedef struct cli_common {
     uint64_t memory; /* 0: not given */
 } cli_common;
 
-/* Ctrl-C and the like stop the work of a session; writing to a closed pipe is an error like others. Called once. */
+/* Ctrl-C and the like stop the work of a session; writing to a closed pipe, or beyond a limit of files, is an error like others.
+ * Called once. */
 void cli_catch_signals(void);
 
 /* The number of threads to use: as asked for, else as GRAM_THREADS or OMP_NUM_THREADS say, else one for each processor; less
@@ -79,6 +86,7 @@ int cli_threads(int wanted);
 
 typedef struct cli_session {
     const cli_common *common;
+    const char *out; /* of --out, also where it is not the report that goes there; NULL: not given */
     gram_context *context;
     size_t budget;
     double started;
@@ -105,39 +113,27 @@ int cli_session_fail(cli_session *session, gram_status status, int reading, cons
 const char *cli_bold(const cli_common *common);
 const char *cli_plain(const cli_common *common);
 
-/* 0, or -1 with errno. */
-int cli_write_fully(int descriptor, const char *bytes, size_t length);
-
-/* A file that is written aside and renamed when it is whole: until then the old one stays, and a failure leaves nothing.
- * A symbolic link is followed. */
-typedef struct cli_aside {
-    int descriptor;
-    char target[4096], path[4096 + 32];
-} cli_aside;
-
-/* Returns CLI_DONE, or the exit code after a message: something else than a regular file is refused. */
-int cli_aside_open(const char *path, cli_aside *aside);
-/* Brings the file to its name if `code` is CLI_DONE, else drops it; returns code, or that of a failure after a message. */
-int cli_aside_close(const char *path, cli_aside *aside, int code);
-
 /* Can a file be written there? To be asked before long work. Returns CLI_DONE, or the exit code after a message. */
-int cli_output_check(const char *path);
+int cli_output_check(cli_session *session, const char *path);
 
-/* Writes the text to standard output, or to the file of --out: aside, then renamed. Returns the exit code. A reader
- * that went away early is not a failure. What goes to a terminal is tamed. */
-int cli_write(const cli_common *common, gram_string *text);
+/* Writes the text to a file, or to standard output if the path is NULL or "-". A regular file is put in its place whole. A reader
+ * that went away early is not a failure. What goes to a terminal is tamed. Returns the exit code. */
+int cli_write(cli_session *session, const char *path, gram_string *text);
 
-/* The same piece by piece, for results that are never held whole. */
+/* To standard output, without a session; the text is freed. */
+int cli_print(gram_string *text);
+
+/* cli_write piece by piece, for results that are never held whole. */
 typedef struct cli_stream {
-    const char *path; /* NULL or "-": standard output */
-    cli_aside aside;  /* a regular file's */
+    cli_session *session;
+    const char *path;
+    gram_aside *aside; /* a regular file's, or NULL */
     int descriptor;
-    int is_aside;
     int gone; /* the reader went away: the rest need not be made */
 } cli_stream;
 
 /* All return CLI_DONE, or the exit code after a message. A stream that was opened is closed, with the code so far. */
-int cli_stream_open(const char *path, cli_stream *stream);
+int cli_stream_open(cli_session *session, const char *path, cli_stream *stream);
 int cli_stream_put(cli_stream *stream, gram_string *text);
 int cli_stream_close(cli_stream *stream, int code);
 

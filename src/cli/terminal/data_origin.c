@@ -1,7 +1,5 @@
 #include "cli/terminal/data_origin.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *cli_data_name(const char *path)
@@ -23,27 +21,24 @@ int cli_data_unread(cli_session *session, gram_status status, const char *conten
     return cli_session_fail(session, status, 1, reading_help(status, contents));
 }
 
-enum { MAX_NAME = 256 };
-
-static const char *column_name(const cli_origin *origin, int64_t column, char name[MAX_NAME])
-{
-    if (origin->table) return gram_table_column_name(origin->table, column);
-    (void)gram_preparation_column_name(origin->preparation, column, name, MAX_NAME);
-    return name;
-}
-
 int cli_data_fail(cli_session *session, gram_status status, const cli_origin *origin)
 {
     int64_t row, column;
-    char place[64], name[MAX_NAME];
-    const char *message = gram_context_message(session->context), *rest;
-    if (!gram_context_place(session->context, &row, &column)) return cli_session_fail(session, status, 1, origin->help);
-    (void)snprintf(place, sizeof place, "x[%" PRId64 "][%" PRId64 "] = ", row, column);
-    rest = strstr(message, place);
-    cli_session_clear(session);
-    row = origin->first + (origin->rows ? origin->rows[row] : row);
-    return cli_fail(cli_exit_code(status, 1), origin->help ? origin->help : cli_help(status),
-                    "%s: row %" PRId64 ", column '%s': %.*s%s", origin->file, row + 1,
-                    column_name(origin, origin->first_column + column, name), (int)(rest ? rest - message : 0), message,
-                    rest ? rest + strlen(place) : message);
+    char name[256] = "";
+    if (gram_context_place(session->context, &row, &column) && column >= 0) {
+        if (origin->preparation)
+            (void)gram_preparation_column_name(origin->preparation, origin->first_column + column, name, sizeof name);
+        gram_context_name_place(session->context, origin->file,
+                                origin->first + (origin->rows ? origin->rows[row] : row),
+                                origin->table ? gram_table_column_name(origin->table, column) : name);
+    }
+    return cli_session_fail(session, status, 1, origin->help);
+}
+
+int cli_model_read(cli_session *session, const char *path, gram_model **model)
+{
+    const gram_status status = gram_model_read(session->context, path, model);
+    if (status >= 0) return CLI_DONE;
+    const int unreadable = status == GRAM_ERROR_FILE || status == GRAM_ERROR_DATA;
+    return cli_session_fail(session, status, 1, unreadable ? "Models are made by `gram fit DATA -o M.gram`." : NULL);
 }

@@ -1,8 +1,11 @@
-/* What verbs that read data share: what to call it, and failures that name file, row and column. */
+/* What verbs that read data or a model share: what to call it, and failures that name file, row and column. */
 #ifndef GRAM_CLI_TERMINAL_DATA_ORIGIN_H
 #define GRAM_CLI_TERMINAL_DATA_ORIGIN_H
 
 #include "cli/terminal/cli.h"
+
+/* Reads a model. Returns the exit code, after a message. The caller destroys the model. */
+int cli_model_read(cli_session *session, const char *path, gram_model **model);
 
 /* The file as messages call it: "-" is "standard input". */
 const char *cli_data_name(const char *path);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 128, FIRST_LONG = 256 };
+enum { MAX_OPTIONS = 128, FIRST_LONG = 256, CONTINUE = -1 };
 
 static const cli_option common_options[] = {
     CLI_ROW_FLAG("json", offsetof(cli_common, json), "one JSON object instead of the table"),
@@ -72,26 +72,6 @@ static int parse_integer(const char *text, int64_t least, int64_t most, int64_t 
     return errno == 0 && *end == '\0' && *value >= least && *value <= most;
 }
 
-int cli_parse_size(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "KMGTP";
-    double value;
-    const size_t taken = gram_number_parse(text, strlen(text), &value);
-    const char *rest = text + taken;
-    if (taken == 0) return 0;
-    const char upper = *rest >= 'a' && *rest <= 'z' ? (char)(*rest - 'a' + 'A') : *rest;
-    const char *unit = upper ? strchr(units, upper) : NULL;
-    if (unit) {
-        for (const char *u = units; u <= unit; u++) value *= 1024;
-        rest++;
-        if (*rest == 'i' && rest[1] == 'B') rest++;
-    }
-    if (*rest == 'B') rest++;
-    if (*rest != '\0' || !(value >= 1) || value >= 9e18) return 0;
-    *bytes = (uint64_t)value;
-    return 1;
-}
-
 static int parse_number(const char *text, int zero_too, double *value)
 {
     const size_t taken = gram_number_parse(text, strlen(text), value);
@@ -136,7 +116,7 @@ static int set_value(const cli_option *option, void *target, const char *text)
     case CLI_POSITIVE: return parse_number(text, 0, place);
     case CLI_NUMBER: return parse_number(text, 1, place);
     case CLI_SEED: return parse_unsigned(text, place);
-    case CLI_SIZE: return cli_parse_size(text, place);
+    case CLI_SIZE: return gram_bytes_parse(text, place);
     case CLI_CHOICE: return parse_choice(option->choices, text, place);
     case CLI_SETTING: return keep_setting(place, option->name, text);
     case CLI_YES: return keep_setting(place, option->name, "yes");
@@ -186,17 +166,17 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
 
 static int bad_value(const cli_usage *usage, const cli_option *option, const char *text)
 {
+    static const char *const musts[CLI_NO + 1] = {[CLI_POSITIVE] = "It must be a number above 0.",
+                                                  [CLI_NUMBER] = "It must be a number, 0 or more.",
+                                                  [CLI_SEED] = "It must be a whole number, 0 or more.",
+                                                  [CLI_SIZE] = "Sizes look like 500M, 8G or 1.5G.",
+                                                  [CLI_TEXT] = "It must not be empty."};
     char help[128] = "";
     if (option->type == CLI_CHOICE) return bad_choice(usage, option, text);
-    if (option->type == CLI_INTEGER)
-        (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
-                       option->most);
-    if (option->type == CLI_POSITIVE) (void)snprintf(help, sizeof help, "It must be a number above 0.");
-    if (option->type == CLI_NUMBER) (void)snprintf(help, sizeof help, "It must be a number, 0 or more.");
-    if (option->type == CLI_SEED) (void)snprintf(help, sizeof help, "It must be a whole number, 0 or more.");
-    if (option->type == CLI_SIZE) (void)snprintf(help, sizeof help, "Sizes look like 500M, 8G or 1.5G.");
-    if (option->type == CLI_TEXT) (void)snprintf(help, sizeof help, "It must not be empty.");
-    return cli_fail(CLI_WRONG_USE, help, "%s: --%s cannot be '%s'", usage->verb, option->name, text);
+    (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,
+                   option->most);
+    return cli_fail(CLI_WRONG_USE, option->type == CLI_INTEGER ? help : musts[option->type], "%s: --%s cannot be '%s'",
+                    usage->verb, option->name, text);
 }
 
 /* ---- parsing ---- */
@@ -297,7 +277,7 @@ static int check_operands(const cli_usage *usage, char **operands, int count)
     if (count > usage->most_operands)
         return cli_fail(CLI_WRONG_USE, help, "%s: one argument too many: '%s'", usage->verb,
                         operands[usage->most_operands]);
-    return CLI_CONTINUE;
+    return CONTINUE;
 }
 
 /* ---- help ---- */
@@ -320,19 +300,17 @@ static void add_group(gram_string *text, const cli_group *group, const char *out
 
 static int print_help(const cli_usage *usage, const cli_group *groups, size_t group_count)
 {
-    const cli_common standard = {0};
     gram_string text = {0};
     gram_string_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
     for (size_t g = 0; g < group_count; g++) add_group(&text, &groups[g], usage->out);
     if (usage->more) usage->more(&text);
     gram_string_add(&text, "\nExamples:\n%s", usage->examples);
-    const int code = cli_write(&standard, &text);
-    gram_string_free(&text);
-    return code;
+    return cli_print(&text);
 }
 
-int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
-              char ***operands, int *operand_count)
+/* Operands are left in *operands. Returns CONTINUE, or the exit code: after the message of a wrong use, or 0 after --help. */
+static int parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
+                 char ***operands)
 {
     option_table table = {0};
     unsigned char seen[MAX_OPTIONS] = {0};
@@ -350,6 +328,22 @@ int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_coun
     const cli_common *common = groups[group_count - 1].target;
     if (common->help) return print_help(usage, groups, group_count);
     *operands = arguments + optind;
-    *operand_count = count - optind;
-    return check_operands(usage, *operands, *operand_count);
+    return check_operands(usage, *operands, count - optind);
+}
+
+int cli_run(const cli_job *job, int count, char **arguments)
+{
+    cli_session session = {0};
+    cli_common *common = job->groups[job->group_count - 1].target;
+    char **operands;
+    int code = parse(job->usage, job->groups, job->group_count, count, arguments, &operands);
+    if (code != CONTINUE) return code;
+    const char *out = common->out;
+    if (job->usage->out) common->out = NULL;
+    code = cli_session_begin(&session, common);
+    session.out = out;
+    if (code == CLI_DONE) code = job->work(&session, operands, job->state);
+    job->release(job->state);
+    cli_session_end(&session);
+    return code;
 }

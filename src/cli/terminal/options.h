@@ -93,7 +93,9 @@ typedef struct cli_usage {
     const char *examples;
     int least_operands, most_operands;
     void (*more)(gram_string *text); /* adds a section to --help, or NULL */
-    const char *out;                 /* what --help says of --out; NULL: "write the result to FILE" */
+    const char *
+        out; /* what --help says of --out, which is then the session's: the report goes to standard output; NULL: "write
+                        the result to FILE", and the report goes there */
 } cli_usage;
 
 /* The options that choose and prepare data. */
@@ -111,15 +113,17 @@ extern const cli_choice cli_formats[], cli_missings[];
 cli_group cli_common_group(cli_common *common);
 cli_group cli_data_group(cli_data *data);
 
-enum { CLI_CONTINUE = -1 };
+/* A verb: its options, its work, and what the work keeps in a struct of its own. */
+typedef struct cli_job {
+    const cli_usage *usage;
+    const cli_group *groups; /* the last is that of cli_common; their structs hold the defaults */
+    size_t group_count;
+    int (*work)(cli_session *session, char **operands, void *state); /* returns the exit code; operands end with NULL */
+    void (*release)(void *state);                                    /* in any case */
+    void *state;
+} cli_job;
 
-/* Parses the arguments of a verb (arguments[0] is its name) into the groups' structs, which hold the defaults before;
- * the last group is that of cli_common. Operands are left in *operands. Returns CLI_CONTINUE, or the exit code: after
- * the message of a wrong use, or 0 after --help. */
-int cli_parse(const cli_usage *usage, const cli_group *groups, size_t group_count, int count, char **arguments,
-              char ***operands, int *operand_count);
-
-/* "8G", "512M", "1.5GiB", "100000"; 0 if it is not a size or out of range. */
-int cli_parse_size(const char *text, uint64_t *bytes);
+/* From the arguments (arguments[0] is the verb's name) to the exit code: parses, begins a session, works. */
+int cli_run(const cli_job *job, int count, char **arguments);
 
 #endif

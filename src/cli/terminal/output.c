@@ -1,9 +1,7 @@
-/* Where results go: standard output, or a file that is written aside and renamed. */
+/* Where results go: standard output, a device, or a file that is put in its place whole. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +26,13 @@ const char *cli_plain(const cli_common *common)
     return to_terminal(common) ? "\033[0m" : "";
 }
 
-int cli_write_fully(int descriptor, const char *bytes, size_t length)
+static int cannot_write(const char *path)
+{
+    return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_FILE), "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* 0, or -1 with errno. */
+static int write_fully(int descriptor, const char *bytes, size_t length)
 {
     while (length > 0) {
         const ssize_t count = write(descriptor, bytes, length);
@@ -38,12 +42,6 @@ int cli_write_fully(int descriptor, const char *bytes, size_t length)
         length -= (size_t)count;
     }
     return 0;
-}
-
-static int cannot_write(const char *path)
-{
-    return cli_fail(CLI_OVER_LIMIT, "Is there room on the disk, and may you write there?", "%s: cannot be written: %s",
-                    path, strerror(errno));
 }
 
 void cli_tame(char *text, size_t length, cli_taming taming)
@@ -63,106 +61,67 @@ void cli_tame(char *text, size_t length, cli_taming taming)
     }
 }
 
-static int write_to(int descriptor, const char *path, gram_string *text)
-{
-    if (isatty(descriptor)) cli_tame(text->data, text->length, CLI_TAME_CONTROLS);
-    if (cli_write_fully(descriptor, text->data, text->length) == 0) return CLI_DONE;
-    return errno == EPIPE ? CLI_DONE : cannot_write(path);
-}
-
 /* A device or a pipe is written as it is. */
-static int write_device(const char *path, gram_string *text)
-{
-    const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return cannot_write(path);
-    const int code = write_to(descriptor, path, text);
-    if (close(descriptor) != 0 && code == CLI_DONE) return cannot_write(path);
-    return code;
-}
-
-int cli_aside_open(const char *path, cli_aside *aside)
+int cli_stream_open(cli_session *session, const char *path, cli_stream *stream)
 {
     struct stat facts;
-    char resolved[PATH_MAX];
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return cli_fail(CLI_OVER_LIMIT, "Give the name of a file.", "%s: cannot be written: it is not a regular file",
-                        path);
-    const char *target = realpath(path, resolved) ? resolved : path; /* not there yet */
-    (void)snprintf(aside->target, sizeof aside->target, "%s", target);
-    (void)snprintf(aside->path, sizeof aside->path, "%s.%ld~", aside->target, (long)getpid());
-    aside->descriptor = open(aside->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return aside->descriptor < 0 ? cannot_write(path) : CLI_DONE;
-}
-
-int cli_aside_close(const char *path, cli_aside *aside, int code)
-{
-    int failed = code == CLI_DONE && fsync(aside->descriptor) != 0, error = errno;
-    if (close(aside->descriptor) != 0 && !failed) failed = 1, error = errno;
-    if (code == CLI_DONE && !failed && rename(aside->path, aside->target) != 0) failed = 1, error = errno;
-    if (code == CLI_DONE && !failed) return CLI_DONE;
-    (void)unlink(aside->path);
-    errno = error;
-    return code == CLI_DONE ? cannot_write(path) : code;
-}
-
-/* By making the file aside and dropping it: what can go wrong then goes wrong now. */
-int cli_output_check(const char *path)
-{
-    cli_aside aside;
-    const int code = cli_aside_open(path, &aside);
-    if (code != CLI_DONE) return code;
-    (void)close(aside.descriptor);
-    (void)unlink(aside.path);
-    return CLI_DONE;
-}
-
-static int write_file(const char *path, const gram_string *text)
-{
-    cli_aside aside;
-    int code = cli_aside_open(path, &aside);
-    if (code != CLI_DONE) return code;
-    if (cli_write_fully(aside.descriptor, text->data, text->length) != 0) code = cannot_write(path);
-    return cli_aside_close(path, &aside, code);
-}
-
-int cli_write(const cli_common *common, gram_string *text)
-{
-    struct stat facts;
-    if (text->failed || !text->data)
-        return cli_fail(CLI_OVER_LIMIT, NULL, "the system has no memory left for the report");
-    if (!common->out || strcmp(common->out, "-") == 0) return write_to(STDOUT_FILENO, "standard output", text);
-    if (stat(common->out, &facts) == 0 && !S_ISREG(facts.st_mode)) return write_device(common->out, text);
-    return write_file(common->out, text);
-}
-
-int cli_stream_open(const char *path, cli_stream *stream)
-{
-    struct stat facts;
-    *stream = (cli_stream){.path = path, .descriptor = STDOUT_FILENO};
+    *stream = (cli_stream){.session = session, .path = "standard output", .descriptor = STDOUT_FILENO};
     if (!path || strcmp(path, "-") == 0) return CLI_DONE;
+    stream->path = path;
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
         stream->descriptor = open(path, O_WRONLY | O_CLOEXEC);
         return stream->descriptor < 0 ? cannot_write(path) : CLI_DONE;
     }
-    stream->is_aside = 1;
-    const int code = cli_aside_open(path, &stream->aside);
-    stream->descriptor = stream->aside.descriptor;
-    return code;
+    const gram_status status = gram_aside_create(session->context, path, &stream->aside);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 int cli_stream_put(cli_stream *stream, gram_string *text)
 {
     if (text->failed) return cli_no_memory();
     if (stream->gone || text->length == 0) return CLI_DONE;
+    if (stream->aside) {
+        const gram_status status = gram_aside_put(stream->session->context, stream->aside, text->data, text->length);
+        return status < 0 ? cli_session_fail(stream->session, status, 0, NULL) : CLI_DONE;
+    }
     if (isatty(stream->descriptor)) cli_tame(text->data, text->length, CLI_TAME_CONTROLS);
-    if (cli_write_fully(stream->descriptor, text->data, text->length) == 0) return CLI_DONE;
-    stream->gone = errno == EPIPE && !stream->is_aside;
-    return stream->gone ? CLI_DONE : cannot_write(stream->path ? stream->path : "standard output");
+    if (write_fully(stream->descriptor, text->data, text->length) == 0) return CLI_DONE;
+    stream->gone = errno == EPIPE;
+    return stream->gone ? CLI_DONE : cannot_write(stream->path);
 }
 
 int cli_stream_close(cli_stream *stream, int code)
 {
-    if (stream->is_aside) return cli_aside_close(stream->path, &stream->aside, code);
+    if (stream->aside) {
+        const gram_status status =
+            code == CLI_DONE ? gram_aside_finish(stream->session->context, stream->aside) : GRAM_OK;
+        gram_aside_destroy(stream->aside);
+        stream->aside = NULL;
+        return status < 0 ? cli_session_fail(stream->session, status, 0, NULL) : code;
+    }
     if (stream->descriptor == STDOUT_FILENO) return code;
     return close(stream->descriptor) != 0 && code == CLI_DONE ? cannot_write(stream->path) : code;
+}
+
+int cli_write(cli_session *session, const char *path, gram_string *text)
+{
+    cli_stream stream;
+    const int code = cli_stream_open(session, path, &stream);
+    return code == CLI_DONE ? cli_stream_close(&stream, cli_stream_put(&stream, text)) : code;
+}
+
+int cli_print(gram_string *text)
+{
+    const int code = cli_write(NULL, NULL, text);
+    gram_string_free(text);
+    return code;
+}
+
+/* By making the file aside and dropping it: what can go wrong then goes wrong now. */
+int cli_output_check(cli_session *session, const char *path)
+{
+    gram_aside *aside = NULL;
+    const gram_status status = gram_aside_create(session->context, path, &aside);
+    gram_aside_destroy(aside);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,8 +38,9 @@ void cli_catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
         (void)sigaction(SIGHUP, &action, NULL);
-    action.sa_handler = SIG_IGN; /* writing then fails with EPIPE */
+    action.sa_handler = SIG_IGN; /* writing then fails, with EPIPE or EFBIG */
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 static int is_cancelled(void *user)
@@ -74,6 +75,28 @@ int cli_fail(int code, const char *help, const char *format, ...)
 int cli_no_memory(void)
 {
     return cli_fail(CLI_OVER_LIMIT, cli_help(GRAM_ERROR_MEMORY), "the system has no memory left");
+}
+
+int cli_no_such(const char *before, const char *what, const char *name, const cli_verb *rows, size_t count,
+                const char *help)
+{
+    enum { MOST = 32 };
+    const char *names[MOST] = {"help"}, *near = NULL;
+    if (name[0] == '-') return cli_fail(CLI_WRONG_USE, help, "%sno option '%s'", before, name);
+    for (size_t i = 0; i < count && i + 1 < MOST; i++) names[i + 1] = rows[i].name;
+    const size_t first = before[0] ? 1 : 0; /* `help` is a verb, but no test */
+    near = gram_suggest(name, names + first, count + 1 - first);
+    if (near) return cli_fail(CLI_WRONG_USE, help, "%sno %s '%s', did you mean '%s'?", before, what, name, near);
+    return cli_fail(CLI_WRONG_USE, help, "%sno %s '%s'", before, what, name);
+}
+
+void cli_add_verbs(gram_string *text, const cli_verb *rows, size_t count, size_t column)
+{
+    for (size_t i = 0; i < count; i++) {
+        gram_string_add(text, "  %s", rows[i].name);
+        gram_string_pad(text, column);
+        gram_string_add(text, "%s\n", rows[i].summary);
+    }
 }
 
 typedef struct status_row {

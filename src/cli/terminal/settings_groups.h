@@ -10,7 +10,7 @@ typedef struct cli_method_options {
     cli_settings settings; /* where their values go */
     size_t group_count;    /* one for options of several methods, then one for each method that has others */
     cli_group groups[CLI_MOST_METHODS + 1];
-    gram_string titles[CLI_MOST_METHODS + 1];
+    char titles[CLI_MOST_METHODS + 1][64];
     cli_option options[CLI_MOST_METHODS + 1][CLI_MOST_SETTINGS];
     const char *verb;
     size_t method_count;        /* of the verb, by name, */
@@ -18,6 +18,7 @@ typedef struct cli_method_options {
     gram_string names, kernels; /* what help says of --method and --kernel */
     gram_string *texts;         /* that the tables point to */
     size_t text_count;
+    int failed; /* there was no memory for one of them */
 } cli_method_options;
 
 /* Of the methods of a verb, NULL: of those that have none of their own, `fit`'s. Returns CLI_DONE or the exit code after a

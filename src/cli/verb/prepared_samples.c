@@ -1,7 +1,5 @@
 #include "cli/verb/prepared_samples.h"
 
-#include <stdlib.h>
-
 #include "cli/terminal/data_origin.h"
 
 #define PLACE(field) offsetof(cli_rows_options, field)
@@ -96,8 +94,6 @@ int cli_rows_points(cli_session *session, const cli_rows *sample, int64_t first,
 int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, const gram_points *points,
                    const gram_kernel *kernel)
 {
-    int64_t row, column;
-    gram_kernel *resolved = NULL;
     const cli_origin origin = {.file = sample->file,
                                .rows = sample->prepared->rows,
                                .preparation = sample->columns,
@@ -106,13 +102,8 @@ int cli_rows_blame(cli_session *session, const cli_rows *sample, int64_t first, 
                                    cli_rows_scaled(sample)
                                        ? "Standardised columns have negative values; --no-scale takes them as they are."
                                        : NULL};
-    double *diagonal = calloc((size_t)sample->n, sizeof *diagonal);
-    if (!diagonal) return cli_no_memory();
-    gram_status status = gram_kernel_resolve(session->context, kernel, points, &resolved);
-    if (status >= 0) status = gram_matrix_diagonal(session->context, resolved, points, diagonal);
-    gram_kernel_release(resolved);
-    free(diagonal);
-    if (status >= 0 || !gram_context_place(session->context, &row, &column)) return CLI_DONE;
+    const gram_status status = gram_matrix_check(session->context, kernel, points);
+    if (status >= 0 || !gram_context_place(session->context, NULL, NULL)) return CLI_DONE;
     return cli_data_fail(session, status, &origin);
 }
 
@@ -126,12 +117,6 @@ const gram_column *cli_rows_feature(const cli_rows *sample, int64_t column)
 {
     const int64_t feature = gram_preparation_feature_of(sample->columns, column);
     return &gram_preparation_describe(sample->columns)->features[feature];
-}
-
-double cli_rows_unit(const cli_rows *sample, int64_t column, double value)
-{
-    const gram_column *feature = cli_rows_feature(sample, column);
-    return feature->mean + feature->deviation * value;
 }
 
 int cli_rows_scaled(const cli_rows *sample)

@@ -51,9 +51,6 @@ const char *cli_rows_name(const cli_rows *sample, int64_t column, char name[CLI_
 /* The feature that a prepared column is of. */
 const gram_column *cli_rows_feature(const cli_rows *sample, int64_t column);
 
-/* A prepared value in the file's unit. */
-double cli_rows_unit(const cli_rows *sample, int64_t column, double value);
-
 /* Were columns standardised? */
 int cli_rows_scaled(const cli_rows *sample);
 

@@ -36,28 +36,6 @@ static int check_features(const gram_model *model, const sample_points *points)
     return CLI_DONE;
 }
 
-static int add_name(sample_points *points, int64_t column, const char *name)
-{
-    const size_t size = strlen(name) + 1;
-    points->names[column] = malloc(size);
-    if (!points->names[column]) return cli_no_memory();
-    memcpy(points->names[column], name, size);
-    return CLI_DONE;
-}
-
-/* One column is "x", several are "x1", "x2", ... */
-static int name_columns(const gram_model *model, sample_points *points)
-{
-    char name[32] = "x";
-    int code = CLI_DONE;
-    for (int64_t a = 0; a < points->shown_columns && code == CLI_DONE; a++) {
-        if (points->shown_columns > 1) (void)snprintf(name, sizeof name, "x%" PRId64, a + 1);
-        code = add_name(points, a,
-                        model ? gram_preparation_describe(gram_model_preparation(model))->features[a].name : name);
-    }
-    return code;
-}
-
 static int make_room(sample_points *points)
 {
     points->shown = calloc((size_t)(points->n * points->shown_columns), sizeof *points->shown);
@@ -73,6 +51,9 @@ static int make_points(cli_session *session, sample_points *points)
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
+/* One column is "x", several are "x1", "x2", ... */
+static const char *const grid_names[GRAM_GRID_MOST_AXES + 1] = {"x", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
+
 int cli_sample_points_make(cli_session *session, const gram_model *model, sample_points *points)
 {
     const double count = gram_grid_count(&points->grid);
@@ -84,15 +65,15 @@ int cli_sample_points_make(cli_session *session, const gram_model *model, sample
     points->n = (int64_t)count;
     points->d = points->shown_columns = points->grid.axis_count;
     code = make_room(points);
-    if (code == CLI_DONE) code = name_columns(model, points);
     if (code != CLI_DONE) return code;
+    for (int64_t a = 0; a < points->d; a++)
+        points->names[a] = model ? gram_preparation_describe(gram_model_preparation(model))->features[a].name
+                                 : grid_names[points->d > 1 ? a + 1 : 0];
     gram_grid_fill(&points->grid, points->shown);
-    const gram_column *features = model ? gram_preparation_describe(gram_model_preparation(model))->features : NULL;
-    for (int64_t i = 0; i < points->n; i++)
-        for (int64_t a = 0; a < points->d; a++) {
-            const double value = points->shown[i * points->d + a];
-            points->x[i * points->d + a] = model ? (value - features[a].mean) / features[a].deviation : value;
-        }
+    if (model)
+        gram_preparation_scale(gram_model_preparation(model), points->n, points->shown, points->d, points->x);
+    else
+        memcpy(points->x, points->shown, (size_t)(points->n * points->d) * sizeof *points->x);
     return make_points(session, points);
 }
 
@@ -104,23 +85,24 @@ static int take_prepared(sample_points *points, const gram_prepared *data)
     points->n = data->n;
     points->d = data->d;
     points->shown_columns = 1;
-    int code = make_room(points);
-    if (code == CLI_DONE) code = add_name(points, 0, "row");
+    const int code = make_room(points);
+    if (code == CLI_DONE) points->names[0] = "row";
     for (int64_t i = 0; i < data->n && code == CLI_DONE; i++)
         points->shown[i] = (double)((data->rows ? data->rows[i] : i) + 1);
     if (code == CLI_DONE && data->n > 0) memcpy(points->x, data->x, (size_t)(data->n * data->d) * sizeof *points->x);
     return code;
 }
 
-static int take_columns(sample_points *points, const gram_table *table)
+static int take_columns(sample_points *points)
 {
+    const gram_table *table = points->table;
     points->n = gram_table_rows(table);
     points->d = points->shown_columns = gram_table_columns(table);
     const double *numbers = gram_table_numbers(table);
     const int64_t ld = gram_table_ld(table);
-    int code = make_room(points);
+    const int code = make_room(points);
     for (int64_t j = 0; j < points->d && code == CLI_DONE; j++) {
-        code = add_name(points, j, gram_table_column_name(table, j));
+        points->names[j] = gram_table_column_name(table, j);
         for (int64_t i = 0; i < points->n && code == CLI_DONE; i++)
             points->shown[i * points->d + j] = points->x[i * points->d + j] = numbers[i * ld + j];
     }
@@ -130,29 +112,27 @@ static int take_columns(sample_points *points, const gram_table *table)
 int cli_sample_points_read(cli_session *session, const char *path, const gram_model *model, sample_points *points)
 {
     gram_table_options options;
-    gram_table *table = NULL;
     gram_prepared *data = NULL;
     gram_table_options_init(&options, sizeof options);
     if (model) gram_preparation_reading(gram_model_preparation(model), &options);
-    gram_status status = gram_table_read(session->context, path, &options, &table);
+    gram_status status = gram_table_read(session->context, path, &options, &points->table);
     if (status >= 0 && model)
-        status = gram_preparation_apply(session->context, gram_model_preparation(model), table, 0, &data);
+        status = gram_preparation_apply(session->context, gram_model_preparation(model), points->table, 0, &data);
     int code = status < 0 ? cli_data_unread(session, status, NULL)
                : model    ? take_prepared(points, data)
-                          : take_columns(points, table);
+                          : take_columns(points);
     if (code == CLI_DONE && points->n == 0)
         code = cli_fail(CLI_BAD_DATA, "Give at least one row.", "%s: no rows to draw at", cli_data_name(path));
     gram_prepared_destroy(data);
-    gram_table_destroy(table);
     return code == CLI_DONE ? make_points(session, points) : code;
 }
 
 void cli_sample_points_free(sample_points *points)
 {
-    for (int64_t a = 0; a < points->shown_columns && points->names; a++) free(points->names[a]);
     free(points->names);
     free(points->shown);
     free(points->x);
     gram_points_release(points->points);
+    gram_table_destroy(points->table);
     *points = (sample_points){0};
 }

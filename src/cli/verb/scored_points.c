@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "cli/verb/scored_points.h"
 
 #include <inttypes.h>
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
@@ -65,11 +67,8 @@ int cli_scored_check(const char *verb, const cli_scored_options *options, int ne
         return cli_fail(CLI_WRONG_USE, help, "%s: needs the density: --scores S or --density NAME", verb);
     if (options->kernel && options->precondition.value != NOT_GIVEN)
         return cli_fail(CLI_WRONG_USE, help, "%s: --precondition is for the default kernel, not for --kernel", verb);
-    const int logistic = options->density && strncmp(options->density, "logistic", 8) == 0;
-    if (options->density_data && !logistic)
+    if (options->density_data && !options->density)
         return cli_fail(CLI_WRONG_USE, help, "%s: --density-data is for --density logistic", verb);
-    if (logistic && !options->density_data)
-        return cli_fail(CLI_WRONG_USE, help, "%s: --density logistic needs --density-data FILE", verb);
     return CLI_DONE;
 }
 
@@ -85,38 +84,26 @@ int cli_scored_fail(cli_session *session, gram_status status, const cli_scored *
 
 static int is_file(const char *path)
 {
-    if (strcmp(path, "-") == 0) return 1;
-    FILE *file = fopen(path, "rb");
-    if (file) (void)fclose(file);
-    return file != NULL;
-}
-
-/* Features and score columns both have to be read. */
-static char *both_lists(const char *features, const char *scores)
-{
-    const size_t size = strlen(features) + strlen(scores) + 2;
-    char *joined = malloc(size);
-    if (joined) (void)snprintf(joined, size, "%s,%s", features, scores);
-    return joined;
+    return strcmp(path, "-") == 0 || access(path, R_OK) == 0;
 }
 
 static int read_table(cli_session *session, const char *path, const cli_data *data, const char *score_columns,
                       cli_scored *s)
 {
     gram_table_options options;
-    char *joined = NULL;
+    gram_string both = {0}; /* features and score columns have to be read */
     gram_table_options_init(&options, sizeof options);
     options.format = (gram_format)data->format.value;
     options.ignore = data->ignore;
     options.features = data->features;
     if (data->features && score_columns) {
-        joined = both_lists(data->features, score_columns);
-        if (!joined) return cli_no_memory();
-        options.features = joined;
+        gram_string_add(&both, "%s,%s", data->features, score_columns);
+        if (both.failed) return cli_no_memory();
+        options.features = both.data;
     }
     s->file = cli_data_name(path);
     const gram_status status = gram_table_read(session->context, path, &options, &s->table);
-    free(joined);
+    gram_string_free(&both);
     return status < 0 ? cli_data_unread(session, status, NULL) : CLI_DONE;
 }
 
@@ -126,6 +113,13 @@ static void copy_columns(const gram_table *table, int64_t count, const int64_t *
     const double *numbers = gram_table_numbers(table);
     for (int64_t i = 0; i < n; i++)
         for (int64_t l = 0; l < count; l++) out[i * count + l] = numbers[i * ld + columns[l]];
+}
+
+/* Room for the scores. */
+static int take_scores(cli_scored *s)
+{
+    s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
+    return s->scores ? CLI_DONE : cli_no_memory();
 }
 
 /* The columns of the points: those that hold no scores (--features was applied while reading, with the scores last). */
@@ -151,11 +145,8 @@ static int find_columns(cli_session *session, const char *verb, const char *scor
         code =
             cli_fail(CLI_BAD_DATA, "There is one score for each column of the points; --features says which these are.",
                      "%s: %s: %" PRId64 " score columns for %" PRId64 " columns", verb, s->file, count, s->d);
-    if (code == CLI_DONE && score_columns) {
-        s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
-        if (!s->scores) code = cli_no_memory();
-        if (s->scores) copy_columns(s->table, s->d, scores, s->scores);
-    }
+    if (code == CLI_DONE && score_columns) code = take_scores(s);
+    if (code == CLI_DONE && score_columns) copy_columns(s->table, s->d, scores, s->scores);
     free(scores);
     return code;
 }
@@ -175,10 +166,7 @@ static int read_score_file(cli_session *session, const char *verb, const char *p
                      "%s: %s: %" PRId64 " row%s of %" PRId64 " score%s for %" PRId64 " row%s of %" PRId64 " column%s",
                      verb, cli_data_name(path), rows, cli_plural(rows), columns, cli_plural(columns), s->n,
                      cli_plural(s->n), s->d, cli_plural(s->d));
-    if (code == CLI_DONE) {
-        s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
-        if (!s->scores) code = cli_no_memory();
-    }
+    if (code == CLI_DONE) code = take_scores(s);
     for (int64_t i = 0; code == CLI_DONE && i < s->n; i++)
         memcpy(s->scores + i * s->d, gram_table_numbers(table) + i * gram_table_ld(table),
                (size_t)s->d * sizeof *s->scores);
@@ -186,65 +174,21 @@ static int read_score_file(cli_session *session, const char *verb, const char *p
     return code;
 }
 
-/* "logistic(sd=2)": the text becomes that of a Gaussian prior, which knows how to read it; only sd is taken. */
-static int logistic_sd(const char *text, double *sd)
-{
-    const char *at = text + strlen("logistic");
-    *sd = 10;
-    if (*at == '\0' || strcmp(at, "()") == 0) return 1;
-    if (strncmp(at, "(sd=", 4) != 0) return 0;
-    const size_t length = gram_number_parse(at + 4, strlen(at + 4), sd);
-    return length > 0 && strcmp(at + 4 + length, ")") == 0 && *sd > 0 && isfinite(*sd);
-}
-
-static int make_logistic(cli_session *session, const char *verb, const cli_scored_options *options, const cli_scored *s,
-                         gram_density **density)
-{
-    gram_table *table = NULL;
-    double sd, *labels;
-    if (!logistic_sd(options->density, &sd))
-        return cli_fail(CLI_WRONG_USE, "It looks like logistic(sd=10).", "%s: --density cannot be '%s'", verb,
-                        options->density);
-    gram_status status = gram_table_read(session->context, options->density_data, NULL, &table);
-    if (status < 0) return cli_data_unread(session, status, NULL);
-    const int64_t n = gram_table_rows(table), d = gram_table_columns(table) - 1, ld = gram_table_ld(table);
-    int code = CLI_DONE;
-    labels = calloc((size_t)n, sizeof *labels);
-    if (!labels)
-        code = cli_no_memory();
-    else if (d != s->d)
-        code =
-            cli_fail(CLI_BAD_DATA, "DATA has one column for each coefficient; the last of --density-data are labels.",
-                     "%s: %s: %" PRId64 " columns beside the labels, %s has %" PRId64, verb, options->density_data, d,
-                     s->file, s->d);
-    for (int64_t i = 0; labels && i < n; i++) labels[i] = gram_table_numbers(table)[i * ld + d];
-    if (code == CLI_DONE) {
-        status = gram_density_logistic(session->context, n, d, gram_table_numbers(table), ld, labels, sd, density);
-        if (status < 0) code = cli_session_fail(session, status, 1, "Labels are 0 or 1, in the last column.");
-    }
-    free(labels);
-    gram_table_destroy(table);
-    return code;
-}
-
 static int make_scores(cli_session *session, const char *verb, const cli_scored_options *options, cli_scored *s)
 {
+    gram_table *data = NULL;
     gram_density *density = NULL;
-    int code = CLI_DONE;
-    if (options->density_data) {
-        code = make_logistic(session, verb, options, s, &density);
-        if (code != CLI_DONE) return code;
-    } else {
-        const gram_status status = gram_density_parse(session->context, options->density, s->d, &density);
-        const char *help = "`gram help thin` lists the densities and their parameters.";
-        if (status == GRAM_ERROR_DIMENSION) return cli_session_fail(session, status, 1, help);
-        if (status < 0) return cli_fail(CLI_WRONG_USE, help, "%s: %s", verb, gram_context_message(session->context));
-    }
-    s->scores = malloc((size_t)(s->n * s->d) * sizeof *s->scores);
-    if (!s->scores) {
-        code = cli_no_memory();
-    } else {
-        const gram_status status = gram_density_score(session->context, density, s->points, s->scores, s->d);
+    gram_status status = GRAM_OK;
+    if (options->density_data) status = gram_table_read(session->context, options->density_data, NULL, &data);
+    if (status < 0) return cli_data_unread(session, status, NULL);
+    const char *help = "`gram help thin` lists densities; --density-data FILE has the observations of logistic.";
+    status = gram_density_parse_data(session->context, options->density, s->d, data, &density);
+    gram_table_destroy(data);
+    if (status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DATA) return cli_session_fail(session, status, 1, help);
+    if (status < 0) return cli_fail(CLI_WRONG_USE, help, "%s: %s", verb, gram_context_message(session->context));
+    int code = take_scores(s);
+    if (code == CLI_DONE) {
+        status = gram_density_score(session->context, density, s->points, s->scores, s->d);
         if (status < 0) code = cli_scored_fail(session, status, s);
     }
     gram_density_destroy(density);

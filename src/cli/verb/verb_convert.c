@@ -1,14 +1,11 @@
 /* gram convert: models of LIBSVM become models of gram, and the other way round. The first file says which. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/class_names.h"
-#include "cli/report/kernel_text.h"
+#include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/model_open.h"
+#include "cli/terminal/data_origin.h"
 #include "cli/terminal/options.h"
 
 static const cli_usage usage = {
@@ -29,8 +26,7 @@ typedef struct convert_state {
     const char *from, *to;
     int to_gram;
     gram_model *model;
-    gram_description *description;
-    char *kernel;
+    cli_model_report report;
 } convert_state;
 
 /* ---- what M1 is ---- */
@@ -41,36 +37,15 @@ static int is_gram_file(const char *path)
     return length >= 5 && strcmp(path + length - 5, ".gram") == 0;
 }
 
-/* Models of gram are zip files. Standard input can be LIBSVM's text only. */
-static int look(convert_state *state)
+static int check_use(const char *out, char **operands, convert_state *state)
 {
-    char start[4] = {0};
-    state->to_gram = 1;
-    if (strcmp(state->from, "-") == 0) return CLI_DONE;
-    FILE *file = fopen(state->from, "rb");
-    if (!file)
-        return cli_fail(CLI_BAD_DATA, "Models are made by `gram fit DATA -o M.gram`, or by LIBSVM's svm-train.",
-                        "%s: cannot be opened: %s", state->from, strerror(errno));
-    const size_t got = fread(start, 1, sizeof start, file);
-    const int failed = ferror(file), error = errno;
-    (void)fclose(file);
-    if (failed)
-        return cli_fail(CLI_BAD_DATA, "Models are made by `gram fit DATA -o M.gram`, or by LIBSVM's svm-train.",
-                        "%s: cannot be read: %s", state->from, strerror(error));
-    state->to_gram = got < sizeof start || memcmp(start, "PK\3\4", sizeof start) != 0;
-    return CLI_DONE;
-}
-
-static int check_use(const cli_common *common, char **operands, int count, convert_state *state)
-{
-    if (count == 2 && common->out)
+    if (operands[1] && out)
         return cli_fail(CLI_WRONG_USE, "Leave one of them out.", "convert: both M2 and --out say where to write");
     state->from = operands[0];
-    state->to = count == 2 ? operands[1] : common->out;
+    state->to = operands[1] ? operands[1] : out;
     if (!state->to)
         return cli_fail(CLI_WRONG_USE, "Usage: gram convert M1 M2 [OPTIONS]", "convert: where to? M2 is missing");
-    const int code = look(state);
-    if (code != CLI_DONE) return code;
+    state->to_gram = !gram_model_is_file(state->from);
     if (state->to_gram && strcmp(state->to, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give the name of a file, as in M.gram.",
                         "convert: a model of gram is not written to standard output");
@@ -86,12 +61,12 @@ static int import_model(cli_session *session, convert_state *state)
 {
     gram_status status = gram_model_read_libsvm(session->context, state->from, &state->model);
     if (status < 0) {
-        const int unreadable = status == GRAM_ERROR_FILE || status == GRAM_ERROR_DATA;
-        return cli_session_fail(session, status, 1,
-                                unreadable ? "Models of LIBSVM are made by its svm-train."
-                                : status == GRAM_ERROR_UNSUPPORTED
-                                    ? "Train it with another kernel, or fit its data by `gram fit`."
-                                    : NULL);
+        return cli_session_fail(
+            session, status, 1,
+            status == GRAM_ERROR_FILE   ? "Models are made by `gram fit DATA -o M.gram`, or by LIBSVM's svm-train."
+            : status == GRAM_ERROR_DATA ? "Models of LIBSVM are made by its svm-train."
+            : status == GRAM_ERROR_UNSUPPORTED ? "Train it with another kernel, or fit its data by `gram fit`."
+                                               : NULL);
     }
     status = gram_model_write(session->context, state->model, state->to);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
@@ -117,7 +92,7 @@ static int export_model(cli_session *session, convert_state *state)
     text_sink sink = {.code = CLI_DONE};
     int code = cli_model_read(session, state->from, &state->model);
     if (code != CLI_DONE) return code;
-    code = cli_stream_open(state->to, &sink.stream);
+    code = cli_stream_open(session, state->to, &sink.stream);
     if (code != CLI_DONE) return code;
     const gram_status status = gram_model_print_libsvm(session->context, state->model, put_text, &sink);
     code = sink.code;
@@ -155,8 +130,8 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "format", state->to_gram ? "gram" : "libsvm");
     gram_json_string(json, "method", gram_model_method(state->model));
     gram_json_string(json, "task", gram_model_task(state->model));
-    gram_json_string(json, "kernel", state->kernel);
-    const gram_classes *classes = gram_description_classes(state->description);
+    gram_json_string(json, "kernel", state->report.kernel);
+    const gram_classes *classes = gram_description_classes(state->report.description);
     if (classes->count > 0) cli_classes_json(json, classes);
     gram_json_integer(json, "n_support", support_count(state->model));
     gram_json_integer(json, "d", dimension_of(state->model));
@@ -174,16 +149,16 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_add_row(text, kinds[!state->to_gram], state->to);
     cli_add_label(text, "task");
     gram_string_add(text, "%s", gram_model_task(state->model));
-    const gram_classes *classes = gram_description_classes(state->description);
+    const gram_classes *classes = gram_description_classes(state->report.description);
     if (classes->count > 0) {
         gram_string_add(text, ", ");
         cli_classes_print(text, classes);
     }
     if (gram_model_array(state->model, "sigmoids", NULL, NULL)) gram_string_add(text, ", with probabilities");
     gram_string_add(text, "\n");
-    cli_add_row(text, "kernel", state->kernel);
+    cli_add_row(text, "kernel", state->report.kernel);
     cli_add_label(text, "support vectors");
-    gram_string_add(text, "%s in %" PRId64 " column%s\n", cli_count(support_count(state->model), count), d,
+    gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(support_count(state->model), count), d,
                     cli_plural(d));
 }
 
@@ -191,31 +166,30 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static int print_report(cli_session *session, convert_state *state)
 {
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
-    state->kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
-    if (!state->kernel) return cli_no_memory();
-    const gram_status status = gram_model_describe(session->context, state->model, state->from, &state->description);
-    if (status < 0) return cli_session_fail(session, status, 1, NULL);
-    return cli_report_print(session, state, write_json, write_table);
+    const int code = cli_model_report_find(session, state->model, state->from, &state->report);
+    return code == CLI_DONE ? cli_report_print(session, state, write_json, write_table) : code;
+}
+
+static int work(cli_session *session, char **operands, void *state_)
+{
+    convert_state *state = state_;
+    int code = check_use(session->out, operands, state);
+    if (code == CLI_DONE) code = state->to_gram ? import_model(session, state) : export_model(session, state);
+    return code == CLI_DONE ? print_report(session, state) : code;
+}
+
+static void release(void *state_)
+{
+    convert_state *state = state_;
+    cli_model_report_free(&state->report);
+    gram_model_destroy(state->model);
 }
 
 int cli_convert(int count, char **arguments)
 {
     cli_common common = {0};
-    cli_session session = {0};
     convert_state state = {0};
     const cli_group groups[] = {cli_common_group(&common)};
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 1, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = check_use(&common, operands, operand_count, &state);
-    common.out = NULL; /* it was M2; the report goes to standard output */
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = state.to_gram ? import_model(&session, &state) : export_model(&session, &state);
-    if (code == CLI_DONE) code = print_report(&session, &state);
-    free(state.kernel);
-    gram_description_destroy(state.description);
-    gram_model_destroy(state.model);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 1, work, release, &state};
+    return cli_run(&job, count, arguments);
 }

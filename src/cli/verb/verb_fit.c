@@ -10,13 +10,11 @@
 #include "cli/plot/class_picture.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
-#include "cli/report/class_names.h"
 #include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/learner_begin.h"
-#include "cli/terminal/model_open.h"
 #include "cli/terminal/settings_groups.h"
 
 typedef struct fit_options {
@@ -28,8 +26,10 @@ typedef struct fit_options {
 } fit_options;
 
 typedef struct fit_state {
-    const fit_options *own;
-    const char *file; /* of the data */
+    fit_options own;
+    cli_method_options of_methods;
+    const char *drawn; /* the picture that was drawn; NULL: none */
+    const char *file;  /* of the data */
     gram_learner *learner;
     gram_model *before; /* --resume */
     gram_model *model;
@@ -94,12 +94,12 @@ static void add_place(cli_session *session, gram_string *text, const fit_state *
     cli_add_label(text, "time, memory");
     gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
                     gram_bytes_format(gram_system_memory_peak(), size));
-    if (!fit->own->model) cli_add_row(text, "model", "not kept; -o FILE writes it");
-    if (fit->own->model && stat(fit->own->model, &facts) == 0) {
+    if (!fit->own.model) cli_add_row(text, "model", "not kept; -o FILE writes it");
+    if (fit->own.model && stat(fit->own.model, &facts) == 0) {
         cli_add_label(text, "model");
-        gram_string_add(text, "%s, %s\n", fit->own->model, gram_bytes_format((size_t)facts.st_size, size));
+        gram_string_add(text, "%s, %s\n", fit->own.model, gram_bytes_format((size_t)facts.st_size, size));
     }
-    if (fit->own->plot) cli_add_row(text, "plot", fit->own->plot);
+    if (fit->drawn) cli_add_row(text, "plot", fit->drawn);
 }
 
 static void write_table(cli_session *session, const void *report_, gram_string *text)
@@ -110,14 +110,6 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     add_place(session, text, fit);
 }
 
-static void json_path(gram_json *json, const char *key, const char *path)
-{
-    if (path)
-        gram_json_string(json, key, path);
-    else
-        gram_json_null(json, key);
-}
-
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const fit_state *fit = report_;
@@ -126,9 +118,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
     gram_json_number(json, "seconds", cli_session_seconds(session));
     gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
-    if (fit->own->resume) gram_json_string(json, "resume", fit->own->resume);
-    json_path(json, "model", fit->own->model);
-    if (fit->own->plot) gram_json_string(json, "plot", fit->own->plot);
+    if (fit->own.resume) gram_json_string(json, "resume", fit->own.resume);
+    gram_json_string(json, "model", fit->own.model);
+    if (fit->drawn) gram_json_string(json, "plot", fit->drawn);
 }
 
 /* ---- the picture ---- */
@@ -137,7 +129,6 @@ static int draw(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
     const gram_prepared *data = lesson->data;
-    const gram_column *feature = gram_preparation_describe(lesson->preparation)->features;
     double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample = {0};
     cli_picture picture = {fit->model, fit->file, NULL, &sample, &fit->report.relevance};
@@ -147,9 +138,9 @@ static int draw(cli_session *session, const fit_state *fit)
     if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
     if (code == CLI_DONE) {
         for (int64_t i = 0; i < data->n; i++)
-            cli_sample_add(&sample, data->x[i * data->d] * feature->deviation + feature->mean,
+            cli_sample_add(&sample, gram_preparation_unit(lesson->preparation, 0, data->x[i * data->d]),
                            data->y[i * data->targets], f[i]);
-        code = cli_picture_draw(session, fit->own->plot, &picture);
+        code = cli_picture_draw(session, fit->own.plot, &picture);
     }
     cli_sample_free(&sample);
     free(f);
@@ -160,31 +151,31 @@ static int draw(cli_session *session, const fit_state *fit)
 static int draw_classes(cli_session *session, const fit_state *fit)
 {
     const gram_lesson *lesson = gram_learner_lesson(fit->learner);
-    const cli_class_picture picture = {fit->model,      fit->own->model ? fit->own->model : "the model",
+    const cli_class_picture picture = {fit->model,      fit->own.model ? fit->own.model : "the model",
                                        fit->file,       lesson->data->n,
                                        lesson->data->x, lesson->labels};
-    return cli_class_picture_draw(session, fit->own->plot, &picture);
+    return cli_class_picture_draw(session, fit->own.plot, &picture);
 }
 
 /* ---- the verb ---- */
 
-static int check_use(const fit_options *own)
+static int check_use(cli_session *session, const fit_options *own)
 {
     int code = CLI_DONE;
     if (own->model && strcmp(own->model, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "fit: a model cannot be written to standard output");
-    if (own->model) code = cli_output_check(own->model);
-    return code == CLI_DONE && own->plot ? cli_plot_check(own->plot) : code;
+    if (own->model) code = cli_output_check(session, own->model);
+    return code == CLI_DONE && own->plot ? cli_plot_check(session, own->plot) : code;
 }
 
-static int begin(cli_session *session, const cli_method_options *of_methods, fit_state *fit)
+static int begin(cli_session *session, fit_state *fit)
 {
-    const cli_settings *settings[] = {&fit->own->settings, &of_methods->settings};
-    int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own->resume, &fit->learner);
-    if (code != CLI_DONE || !fit->own->resume) return code;
-    code = cli_model_read(session, fit->own->resume, &fit->before);
+    const cli_settings *settings[] = {&fit->own.settings, &fit->of_methods.settings};
+    int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own.resume, &fit->learner);
+    if (code != CLI_DONE || !fit->own.resume) return code;
+    code = cli_model_read(session, fit->own.resume, &fit->before);
     if (code != CLI_DONE) return code;
-    const gram_status status = gram_learner_resume(session->context, fit->learner, fit->before, fit->own->resume);
+    const gram_status status = gram_learner_resume(session->context, fit->learner, fit->before, fit->own.resume);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -192,14 +183,14 @@ static int learn(cli_session *session, const char *path, fit_state *fit)
 {
     fit->file = cli_data_name(path);
     const gram_status status =
-        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own->format.value, &fit->model);
+        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.format.value, &fit->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
 static int write_model(cli_session *session, const fit_state *fit)
 {
-    if (!fit->own->model) return CLI_DONE;
-    const gram_status status = gram_model_write(session->context, fit->model, fit->own->model);
+    if (!fit->own.model) return CLI_DONE;
+    const gram_status status = gram_model_write(session->context, fit->model, fit->own.model);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -208,64 +199,60 @@ static int finish(cli_session *session, fit_state *fit)
 {
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own->model, &fit->report);
+    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->report);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
-    if (fit->own->plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    if (fit->own.plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    if (drawn == CLI_DONE) fit->drawn = fit->own.plot;
     code = cli_report_print(session, fit, write_json, write_table);
     return code == CLI_DONE ? drawn : code;
 }
 
+static int work(cli_session *session, char **operands, void *state)
+{
+    fit_state *fit = state;
+    fit->own.model = session->out;
+    int code = begin(session, fit);
+    if (code == CLI_DONE) code = check_use(session, &fit->own);
+    if (code == CLI_DONE) code = learn(session, operands[0], fit);
+    return code == CLI_DONE ? finish(session, fit) : code;
+}
+
+static void release(void *state)
+{
+    fit_state *fit = state;
+    cli_model_report_free(&fit->report);
+    gram_learner_destroy(fit->learner);
+    gram_model_destroy(fit->model);
+    gram_model_destroy(fit->before);
+}
+
 /* The options of the verb, of methods, of data, and the common ones. */
-static int parse(cli_method_options *of_methods, int count, char **arguments, fit_options *own, cli_common *common,
-                 char ***operands)
+static int run(fit_state *fit, int count, char **arguments)
 {
     enum { OWN = sizeof own_options / sizeof *own_options };
+    cli_common common = {0};
     cli_option own_with_help[OWN];
     cli_group groups[CLI_MOST_METHODS + 4];
     size_t group_count = 0;
-    int operand_count;
     memcpy(own_with_help, own_options, sizeof own_options);
-    own_with_help[METHOD_OPTION].help = of_methods->names.data;
-    own_with_help[KERNEL_OPTION].help = of_methods->kernels.data;
-    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, own};
-    for (size_t g = 0; g < of_methods->group_count; g++) groups[group_count++] = of_methods->groups[g];
-    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, own};
-    groups[group_count++] = cli_common_group(common);
-    return cli_parse(&usage, groups, group_count, count, arguments, operands, &operand_count);
-}
-
-static int run(cli_method_options *of_methods, int count, char **arguments)
-{
-    fit_options own = {0};
-    cli_common common = {0};
-    cli_session session = {0};
-    fit_state fit = {.own = &own};
-    char **operands;
-    int code = parse(of_methods, count, arguments, &own, &common, &operands);
-    if (code != CLI_CONTINUE) return code;
-    own.model = common.out; /* the report goes to standard output all the same */
-    common.out = NULL;
-    code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = begin(&session, of_methods, &fit);
-    if (code == CLI_DONE) code = check_use(&own);
-    if (code == CLI_DONE) code = learn(&session, operands[0], &fit);
-    if (code == CLI_DONE) code = finish(&session, &fit);
-    cli_model_report_free(&fit.report);
-    gram_learner_destroy(fit.learner);
-    gram_model_destroy(fit.model);
-    gram_model_destroy(fit.before);
-    cli_session_end(&session);
-    return code;
+    own_with_help[METHOD_OPTION].help = fit->of_methods.names.data;
+    own_with_help[KERNEL_OPTION].help = fit->of_methods.kernels.data;
+    groups[group_count++] = (cli_group){"Options", own_with_help, OWN, &fit->own};
+    for (size_t g = 0; g < fit->of_methods.group_count; g++) groups[group_count++] = fit->of_methods.groups[g];
+    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, &fit->own};
+    groups[group_count++] = cli_common_group(&common);
+    const cli_job job = {&usage, groups, group_count, work, release, fit};
+    return cli_run(&job, count, arguments);
 }
 
 int cli_fit(int count, char **arguments)
 {
-    cli_method_options *of_methods = calloc(1, sizeof *of_methods);
-    if (!of_methods) return cli_no_memory();
-    int code = cli_method_options_make(of_methods, NULL);
-    if (code == CLI_DONE) code = run(of_methods, count, arguments);
-    cli_method_options_free(of_methods);
-    free(of_methods);
+    fit_state *fit = calloc(1, sizeof *fit);
+    if (!fit) return cli_no_memory();
+    int code = cli_method_options_make(&fit->of_methods, NULL);
+    if (code == CLI_DONE) code = run(fit, count, arguments);
+    cli_method_options_free(&fit->of_methods);
+    free(fit);
     return code;
 }

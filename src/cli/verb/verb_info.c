@@ -9,7 +9,7 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
-#include "cli/terminal/model_open.h"
+#include "cli/terminal/data_origin.h"
 #include "cli/terminal/options.h"
 
 static const cli_usage usage = {
@@ -63,9 +63,7 @@ static void json_column(gram_json *json, const gram_column *column)
     gram_json_string(json, "name", column->name);
     gram_json_string(json, "kind", column->text ? "text" : "number");
     if (column->text) {
-        gram_json_open(json, "levels", '[');
-        for (int64_t i = 0; i < column->level_count; i++) gram_json_string(json, NULL, column->levels[i]);
-        gram_json_close(json, '[');
+        gram_json_strings(json, "levels", column->level_count, column->levels);
     } else {
         gram_json_number(json, "mean", column->mean);
         gram_json_number(json, "deviation", column->deviation);
@@ -154,7 +152,7 @@ static void add_model(gram_string *text, const info_state *state)
     }
     gram_string_add(text, "\n");
     cli_add_label(text, "centres");
-    gram_string_add(text, "%s in %" PRId64 " column%s\n", cli_count(centres, count), dimension_of(state->model),
+    gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(centres, count), dimension_of(state->model),
                     cli_plural(dimension_of(state->model)));
 }
 
@@ -178,22 +176,25 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 
 /* ---- the verb ---- */
 
+static int work(cli_session *session, char **operands, void *state)
+{
+    const int code = find_all(session, operands[0], state);
+    return code == CLI_DONE ? cli_report_print(session, state, write_json, write_table) : code;
+}
+
+static void release(void *state_)
+{
+    info_state *state = state_;
+    cli_words_free(&state->words);
+    cli_model_report_free(&state->report);
+    gram_model_destroy(state->model);
+}
+
 int cli_info(int count, char **arguments)
 {
     cli_common common = {0};
-    cli_session session = {0};
     info_state state = {0};
     const cli_group groups[] = {cli_common_group(&common)};
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 1, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = find_all(&session, operands[0], &state);
-    if (code == CLI_DONE) code = cli_report_print(&session, &state, write_json, write_table);
-    cli_words_free(&state.words);
-    cli_model_report_free(&state.report);
-    gram_model_destroy(state.model);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 1, work, release, &state};
+    return cli_run(&job, count, arguments);
 }

@@ -52,7 +52,8 @@ enum { MAX_SAMPLE = 512 };
 
 /* Everything that is printed. */
 typedef struct kernel_report {
-    const kernel_options *own;
+    kernel_options own;
+    cli_data data;
     const char *file; /* of the data, or NULL */
     char *given;      /* the expression as gram writes it */
     char *resolved;   /* the same without free numbers; NULL without data */
@@ -105,9 +106,10 @@ static int data_fail(cli_session *session, gram_status status, const kernel_repo
     return cli_data_fail(session, status, &origin);
 }
 
-static int read_data(cli_session *session, const char *path, const cli_data *data, kernel_report *report)
+static int read_data(cli_session *session, const char *path, kernel_report *report)
 {
     gram_context *context = session->context;
+    const cli_data *data = &report->data;
     gram_table_options options;
     gram_table_options_init(&options, sizeof options);
     options.format = (gram_format)data->format.value;
@@ -137,7 +139,7 @@ static int resolve(cli_session *session, kernel_report *report)
 static int write_gram(cli_session *session, const kernel_report *report)
 {
     gram_npy *file = NULL;
-    gram_status status = gram_npy_create(session->context, report->own->gram, report->n, report->n, &file);
+    gram_status status = gram_npy_create(session->context, report->own.gram, report->n, report->n, &file);
     if (status >= 0)
         status = gram_matrix(session->context, report->resolved_kernel, report->points, NULL, gram_npy_numbers(file),
                              report->n);
@@ -163,19 +165,19 @@ static int find_facts(cli_session *session, kernel_report *report)
 
 static int find_spectrum(cli_session *session, kernel_report *report)
 {
-    if (!cli_spectrum_is_asked(&report->own->spectrum)) return CLI_DONE;
+    if (!cli_spectrum_is_asked(&report->own.spectrum)) return CLI_DONE;
     gram_spectrum_options options;
     gram_spectrum_options_init(&options, sizeof options);
-    options.check = report->own->spectrum.check;
-    options.lambda = report->own->spectrum.lambda;
+    options.check = report->own.spectrum.check;
+    options.lambda = report->own.spectrum.lambda;
     const gram_status status =
         gram_spectrum_create(session->context, report->resolved_kernel, report->points, &options, &report->spectrum);
     const char *help =
         status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
     if (status < 0) return cli_session_fail(session, status, 1, help);
     report->spectrum_report = gram_spectrum_get_report(report->spectrum);
-    if (!report->own->plot) return CLI_DONE;
-    return cli_spectrum_plot(session, report->own->plot, report->resolved, report->file, &report->own->spectrum,
+    if (!report->own.plot) return CLI_DONE;
+    return cli_spectrum_plot(session, report->own.plot, report->resolved, report->file, &report->own.spectrum,
                              report->spectrum_report);
 }
 
@@ -198,16 +200,31 @@ static void json_order(gram_json *json, const char *key, double value)
         gram_json_number(json, key, value);
 }
 
+/* Properties with an answer; a label of NULL: they are not printed. */
+static const struct {
+    const char *key, *label;
+    size_t offset;
+} ANSWERS[] = {
+    {"positive_definite", "positive definite", offsetof(gram_properties, positive_definite)},
+    {"strictly", "  strictly", offsetof(gram_properties, strictly)},
+    {"stationary", "stationary", offsetof(gram_properties, stationary)},
+    {"isotropic", "isotropic", offsetof(gram_properties, isotropic)},
+    {"universal", "universal", offsetof(gram_properties, universal)},
+    {"characteristic", "characteristic", offsetof(gram_properties, characteristic)},
+    {"continuous", NULL, offsetof(gram_properties, continuous)},
+};
+
+enum { ANSWER_COUNT = sizeof ANSWERS / sizeof *ANSWERS };
+
+static gram_answer answer_of(const gram_properties *facts, int i)
+{
+    return *(const gram_answer *)(const void *)((const char *)facts + ANSWERS[i].offset);
+}
+
 static void json_properties(gram_json *json, const gram_properties *facts)
 {
     gram_json_open(json, "properties", '{');
-    json_answer(json, "positive_definite", facts->positive_definite);
-    json_answer(json, "strictly", facts->strictly);
-    json_answer(json, "stationary", facts->stationary);
-    json_answer(json, "isotropic", facts->isotropic);
-    json_answer(json, "universal", facts->universal);
-    json_answer(json, "characteristic", facts->characteristic);
-    json_answer(json, "continuous", facts->continuous);
+    for (int i = 0; i < ANSWER_COUNT; i++) json_answer(json, ANSWERS[i].key, answer_of(facts, i));
     json_order(json, "rank", (double)facts->rank);
     json_order(json, "derivatives", facts->derivatives);
     json_answer(json, "constant_diagonal", facts->constant_diagonal);
@@ -284,12 +301,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     json_parameters(session, json, report);
     cli_words_json(json, &report->words);
     if (report->table) json_data(json, report);
-    cli_spectrum_json(json, &report->own->spectrum, report->spectrum_report);
-    if (report->own->gram)
-        gram_json_string(json, "gram", report->own->gram);
-    else
-        gram_json_null(json, "gram");
-    cli_json_end(session, json, report->own->plot);
+    cli_spectrum_json(json, &report->own.spectrum, report->spectrum_report);
+    gram_json_string(json, "gram", report->own.gram);
+    cli_json_end(session, json, report->own.plot);
 }
 
 /* ---- for people ---- */
@@ -331,12 +345,8 @@ static void add_properties(cli_session *session, gram_string *text, const kernel
     char heading[64];
     (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
     cli_add_heading(session, text, heading);
-    add_answer(text, "positive definite", facts->positive_definite);
-    add_answer(text, "  strictly", facts->strictly);
-    add_answer(text, "stationary", facts->stationary);
-    add_answer(text, "isotropic", facts->isotropic);
-    add_answer(text, "universal", facts->universal);
-    add_answer(text, "characteristic", facts->characteristic);
+    for (int i = 0; i < ANSWER_COUNT; i++)
+        if (ANSWERS[i].label) add_answer(text, ANSWERS[i].label, answer_of(facts, i));
     add_order(text, "rank", (double)facts->rank);
     add_order(text, "derivatives", facts->derivatives);
     if (!isnan(facts->sobolev_order)) add_order(text, "Sobolev order", facts->sobolev_order);
@@ -405,7 +415,7 @@ static void add_gram(cli_session *session, gram_string *text, const kernel_repor
     char rows[CLI_SHORT_SIZE], size[GRAM_BYTES_SIZE], where[64] = "";
     const double bytes = 8 * (double)report->n * (double)report->n;
     cli_add_heading(session, text, "Gram matrix");
-    cli_count(report->n, rows);
+    gram_count_format(report->n, rows);
     cli_add_label(text, "size");
     gram_string_add(text, "%s x %s, %s\n", rows, rows,
                     gram_bytes_format(bytes < 1e18 ? (size_t)bytes : (size_t)1000000000000000000, size));
@@ -413,7 +423,7 @@ static void add_gram(cli_session *session, gram_string *text, const kernel_repor
     if (report->ranges.rows < report->n)
         (void)snprintf(where, sizeof where, "  (seen on %" PRId64 " rows)", report->ranges.rows);
     add_range(text, "off the diagonal", report->ranges.rest, where);
-    if (report->own->gram) cli_add_row(text, "written to", report->own->gram);
+    if (report->own.gram) cli_add_row(text, "written to", report->own.gram);
 }
 
 static void write_table(cli_session *session, const void *report_, gram_string *text)
@@ -424,17 +434,17 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
     if (report->table) {
         cli_add_label(text, "data");
-        gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, cli_count(report->n, rows),
-                        cli_plural(report->n), cli_count(report->d, columns), cli_plural(report->d));
+        gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, gram_count_format(report->n, rows),
+                        cli_plural(report->n), gram_count_format(report->d, columns), cli_plural(report->d));
     }
     add_properties(session, text, report);
     add_parameters(session, text, report);
     cli_words_print(session, text, &report->words);
     if (report->table) add_gram(session, text, report);
-    cli_spectrum_print(session, text, &report->own->spectrum, report->spectrum_report, report->n);
-    if (!report->own->plot) return;
+    cli_spectrum_print(session, text, &report->own.spectrum, report->spectrum_report, report->n);
+    if (!report->own.plot) return;
     gram_string_add(text, "\n");
-    cli_add_row(text, "plot", report->own->plot);
+    cli_add_row(text, "plot", report->own.plot);
 }
 
 /* The kernels of the table, for --help. */
@@ -470,10 +480,11 @@ static const char *needs_data(const kernel_options *own, const cli_data *data)
     return NULL;
 }
 
-static int check_use(const kernel_options *own, const cli_data *data, int with_data)
+static int check_use(cli_session *session, const kernel_report *report, int with_data)
 {
+    const kernel_options *own = &report->own;
     const char *help = "Usage: gram kernel EXPRESSION [DATA] [OPTIONS]";
-    const char *needs = needs_data(own, data);
+    const char *needs = needs_data(own, &report->data);
     if (with_data && own->dimension)
         return cli_fail(CLI_WRONG_USE, help, "kernel: --dimension is for a kernel without DATA");
     if (!with_data && needs) return cli_fail(CLI_WRONG_USE, help, "kernel: --%s needs DATA", needs);
@@ -482,52 +493,49 @@ static int check_use(const kernel_options *own, const cli_data *data, int with_d
     if (own->plot && own->spectrum.count == 0)
         return cli_fail(CLI_WRONG_USE, "Give the number of eigenvalues to draw, as in --spectrum 20.",
                         "kernel: --plot needs --spectrum K");
-    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+    return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
-static int find_all(cli_session *session, char **operands, int count, const cli_data *data, kernel_report *report)
+static int work(cli_session *session, char **operands, void *report_)
 {
-    int code = read_kernel(session, operands[0], report);
-    if (code == CLI_DONE && count < 2) code = find_dimension(session, report->own->dimension, report);
-    if (code == CLI_DONE && count == 2) {
-        code = read_data(session, operands[1], data, report);
+    kernel_report *report = report_;
+    int code = check_use(session, report, operands[1] != NULL);
+    if (code == CLI_DONE) code = read_kernel(session, operands[0], report);
+    if (code == CLI_DONE && !operands[1]) code = find_dimension(session, report->own.dimension, report);
+    if (code == CLI_DONE && operands[1]) {
+        code = read_data(session, operands[1], report);
         if (code == CLI_DONE) code = resolve(session, report);
-        if (code == CLI_DONE && report->own->gram) code = write_gram(session, report);
+        if (code == CLI_DONE && report->own.gram) code = write_gram(session, report);
         if (code == CLI_DONE) code = find_ranges(session, report);
         if (code == CLI_DONE) code = find_spectrum(session, report);
     }
     if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
-    return code == CLI_DONE ? find_facts(session, report) : code;
+    if (code == CLI_DONE) code = find_facts(session, report);
+    return code == CLI_DONE ? cli_report_print(session, report, write_json, write_table) : code;
+}
+
+static void release(void *report_)
+{
+    kernel_report *report = report_;
+    gram_spectrum_destroy(report->spectrum);
+    cli_words_free(&report->words);
+    gram_points_release(report->points);
+    gram_table_destroy(report->table);
+    gram_kernel_release(report->resolved_kernel);
+    gram_kernel_release(report->kernel);
+    free(report->resolved);
+    free(report->given);
 }
 
 int cli_kernel(int count, char **arguments)
 {
-    kernel_options own = {0};
-    cli_data data = {0};
     cli_common common = {0};
-    cli_session session = {0};
-    kernel_report report = {.own = &own};
+    kernel_report report = {0};
     const cli_group groups[] = {
-        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
-        cli_data_group(&data),
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &report.own},
+        cli_data_group(&report.data),
         cli_common_group(&common),
     };
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 3, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = check_use(&own, &data, operand_count == 2);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = find_all(&session, operands, operand_count, &data, &report);
-    if (code == CLI_DONE) code = cli_report_print(&session, &report, write_json, write_table);
-    gram_spectrum_destroy(report.spectrum);
-    cli_words_free(&report.words);
-    gram_points_release(report.points);
-    gram_table_destroy(report.table);
-    gram_kernel_release(report.resolved_kernel);
-    gram_kernel_release(report.kernel);
-    free(report.resolved);
-    free(report.given);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 3, work, release, &report};
+    return cli_run(&job, count, arguments);
 }

@@ -10,17 +10,17 @@
 #include "cli/plot/class_picture.h"
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/score_report.h"
 #include "cli/report/value_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
 typedef struct predict_options {
-    const char *out, *plot;
+    const char *plot;
     cli_chosen missing, format;
     gram_predict_options wish;
 } predict_options;
@@ -74,8 +74,10 @@ typedef struct kept_rows {
 enum { MOST_KEPT = 5000 };
 
 typedef struct predict_state {
-    const predict_options *own;
+    predict_options own;
     const char *model_file, *file;
+    const char *out;   /* of --out */
+    const char *drawn; /* the picture that was drawn; NULL: none */
     gram_model *model;
     gram_preparation *preparation; /* the model's, or one that treats missing values otherwise */
     gram_predictor *predictor;
@@ -94,24 +96,12 @@ typedef struct predict_state {
 
 /* ---- the model ---- */
 
-/* --missing overrides what the model was fitted with. */
-static gram_status choose_preparation(cli_session *session, predict_state *state)
-{
-    gram_preparation *own = gram_predictor_preparation(state->predictor);
-    gram_preparation_description changed = *gram_preparation_describe(own);
-    if (state->own->missing.value == AS_FITTED) {
-        state->preparation = gram_preparation_retain(own);
-        return GRAM_OK;
-    }
-    changed.missing = (gram_missing)state->own->missing.value;
-    return gram_preparation_create(session->context, &changed, &state->preparation);
-}
-
 static int open_predictor(cli_session *session, predict_state *state)
 {
-    gram_predict_options wish = state->own->wish;
+    gram_predict_options wish = state->own.wish;
     wish.dashes = "--";
     wish.name = state->model_file;
+    wish.scores = 1;
     gram_status status = gram_predictor_create(session->context, state->model, &wish, &state->predictor);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     state->columns = gram_predictor_columns(state->predictor);
@@ -128,7 +118,13 @@ static int open_model(cli_session *session, predict_state *state)
                         "%s: this model has no description of the columns that it takes", state->model_file);
     code = open_predictor(session, state);
     if (code != CLI_DONE) return code;
-    const gram_status status = choose_preparation(session, state);
+    gram_preparation *own = gram_predictor_preparation(state->predictor);
+    gram_status status = GRAM_OK;
+    if (state->own.missing.value == AS_FITTED)
+        state->preparation = gram_preparation_retain(own);
+    else
+        status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,
+                                               &state->preparation);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);
     return cli_sample_begin(session, &state->sample);
 }
@@ -143,7 +139,7 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 {
     state->file = cli_data_name(path);
     const gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
-                                                        (gram_format)state->own->format.value, &state->source);
+                                                        (gram_format)state->own.format.value, &state->source);
     return status < 0 ? unread(session, status) : CLI_DONE;
 }
 
@@ -151,11 +147,9 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 
 static void find_range(predict_state *state, const gram_prepared *data)
 {
-    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
     for (int64_t i = 0; i < data->n; i++) {
-        const double x = data->x[i * data->d] * feature->deviation + feature->mean;
-        if (!(x >= state->least)) state->least = x;
-        if (!(x <= state->most)) state->most = x;
+        const double x = gram_preparation_unit(state->preparation, 0, data->x[i * data->d]);
+        cli_picture_extend(1, &x, 1, &state->least, &state->most);
     }
 }
 
@@ -173,13 +167,12 @@ static int keep_rows(kept_rows *kept, const gram_prepared *data, const gram_clas
 /* What the picture shows of observations. */
 static int keep_observations(predict_state *state, const gram_prepared *data, const double *values)
 {
-    const gram_column *feature = gram_preparation_describe(state->preparation)->features;
     const gram_columns *columns = state->columns;
     if (!data->y) return CLI_DONE;
     if (columns->classes->count > 0)
-        return state->own->plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
+        return state->own.plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
     for (int64_t i = 0; i < data->n && columns->outputs > 0 && data->targets == columns->outputs; i++)
-        cli_sample_add(&state->sample, data->x[i * data->d] * feature->deviation + feature->mean,
+        cli_sample_add(&state->sample, gram_preparation_unit(state->preparation, 0, data->x[i * data->d]),
                        data->y[i * columns->outputs], values[i * columns->ld]);
     return CLI_DONE;
 }
@@ -228,8 +221,8 @@ static int predict_all(cli_session *session, predict_state *state)
 static int draw_posterior(cli_session *session, const predict_state *state)
 {
     const cli_posterior_picture picture = {state->model, state->model_file, state->least, state->most,
-                                           state->own->wish.terms};
-    if (state->least < state->most) return cli_picture_draw_posterior(session, state->own->plot, &picture);
+                                           state->own.wish.terms};
+    if (state->least < state->most) return cli_picture_draw_posterior(session, state->own.plot, &picture);
     return cli_fail(CLI_BAD_DATA, "Give data that cover a range, or leave --plot out.",
                     "%s: --plot needs at least two different values of the feature", state->file);
 }
@@ -239,7 +232,7 @@ static int draw_classes(cli_session *session, const predict_state *state)
 {
     const cli_class_picture picture = {state->model,  state->model_file, state->file,
                                        state->kept.n, state->kept.x,     state->kept.labels};
-    if (state->kept.n > 0) return cli_class_picture_draw(session, state->own->plot, &picture);
+    if (state->kept.n > 0) return cli_class_picture_draw(session, state->own.plot, &picture);
     return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
                     "%s: --plot needs the classes of the rows", state->file);
 }
@@ -254,7 +247,7 @@ static int draw(cli_session *session, predict_state *state)
                         "%s: --plot needs the target, which is missing", state->file);
     int code = cli_model_report_find(session, state->model, state->model_file, &report);
     const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
-    if (code == CLI_DONE) code = cli_picture_draw(session, state->own->plot, &picture);
+    if (code == CLI_DONE) code = cli_picture_draw(session, state->own.plot, &picture);
     cli_model_report_free(&report);
     return code;
 }
@@ -263,11 +256,11 @@ static int draw(cli_session *session, predict_state *state)
 static void json_terms(gram_json *json, const predict_state *state)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
-    if (!state->own->wish.terms) return;
+    if (!state->own.wish.terms) return;
     gram_json_open(json, "terms", '[');
     for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++) {
         char *text = cli_kernel_text(gram_kernel_term(kernel, t));
-        gram_json_string(json, NULL, text ? text : "");
+        gram_json_string(json, NULL, text);
         free(text);
     }
     gram_json_close(json, '[');
@@ -282,15 +275,15 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_integer(json, "n", state->predicted);
     cli_score_json(json, state->columns, &state->scores);
     json_terms(json, state);
-    if (state->own->out) gram_json_string(json, "predictions", state->own->out);
-    cli_json_end(session, json, state->own->plot);
+    if (state->out) gram_json_string(json, "predictions", state->out);
+    cli_json_end(session, json, state->drawn);
 }
 
 static void add_terms(const predict_state *state, gram_string *text)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
     char label[CLI_SHORT_SIZE];
-    for (int64_t t = 0; t < gram_kernel_term_count(kernel) && state->own->wish.terms; t++) {
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel) && state->own.wish.terms; t++) {
         char *term = cli_kernel_text(gram_kernel_term(kernel, t));
         (void)snprintf(label, sizeof label, "term_%" PRId64, t + 1);
         cli_add_row(text, label, term ? term : "");
@@ -304,25 +297,25 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     (void)session;
     char rows[CLI_SHORT_SIZE], dropped[CLI_SHORT_SIZE];
     cli_add_label(text, "rows");
-    gram_string_add(text, "%s", cli_count(state->rows, rows));
+    gram_string_add(text, "%s", gram_count_format(state->rows, rows));
     if (state->predicted < state->rows)
-        gram_string_add(text, ", %s without a prediction", cli_count(state->rows - state->predicted, dropped));
+        gram_string_add(text, ", %s without a prediction", gram_count_format(state->rows - state->predicted, dropped));
     gram_string_add(text, "\n");
     cli_score_print(text, state->columns, &state->scores);
     add_terms(state, text);
-    if (state->own->out) cli_add_row(text, "predictions", state->own->out);
-    if (state->own->plot) cli_add_row(text, "plot", state->own->plot);
+    if (state->out) cli_add_row(text, "predictions", state->out);
+    if (state->drawn) cli_add_row(text, "plot", state->drawn);
 }
 
 /* Beside predictions on standard output, the scores go to standard error. */
 static int print_report(cli_session *session, const predict_state *state)
 {
     gram_string text = {0};
-    if (session->common->json || (state->own->out && strcmp(state->own->out, "-") != 0))
+    if (session->common->json || (state->out && strcmp(state->out, "-") != 0))
         return cli_report_print(session, state, write_json, write_table);
     write_table(session, state, &text);
     cli_session_clear(session);
-    if ((state->scores.scored || state->own->wish.terms) && !session->common->quiet && text.data) {
+    if ((state->scores.scored || state->own.wish.terms) && !session->common->quiet && text.data) {
         cli_tame(text.data, text.length, CLI_TAME_CONTROLS);
         (void)fprintf(stderr, "%s", text.data);
     }
@@ -332,67 +325,66 @@ static int print_report(cli_session *session, const predict_state *state)
 
 /* ---- the verb ---- */
 
-static int check_use(const predict_options *own, const cli_common *common, char **operands)
+static int check_use(cli_session *session, char **operands, const predict_options *own)
 {
     if (strcmp(operands[0], "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name; DATA may be -.",
                         "predict: a model cannot come from standard input");
-    if (common->json && own->out && strcmp(own->out, "-") == 0)
+    if (session->common->json && session->out && strcmp(session->out, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.",
                         "predict: --json and predictions both on standard output");
     if (own->wish.interval >= 1)
         return cli_fail(CLI_WRONG_USE, "Give a probability, for example 0.95.", "predict: --interval %g is not below 1",
                         own->wish.interval);
-    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+    return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
 /* The stream closes before the report: a report of predictions that could not be written would mislead. */
-static int run(cli_session *session, char **operands, predict_state *state)
+static int work(cli_session *session, char **operands, void *state_)
 {
+    predict_state *state = state_;
     int drawn = CLI_DONE;
-    state->streaming = !session->common->json || state->own->out;
-    int code = open_model(session, state);
+    state->model_file = operands[0];
+    state->out = session->out;
+    state->streaming = !session->common->json || state->out;
+    int code = check_use(session, operands, &state->own);
+    if (code == CLI_DONE) code = open_model(session, state);
     if (code == CLI_DONE) code = open_data(session, operands[1], state);
-    if (code == CLI_DONE && state->streaming) {
-        code = cli_stream_open(state->own->out, &state->stream);
-        if (code != CLI_DONE) return code;
-    }
+    if (code == CLI_DONE && state->streaming) code = cli_stream_open(session, state->out, &state->stream);
     if (code != CLI_DONE) return code;
     code = predict_all(session, state);
     if (state->streaming) code = cli_stream_close(&state->stream, code);
-    if (code == CLI_DONE && state->own->plot) drawn = draw(session, state);
+    if (code == CLI_DONE && state->own.plot) {
+        drawn = draw(session, state);
+        if (drawn == CLI_DONE) state->drawn = state->own.plot;
+    }
     if (code == CLI_DONE) code = print_report(session, state);
     return code == CLI_DONE ? drawn : code;
 }
 
+static void release(void *state_)
+{
+    predict_state *state = state_;
+    gram_predict_stream_close(state->source);
+    gram_score_destroy(state->score);
+    gram_predictor_destroy(state->predictor);
+    cli_sample_free(&state->sample);
+    free(state->kept.x);
+    free(state->kept.labels);
+    gram_preparation_release(state->preparation);
+    gram_model_destroy(state->model);
+}
+
 int cli_predict(int count, char **arguments)
 {
-    predict_options own = {.missing = {AS_FITTED, 0}, .wish = {.size = sizeof own.wish}};
     cli_common common = {0};
-    cli_session session = {0};
-    predict_state state = {.own = &own, .least = NAN, .most = NAN, .scores.size = sizeof state.scores};
+    predict_state state = {.least = NAN, .most = NAN, .scores.size = sizeof state.scores};
     const cli_group groups[] = {
-        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &state.own},
         cli_common_group(&common),
     };
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 2, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    own.out = common.out;
-    common.out = NULL;
-    state.model_file = operands[0];
-    code = check_use(&own, &common, operands);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = run(&session, operands, &state);
-    gram_predict_stream_close(state.source);
-    gram_score_destroy(state.score);
-    gram_predictor_destroy(state.predictor);
-    cli_sample_free(&state.sample);
-    free(state.kept.x);
-    free(state.kept.labels);
-    gram_preparation_release(state.preparation);
-    gram_model_destroy(state.model);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 2, work, release, &state};
+    state.own.missing.value = AS_FITTED;
+    gram_predict_options_init(&state.own.wish, sizeof state.own.wish);
+    return cli_run(&job, count, arguments);
 }

@@ -13,11 +13,10 @@
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/terminal/model_open.h"
 #include "cli/terminal/options.h"
 
 typedef struct sample_options {
-    const char *grid, *at, *plot, *out;
+    const char *grid, *at, *plot;
     int64_t draws;
     int observed;
 } sample_options;
@@ -51,18 +50,16 @@ static const cli_usage usage = {
     "write the draws to FILE"};
 
 typedef struct sample_state {
-    const sample_options *own;
+    sample_options own;
+    const char *out;   /* of --out */
     gram_model *model; /* NULL: a prior */
     gram_kernel *kernel;
     char *kernel_text;
-    gram_gp_parts parts; /* of a model, with the rest: */
-    gram_gp *gp;
-    double offset; /* what was subtracted from the target before the fit */
+    gram_sampler *sampler;
     sample_points points;
     double *values; /* n x draws */
     double *mean, *std;
-    const char *method;
-    double jitter;
+    gram_draw_report drawn;
 } sample_state;
 
 /* ---- what is drawn from ---- */
@@ -74,24 +71,9 @@ static int is_model(const char *operand)
     return access(operand, R_OK) == 0;
 }
 
-static int open_posterior(cli_session *session, const char *path, sample_state *state)
-{
-    const gram_fact offset = gram_model_find(state->model, "offset");
-    state->parts.size = sizeof state->parts;
-    state->offset = offset.name && offset.kind == GRAM_FACT_NUMBER ? offset.number : 0;
-    gram_status status = gram_gp_read_parts(session->context, state->model, &state->parts);
-    if (status == GRAM_ERROR_DATA)
-        return cli_fail(CLI_BAD_DATA, "Fit it again.", "%s: %s", path, gram_context_message(session->context));
-    if (status >= 0 && state->parts.solver == GRAM_SOLVER_INDUCING)
-        return cli_fail(CLI_WRONG_USE, "Fit it with --solver exact or cg.",
-                        "sample: %s is a model of inducing points, which keeps no rows to draw with", path);
-    if (status >= 0) status = gram_gp_create(session->context, state->kernel, &state->parts, &state->gp);
-    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-}
-
 static int open_model(cli_session *session, const char *path, sample_state *state)
 {
-    int code = cli_model_read(session, path, &state->model);
+    const int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
     if (!gram_model_is_process(state->model))
         return cli_fail(CLI_WRONG_USE, "Models of Gaussian processes can be drawn from.",
@@ -100,26 +82,30 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
         return cli_fail(CLI_BAD_DATA, "Models with one are made by `gram fit DATA -o M.gram`.",
                         "%s: this model has no description of the columns that it takes", path);
     state->kernel = gram_kernel_retain(gram_function_kernel(gram_model_function(state->model)));
-    return open_posterior(session, path, state);
+    const gram_status status = gram_sampler_of_model(session->context, state->model, &state->sampler);
+    if (status == GRAM_ERROR_DATA || status == GRAM_ERROR_UNSUPPORTED)
+        return cli_fail(cli_exit_code(status, 1), gram_context_advice(session->context), "%s: %s", path,
+                        gram_context_message(session->context));
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 static int make_points(cli_session *session, sample_state *state)
 {
-    const sample_options *own = state->own;
-    return own->at ? cli_sample_points_read(session, own->at, state->model, &state->points)
-                   : cli_sample_points_make(session, state->model, &state->points);
+    return state->own.at ? cli_sample_points_read(session, state->own.at, state->model, &state->points)
+                         : cli_sample_points_make(session, state->model, &state->points);
 }
 
 static int open_kernel(cli_session *session, const char *text, sample_state *state)
 {
     gram_kernel *given = NULL;
     int code = cli_kernel_read(session, text, &given);
-    if (code == CLI_DONE && state->own->observed)
+    if (code == CLI_DONE && state->own.observed)
         code = cli_fail(CLI_WRONG_USE, "Add + S*white() to the kernel.", "sample: --observed is for models");
     if (code == CLI_DONE) code = make_points(session, state);
     if (code == CLI_DONE) {
         gram_status status = gram_kernel_check_dimension(session->context, given, state->points.d);
         if (status >= 0) status = gram_kernel_resolve(session->context, given, state->points.points, &state->kernel);
+        if (status >= 0) status = gram_sampler_of_kernel(session->context, state->kernel, &state->sampler);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
     }
     gram_kernel_release(given);
@@ -129,7 +115,7 @@ static int open_kernel(cli_session *session, const char *text, sample_state *sta
 static int open_all(cli_session *session, const char *operand, sample_state *state)
 {
     int code = CLI_DONE;
-    if (state->own->grid) code = cli_sample_grid(state->own->grid, &state->points.grid);
+    if (state->own.grid) code = cli_sample_grid(state->own.grid, &state->points.grid);
     if (code != CLI_DONE) return code;
     if (is_model(operand)) {
         code = open_model(session, operand, state);
@@ -142,102 +128,20 @@ static int open_all(cli_session *session, const char *operand, sample_state *sta
     return state->kernel_text ? CLI_DONE : cli_no_memory();
 }
 
-/* ---- draws ---- */
-
-/* Up to this many points, joint draws take a factor of their covariance; beyond, draws are made as functions. */
-static int is_many(const sample_state *state)
-{
-    enum { MOST_JOINTLY = 5000 };
-    return state->points.n > MOST_JOINTLY;
-}
-
-/* From the posterior of a model, or from the prior. */
-static gram_status draw_paths(cli_session *session, sample_state *state)
-{
-    gram_context *context = session->context;
-    const gram_gp_parts *parts = &state->parts;
-    gram_gp_options gp;
-    gram_gp_path_options options;
-    gram_gp_path *path = NULL;
-    gram_gp_options_init(&gp, sizeof gp);
-    gp.mean = parts->mean;
-    gp.flat = parts->flat;
-    gp.noise = parts->noise;
-    gp.row_noise = parts->row_noise;
-    gp.weights = parts->weights;
-    gram_gp_path_options_init(&options, sizeof options);
-    options.gp = &gp;
-    options.draws = state->own->draws;
-    state->method = "path";
-    gram_status status =
-        gram_gp_path_create(context, state->kernel, state->points.d, parts->centres, parts->y, &options, &path);
-    if (status >= 0)
-        status = gram_gp_path_evaluate(context, path, state->points.points, NULL, 0, state->values, options.draws);
-    gram_gp_path_destroy(path);
-    return status;
-}
-
-static gram_status draw_prior(cli_session *session, sample_state *state)
-{
-    gram_context *context = session->context;
-    const sample_points *at = &state->points;
-    const int64_t draws = state->own->draws;
-    const int markov = at->d == 1 && gram_markov_supports(context, state->kernel, NULL);
-    if (markov) state->method = "markov";
-    if (!markov && is_many(state)) return draw_paths(session, state);
-    return gram_gp_draw_prior(context, state->kernel, at->points, markov ? GRAM_SOLVER_MARKOV : GRAM_SOLVER_EXACT,
-                              draws, state->values, draws, &state->jitter);
-}
-
-static gram_status draw_posterior(cli_session *session, sample_state *state)
-{
-    const int64_t draws = state->own->draws;
-    const gram_gp_parts *parts = &state->parts;
-    const int markov = parts->solver == GRAM_SOLVER_MARKOV;
-    const int exact = parts->solver == GRAM_SOLVER_EXACT && parts->precision == GRAM_PRECISION_F64;
-    if (markov) state->method = "markov";
-    if (!markov && (!exact || is_many(state))) return draw_paths(session, state);
-    return gram_gp_draw(session->context, state->gp, state->points.points, NULL, 0, draws, state->values, draws,
-                        &state->jitter);
-}
-
-static void add_offset_and_noise(cli_session *session, sample_state *state)
-{
-    const int64_t count = state->points.n * state->own->draws;
-    const double deviation = sqrt(state->parts.noise);
-    const gram_random random = {session->common->seed, 0x6F627376 /* "obsv" */};
-    double noise = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (state->own->observed) gram_random_normal(random, (uint64_t)i, 1, &noise);
-        state->values[i] += state->offset + noise * deviation;
-    }
-}
-
-/* Mean and deviation of f, for the bands. */
-static gram_status find_moments(cli_session *session, sample_state *state)
-{
-    const sample_points *at = &state->points;
-    const gram_status status =
-        state->model ? gram_gp_predict(session->context, state->gp, at->points, NULL, 0, state->mean, state->std)
-                     : gram_matrix_diagonal(session->context, state->kernel, at->points, state->std);
-    for (int64_t i = 0; i < at->n && status >= 0; i++) {
-        state->mean[i] += state->offset;
-        state->std[i] = sqrt(state->std[i]);
-    }
-    return status;
-}
-
+/* The draws and, for the bands, mean and deviation. */
 static int draw(cli_session *session, sample_state *state)
 {
-    const size_t n = (size_t)state->points.n;
-    state->method = "exact";
-    state->values = calloc(n * (size_t)state->own->draws, sizeof *state->values);
-    state->mean = calloc(n, sizeof *state->mean);
-    state->std = calloc(n, sizeof *state->std);
+    const sample_points *at = &state->points;
+    const int64_t draws = state->own.draws;
+    state->values = calloc((size_t)at->n * (size_t)draws, sizeof *state->values);
+    state->mean = calloc((size_t)at->n, sizeof *state->mean);
+    state->std = calloc((size_t)at->n, sizeof *state->std);
     if (!state->values || !state->mean || !state->std) return cli_no_memory();
-    gram_status status = state->model ? draw_posterior(session, state) : draw_prior(session, state);
-    if (status >= 0 && state->model) add_offset_and_noise(session, state);
-    if (status >= 0 && state->own->plot) status = find_moments(session, state);
+    state->drawn.size = sizeof state->drawn;
+    gram_status status = gram_sampler_draw(session->context, state->sampler, at->points, draws, state->own.observed,
+                                           state->values, draws, &state->drawn);
+    if (status >= 0 && state->own.plot)
+        status = gram_sampler_moments(session->context, state->sampler, at->points, state->mean, state->std);
     if (status == GRAM_ERROR_BUDGET)
         return cli_session_fail(session, status, 0,
                                 "Use fewer points, a kernel with a finite state on the line, or more --memory.");
@@ -252,27 +156,23 @@ static void add_header(const sample_state *state, gram_string *text)
         gram_string_add_field(text, state->points.names[j]);
         gram_string_add(text, ",");
     }
-    for (int64_t j = 0; j < state->own->draws; j++)
-        gram_string_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own->draws ? "," : "\n");
+    for (int64_t j = 0; j < state->own.draws; j++)
+        gram_string_add(text, "draw_%" PRId64 "%s", j + 1, j + 1 < state->own.draws ? "," : "\n");
 }
 
 static void add_row(const sample_state *state, int64_t i, gram_string *text)
 {
-    char number[GRAM_NUMBER_SIZE];
-    const int64_t columns = state->points.shown_columns, draws = state->own->draws;
-    for (int64_t j = 0; j < columns; j++)
-        gram_string_add(text, "%s,", gram_number_format(state->points.shown[i * columns + j], number));
-    for (int64_t j = 0; j < draws; j++)
-        gram_string_add(text, "%s%s", gram_number_format(state->values[i * draws + j], number),
-                        j + 1 < draws ? "," : "\n");
+    const int64_t columns = state->points.shown_columns, draws = state->own.draws;
+    cli_add_values(text, columns, state->points.shown + i * columns, ",");
+    cli_add_values(text, draws, state->values + i * draws, "\n");
 }
 
-static int write_draws(const sample_state *state)
+static int write_draws(cli_session *session, const sample_state *state)
 {
     enum { PIECE = 1 << 20 };
     cli_stream stream = {0};
     gram_string text = {0};
-    int code = cli_stream_open(state->own->out, &stream);
+    int code = cli_stream_open(session, state->out, &stream);
     if (code != CLI_DONE) return code;
     add_header(state, &text);
     for (int64_t i = 0; i < state->points.n && code == CLI_DONE && !stream.gone; i++) {
@@ -290,19 +190,12 @@ static void json_values(gram_json *json, const sample_state *state)
 {
     const sample_points *at = &state->points;
     gram_json_open(json, "points", '[');
-    for (int64_t i = 0; i < at->n; i++) {
-        gram_json_open(json, NULL, '[');
-        for (int64_t j = 0; j < at->shown_columns; j++)
-            gram_json_number(json, NULL, at->shown[i * at->shown_columns + j]);
-        gram_json_close(json, '[');
-    }
+    for (int64_t i = 0; i < at->n; i++)
+        gram_json_numbers(json, NULL, at->shown_columns, at->shown + i * at->shown_columns, 1);
     gram_json_close(json, '[');
     gram_json_open(json, "values", '[');
-    for (int64_t j = 0; j < state->own->draws; j++) {
-        gram_json_open(json, NULL, '[');
-        for (int64_t i = 0; i < at->n; i++) gram_json_number(json, NULL, state->values[i * state->own->draws + j]);
-        gram_json_close(json, '[');
-    }
+    for (int64_t j = 0; j < state->own.draws; j++)
+        gram_json_numbers(json, NULL, at->n, state->values + j, state->own.draws);
     gram_json_close(json, '[');
 }
 
@@ -313,86 +206,83 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "kernel", state->kernel_text);
     gram_json_integer(json, "n", state->points.n);
     gram_json_integer(json, "d", state->points.d);
-    gram_json_integer(json, "draws", state->own->draws);
-    gram_json_string(json, "method", state->method);
-    gram_json_number(json, "jitter", state->jitter);
-    if (state->own->out)
-        gram_json_string(json, "samples", state->own->out);
+    gram_json_integer(json, "draws", state->own.draws);
+    gram_json_string(json, "method", state->drawn.method);
+    gram_json_number(json, "jitter", state->drawn.jitter);
+    if (state->out)
+        gram_json_string(json, "samples", state->out);
     else
         json_values(json, state);
-    cli_json_end(session, json, state->own->plot);
+    cli_json_end(session, json, state->own.plot);
 }
 
 /* A jitter is never hidden. */
 static void say_jitter(cli_session *session, const sample_state *state)
 {
-    if (state->jitter == 0 || session->common->quiet || session->common->json) return;
+    if (state->drawn.jitter == 0 || session->common->quiet || session->common->json) return;
     cli_session_clear(session);
     (void)fprintf(stderr, "jitter %.2g was added to the variances: the covariance is not of full rank\n",
-                  state->jitter);
+                  state->drawn.jitter);
 }
 
-static int run(cli_session *session, const char *operand, sample_state *state)
+static int print_all(cli_session *session, sample_state *state)
 {
-    int code = open_all(session, operand, state);
-    if (code == CLI_DONE) code = draw(session, state);
-    if (code != CLI_DONE) return code;
-    if (!session->common->json || state->own->out) code = write_draws(state);
+    int code = CLI_DONE;
+    if (!session->common->json || state->out) code = write_draws(session, state);
     if (code == CLI_DONE) say_jitter(session, state);
-    if (code == CLI_DONE && state->own->plot) {
-        const sample_picture picture = {&state->points, state->own->draws, state->values,      state->mean,
-                                        state->std,     state->model,      state->kernel_text, state->offset};
-        code = cli_sample_plot(session, state->own->plot, &picture);
+    if (code == CLI_DONE && state->own.plot) {
+        const sample_picture picture = {&state->points, state->own.draws, state->values,     state->mean,
+                                        state->std,     state->model,     state->kernel_text};
+        code = cli_sample_plot(session, state->own.plot, &picture);
     }
     return code == CLI_DONE && session->common->json ? cli_report_print(session, state, write_json, NULL) : code;
 }
 
 /* ---- the verb ---- */
 
-static int check_use(const sample_options *own, const cli_common *common)
+static int check_use(cli_session *session, const sample_options *own)
 {
     if (!own->grid == !own->at)
         return cli_fail(CLI_WRONG_USE, "For example --grid 0:10:200.", "sample: give --grid a:b:n or --at FILE%s",
                         own->grid ? ", not both" : "");
     if (own->at && own->plot)
         return cli_fail(CLI_WRONG_USE, "Leave it out, or give a grid.", "sample: --plot is for grids");
-    if (common->json && common->out && strcmp(common->out, "-") == 0)
+    if (session->common->json && session->out && strcmp(session->out, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.", "sample: --json and draws both on standard output");
-    return own->plot ? cli_plot_check(own->plot) : CLI_DONE;
+    return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
-static void free_state(sample_state *state)
+static int work(cli_session *session, char **operands, void *state_)
 {
+    sample_state *state = state_;
+    state->out = session->out;
+    int code = check_use(session, &state->own);
+    if (code == CLI_DONE) code = open_all(session, operands[0], state);
+    if (code == CLI_DONE) code = draw(session, state);
+    return code == CLI_DONE ? print_all(session, state) : code;
+}
+
+static void release(void *state_)
+{
+    sample_state *state = state_;
     free(state->values);
     free(state->mean);
     free(state->std);
     free(state->kernel_text);
     cli_sample_points_free(&state->points);
-    gram_gp_destroy(state->gp);
+    gram_sampler_destroy(state->sampler);
     gram_kernel_release(state->kernel);
     gram_model_destroy(state->model);
 }
 
 int cli_sample_verb(int count, char **arguments)
 {
-    sample_options own = {.draws = 10};
     cli_common common = {0};
-    cli_session session = {0};
-    sample_state state = {.own = &own};
+    sample_state state = {.own = {.draws = 10}};
     const cli_group groups[] = {
-        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &state.own},
         cli_common_group(&common),
     };
-    char **operands;
-    int operand_count;
-    int code = cli_parse(&usage, groups, 2, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = check_use(&own, &common);
-    own.out = common.out;
-    common.out = NULL;
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = run(&session, operands[0], &state);
-    free_state(&state);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 2, work, release, &state};
+    return cli_run(&job, count, arguments);
 }

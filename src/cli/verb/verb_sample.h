@@ -11,8 +11,9 @@ typedef struct sample_points {
     int64_t n, d;
     double *shown; /* n x shown_columns, as they are written */
     int64_t shown_columns;
-    char **names; /* of those columns */
-    double *x;    /* n x d, prepared as the kernel takes them */
+    const char **names; /* of those columns: of the model, of the table, or static */
+    gram_table *table;  /* that the points were read from, or NULL */
+    double *x;          /* n x d, prepared as the kernel takes them */
     gram_points *points;
 } sample_points;
 
@@ -32,7 +33,6 @@ typedef struct sample_picture {
     const double *mean, *std; /* n: of f */
     const gram_model *model;  /* NULL: a prior */
     const char *title;        /* the kernel */
-    double offset;            /* of the model's targets */
 } sample_picture;
 
 int cli_sample_plot(cli_session *session, const char *path, const sample_picture *picture);

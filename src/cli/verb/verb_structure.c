@@ -21,7 +21,8 @@ typedef struct structure_options {
 
 typedef struct structure_state {
     const gram_verb *verb;
-    const structure_options *own;
+    structure_options own;
+    cli_method_options methods;
     const char *file; /* of the data */
     gram_learner *learner;
     gram_model *model;
@@ -61,8 +62,8 @@ static int is_standard_output(const char *path)
 
 static int write_model(cli_session *session, const structure_state *state)
 {
-    if (!state->own->model) return CLI_DONE;
-    const gram_status status = gram_model_write(session->context, state->model, state->own->model);
+    if (!state->own.model) return CLI_DONE;
+    const gram_status status = gram_model_write(session->context, state->model, state->own.model);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -89,14 +90,11 @@ static gram_status add_rows(cli_session *session, const structure_state *state, 
 static int write_rows(cli_session *session, const structure_state *state)
 {
     gram_string text = {0};
-    cli_common place = *session->common;
-    if (!state->own->rows) return CLI_DONE;
+    if (!state->own.rows) return CLI_DONE;
     const gram_status status = add_rows(session, state, &text);
-    place.out = is_standard_output(state->own->rows) ? NULL : state->own->rows;
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-    if (code == CLI_DONE && text.failed) code = cli_no_memory();
     if (code == CLI_DONE) cli_session_clear(session);
-    if (code == CLI_DONE) code = cli_write(&place, &text);
+    if (code == CLI_DONE) code = cli_write(session, state->own.rows, &text);
     gram_string_free(&text);
     return code;
 }
@@ -111,8 +109,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_add_label(text, "time, memory");
     gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
                     gram_bytes_format(gram_system_memory_peak(), size));
-    if (state->own->model) cli_add_row(text, "model", state->own->model);
-    if (state->own->rows) cli_add_row(text, "rows", state->own->rows);
+    if (state->own.model) cli_add_row(text, "model", state->own.model);
+    if (state->own.rows) cli_add_row(text, "rows", state->own.rows);
 }
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
@@ -120,33 +118,33 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     const structure_state *state = report_;
     cli_model_report_json(json, &state->report);
     gram_json_string(json, "data", state->file);
-    if (state->own->model) gram_json_string(json, "model", state->own->model);
-    if (state->own->rows) gram_json_string(json, "out", state->own->rows);
+    if (state->own.model) gram_json_string(json, "model", state->own.model);
+    if (state->own.rows) gram_json_string(json, "out", state->own.rows);
     cli_json_end(session, json, NULL);
 }
 
 /* Beside rows on standard output there is no report. */
 static int finish(cli_session *session, structure_state *state)
 {
-    int code = cli_model_report_find(session, state->model, state->own->model, &state->report);
+    int code = cli_model_report_find(session, state->model, state->own.model, &state->report);
     if (code == CLI_DONE) code = write_model(session, state);
     if (code == CLI_DONE) code = write_rows(session, state);
-    if (code != CLI_DONE || is_standard_output(state->own->rows)) return code;
+    if (code != CLI_DONE || is_standard_output(state->own.rows)) return code;
     return cli_report_print(session, state, write_json, write_table);
 }
 
 /* ---- the verb ---- */
 
-static int check_use(const structure_state *state, const cli_common *common)
+static int check_use(cli_session *session, const structure_state *state)
 {
-    const structure_options *own = state->own;
+    const structure_options *own = &state->own;
     const char *verb = state->verb->name;
     if (is_standard_output(own->model))
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "%s: a model cannot be written to standard output", verb);
-    if (common->json && is_standard_output(own->rows))
+    if (session->common->json && is_standard_output(own->rows))
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.", "%s: --json and rows both on standard output", verb);
-    int code = own->model ? cli_output_check(own->model) : CLI_DONE;
-    if (code == CLI_DONE && own->rows && !is_standard_output(own->rows)) code = cli_output_check(own->rows);
+    int code = own->model ? cli_output_check(session, own->model) : CLI_DONE;
+    if (code == CLI_DONE && own->rows && !is_standard_output(own->rows)) code = cli_output_check(session, own->rows);
     return code;
 }
 
@@ -178,10 +176,10 @@ static int add_settings(const gram_verb *verb, const cli_method_options *methods
 }
 
 /* Of one file, or of two with the views of the rows. */
-static int learn(cli_session *session, const cli_method_options *methods, char **files, structure_state *state)
+static int learn(cli_session *session, char **files, structure_state *state)
 {
-    const cli_settings *settings[] = {&state->own->settings, &methods->settings};
-    const gram_format format = (gram_format)state->own->format.value;
+    const cli_settings *settings[] = {&state->own.settings, &state->methods.settings};
+    const gram_format format = (gram_format)state->own.format.value;
     state->file = cli_data_name(files[0]);
     const int code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
@@ -191,15 +189,36 @@ static int learn(cli_session *session, const cli_method_options *methods, char *
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
-static int parse(const cli_method_options *methods, const gram_verb *verb, int count, char **arguments,
-                 structure_options *own, cli_common *common, char ***operands)
+static int work(cli_session *session, char **operands, void *state_)
 {
+    structure_state *state = state_;
+    *(state->verb->out_is_model ? &state->own.model : &state->own.rows) = session->out;
+    int code = add_settings(state->verb, &state->methods, operands, &state->own.settings);
+    if (code == CLI_DONE) code = check_use(session, state);
+    if (code == CLI_DONE) code = learn(session, operands + state->verb->kernel_operand, state);
+    return code == CLI_DONE ? finish(session, state) : code;
+}
+
+static void release(void *state_)
+{
+    structure_state *state = state_;
+    cli_model_report_free(&state->report);
+    gram_learner_destroy(state->learner);
+    gram_model_destroy(state->model);
+}
+
+static int run(structure_state *state, int count, char **arguments)
+{
+    const cli_method_options *methods = &state->methods;
+    const gram_verb *verb = state->verb = methods->first.verb;
     const int first = verb->kernel_operand, most = first + (verb->tables > 1 ? verb->tables : 1);
-    const cli_usage usage = {verb->name, verb->operands, verb->about, verb->examples, first + 1, most, NULL, verb->out};
+    const cli_usage usage = {
+        verb->name, verb->operands, verb->about, verb->examples,
+        first + 1,  most,           NULL,        verb->out ? verb->out : "write the result to FILE"};
+    cli_common common = {0};
     cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS];
     cli_group groups[CLI_MOST_METHODS + 4];
     size_t group_count = 1, mine_count = 0;
-    int operand_count;
     memcpy(data, data_options, sizeof data);
     if (methods->first.unscaled) data[SCALE_OPTION] = scale_option;
     for (int i = 0; i < OWN_OPTIONS; i++) {
@@ -212,44 +231,22 @@ static int parse(const cli_method_options *methods, const gram_verb *verb, int c
         if (i == KERNEL_OPTION) mine[mine_count].help = methods->kernels.data;
         mine_count++;
     }
-    groups[0] = (cli_group){"Options", mine, mine_count, own};
+    groups[0] = (cli_group){"Options", mine, mine_count, &state->own};
     for (size_t g = 0; g < methods->group_count; g++)
         if (methods->groups[g].count > 0) groups[group_count++] = methods->groups[g];
-    groups[group_count++] = (cli_group){"Data", data, DATA_OPTIONS, own};
-    groups[group_count++] = cli_common_group(common);
-    return cli_parse(&usage, groups, group_count, count, arguments, operands, &operand_count);
-}
-
-static int run(cli_method_options *methods, int count, char **arguments)
-{
-    structure_options own = {0};
-    cli_common common = {0};
-    cli_session session = {0};
-    structure_state state = {.own = &own, .verb = methods->first.verb};
-    char **operands;
-    int code = parse(methods, state.verb, count, arguments, &own, &common, &operands);
-    if (code != CLI_CONTINUE) return code;
-    *(state.verb->out_is_model ? &own.model : &own.rows) = common.out;
-    common.out = NULL; /* the report goes to standard output all the same */
-    code = add_settings(state.verb, methods, operands, &own.settings);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = check_use(&state, &common);
-    if (code == CLI_DONE) code = learn(&session, methods, operands + state.verb->kernel_operand, &state);
-    if (code == CLI_DONE) code = finish(&session, &state);
-    cli_model_report_free(&state.report);
-    gram_learner_destroy(state.learner);
-    gram_model_destroy(state.model);
-    cli_session_end(&session);
-    return code;
+    groups[group_count++] = (cli_group){"Data", data, DATA_OPTIONS, &state->own};
+    groups[group_count++] = cli_common_group(&common);
+    const cli_job job = {&usage, groups, group_count, work, release, state};
+    return cli_run(&job, count, arguments);
 }
 
 int cli_structure(int count, char **arguments)
 {
-    cli_method_options *methods = calloc(1, sizeof *methods);
-    if (!methods) return cli_no_memory();
-    int code = cli_method_options_make(methods, arguments[0]);
-    if (code == CLI_DONE) code = run(methods, count, arguments);
-    cli_method_options_free(methods);
-    free(methods);
+    structure_state *state = calloc(1, sizeof *state);
+    if (!state) return cli_no_memory();
+    int code = cli_method_options_make(&state->methods, arguments[0]);
+    if (code == CLI_DONE) code = run(state, count, arguments);
+    cli_method_options_free(&state->methods);
+    free(state);
     return code;
 }

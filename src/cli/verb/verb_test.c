@@ -40,13 +40,13 @@ cli_group cli_test_group(cli_test_options *options)
     return (cli_group){"Options of tests", test_options, sizeof test_options / sizeof *test_options, options};
 }
 
-static int check_level(const char *verb, const cli_test_options *options)
+static int check_level(cli_session *session, const char *verb, const cli_test_options *options)
 {
     char number[GRAM_NUMBER_SIZE];
     if (!(options->level < 1))
         return cli_fail(CLI_WRONG_USE, "A level is a probability such as 0.05.", "%s: --level %s is not below 1", verb,
                         gram_number_format(options->level, number));
-    return options->plot ? cli_plot_check(options->plot) : CLI_DONE;
+    return options->plot ? cli_plot_check(session, options->plot) : CLI_DONE;
 }
 
 int cli_test_method(const char *verb, const cli_test_options *options, const char *const *names, int count, int *place)
@@ -67,6 +67,15 @@ int cli_test_method(const char *verb, const cli_test_options *options, const cha
     return code;
 }
 
+/* A count, or null for 0. */
+static void json_count(gram_json *json, const char *key, int64_t count)
+{
+    if (count > 0)
+        gram_json_integer(json, key, count);
+    else
+        gram_json_null(json, key);
+}
+
 static void start_json(gram_json *json, const cli_test_outcome *outcome)
 {
     gram_json_string(json, "test", outcome->test);
@@ -77,10 +86,15 @@ static void start_json(gram_json *json, const cli_test_outcome *outcome)
     gram_json_truth(json, "reject", outcome->reject);
     gram_json_string(json, "kernel", outcome->kernel);
     gram_json_integer(json, "n", outcome->n);
-    if (outcome->m)
-        gram_json_integer(json, "m", outcome->m);
-    else
-        gram_json_null(json, "m");
+    json_count(json, "m", outcome->m);
+}
+
+void cli_test_json(gram_json *json, const cli_test_outcome *outcome, double null_mean, double null_deviation)
+{
+    gram_json_string(json, "assumes", outcome->assumes);
+    json_count(json, "permutations", outcome->draws);
+    gram_json_number(json, "null_mean", null_mean);
+    gram_json_number(json, "null_deviation", null_deviation);
 }
 
 void cli_test_print(gram_string *text, const cli_test_outcome *outcome)
@@ -103,7 +117,7 @@ void cli_test_print_dropped(gram_string *text, int64_t dropped)
     char count[CLI_SHORT_SIZE];
     if (dropped == 0) return;
     cli_add_label(text, "missing values");
-    gram_string_add(text, "%s row%s dropped\n", cli_count(dropped, count), cli_plural(dropped));
+    gram_string_add(text, "%s row%s dropped\n", gram_count_format(dropped, count), cli_plural(dropped));
 }
 
 static void write_json(cli_session *session, const void *plan_, gram_json *json)
@@ -121,48 +135,36 @@ static void write_table(cli_session *session, const void *plan_, gram_string *te
     plan->print(session, plan->report, text);
 }
 
-int cli_test_run(const cli_test_plan *plan, int count, char **arguments)
+static int work(cli_session *session, char **operands, void *plan_)
 {
-    char **operands;
-    int operand_count;
-    cli_session session = {0};
-    int code = cli_parse(plan->usage, plan->groups, plan->group_count, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code; /* the report holds nothing yet */
-    code = check_level(plan->usage->verb, plan->options);
+    const cli_test_plan *plan = plan_;
+    int code = check_level(session, plan->usage->verb, plan->options);
     if (code == CLI_DONE) code = plan->check(plan->report);
-    if (code == CLI_DONE) code = cli_session_begin(&session, plan->common);
-    if (code == CLI_DONE) code = plan->find(&session, operands, plan->report);
-    if (code == CLI_DONE) code = cli_report_print(&session, plan, write_json, write_table);
+    if (code == CLI_DONE) code = plan->find(session, operands, plan->report);
+    if (code == CLI_DONE) code = cli_report_print(session, plan, write_json, write_table);
     if (code == CLI_DONE && plan->options->gate && plan->outcome(plan->report).reject) code = CLI_REJECTED;
-    plan->release(plan->report);
-    cli_session_end(&session);
     return code;
+}
+
+static void release(void *plan_)
+{
+    const cli_test_plan *plan = plan_;
+    plan->release(plan->report);
+}
+
+int cli_test_run(cli_test_plan *plan, int count, char **arguments)
+{
+    const cli_job job = {plan->usage, plan->groups, plan->group_count, work, release, plan};
+    return cli_run(&job, count, arguments);
 }
 
 static int print_tests(void)
 {
     gram_string text = {0};
-    const cli_common standard_output = {0};
     gram_string_add(&text, "Usage: gram test TEST [OPTIONS] [FILES]\n\nTests:\n");
-    for (int i = 0; i < TESTS; i++) {
-        gram_string_add(&text, "  %s", tests[i].name);
-        gram_string_pad(&text, 17);
-        gram_string_add(&text, "%s\n", tests[i].summary);
-    }
+    cli_add_verbs(&text, tests, TESTS, 17);
     gram_string_add(&text, "\n`gram test TEST --help` describes a test and its options.\n");
-    const int code = cli_write(&standard_output, &text);
-    gram_string_free(&text);
-    return code;
-}
-
-static int no_such_test(const char *name)
-{
-    const char *names[TESTS];
-    for (int i = 0; i < TESTS; i++) names[i] = tests[i].name;
-    const char *help = "`gram test --help` lists the tests.";
-    const char *near = name[0] == '-' ? NULL : gram_suggest(name, names, TESTS);
-    if (near) return cli_fail(CLI_WRONG_USE, help, "test: no test '%s', did you mean '%s'?", name, near);
-    return cli_fail(CLI_WRONG_USE, help, "test: no %s '%s'", name[0] == '-' ? "option" : "test", name);
+    return cli_print(&text);
 }
 
 int cli_test(int count, char **arguments)
@@ -171,5 +173,5 @@ int cli_test(int count, char **arguments)
     if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) return print_tests();
     for (int i = 0; i < TESTS; i++)
         if (strcmp(tests[i].name, arguments[1]) == 0) return tests[i].run(count - 1, arguments + 1);
-    return no_such_test(arguments[1]);
+    return cli_no_such("test: ", "test", arguments[1], tests, TESTS, "`gram test --help` lists the tests.");
 }

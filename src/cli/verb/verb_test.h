@@ -32,15 +32,21 @@ typedef struct cli_test_outcome {
     const char *test;
     const char *method;
     const char *kernel;
+    const char *assumes; /* of the data; NULL: nothing is said */
     double statistic, p_value, level;
     int64_t draws; /* permutations or bootstrap draws; 0: the p-value is a formula's */
     int reject;
     int64_t n, m; /* m = 0: there is no second sample */
 } cli_test_outcome;
 
+#define CLI_TEST_EXACT "rows are independent of each other; the level holds for every sample size"
+
 /* A line that helps when sums overflow. */
 #define CLI_TEST_TOO_LARGE                                                                                             \
     "Numbers of very different size need another kernel, other units or, with --no-scale, standardising."
+
+/* What it assumes, its permutations, and mean and deviation of the statistic if the hypothesis holds: keys of an open object. */
+void cli_test_json(gram_json *json, const cli_test_outcome *outcome, double null_mean, double null_deviation);
 
 /* The rows that every test has; and one for rows that were dropped, if any were. */
 void cli_test_print(gram_string *text, const cli_test_outcome *outcome);
@@ -49,10 +55,9 @@ void cli_test_print_dropped(gram_string *text, int64_t dropped);
 /* A test from its arguments to its exit code. The functions that return an int return an exit code. */
 typedef struct cli_test_plan {
     const cli_usage *usage;
-    const cli_group *groups; /* the last is that of `common` */
+    const cli_group *groups; /* the last is that of cli_common */
     size_t group_count;
     const cli_test_options *options;
-    const cli_common *common;
     void *report;                                                     /* the test's own, given to the functions */
     int (*check)(void *report);                                       /* options that do not go together */
     int (*find)(cli_session *session, char **operands, void *report); /* all of the work */
@@ -63,6 +68,6 @@ typedef struct cli_test_plan {
 } cli_test_plan;
 
 /* Parses, checks, works, prints; the keys that every test has come by themselves. Exit code 10 when --gate was given and the test rejects. */
-int cli_test_run(const cli_test_plan *plan, int count, char **arguments);
+int cli_test_run(cli_test_plan *plan, int count, char **arguments);
 
 #endif

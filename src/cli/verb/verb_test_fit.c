@@ -111,15 +111,15 @@ static void write_table(cli_session *session, const void *report, gram_string *t
     gram_string_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
                     cli_plain(session->common));
     cli_add_label(text, "data");
-    gram_string_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, cli_count(r->scored.n, rows),
-                    cli_plural(r->scored.n), cli_count(r->scored.d, columns), cli_plural(r->scored.d));
+    gram_string_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, gram_count_format(r->scored.n, rows),
+                    cli_plural(r->scored.n), gram_count_format(r->scored.d, columns), cli_plural(r->scored.d));
     cli_add_row(text, "against", r->scored.source);
     cli_add_row(text, "base kernel", r->outcome.kernel);
     cli_add_label(text, "method");
     gram_string_add(text, "%s, %s draws\n",
                     strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs"
                                                             : "wild bootstrap",
-                    cli_count(r->test->permutations, rows));
+                    gram_count_format(r->test->permutations, rows));
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
 }
@@ -216,7 +216,6 @@ int cli_test_fit(int count, char **arguments)
         cli_test_group(&test),     cli_data_group(&data),
         cli_common_group(&common),
     };
-    const cli_test_plan plan = {&usage, groups, 5,          &test,       &common,    &report,
-                                check,  run,    write_json, write_table, outcome_of, release};
+    cli_test_plan plan = {&usage, groups, 5, &test, &report, check, run, write_json, write_table, outcome_of, release};
     return cli_test_run(&plan, count, arguments);
 }

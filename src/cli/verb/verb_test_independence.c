@@ -207,10 +207,8 @@ static int read_kernels(cli_session *session, report *r)
 static int write_kernels(report *r)
 {
     for (int g = 0; g < r->groups; g++) {
-        char *text = cli_kernel_text(r->result.kernels[g]);
-        if (!text) return cli_no_memory();
-        gram_string_add(&r->kernel_text, "%s%s", g ? ", " : "", text);
-        free(text);
+        if (g > 0) gram_string_add(&r->kernel_text, ", ");
+        gram_kernel_append(r->result.kernels[g], &r->kernel_text);
     }
     return r->kernel_text.failed ? cli_no_memory() : CLI_DONE;
 }
@@ -231,43 +229,27 @@ static int run_test(cli_session *session, report *r)
 
 /* ---- the picture: one column against another ---- */
 
-/* The pair of columns that depends most, each pair on its own. */
-static int strongest_pair(cli_session *session, const report *r, int64_t *x, int64_t *y)
-{
-    enum { MOST_PAIRS = 100 };
-    const group *a = &r->group[0], *b = &r->group[1];
-    double score[MOST_PAIRS];
-    int64_t best = 0;
-    *x = a->first;
-    *y = b->first;
-    if (a->d * b->d == 1 || a->d * b->d > MOST_PAIRS) return CLI_DONE;
-    const gram_status status = gram_hsic_columns(session->context, a->points, b->points, score);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    for (int64_t pair = 1; pair < a->d * b->d; pair++)
-        if (score[pair] > score[best]) best = pair;
-    *x = a->first + best / b->d;
-    *y = b->first + best % b->d;
-    return CLI_DONE;
-}
-
 static int draw(cli_session *session, const report *r)
 {
     int64_t x, y;
     char title[160], number[CLI_SHORT_SIZE], x_name[CLI_COLUMN_NAME_SIZE], y_name[CLI_COLUMN_NAME_SIZE];
-    int code = strongest_pair(session, r, &x, &y);
-    if (code != CLI_DONE) return code;
+    const group *a = &r->group[0], *b = &r->group[1];
+    const gram_status status = gram_hsic_strongest(session->context, a->points, b->points, &x, &y);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
+    x += a->first;
+    y += b->first;
     const cli_rows *rows = &r->rows;
     double *values = calloc((size_t)(2 * rows->n), sizeof *values);
     if (!values) return cli_no_memory();
     for (int64_t i = 0; i < rows->n; i++) {
-        values[i] = cli_rows_unit(rows, x, rows->x[i * rows->d + x]);
-        values[rows->n + i] = cli_rows_unit(rows, y, rows->x[i * rows->d + y]);
+        values[i] = gram_preparation_unit(rows->columns, x, rows->x[i * rows->d + x]);
+        values[rows->n + i] = gram_preparation_unit(rows->columns, y, rows->x[i * rows->d + y]);
     }
     (void)snprintf(title, sizeof title, "independence: p = %s, %.100s", cli_short_number(r->result.p_value, number),
                    r->kernel_text.data);
     const cli_test_scatter scatter = {
         cli_rows_name(rows, x, x_name), cli_rows_name(rows, y, y_name), values, values + rows->n, rows->n, title};
-    code = cli_test_draw_scatter(session, r->options->plot, &scatter);
+    const int code = cli_test_draw_scatter(session, r->options->plot, &scatter);
     free(values);
     return code;
 }
@@ -277,22 +259,19 @@ static int draw(cli_session *session, const report *r)
 static cli_test_outcome outcome_of(const void *report_)
 {
     const report *r = report_;
+    const int gamma = r->result.used == GRAM_HSIC_GAMMA;
     return (cli_test_outcome){.test = "independence",
-                              .method = r->result.used == GRAM_HSIC_GAMMA ? "gamma" : "permutation",
+                              .method = gamma ? "gamma" : "permutation",
                               .kernel = r->kernel_text.data,
+                              .assumes = gamma ? "rows are independent of each other, and the sample large: the level "
+                                                 "is approximate"
+                                               : CLI_TEST_EXACT,
                               .statistic = r->result.statistic,
                               .p_value = r->result.p_value,
                               .level = r->options->level,
-                              .draws = r->result.used == GRAM_HSIC_GAMMA ? 0 : r->options->permutations,
+                              .draws = gamma ? 0 : r->options->permutations,
                               .reject = r->result.reject,
                               .n = r->result.n};
-}
-
-static const char *assumes(const report *r)
-{
-    if (r->result.used == GRAM_HSIC_GAMMA)
-        return "rows are independent of each other, and the sample large: the level is approximate";
-    return "rows are independent of each other; the level holds for every sample size";
 }
 
 static const char *feature_name(const report *r, int64_t feature)
@@ -309,9 +288,10 @@ static void json_group(gram_json *json, const char *key, const report *r, int64_
 
 static void json_kernel(gram_json *json, const char *key, const gram_kernel *kernel)
 {
-    char *text = cli_kernel_text(kernel);
-    gram_json_string(json, key, text ? text : "");
-    free(text);
+    gram_string text = {0};
+    gram_kernel_append(kernel, &text);
+    gram_json_string(json, key, text.data);
+    gram_string_free(&text);
 }
 
 static void json_groups(gram_json *json, const report *r)
@@ -331,15 +311,10 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     const report *r = report_;
     (void)session;
     json_groups(json, r);
+    const cli_test_outcome outcome = outcome_of(r);
     gram_json_truth(json, "scaled", cli_rows_scaled(&r->rows));
     gram_json_integer(json, "dropped", cli_rows_dropped(&r->rows));
-    gram_json_string(json, "assumes", assumes(r));
-    if (r->result.used == GRAM_HSIC_PERMUTATION)
-        gram_json_integer(json, "permutations", r->options->permutations);
-    else
-        gram_json_null(json, "permutations");
-    gram_json_number(json, "null_mean", r->result.null_mean);
-    gram_json_number(json, "null_deviation", r->result.null_deviation);
+    cli_test_json(json, &outcome, r->result.null_mean, r->result.null_deviation);
 }
 
 static void add_group_row(gram_string *text, const char *label, const report *r, const group *own)
@@ -358,7 +333,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     const int64_t dropped = cli_rows_dropped(&r->rows);
     (void)session;
     cli_add_label(text, "data");
-    gram_string_add(text, "%s, %s rows%s\n", r->rows.file, cli_count(r->rows.n, count),
+    gram_string_add(text, "%s, %s rows%s\n", r->rows.file, gram_count_format(r->rows.n, count),
                     cli_rows_scaled(&r->rows) ? ", columns standardised" : "");
     cli_test_print_dropped(text, dropped);
     for (int g = 0; g < r->groups; g++)
@@ -366,9 +341,9 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_add_label(text, "method");
     gram_string_add(text, "%s", outcome.method);
     if (r->result.used == GRAM_HSIC_PERMUTATION)
-        gram_string_add(text, ", %s permutations", cli_count(r->options->permutations, count));
+        gram_string_add(text, ", %s permutations", gram_count_format(r->options->permutations, count));
     gram_string_add(text, "\n");
-    cli_add_row(text, "assumed", assumes(r));
+    cli_add_row(text, "assumed", outcome.assumes);
     cli_add_row(text, "kernel", r->kernel_text.data);
     cli_test_print(text, &outcome);
     cli_add_number(text, "if independent", r->result.null_mean);
@@ -411,8 +386,8 @@ int cli_test_independence(int count, char **arguments)
         cli_rows_group(&data),
         cli_common_group(&common),
     };
-    const cli_test_plan plan = {&usage, groups,   4,          &options,    &common,    &r,
-                                check,  find_all, write_json, write_table, outcome_of, release};
+    cli_test_plan plan = {&usage,   groups,     4,           &options,   &r,     check,
+                          find_all, write_json, write_table, outcome_of, release};
     cli_test_defaults(&options);
     gram_hsic_result_init(&r.result, sizeof r.result);
     return cli_test_run(&plan, count, arguments);

@@ -54,13 +54,12 @@ typedef struct method {
     const char *assumes;
 } method;
 
-static const char INDEPENDENT[] = "rows are independent of each other; the level holds for every sample size";
 static const char LARGE[] = "rows are independent of each other, and samples large: the level is approximate";
 
 static const method METHODS[] = {
-    {"aggregated", GRAM_MMD_TEST_AGGREGATED, INDEPENDENT},
-    {"permutation", GRAM_MMD_TEST_PERMUTATION, INDEPENDENT},
-    {"split", GRAM_MMD_TEST_SPLIT, INDEPENDENT},
+    {"aggregated", GRAM_MMD_TEST_AGGREGATED, CLI_TEST_EXACT},
+    {"permutation", GRAM_MMD_TEST_PERMUTATION, CLI_TEST_EXACT},
+    {"split", GRAM_MMD_TEST_SPLIT, CLI_TEST_EXACT},
     {"gamma", GRAM_MMD_TEST_GAMMA, LARGE},
     {"normal", GRAM_MMD_TEST_NORMAL, LARGE},
     {"linear", GRAM_MMD_TEST_LINEAR, LARGE},
@@ -179,14 +178,8 @@ static int score_columns(cli_session *session, report *r)
     r->score = calloc((size_t)d, sizeof *r->score);
     r->order = calloc((size_t)d, sizeof *r->order);
     if (!r->score || !r->order) return cli_no_memory();
-    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score);
-    if (status < 0) return fail(session, r, status);
-    for (int64_t l = 0; l < d; l++) {
-        int64_t at = l;
-        for (; at > 0 && r->score[r->order[at - 1]] < r->score[l]; at--) r->order[at] = r->order[at - 1];
-        r->order[at] = l;
-    }
-    return CLI_DONE;
+    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score, r->order);
+    return status < 0 ? fail(session, r, status) : CLI_DONE;
 }
 
 static int draw(cli_session *session, const report *r)
@@ -216,6 +209,7 @@ static cli_test_outcome outcome_of(const void *report_)
     const gram_mmd_result *result = &r->result;
     return (cli_test_outcome){.test = "two-sample",
                               .method = r->used->name,
+                              .assumes = r->used->assumes,
                               .kernel = r->kernel_text,
                               .statistic = result->statistic,
                               .p_value = result->p_value,
@@ -254,17 +248,12 @@ static void json_columns(gram_json *json, const report *r)
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const report *r = report_;
+    const cli_test_outcome outcome = outcome_of(r);
     (void)session;
     gram_json_integer(json, "d", r->a.d);
     gram_json_truth(json, "scaled", cli_rows_scaled(&r->a));
     gram_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
-    gram_json_string(json, "assumes", r->used->assumes);
-    if (with_permutations(r))
-        gram_json_integer(json, "permutations", r->options->permutations);
-    else
-        gram_json_null(json, "permutations");
-    gram_json_number(json, "null_mean", r->result.null_mean);
-    gram_json_number(json, "null_deviation", r->result.null_deviation);
+    cli_test_json(json, &outcome, r->result.null_mean, r->result.null_deviation);
     if (r->result.width_count > 0) json_widths(json, r);
     json_columns(json, r);
 }
@@ -274,14 +263,14 @@ static void add_data(gram_string *text, const report *r)
     char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
     const int64_t features = gram_preparation_describe(r->a.columns)->feature_count;
     cli_add_label(text, "samples");
-    gram_string_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, cli_count(r->a.n, n), r->b.file,
-                    cli_count(r->b.n, m), cli_count(features, d), cli_plural(features));
-    if (r->a.d != features) gram_string_add(text, " (%s with categories)", cli_count(r->a.d, d));
+    gram_string_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, gram_count_format(r->a.n, n), r->b.file,
+                    gram_count_format(r->b.n, m), gram_count_format(features, d), cli_plural(features));
+    if (r->a.d != features) gram_string_add(text, " (%s with categories)", gram_count_format(r->a.d, d));
     gram_string_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
     cli_test_print_dropped(text, cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
     if (r->result.n == r->a.n && r->result.m == r->b.n) return;
     cli_add_label(text, "rows tested");
-    gram_string_add(text, "%s and %s\n", cli_count(r->result.n, n), cli_count(r->result.m, m));
+    gram_string_add(text, "%s and %s\n", gram_count_format(r->result.n, n), gram_count_format(r->result.m, m));
 }
 
 static void add_method(gram_string *text, const report *r)
@@ -292,7 +281,7 @@ static void add_method(gram_string *text, const report *r)
     if (r->result.used == GRAM_MMD_TEST_AGGREGATED)
         gram_string_add(text, ", %" PRId64 " widths", r->result.width_count);
     if (with_permutations(r))
-        gram_string_add(text, ", %s %s", cli_count(r->options->permutations, count),
+        gram_string_add(text, ", %s %s", gram_count_format(r->options->permutations, count),
                         r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
     gram_string_add(text, "\n");
     cli_add_row(text, "assumed", r->used->assumes);
@@ -376,8 +365,8 @@ int cli_test_two_sample(int count, char **arguments)
         cli_rows_group(&data),
         cli_common_group(&common),
     };
-    const cli_test_plan plan = {&usage, groups,   4,          &options,    &common,    &r,
-                                check,  find_all, write_json, write_table, outcome_of, release};
+    cli_test_plan plan = {&usage,   groups,     4,           &options,   &r,     check,
+                          find_all, write_json, write_table, outcome_of, release};
     cli_test_defaults(&options);
     gram_mmd_result_init(&r.result, sizeof r.result);
     return cli_test_run(&plan, count, arguments);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/plot/picture_parts.h"
 #include "cli/report/report_rows.h"
 #include "cli/verb/scored_points.h"
 
@@ -57,7 +58,9 @@ static const cli_usage usage = {
     NULL};
 
 typedef struct thin_report {
-    const thin_options *own;
+    thin_options own;
+    cli_scored_options choice;
+    cli_data data;
     cli_scored scored;
     int64_t *index;
     double *weights; /* or NULL */
@@ -67,56 +70,35 @@ typedef struct thin_report {
 
 /* ---- the work ---- */
 
-/* The discrepancy of all rows costs n^2: it is left out where it would take longer than the thinning itself. */
-enum { ROWS_FOR_ALL = 20000 };
-
-static gram_status measure_all(cli_session *session, thin_report *r)
-{
-    gram_discrepancy out;
-    const cli_scored *s = &r->scored;
-    r->all = NAN;
-    if (!s->scores) {
-        r->all = 0;
-        return GRAM_OK;
-    }
-    if (s->n > ROWS_FOR_ALL) return GRAM_OK;
-    const gram_status status =
-        gram_stein_discrepancy(session->context, s->kernel, s->points, s->scores, s->d, NULL, &out);
-    if (status >= 0) r->all = out.discrepancy;
-    return status;
-}
-
 static gram_status choose(cli_session *session, thin_report *r, double *path)
 {
     const cli_scored *s = &r->scored;
-    const int64_t m = r->own->m;
+    const int64_t m = r->own.m;
     gram_thin_options options;
     gram_thin_options_init(&options, sizeof options);
-    options.method = GRAM_THIN_PLAIN;
+    options.method = (gram_thin_method)r->own.method.value;
+    options.distinct = r->own.distinct;
     gram_status status =
-        gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
-    if (status < 0) return status;
-    r->plain = path[m - 1];
-    options.method = (gram_thin_method)r->own->method.value;
-    options.distinct = r->own->distinct;
-    status = gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
+        gram_thin_reference(session->context, s->kernel, s->points, s->scores, s->d, m, &r->plain, &r->all);
+    if (status >= 0)
+        status = gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
     r->discrepancy = r->equal = path[m - 1];
     if (status >= 0 && r->weights)
         status = gram_thin_weights(session->context, s->kernel, s->points, s->scores, s->d, m, r->index, r->weights,
                                    &r->discrepancy);
-    return status < 0 ? status : measure_all(session, r);
+    return status;
 }
 
-static int work(cli_session *session, thin_report *r)
+static int choose_rows(cli_session *session, thin_report *r)
 {
-    const int64_t m = r->own->m;
+    const int64_t m = r->own.m;
     if (m > r->scored.n)
         return cli_fail(CLI_WRONG_USE, "Choose fewer rows.",
                         "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s", m, r->scored.n, r->scored.file);
     double *path = calloc((size_t)m, sizeof *path);
     r->index = calloc((size_t)m, sizeof *r->index);
-    r->weights = r->own->optimal_weights ? calloc((size_t)m, sizeof *r->weights) : NULL;
-    if (!path || !r->index || (r->own->optimal_weights && !r->weights)) {
+    r->weights = r->own.optimal_weights ? calloc((size_t)m, sizeof *r->weights) : NULL;
+    if (!path || !r->index || (r->own.optimal_weights && !r->weights)) {
         free(path);
         return cli_no_memory();
     }
@@ -133,9 +115,8 @@ enum { MOST_POINTS = 5000 };
 
 static void add_point(gram_string *script, const cli_scored *s, int64_t i)
 {
-    char x[GRAM_NUMBER_SIZE], y[GRAM_NUMBER_SIZE];
-    gram_string_add(script, "%s %s\n", gram_number_format(s->numbers[i * s->d], x),
-                    gram_number_format(s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), y));
+    cli_picture_number(script, s->numbers[i * s->d], " ");
+    cli_picture_number(script, s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), "\n");
 }
 
 static int draw(cli_session *session, const thin_report *r)
@@ -146,17 +127,15 @@ static int draw(cli_session *session, const thin_report *r)
     gram_string_add(&script, "$all << END_OF_POINTS\n");
     for (int64_t i = 0; i < s->n; i += step) add_point(&script, s, i);
     gram_string_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
-    for (int64_t a = 0; a < r->own->m; a++) add_point(&script, s, r->index[a]);
+    for (int64_t a = 0; a < r->own.m; a++) add_point(&script, s, r->index[a]);
     gram_string_add(&script, "END_OF_POINTS\n");
     cli_plot_title(&script, s->kernel_text, s->file);
-    gram_string_add(&script, "set xlabel ");
-    cli_plot_quote(&script, gram_table_column_name(s->table, s->columns[0]));
-    gram_string_add(&script, "\nset ylabel ");
-    cli_plot_quote(&script, s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
-    gram_string_add(&script, "\nset key outside bottom center horizontal\n"
+    cli_picture_label(&script, "x", "", gram_table_column_name(s->table, s->columns[0]));
+    cli_picture_label(&script, "y", "", s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
+    gram_string_add(&script, "set key outside bottom center horizontal\n"
                              "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
                              "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
-    const int code = cli_plot(session, r->own->plot, 560, 520, &script);
+    const int code = cli_plot(session, r->own.plot, 560, 520, &script);
     gram_string_free(&script);
     return code;
 }
@@ -166,25 +145,21 @@ static int draw(cli_session *session, const thin_report *r)
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const thin_report *r = report_;
-    gram_json_string(json, "method", methods[r->own->method.value].name);
+    gram_json_string(json, "method", methods[r->own.method.value].name);
     gram_json_string(json, "kernel", r->scored.kernel_text);
     gram_json_string(json, "target", r->scored.source);
     gram_json_integer(json, "n", r->scored.n);
     gram_json_integer(json, "d", r->scored.d);
-    gram_json_integer(json, "m", r->own->m);
+    gram_json_integer(json, "m", r->own.m);
     gram_json_open(json, "indices", '[');
-    for (int64_t a = 0; a < r->own->m; a++) gram_json_integer(json, NULL, r->index[a] + 1);
+    for (int64_t a = 0; a < r->own.m; a++) gram_json_integer(json, NULL, r->index[a] + 1);
     gram_json_close(json, '[');
-    if (r->weights) {
-        gram_json_open(json, "weights", '[');
-        for (int64_t a = 0; a < r->own->m; a++) gram_json_number(json, NULL, r->weights[a]);
-        gram_json_close(json, '[');
-    }
+    if (r->weights) gram_json_numbers(json, "weights", r->own.m, r->weights, 1);
     gram_json_number(json, "discrepancy", r->discrepancy);
     gram_json_number(json, "discrepancy_equal_weights", r->equal);
     gram_json_number(json, "discrepancy_plain", r->plain);
     gram_json_number(json, "discrepancy_all", r->all);
-    cli_json_end(session, json, r->own->plot);
+    cli_json_end(session, json, r->own.plot);
 }
 
 /* The rows as they were read, score columns too. */
@@ -194,18 +169,14 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
     (void)session;
     const gram_table *table = r->scored.table;
     const int64_t columns = gram_table_columns(table), ld = gram_table_ld(table);
-    char number[GRAM_NUMBER_SIZE];
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) gram_string_add(text, ",");
         gram_string_add_field(text, gram_table_column_name(table, c));
     }
     gram_string_add(text, r->weights ? ",weight\n" : "\n");
-    for (int64_t a = 0; a < r->own->m; a++) {
-        const double *row = gram_table_numbers(table) + r->index[a] * ld;
-        for (int64_t c = 0; c < columns; c++)
-            gram_string_add(text, "%s%s", c > 0 ? "," : "", gram_number_format(row[c], number));
-        if (r->weights) gram_string_add(text, ",%s", gram_number_format(r->weights[a], number));
-        gram_string_add(text, "\n");
+    for (int64_t a = 0; a < r->own.m; a++) {
+        cli_add_values(text, columns, gram_table_numbers(table) + r->index[a] * ld, r->weights ? "," : "\n");
+        if (r->weights) cli_add_values(text, 1, &r->weights[a], "\n");
     }
 }
 
@@ -214,7 +185,7 @@ static void tell(const thin_report *r)
 {
     char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE];
     (void)fprintf(stderr, "%" PRId64 " of %" PRId64 " rows for %s by %s: discrepancy %s (evenly spaced rows: %s)\n",
-                  r->own->m, r->scored.n, r->scored.source, r->scored.kernel_text,
+                  r->own.m, r->scored.n, r->scored.source, r->scored.kernel_text,
                   cli_short_number(r->discrepancy, found), cli_short_number(r->plain, plain));
 }
 
@@ -225,7 +196,7 @@ static int finish(cli_session *session, const thin_report *r)
     return code;
 }
 
-static int check_use(const thin_options *own, const cli_scored_options *scored)
+static int check_use(cli_session *session, const thin_options *own, const cli_scored_options *scored)
 {
     if (own->m == 0)
         return cli_fail(CLI_WRONG_USE, "Usage: gram thin DATA -m M [OPTIONS]", "thin: how many rows? -m M is missing");
@@ -235,37 +206,39 @@ static int check_use(const thin_options *own, const cli_scored_options *scored)
     if (!scored->scores && !scored->density && scored->precondition.value >= 0)
         return cli_fail(CLI_WRONG_USE, "Without scores, give the kernel with --kernel.",
                         "thin: --precondition is for Stein thinning");
-    if (own->plot) return cli_plot_check(own->plot);
-    return cli_scored_check("thin", scored, 0);
+    const int code = cli_scored_check("thin", scored, 0);
+    return code == CLI_DONE && own->plot ? cli_plot_check(session, own->plot) : code;
+}
+
+static int work(cli_session *session, char **operands, void *report)
+{
+    thin_report *r = report;
+    int code = check_use(session, &r->own, &r->choice);
+    if (code == CLI_DONE)
+        code = cli_scored_read(session, "thin", operands[0], &r->data, &r->choice, r->own.m, &r->scored);
+    if (code == CLI_DONE) code = choose_rows(session, r);
+    if (code == CLI_DONE && r->own.plot) code = draw(session, r);
+    return code == CLI_DONE ? finish(session, r) : code;
+}
+
+static void release(void *report)
+{
+    thin_report *r = report;
+    free(r->index);
+    free(r->weights);
+    cli_scored_free(&r->scored);
 }
 
 int cli_thin(int count, char **arguments)
 {
-    thin_options own = {0};
-    cli_scored_options scored = {0};
-    cli_data data = {0};
     cli_common common = {0};
-    cli_session session = {0};
-    thin_report report = {.own = &own};
-    char **operands;
-    int operand_count;
+    thin_report report = {0};
     const cli_group groups[] = {
-        {"Options", own_options, sizeof own_options / sizeof *own_options, &own},
-        cli_scored_group(&scored),
-        cli_data_group(&data),
+        {"Options", own_options, sizeof own_options / sizeof *own_options, &report.own},
+        cli_scored_group(&report.choice),
+        cli_data_group(&report.data),
         cli_common_group(&common),
     };
-    int code = cli_parse(&usage, groups, 4, count, arguments, &operands, &operand_count);
-    if (code != CLI_CONTINUE) return code;
-    code = check_use(&own, &scored);
-    if (code == CLI_DONE) code = cli_session_begin(&session, &common);
-    if (code == CLI_DONE) code = cli_scored_read(&session, "thin", operands[0], &data, &scored, own.m, &report.scored);
-    if (code == CLI_DONE) code = work(&session, &report);
-    if (code == CLI_DONE && own.plot) code = draw(&session, &report);
-    if (code == CLI_DONE) code = finish(&session, &report);
-    free(report.index);
-    free(report.weights);
-    cli_scored_free(&report.scored);
-    cli_session_end(&session);
-    return code;
+    const cli_job job = {&usage, groups, 4, work, release, &report};
+    return cli_run(&job, count, arguments);
 }

@@ -229,6 +229,8 @@ static gram_status add_columns(gram_context *context, gram_predictor *predictor,
         TRY(gram_predictor_column(context, predictor, "lower", ""));
         TRY(gram_predictor_column(context, predictor, "upper", ""));
     }
+    columns->spread = columns->count; /* not shown; it costs little */
+    columns->ld = columns->count + 1;
 done:
     return status;
 }
@@ -261,11 +263,12 @@ static void put(int64_t column, double value, double *row)
     if (column >= 0) row[column] = value;
 }
 
-/* `square`: the squared scale. */
-static void put_row(const gram_columns *columns, double mean, double square, double *row)
+/* Squared scales: of what is shown, and of a new observation. */
+static void put_row(const gram_columns *columns, double mean, double square, double observed, double *row)
 {
     const double scale = sqrt(square), freedom = columns->freedom;
     put(0, mean, row);
+    put(columns->spread, sqrt(observed), row);
     put(columns->std, scale * sqrt(freedom / (freedom - 2)), row);
     put(columns->lower, mean - columns->half_width * scale, row);
     put(columns->upper, mean + columns->half_width * scale, row);
@@ -277,14 +280,15 @@ static gram_status evaluate(gram_context *context, const gram_predictor *predict
     gram_status status = GRAM_OK;
     const gram_bayes_posterior *p = predictor->own;
     const gram_columns *columns = &predictor->columns;
-    const int plain = columns->std < 0 && columns->lower < 0;
+    const int plain = columns->std < 0 && columns->lower < 0 && !(predictor->wish.scores && places->scored);
     double *work = NULL, mean, leverage = 0;
     TRY(gram_take(context, "predict", p->d, sizeof *work, (void **)&work));
     for (int64_t i = 0; i < places->n; i++) {
         const double v = places->weights ? places->weights[i] : 1;
         gram_bayes_at(p, places->x + i * places->d, &mean, plain ? NULL : &leverage, work);
-        const double noise = predictor->wish.latent ? 0 : v > 0 ? 1 / v : 1;
-        put_row(columns, mean, p->spread * (leverage + noise), values + i * ldv);
+        const double noise = v > 0 ? 1 / v : 1, shown = predictor->wish.latent ? 0 : noise;
+        put_row(columns, mean, p->spread * (leverage + shown), plain ? NAN : p->spread * (leverage + noise),
+                values + i * ldv);
     }
 done:
     gram_give(context, work);

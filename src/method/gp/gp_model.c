@@ -302,12 +302,22 @@ static gram_status solve(gram_learning *learning)
                                                   : status; /* a search that was cut short has its best result */
 }
 
+/* The exact solver's answer is none: K of these rows has too few digits for these targets. */
+static gram_status fail_rounding(gram_learning *learning, const gram_gp_report *report)
+{
+    return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
+                              "Raise --noise, or use a kernel that is less smooth or has shorter length-scales.",
+                              "with so little noise these targets are lost to rounding: the relative residual is %.2g",
+                              report->residual);
+}
+
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = choose(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_gp_report *report = gram_gp_get_report(((gp_state *)learning->own)->gp);
+    if (gram_gp_has_factor(report->solver, report->precision)) return fail_rounding(learning, report);
     return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
                               "Raise --noise, ask for less with --tolerance T, or use --solver inducing:M.",
                               "no convergence: after %" PRId64 " iterations the relative residual is %.6g",
@@ -356,6 +366,17 @@ static void report_noise(gram_report *report)
     gram_report_part(report, "deviation", "constant_std", GRAM_FINE);
 }
 
+static void report_likelihood(gram_report *report)
+{
+    gram_report_row(report, "log likelihood");
+    if (isnan(gram_report_number(report, "log_marginal_likelihood")) && isnan(gram_report_number(report, "bound")))
+        gram_report_add(report, "none: with so little noise, rows that others determine have no density");
+    gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);
+    gram_report_part(report, "standard error", "likelihood_error", GRAM_ROUGH);
+    gram_report_part(report, "at least", "bound", GRAM_FINE + 3);
+    if (gram_report_number(report, "noise_prior") > 0) gram_report_add(report, ", the prior of the noise not in it");
+}
+
 static void report_gp(gram_report *report)
 {
     const char *diagnosis = gram_report_text(report, "diagnosis");
@@ -364,11 +385,7 @@ static void report_gp(gram_report *report)
     gram_report_solver(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
-    gram_report_row(report, "log likelihood");
-    gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);
-    gram_report_part(report, "standard error", "likelihood_error", GRAM_ROUGH);
-    gram_report_part(report, "at least", "bound", GRAM_FINE + 3);
-    if (gram_report_number(report, "noise_prior") > 0) gram_report_add(report, ", the prior of the noise not in it");
+    report_likelihood(report);
     if (!isnan(gram_report_number(report, "loo_log_density"))) {
         gram_report_row(report, "  left out");
         gram_report_part(report, "mean log density", "loo_log_density", GRAM_FINE);
@@ -386,10 +403,16 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_number_format(noise, number));
 }
 
+static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
+                                        {"precision", "f64 mixed"},
+                                        {"mean", "zero constant linear flat"},
+                                        {NULL, NULL}};
+
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
     .variant = "the likelihood gaussian",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .process = 1,

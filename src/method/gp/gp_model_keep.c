@@ -159,6 +159,7 @@ static void set_report(gram_keeper *keeper, const gram_gp_report *report)
         gram_keep_integer(keeper, "rank", report->rank);
     } else {
         gram_keep_numbers(keeper, report, EXACT, sizeof EXACT / sizeof *EXACT);
+        if (report->rank < report->n) gram_keep_integer(keeper, "rank", report->rank);
     }
 }
 

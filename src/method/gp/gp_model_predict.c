@@ -12,7 +12,11 @@ typedef struct gp_posterior {
     double offset;        /* what was subtracted from the target before the fit */
     const double *slopes; /* of a linear mean, or NULL */
     gram_gp *gp;          /* NULL if only means are asked for */
+    int by_function;      /* means are the model's function: variances, if any, are for scores */
 } gp_posterior;
+
+/* Variances for scores alone: at most this many centres, each variance costing their square. */
+enum { MOST_FOR_SCORES = 2000 };
 
 /* ---- restoring ---- */
 
@@ -100,17 +104,35 @@ static gram_status open_posterior(gram_context *context, gram_predictor *predict
 {
     const gram_model *model = predictor->model;
     const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(model)));
-    const char *solver = gram_kept_text(model, "solver");
+    const gram_solver solver = solver_of(model);
     gp_posterior *posterior = predictor->own;
     posterior->noise = gram_kept_number(model, "noise", NAN);
     posterior->offset = gram_kept_number(model, "offset", 0);
     posterior->slopes = gram_kept_array(model, "slopes", 1, d);
     if (!posterior->slopes && gram_model_array(model, "slopes", NULL, NULL))
         return damaged(context, predictor, "as many slopes as columns");
-    if (!solver) return damaged(context, predictor, "a solver");
+    if (solver == GRAM_SOLVER_AUTO) return damaged(context, predictor, "a solver");
     /* sums over a million centres would take long, and the filter gives the mean as well */
-    if (!whole && strcmp(solver, "markov") != 0) return GRAM_OK;
-    return open_gp(context, predictor);
+    posterior->by_function = !whole && solver != GRAM_SOLVER_MARKOV;
+    if (posterior->by_function && predictor->columns.spread < 0) return GRAM_OK;
+    const gram_status status = open_gp(context, predictor);
+    if (status >= 0 || status == GRAM_ERROR_CANCELLED || !posterior->by_function) return status;
+    predictor->columns.spread = -1; /* means do without */
+    predictor->columns.ld = predictor->columns.count;
+    return GRAM_OK;
+}
+
+/* Are variances cheap enough for scores that nobody asked for, in time and in memory? */
+static int is_cheap(const gram_context *context, const gram_model *model)
+{
+    const gram_solver solver = solver_of(model);
+    const char *precision = gram_kept_text(model, "precision");
+    const int64_t n = gram_points_count(gram_function_centres(gram_model_function(model)));
+    const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
+    if (solver == GRAM_SOLVER_MARKOV) return 1;
+    if (n > MOST_FOR_SCORES || (budget > 0 && 64 * (size_t)(n * (n + 1024)) > budget - used)) return 0;
+    return solver == GRAM_SOLVER_INDUCING ||
+           (solver == GRAM_SOLVER_EXACT && precision && strcmp(precision, "f64") == 0);
 }
 
 void gram_gp_row_close(gram_predictor *predictor)
@@ -125,6 +147,11 @@ static int64_t term_count(const gram_predictor *predictor)
 {
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(predictor->model));
     return predictor->wish.terms ? gram_kernel_term_count(kernel) : 0;
+}
+
+static int asks_for_variance(const gram_predictor *predictor)
+{
+    return predictor->wish.std || predictor->wish.interval > 0;
 }
 
 static gram_status add_columns(gram_context *context, gram_predictor *predictor)
@@ -149,6 +176,8 @@ static gram_status add_columns(gram_context *context, gram_predictor *predictor)
         TRY(gram_predictor_column(context, predictor, name, ""));
         TRY(gram_predictor_column(context, predictor, name, "_std"));
     }
+    if (asks_for_variance(predictor) || (predictor->wish.scores && is_cheap(context, predictor->model)))
+        gram_predictor_spread(predictor);
 done:
     return status;
 }
@@ -193,10 +222,13 @@ static gram_status predict_mean(gram_context *context, const gram_predictor *pre
 static gram_status predict(gram_context *context, const gram_predictor *predictor, const gram_places *places,
                            double *mean, double *variance)
 {
+    gram_status status = GRAM_OK;
     const gp_posterior *posterior = predictor->own;
-    if (!posterior->gp) return predict_mean(context, predictor, places, mean);
-    const gram_status status = gram_gp_predict(context, posterior->gp, places->points, NULL, 0, mean, variance);
-    for (int64_t i = 0; i < places->n && status >= 0; i++) mean[i] += posterior->offset;
+    if (!posterior->by_function || variance)
+        TRY(gram_gp_predict(context, posterior->gp, places->points, NULL, 0, mean, variance));
+    for (int64_t i = 0; i < places->n; i++) mean[i] += posterior->offset;
+    if (posterior->by_function) TRY(predict_mean(context, predictor, places, mean));
+done:
     return status;
 }
 
@@ -219,9 +251,10 @@ static void put_row(const gram_predictor *predictor, const gram_places *places, 
                     double *row)
 {
     const gram_columns *columns = &predictor->columns;
-    if (!predictor->wish.latent) variance += noise_of(predictor, places, i);
-    const double std = sqrt(variance);
+    const double spread = sqrt(variance + noise_of(predictor, places, i));
+    const double std = predictor->wish.latent ? sqrt(variance) : spread;
     put(0, mean, row);
+    put(columns->spread, spread, row);
     put(columns->std, std, row);
     put(columns->lower, mean - columns->half_width * std, row);
     put(columns->upper, mean + columns->half_width * std, row);
@@ -250,10 +283,10 @@ gram_status gram_gp_row_evaluate(gram_context *context, const gram_predictor *pr
                                  double *values, int64_t ldv)
 {
     gram_status status = GRAM_OK;
-    const int with_variance = predictor->wish.std || predictor->wish.interval > 0;
+    const int with_variance = asks_for_variance(predictor) || (predictor->columns.spread >= 0 && places->scored);
     double *work = NULL;
     TRY(gram_take(context, "predict", 2 * places->n, sizeof *work, (void **)&work));
-    memset(work, 0, (size_t)(2 * places->n) * sizeof *work);
+    for (int64_t i = 0; i < places->n; i++) work[i] = 0, work[places->n + i] = NAN; /* no variance, no spread */
     TRY(predict(context, predictor, places, work, with_variance ? work + places->n : NULL));
     for (int64_t i = 0; i < places->n; i++)
         put_row(predictor, places, i, work[i], work[places->n + i], values + i * ldv);

@@ -13,6 +13,7 @@
 
 #include "base/sized_struct.h"
 #include "points/points.h"
+#include "solve/cholesky/cholesky.h"
 
 static const double DEPENDENT = 1e-12; /* of a pivot, relative to the column's own size */
 
@@ -215,8 +216,19 @@ done:
     return status;
 }
 
+static gram_status factor(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
+                          int lenient, gram_gp_system *s)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_cholesky_create(context, kernel, x, s->shift, GRAM_STORAGE_F64, lenient ? &s->jitter : NULL, &s->factor));
+    if (!lenient) TRY(gram_cholesky_check_pivots(context, name, s->factor));
+    s->log_determinant = gram_cholesky_log_determinant(s->factor);
+done:
+    return status;
+}
+
 gram_status gram_gp_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                const double *y, const gram_gp_options *options, gram_gp_system *system)
+                                const double *y, const gram_gp_options *options, int lenient, gram_gp_system *system)
 {
     gram_status status = GRAM_OK;
     gram_gp_system *s = system;
@@ -231,8 +243,7 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
     TRY(take(context, s));
     for (int64_t i = 0; i < s->n; i++) s->shift[i] = gram_gp_row_noise(o, i);
     TRY(fill_columns(context, x, s));
-    TRY(gram_cholesky_create(context, kernel, x, s->shift, GRAM_STORAGE_F64, &s->jitter, &s->factor));
-    s->log_determinant = gram_cholesky_log_determinant(s->factor);
+    TRY(factor(context, name, kernel, x, lenient, s));
     TRY(solve(context, s));
 done:
     return status;

@@ -46,9 +46,11 @@ static inline double gram_gp_row_noise(const gram_gp_options *options, int64_t i
     return options->noise * gram_gp_noise_share(options, i) + (options->row_noise ? options->row_noise[i] : 0);
 }
 
-/* Checks the arguments (`name` for messages), factors and solves. gram_gp_system_free is due after a failure, too. */
+/* Checks the arguments (`name` for messages), factors and solves. gram_gp_system_free is due after a failure, too. `lenient`: A that
+ * is not positive definite to working precision gets the least jitter that makes it so; without, and where a pivot is not larger
+ * than its rounding errors, that is GRAM_ERROR_NUMERICAL, since determinant and derivatives would be made of those. */
 gram_status gram_gp_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
-                                const double *y, const gram_gp_options *options, gram_gp_system *system);
+                                const double *y, const gram_gp_options *options, int lenient, gram_gp_system *system);
 void gram_gp_system_free(gram_context *context, gram_gp_system *system);
 
 /* The columns of the mean at one point: coordinates x (of stride 1) and the caller's columns. */

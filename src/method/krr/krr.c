@@ -57,6 +57,8 @@ void gram_solution_free(gram_context *context, gram_solution *s)
     gram_give(context, s->a);
     gram_give(context, s->b);
     gram_give(context, s->projected);
+    gram_give(context, s->noise);
+    gram_give(context, s->full);
     if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_release(s->centres);
     gram_give(context, s->landmarks);
 }
@@ -120,36 +122,40 @@ static double root_sum(double sum)
 }
 
 /* |A|_2 from below: |A 1|/sqrt(n), and its largest diagonal entry. */
-static double norm_from_below(const gram_problem *p, const gram_solution *s, const double *products,
-                              const double *diagonal)
+static double norm_from_below(const gram_problem *p, const double *products, const double *diagonal)
 {
     double sum = 0, most = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const double shift = p->ridge[i] + s->jitter, row = products[i * (p->m + 1) + p->m] + shift;
+        const double shift = p->ridge[i], row = products[i * (p->m + 1) + p->m] + shift;
         sum += row * row;
         if (diagonal[i] + shift > most) most = diagonal[i] + shift;
     }
     return fmax(most, sqrt(sum / (double)p->n));
 }
 
-/* |y - b - A a| against |y - b| and |A| |a|, the worst output. */
-static void report_residual(const gram_problem *p, const gram_solution *s, const double *products,
-                            const double *diagonal, gram_krr_report *r)
+/* |y - b - A a| against |y - b| (or y, where b is much larger) and |A| |a|, the worst output; A as it was asked for, without a
+ * jitter. */
+static void report_residual(const gram_problem *p, gram_solution *s, const double *products, const double *diagonal,
+                            gram_krr_report *r)
 {
-    const double norm = norm_from_below(p, s, products, diagonal);
+    const double norm = norm_from_below(p, products, diagonal);
     r->residual = r->backward_error = 0;
     for (int64_t o = 0; o < p->m; o++) {
         double residual = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const double coefficient = s->a[i * p->m + o], target = p->y[i * p->m + o] - s->b[o];
-            const double left = products[i * (p->m + 1) + o] + (p->ridge[i] + s->jitter) * coefficient;
+            const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
+            const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
             right += target * target;
             a += coefficient * coefficient;
             applied += left * left;
         }
         const double size = fmax(norm * sqrt(a), sqrt(applied)) + sqrt(right);
-        if (right > 0) r->residual = fmax(r->residual, sqrt(residual / right));
+        const double targets = gram_target_size(p->n, p->y + o, p->m, s->intercept);
+        const double error = targets > 0 ? sqrt(residual) / targets : 0, own = right > 0 ? sqrt(residual / right) : 0;
+        if (right > 0) r->residual = fmax(r->residual, error > 2 * own ? error : own);
+        s->error = fmax(s->error, error);
         if (size > 0) r->backward_error = fmax(r->backward_error, sqrt(residual) / size);
     }
 }
@@ -200,7 +206,8 @@ static void report_leave_one_out(const gram_problem *p, const gram_solution *s, 
         const double w = gram_problem_weight(p, i);
         trace += s->projected[i] / w;
         for (int64_t o = 0; o < p->m; o++) {
-            const double a = s->a[i * p->m + o], miss = s->projected[i] > 0 ? a / s->projected[i] : NAN;
+            const double a = (s->full ? s->full : s->a)[i * p->m + o],
+                         miss = s->projected[i] > 0 ? a / s->projected[i] : NAN;
             loo[(p->rows ? p->rows[i] : i) * p->m + o] = miss;
             sum += w * miss * miss;
             whitened += a * a / w;
@@ -218,10 +225,11 @@ static void report_likelihood(const gram_problem *p, const gram_solution *s, gra
     const double n = (double)p->n, pi = 3.14159265358979323846;
     double sum = 0;
     r->log_marginal_likelihood = NAN;
-    if (isnan(s->log_determinant)) return;
+    if (isnan(s->log_determinant) || (s->noise && !s->full)) return;
     for (int64_t o = 0; o < p->m; o++) {
         double quadratic = 0;
-        for (int64_t i = 0; i < p->n; i++) quadratic += (p->y[i * p->m + o] - s->b[o]) * s->a[i * p->m + o];
+        for (int64_t i = 0; i < p->n; i++)
+            quadratic += (p->y[i * p->m + o] - s->b[o]) * (s->full ? s->full : s->a)[i * p->m + o];
         sum -= n / 2 * (log(2 * pi * quadratic / n) + 1) + s->log_determinant / 2;
     }
     r->log_marginal_likelihood = isfinite(sum) ? sum : NAN;
@@ -257,7 +265,7 @@ done:
     return status;
 }
 
-static gram_status report(gram_context *context, const gram_problem *p, const gram_solution *s, gram_krr *krr)
+static gram_status report(gram_context *context, const gram_problem *p, gram_solution *s, gram_krr *krr)
 {
     gram_status status = GRAM_OK;
     gram_krr_report *r = &krr->report;
@@ -280,6 +288,32 @@ static gram_status report(gram_context *context, const gram_problem *p, const gr
 done:
     gram_give(context, products);
     gram_give(context, diagonal);
+    return status;
+}
+
+/* The root of the mean square of y about its means. */
+static double spread_of(const gram_problem *p)
+{
+    return sqrt(gram_problem_variation(p) / (p->total * (double)p->m));
+}
+
+/* Is the solution what was asked for? Without a ridge, rows of a strictly positive definite kernel are interpolated, but
+ * for what those with the same coordinates differ by. */
+static gram_status judge(gram_context *context, const gram_problem *p, gram_solution *s, const gram_krr *krr)
+{
+    gram_status status = GRAM_OK;
+    gram_properties facts;
+    double least = 0;
+    if (s->plan.solver == GRAM_SOLVER_NYSTROM || s->plan.precision == GRAM_PRECISION_F32) goto done;
+    if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
+    if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
+    s->not_converged = 1;
+    if (p->ridge[0] > 0) goto done;
+    TRY(gram_kernel_properties(context, p->kernel, p->d, &facts));
+    if (facts.strictly == GRAM_YES) TRY(gram_solution_least_error(context, p, &least));
+    s->not_converged =
+        facts.strictly == GRAM_YES && krr->report.train_rmse > least + GRAM_SOLUTION_PROMISED * spread_of(p);
+done:
     return status;
 }
 
@@ -321,6 +355,7 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
                              solution.intercept ? solution.b : NULL, &made->function));
     made->report.lambda = known.lambda;
     TRY(report(context, &problem, &solution, made));
+    TRY(judge(context, &problem, &solution, made));
     *krr = made;
     made = NULL;
     if (solution.not_converged) status = GRAM_NOT_CONVERGED;

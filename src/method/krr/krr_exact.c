@@ -9,7 +9,7 @@
  *
  * Without a ridge the factor serves if the condition allows it. Otherwise the limit of a vanishing ridge comes from
  * eigenvalues: with S = diag(sqrt(w)), M = S K S, t = S 1 and N the projector to M's null space, b = t'N S y/(t'N t) if t
- * has a part there and 1'K^+ y/(1'K^+ 1) if not, and a = S M^+ S (y - b). */
+ * has a part there and 1'K^+ y/(1'K^+ 1) if not, and a = S M^+ S (y - b). Rows that are repeated become one first. */
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
@@ -81,6 +81,7 @@ static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_
     gram_status status = GRAM_OK;
     const int64_t columns = p->m + (s->intercept != 0);
     gram_cholesky *factor = NULL;
+    int repaired = 0;
     TRY(gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, &s->jitter, &factor));
     s->log_determinant = gram_cholesky_log_determinant(factor);
     TRY(gram_cholesky_condition(context, factor, &s->condition));
@@ -88,7 +89,8 @@ static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_
     TRY(gram_cholesky_solve(context, factor, columns, u, columns));
     const double sum = gram_solution_combine(p, u, s->intercept, s->a, s->b);
     s->plan.precision = GRAM_PRECISION_F64;
-    if (s->plan.leave_one_out) TRY(invert(context, p, u, sum, factor, s));
+    if (p->ridge[0] > 0) TRY(gram_solution_repair(context, p, s, &repaired));
+    if (s->plan.leave_one_out && !repaired) TRY(invert(context, p, u, sum, factor, s));
 done:
     gram_cholesky_destroy(factor);
     return status;
@@ -251,16 +253,37 @@ done:
     return status;
 }
 
+/* Without a factor that is sound: repeated rows become one, or eigenvalues decide, or what a jitter gave is still better. */
+static gram_status solve_singular(gram_context *context, const gram_problem *p, double jitter, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = p->n * p->m;
+    double residual = INFINITY, *jittered = NULL;
+    int repeated = 0;
+    TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
+    TRY(gram_take(context, "ridgeless limit", numbers + p->m, sizeof *jittered, (void **)&jittered));
+    memcpy(jittered, s->a, (size_t)numbers * sizeof *jittered);
+    memcpy(jittered + numbers, s->b, (size_t)p->m * sizeof *jittered);
+    if (repeated) TRY(gram_solution_reduce(context, p, GRAM_REDUCE_DISTINCT, GRAM_SOLUTION_PROMISED, s, &residual));
+    if (!isinf(residual)) goto done;
+    TRY(pseudo_inverse(context, p, s));
+    TRY(gram_solution_interpolate(context, p, jitter < 0 ? NULL : jittered, jittered + numbers, jitter, s));
+done:
+    gram_give(context, jittered);
+    return status;
+}
+
 static gram_status solve_ridgeless(gram_context *context, const gram_problem *p, gram_solution *s, double *u)
 {
-    gram_status status = solve_f64(context, p, s, u);
+    const gram_status status = solve_f64(context, p, s, u);
+    const double jitter = status < 0 ? -1 : s->jitter;
     if (status >= 0 && s->jitter == 0 && s->condition < WORST_CONDITION) return status;
     if (status < 0 && status != GRAM_ERROR_NUMERICAL) return status;
     gram_give(context, s->projected);
     s->projected = NULL;
     s->jitter = 0;
     s->log_determinant = NAN;
-    return pseudo_inverse(context, p, s);
+    return solve_singular(context, p, jitter, s);
 }
 
 /* ---- the whole ---- */
@@ -270,7 +293,7 @@ gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_
     gram_status status = GRAM_OK;
     const int64_t columns = p->m + (s->intercept != 0);
     const int double_only = s->plan.precision == GRAM_PRECISION_F64;
-    int solved = 0;
+    int solved = 0, suspect = 0;
     double *u = NULL;
     s->centres = p->x;
     TRY(gram_take(context, "solutions", p->n * columns, sizeof(double), (void **)&u));
@@ -279,6 +302,9 @@ gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_
         goto done;
     }
     if (!double_only) TRY(solve_f32(context, p, s, u, &solved));
+    /* of large coefficients the f64 factor knows more to do */
+    if (solved && s->plan.precision != GRAM_PRECISION_F32) TRY(gram_solution_suspect(context, p, s, &suspect));
+    if (suspect) solved = 0;
     if (!solved) {
         s->iterations = 0;
         s->jitter = 0;

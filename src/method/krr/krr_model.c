@@ -199,12 +199,20 @@ static gram_status solve(gram_learning *learning)
                         &options, &state->krr);
 }
 
+static const double CONVERGED = 1e-10; /* backward error that conjugate gradients go to by themselves */
+
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
+    if (report->solver == GRAM_SOLVER_EXACT || report->backward_error <= CONVERGED)
+        return gram_learning_fail(
+            learning, GRAM_ERROR_NUMERICAL,
+            "Raise --lambda (or --noise), or use a kernel that is less smooth or has shorter length-scales.",
+            "with so little of a ridge these targets are lost to rounding: the relative residual is %.2g",
+            report->residual);
     return gram_learning_fail(learning, GRAM_ERROR_NUMERICAL,
                               "Raise --lambda (or --noise), ask for less with --tolerance T, or use --solver exact.",
                               "no convergence: after %" PRId64 " iterations the backward error is %.6g",
@@ -309,10 +317,14 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_kept_number(model, "intercept", 0) != 0 ? ", which has no intercept" : "");
 }
 
+static const gram_kept_words WORDS[] = {
+    {"solver", "exact cg nystrom inducing"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
+
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
     .variant = "the loss squared",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

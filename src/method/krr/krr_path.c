@@ -17,6 +17,7 @@
 #include "base/sweep.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
+#include "solve/cholesky/cholesky.h"
 #include "solve/tridiagonal.h"
 
 enum { ROWS = 64 /* of one task */ };
@@ -69,6 +70,17 @@ static int factor(path *h)
         if (!(h->pivots[i] > 0)) return 0;
     }
     return 1;
+}
+
+/* Pivots that are no more than what rounding makes of 0 are worth as little as negative ones. */
+static int are_sound(const path *h)
+{
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < h->t.n; i++) {
+        least = fmin(least, h->pivots[i]);
+        most = fmax(most, h->pivots[i]);
+    }
+    return gram_pivots_hold(h->t.n, least, most);
 }
 
 static void solve_one(const path *h, const double *right, double *out)
@@ -186,8 +198,8 @@ static gram_status visit(gram_context *context, path *h, gram_krr_path_point *po
     const gram_problem *p = h->problem;
     double *quadratic = room + p->n;
     h->ridge = (double)p->n * point->lambda;
-    FAIL_IF(!factor(h), context, GRAM_ERROR_NUMERICAL,
-            "krr_path: K + n lambda I is not positive definite at lambda = %g", point->lambda);
+    FAIL_IF(!factor(h) || !are_sound(h), context, GRAM_ERROR_NUMERICAL,
+            "krr_path: K + n lambda I is not positive definite to working precision at lambda = %g", point->lambda);
     solve_all(h, constants, quadratic, room);
     const gram_sweep sweep = {.what = "path of lambda",
                               .tasks = (p->n + ROWS - 1) / ROWS,

@@ -5,6 +5,10 @@
 #include <gram/operator.h>
 
 #include "points/weighted_problem.h"
+#include "solve/cholesky/reduced_matrix.h"
+
+/* Residuals over the size of the targets: what needs no repair, and above what a fit is no answer. */
+static const double GRAM_SOLUTION_WELL = 1e-8, GRAM_SOLUTION_PROMISED = 1e-4;
 
 typedef struct gram_solution {
     int intercept;
@@ -15,6 +19,9 @@ typedef struct gram_solution {
     double *a;            /* count x m coefficients of the centres; count = points of `centres` */
     double *b;            /* m constants */
     double *projected;    /* n: P_ii for leave-one-out, NULL if it was not computed */
+    double *noise;        /* n x m: y - b - f, where a is of some rows only; NULL: the ridge times a */
+    double error;         /* |y - b - A a| over the size of the targets, the worst output */
+    double *full;         /* n x m: A^-1 (y - b), where a is of some rows only; NULL: a */
     double jitter;
     double condition, log_determinant, effective_dimension, trace_error; /* NaN: not known */
     int64_t iterations, rank;
@@ -27,6 +34,22 @@ void gram_solution_free(gram_context *context, gram_solution *s);
 
 /* (K + ridge) a = y - b by Cholesky in f64 or in f32 with refinement, or by the pseudo-inverse without a ridge. */
 gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_solution *s);
+
+/* (krr_repair.c) May rounding errors show in the values of the solution? */
+gram_status gram_solution_suspect(gram_context *context, const gram_problem *p, const gram_solution *s, int *suspect);
+/* Where they do: 1 to *repaired if there was something better, with everything that a factor would be asked for. */
+gram_status gram_solution_repair(gram_context *context, const gram_problem *p, gram_solution *s, int *repaired);
+/* The same over the rows that `way` chooses, if *residual is larger than what that has, and that at most `enough`. */
+gram_status gram_solution_reduce(gram_context *context, const gram_problem *p, gram_reduction way, double enough,
+                                 gram_solution *s, double *residual);
+
+/* Where the ridgeless limit of a strictly positive definite kernel does not interpolate: a and b (NULL: none) that a factor gave
+ * with a jitter, or pivots, if they do better. */
+gram_status gram_solution_interpolate(gram_context *context, const gram_problem *p, const double *a, const double *b,
+                                      double jitter, gram_solution *s);
+
+/* The root mean squared error, as in the report, of what rows with the same coordinates differ by: no function has less. */
+gram_status gram_solution_least_error(gram_context *context, const gram_problem *p, double *rmse);
 
 /* The same by conjugate gradients alone. */
 gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s);

@@ -215,26 +215,11 @@ static void predict_one(const gram_laplace *l, double mean, double variance, dou
     }
 }
 
-static gram_status predict_several(gram_context *context, const gram_laplace *l, int64_t n, const double *mean,
-                                   const double *covariance, double *out, int64_t ldo)
-{
-    gram_status status = GRAM_OK;
-    const int64_t m = l->outputs, numbers = DRAWS * m + m * m + 2 * m;
-    double *work = NULL;
-    TRY(gram_take(context, "laplace_predict", numbers, sizeof(double), (void **)&work));
-    gram_normal_sequence(DRAWS, m, work);
-    for (int64_t i = 0; i < n; i++)
-        gram_softmax_normal(m, mean + i * m, covariance + i * m * m, DRAWS, work, work + DRAWS * m, out + i * ldo);
-done:
-    gram_give(context, work);
-    return status;
-}
-
 gram_status gram_laplace_predict(gram_context *context, const gram_laplace *laplace, const gram_points *points,
                                  double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    double *mean = NULL, *variance = NULL;
+    double *mean = NULL, *variance = NULL, *normal = NULL;
     gram_points *part = NULL;
     int64_t room = 0, m = 0, each = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
@@ -246,13 +231,17 @@ gram_status gram_laplace_predict(gram_context *context, const gram_laplace *lapl
     room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
     TRY(gram_take(context, "laplace_predict", room * m, sizeof(double), (void **)&mean));
     TRY(gram_take(context, "laplace_predict", room * each, sizeof(double), (void **)&variance));
+    if (m > 1) {
+        TRY(gram_take(context, "laplace_predict", DRAWS * m, sizeof(double), (void **)&normal));
+        gram_normal_sequence(DRAWS, m, normal);
+    }
     for (int64_t first = 0; first < points->n; first += room) {
         const int64_t count = points->n - first < room ? points->n - first : room;
         TRY(part_of(context, points, first, count, &part));
         TRY(gram_laplace_latent(context, laplace, part, mean, variance));
         for (int64_t i = 0; i < count && m == 1; i++)
             predict_one(laplace, mean[i], variance[i], out + (first + i) * ldo);
-        if (m > 1) TRY(predict_several(context, laplace, count, mean, variance, out + first * ldo, ldo));
+        if (m > 1) TRY(gram_softmax_normals(context, m, count, mean, variance, DRAWS, normal, out + first * ldo, ldo));
         gram_points_release(part);
         part = NULL;
     }
@@ -260,5 +249,6 @@ done:
     gram_points_release(part);
     gram_give(context, mean);
     gram_give(context, variance);
+    gram_give(context, normal);
     return status;
 }

@@ -53,11 +53,17 @@ gram_status gram_laplace_contract(gram_context *context, const gram_laplace_stat
  * relatively. */
 double gram_logistic_normal(double mean, double variance);
 
-/* Averages the softmax over N(mean, covariance); `normal` has `count` points x classes standard normal numbers, each
- * used with both signs. work: classes^2 + 2 classes numbers. */
-void gram_softmax_normal(int64_t classes, const double *mean, const double *covariance, int64_t count,
-                         const double *normal, double *work, double *out);
-/* Halton's sequence mapped to the normal law: count x d numbers. */
+/* Averages the softmax over N(mean, covariance); `normal` has classes x `count` standard normal numbers, a multiple of 64, each
+ * point used with both signs. work: gram_softmax_normal_numbers, aligned as gram_take does. */
+void gram_softmax_normal(const gram_vecmath_f64 *math, int64_t classes, const double *mean, const double *covariance,
+                         int64_t count, const double *normal, double *work, double *out);
+int64_t gram_softmax_normal_numbers(int64_t classes);
+/* The same for n of them, in parallel: means n x classes, covariances n x classes^2, out ldo apart. */
+gram_status gram_softmax_normals(gram_context *context, int64_t classes, int64_t n, const double *mean,
+                                 const double *covariance, int64_t count, const double *normal, double *out,
+                                 int64_t ldo);
+
+/* Halton's sequence mapped to the normal law: d x count numbers. */
 void gram_normal_sequence(int64_t count, int64_t d, double *out);
 
 #endif

@@ -13,6 +13,7 @@
  * lattice: 6e-4, 5e-3, 4e-3). */
 #include <math.h>
 
+#include "base/sweep.h"
 #include "method/laplace/laplace_fit.h"
 
 enum { PANELS = 40, NODES = 5 };
@@ -100,7 +101,7 @@ void gram_normal_sequence(int64_t count, int64_t d, double *out)
         while (!is_prime(++prime)) continue;
         for (int64_t i = 0; i < count; i++) {
             const double u = mirrored(i + 1, prime);
-            out[i * d + l] = u <= 0.5 ? lower_quantile(u) : -lower_quantile(1 - u);
+            out[l * count + i] = u <= 0.5 ? lower_quantile(u) : -lower_quantile(1 - u);
         }
     }
 }
@@ -119,22 +120,93 @@ static void factor(int64_t m, const double *covariance, double *l)
         }
 }
 
-void gram_softmax_normal(int64_t classes, const double *mean, const double *covariance, int64_t count,
-                         const double *normal, double *work, double *out)
+enum { BLOCK = 64 }; /* points of the sequence at a time */
+
+/* The factor, padded so that what follows is aligned as vector math wants it. */
+static int64_t factor_numbers(int64_t m)
+{
+    return (m * m + 7) / 8 * 8;
+}
+
+int64_t gram_softmax_normal_numbers(int64_t classes)
+{
+    return factor_numbers(classes) + (3 * classes + 1) * BLOCK;
+}
+
+/* sums += the softmax of mean + sign moved, for a block of points; `row` has a number for each of them. */
+static void add_softmax(const gram_vecmath_f64 *math, int64_t m, const double *mean, double sign, const double *moved,
+                        double *f, double *row, double *sums)
+{
+    for (int b = 0; b < BLOCK; b++) row[b] = -INFINITY;
+    for (int64_t c = 0; c < m; c++)
+        for (int b = 0; b < BLOCK; b++) {
+            const double value = mean[c] + sign * moved[c * BLOCK + b];
+            f[c * BLOCK + b] = value;
+            row[b] = value > row[b] ? value : row[b];
+        }
+    for (int64_t c = 0; c < m; c++)
+        for (int b = 0; b < BLOCK; b++) f[c * BLOCK + b] -= row[b];
+    math->exp((int)(m * BLOCK), f, f);
+    for (int b = 0; b < BLOCK; b++) row[b] = 0;
+    for (int64_t c = 0; c < m; c++)
+        for (int b = 0; b < BLOCK; b++) row[b] += f[c * BLOCK + b];
+    for (int64_t c = 0; c < m; c++)
+        for (int b = 0; b < BLOCK; b++) sums[c * BLOCK + b] += f[c * BLOCK + b] / row[b];
+}
+
+void gram_softmax_normal(const gram_vecmath_f64 *math, int64_t classes, const double *mean, const double *covariance,
+                         int64_t count, const double *normal, double *work, double *out)
 {
     const int64_t m = classes;
-    double *l = work, *f = work + m * m, *moved = f + m;
+    double *l = work, *moved = l + factor_numbers(m), *f = moved + m * BLOCK, *sums = f + m * BLOCK,
+           *row = sums + m * BLOCK;
     factor(m, covariance, l);
-    for (int64_t c = 0; c < m; c++) out[c] = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t k = 0; k < m * BLOCK; k++) sums[k] = 0;
+    for (int64_t first = 0; first < count; first += BLOCK) {
         for (int64_t c = 0; c < m; c++) {
-            moved[c] = 0;
-            for (int64_t k = 0; k <= c; k++) moved[c] += l[c * m + k] * normal[i * m + k];
+            for (int b = 0; b < BLOCK; b++) moved[c * BLOCK + b] = 0;
+            for (int64_t k = 0; k <= c; k++)
+                for (int b = 0; b < BLOCK; b++) moved[c * BLOCK + b] += l[c * m + k] * normal[k * count + first + b];
         }
-        for (int sign = -1; sign <= 1; sign += 2) {
-            for (int64_t c = 0; c < m; c++) f[c] = mean[c] + sign * moved[c];
-            (void)gram_softmax_row(m, f, f);
-            for (int64_t c = 0; c < m; c++) out[c] += f[c] / (2 * (double)count);
-        }
+        add_softmax(math, m, mean, -1, moved, f, row, sums);
+        add_softmax(math, m, mean, 1, moved, f, row, sums);
     }
+    for (int64_t c = 0; c < m; c++) {
+        out[c] = 0;
+        for (int b = 0; b < BLOCK; b++) out[c] += sums[c * BLOCK + b] / (2 * (double)count);
+    }
+}
+
+/* ---- many of them ---- */
+
+enum { POINTS = 16 }; /* of a task */
+
+typedef struct averaging {
+    const gram_vecmath_f64 *math;
+    int64_t classes, n, count, ldo;
+    const double *mean, *covariance, *normal;
+    double *out;
+} averaging;
+
+static gram_status average_some(void *argument, const gram_worker *worker)
+{
+    const averaging *a = argument;
+    const int64_t m = a->classes, first = worker->task * POINTS;
+    for (int64_t i = first; i < first + POINTS && i < a->n; i++)
+        gram_softmax_normal(a->math, m, a->mean + i * m, a->covariance + i * m * m, a->count, a->normal,
+                            worker->scratch, a->out + i * a->ldo);
+    return GRAM_OK;
+}
+
+gram_status gram_softmax_normals(gram_context *context, int64_t classes, int64_t n, const double *mean,
+                                 const double *covariance, int64_t count, const double *normal, double *out,
+                                 int64_t ldo)
+{
+    averaging a = {&context->vecmath->f64, classes, n, count, ldo, mean, covariance, normal, out};
+    const gram_sweep sweep = {.what = "probabilities",
+                              .tasks = (n + POINTS - 1) / POINTS,
+                              .scratch_bytes = (size_t)gram_softmax_normal_numbers(classes) * sizeof(double),
+                              .run = average_some,
+                              .argument = &a};
+    return gram_sweep_run(context, &sweep);
 }

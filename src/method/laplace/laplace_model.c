@@ -370,6 +370,7 @@ static gram_status open_values(gram_context *context, gram_predictor *predictor)
     if (!wish->std) return GRAM_OK;
     predictor->columns.std = predictor->columns.count;
     TRY(gram_predictor_column(context, predictor, "std", ""));
+    gram_predictor_spread(predictor);
 done:
     return status;
 }
@@ -379,14 +380,14 @@ static void close_laplace(gram_predictor *predictor)
     gram_laplace_destroy(predictor->own);
 }
 
-/* The variance of an observation, or of what it scatters about: exp(f) or f. */
-static double variance_of(const gram_predictor *predictor, double mean, double latent)
+/* The variance of an observation, or if `of_f` of what it scatters about: exp(f) or f. */
+static double variance_of(const gram_predictor *predictor, double mean, double latent, int of_f)
 {
     const double nu = gram_kept_number(predictor->model, "student", 4);
     const double scale = gram_kept_number(predictor->model, "scale", 1);
     if (strcmp(gram_kept_text(predictor->model, "likelihood"), "poisson") == 0)
-        return mean * mean * expm1(latent) + (predictor->wish.latent ? 0 : mean);
-    return latent + (predictor->wish.latent ? 0 : nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY);
+        return mean * mean * expm1(latent) + (of_f ? 0 : mean);
+    return latent + (of_f ? 0 : nu > 2 ? scale * scale * nu / (nu - 2) : INFINITY);
 }
 
 static gram_status evaluate_values(gram_context *context, const gram_predictor *predictor, const gram_places *places,
@@ -394,7 +395,7 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
 {
     gram_status status = GRAM_OK;
     const double offset = gram_kept_number(predictor->model, "offset", 0);
-    const int64_t std = predictor->columns.std;
+    const int64_t std = predictor->columns.std, spread = predictor->columns.spread;
     double *work = NULL;
     TRY(gram_take(context, "predict", 3 * places->n, sizeof *work, (void **)&work));
     double *mean = work, *latent = mean + places->n, *variance = latent + places->n;
@@ -402,7 +403,9 @@ static gram_status evaluate_values(gram_context *context, const gram_predictor *
     if (std >= 0) TRY(gram_laplace_latent(context, predictor->own, places->points, latent, variance));
     for (int64_t i = 0; i < places->n; i++) {
         values[i * ldv] = mean[i] + offset;
-        if (std >= 0) values[i * ldv + std] = sqrt(variance_of(predictor, mean[i], variance[i]));
+        if (std < 0) continue;
+        values[i * ldv + spread] = sqrt(variance_of(predictor, mean[i], variance[i], 0));
+        values[i * ldv + std] = sqrt(variance_of(predictor, mean[i], variance[i], predictor->wish.latent));
     }
 done:
     gram_give(context, work);
@@ -443,10 +446,13 @@ static void report_laplace(gram_report *report)
     gram_report_part(report, "", "log_marginal_likelihood", GRAM_FINE + 3);
 }
 
+static const gram_kept_words WORDS[] = {
+    {"solver", "laplace"}, {"likelihood", "logistic softmax poisson student"}, {NULL, NULL}};
+
 #define ROW_OF_LAPLACE                                                                                                 \
-    .name = "gp", .marker = "likelihood", .refuses = "weights", .tuning = GRAM_TUNING_ML, .options = OPTIONS,          \
-    .settings_size = sizeof(laplace_settings), .plan = plan, .fit = fit, .keep = keep, .forget = forget,               \
-    .close = close_laplace, .report = report_laplace
+    .name = "gp", .marker = "likelihood", .words = WORDS, .refuses = "weights", .tuning = GRAM_TUNING_ML,              \
+    .options = OPTIONS, .settings_size = sizeof(laplace_settings), .plan = plan, .fit = fit, .keep = keep,             \
+    .forget = forget, .close = close_laplace, .report = report_laplace
 
 const gram_method gram_method_gp_classes = {
     ROW_OF_LAPLACE,

@@ -56,7 +56,7 @@ static gram_status check(gram_learning *learning)
     const int ridge = !isnan(own->ridge.lambda) || !isnan(own->ridge.noise) || !isnan(own->ridge.alpha);
     if (ridge && !isnan(own->C))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "C = 1/(2 n lambda).", "give one of --lambda and --C");
-    return GRAM_OK;
+    return gram_learning_check_ridge(learning, &own->ridge);
 }
 
 static gram_status plan(gram_learning *learning)

@@ -140,7 +140,8 @@ static gram_status check(gram_learning *learning)
     if (own->quantile && read_levels(own->quantile, levels) == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
                                   "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
-    return check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
+    const gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    return status < 0 ? status : check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
 }
 
 /* ---- the plan ---- */
@@ -346,9 +347,12 @@ static void report_loss(gram_report *report)
     gram_report_function(report);
 }
 
+static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive"}, {NULL, NULL}};
+
 const gram_method gram_method_loss = {
     .name = "krr",
     .kept = "loss",
+    .words = WORDS,
     .title = "kernel regression with another loss",
     .variant = "another loss than squared",
     .tasks = 1u << GRAM_TASK_REGRESSION,

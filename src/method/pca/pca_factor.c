@@ -157,7 +157,7 @@ static gram_status by_nystrom(gram_pca_work *work, int64_t rank)
     gram_status status = GRAM_OK;
     gram_pivoted pivoted = {0};
     gram_pca_report *report = &work->pca->report;
-    const gram_pivoted_options options = {&gram_pivot_largest, rank, 0, PIVOT_TOLERANCE};
+    const gram_pivoted_options options = {.rule = &gram_pivot_largest, .room = rank, .tolerance = PIVOT_TOLERANCE};
     TRY(gram_pivoted_make(work->context, work->kernel, work->x, &options, &pivoted));
     work->whole = pivoted.trace;
     report->rank = pivoted.rank;

@@ -230,6 +230,7 @@ static void solve_core(const chain *job, gram_smo *s)
     dense matrix = {own->k, gram_smo_active(s, MARGIN, own->members)};
     gram_smo sub = {.n = matrix.ld,
                     .count = matrix.ld,
+                    .alone = s->alone,
                     .c = own->c,
                     .lower = own->lower,
                     .upper = own->upper,

@@ -11,7 +11,7 @@ static const int64_t MOST_CLASSES = 4096;
 
 void gram_svm_options_init(gram_svm_options *options, size_t size)
 {
-    const gram_svm_options defaults = {.C = 1, .nu = 0.5, .epsilon = 0.1, .tolerance = 1e-3};
+    const gram_svm_options defaults = {.C = 1, .nu = 0.5, .epsilon = 0.1, .tolerance = 1e-3, .intercept = 1};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -52,6 +52,10 @@ static gram_status check_options(gram_context *context, const char *who, const g
                          (long long)o->probability_folds);
     if ((o->probability_folds || o->held_out) && !gram_svm_is_classification(o->kind))
         return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: probabilities are for classification only", who);
+    if (!o->intercept && has_nu)
+        return gram_fail(
+            context, GRAM_ERROR_UNSUPPORTED,
+            "%s: intercept = 0 is for the kinds C and epsilon: the margin of this one is set by its constant", who);
     return gram_folds_check_options(context, who, o->groups, o->ordered);
 }
 

@@ -27,7 +27,16 @@ static const gram_option OPTIONS[] = {
      .help = "the price of errors",
      .above = 1,
      .flags = GRAM_OPTION_STRENGTH,
+     .group = "strength",
      .elsewhere = "LIBSVM -c, scikit-learn C"},
+    {.name = "lambda",
+     .kind = GRAM_OPTION_NUMBER,
+     .offset = PLACE(lambda),
+     .argument = "L",
+     .help = "the same as the ridge of (1/n) sum losses + L |f|^2: C = 1/(2 n L)",
+     .above = 1,
+     .flags = GRAM_OPTION_STRENGTH,
+     .group = "strength"},
     {.name = "svm",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(svm),
@@ -83,6 +92,7 @@ static const gram_option OPTIONS[] = {
      .flags = GRAM_OPTION_RESUMES},
     GRAM_TUNE_OPTION(svm_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(svm_settings),
+    GRAM_INTERCEPT_OPTION(svm_settings),
     GRAM_TOLERANCE_OPTION(svm_settings),
 };
 
@@ -97,10 +107,13 @@ static gram_status check(gram_learning *learning)
     const svm_settings *own = learning->settings;
     const char *task = gram_given_text(learning, "task");
     const int regression = task && strcmp(task, gram_task_name(GRAM_TASK_REGRESSION)) == 0;
-    if (!isnan(own->C) && own->svm.value != SVM_C && !regression)
+    const char *machine = own->svm.value == SVM_NU ? "nu" : "one-class";
+    if ((!isnan(own->C) || !isnan(own->lambda)) && own->svm.value != SVM_C && !regression)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out, or use --svm c.",
-                                  "--C is not for --svm %s, which has --nu",
-                                  own->svm.value == SVM_NU ? "nu" : "one-class");
+                                  "--%s is not for --svm %s, which has --nu", isnan(own->C) ? "lambda" : "C", machine);
+    if (!own->intercept && own->svm.value != SVM_C)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out, or use --svm c.",
+                                  "--no-intercept is not for --svm %s, whose margin is set by its constant", machine);
     if (!isnan(own->nu) && own->svm.value == SVM_C)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --svm nu.", "--nu is for --svm nu and one-class");
     return GRAM_OK;
@@ -145,8 +158,10 @@ static void find_options(gram_learning *learning)
     gram_svm_options *options = &state->options;
     gram_svm_options_init(options, sizeof *options);
     options->kind = kind_of(learning);
-    state->c_is_default = isnan(own->C);
+    state->c_is_default = isnan(own->C) && isnan(own->lambda);
     if (!isnan(own->C)) options->C = own->C;
+    if (!isnan(own->lambda)) options->C = 1 / (2 * (double)learning->n * own->lambda);
+    options->intercept = own->intercept;
     if (!isnan(own->nu)) options->nu = own->nu;
     if (!isnan(own->epsilon)) options->epsilon = own->epsilon;
     if (!isnan(own->tolerance)) options->tolerance = own->tolerance;
@@ -368,6 +383,7 @@ static gram_status keep(gram_learning *learning)
     const gram_svm_report *report = gram_svm_get_report(state->svm);
     gram_keeper keeper = gram_keep_begin(learning, gram_svm_function(state->svm));
     keep_machine(&keeper, report, state->iterations);
+    if (!state->options.intercept) gram_keep_integer(&keeper, "intercept", 0);
     gram_keep_integer(&keeper, "converged", report->converged != 0);
     keep_tuning(&keeper, learning);
     if (keeper.status >= 0) {
@@ -535,6 +551,7 @@ static void report_svm(gram_report *report)
         gram_report_part(report, "C", "C", GRAM_FINE);
         gram_report_part(report, "nu", "nu", GRAM_FINE);
         gram_report_part(report, "epsilon", "epsilon", GRAM_FINE);
+        if (gram_report_number(report, "intercept") == 0) gram_report_add(report, ", no intercept");
         gram_report_part(report, "support vectors", "n_support", GRAM_WHOLE);
         gram_report_part(report, "at their bound", "n_bounded", GRAM_WHOLE);
     }
@@ -546,9 +563,12 @@ static void report_svm(gram_report *report)
     gram_report_risk(report, "share of errors", "hinge loss");
 }
 
+static const gram_kept_words WORDS[] = {{"svm", "c nu one-class epsilon"}, {NULL, NULL}};
+
 const gram_method gram_method_svm = {
     .name = "svm",
     .title = "support vector machine",
+    .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
     .first_for = 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
     .numbers_are_classes = 1,

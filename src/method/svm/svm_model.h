@@ -10,10 +10,10 @@ enum { SVM_C, SVM_NU, SVM_ONE_CLASS };
 typedef struct svm_settings {
     gram_tuned_settings tuned;
     gram_chosen svm;
-    double C, nu, epsilon, tolerance, seconds; /* NaN: not given */
-    int64_t iterations;                        /* 0: not given */
+    double C, lambda, nu, epsilon, tolerance, seconds; /* NaN: not given */
+    int64_t iterations;                                /* 0: not given */
     const char *class_weight;
-    int prob;
+    int prob, intercept;
 } svm_settings;
 
 typedef struct svm_state {

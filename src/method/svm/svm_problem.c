@@ -6,6 +6,8 @@
  *   epsilon        two variables a row, 0 <= b+ <= C_i with c = y - epsilon, -C_i <= b- <= 0 with c = y + epsilon, sum 0
  *   nu regression  the same with c = y, sum b+ = nu sum C_i/2 = -sum b-
  *
+ * Without an intercept (C and epsilon) there is no sum to keep.
+ *
  * At the solution v = c - f is the same for all variables of a group between their bounds, its level. */
 #include <math.h>
 #include <string.h>
@@ -115,7 +117,8 @@ void gram_svm_problem_settle(gram_svm_problem *p)
         settle_sum(p, 0, half, share);
         settle_sum(p, half, count, -share);
         break;
-    default: settle_sum(p, 0, count, 0);
+    default:
+        if (o->intercept) settle_sum(p, 0, count, 0);
     }
 }
 
@@ -172,6 +175,7 @@ void gram_svm_problem_make(const gram_svm_data *data, int64_t output, void *memo
     p->class[1] = b;
     p->smo.n = p->rows;
     p->smo.group = p->smo.count;
+    p->smo.alone = !data->options.intercept;
     if (data->options.kind == GRAM_SVM_NU) p->smo.group = p->count[0];
     if (data->options.kind == GRAM_SVM_NU_REGRESSION) p->smo.group = p->rows;
     p->smo.point = p->point;

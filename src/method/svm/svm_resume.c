@@ -46,6 +46,7 @@ gram_status gram_svm_resume(gram_learning *learning)
     own->svm.value = KINDS[k].machine;
     own->tuned.tune.value = GRAM_TUNING_NONE;
     own->prob = gram_kept_number(model, "probability_folds", 0) > 0;
+    own->intercept = gram_kept_number(model, "intercept", 1) != 0;
     const double tolerance = gram_kept_number(model, "tolerance", 0);
     if (isnan(own->tolerance)) own->tolerance = tolerance;
     if (KINDS[k].has_c) own->C = gram_kept_number(model, "C", 0);

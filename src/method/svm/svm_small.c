@@ -254,13 +254,16 @@ static gram_status solve_one(void *argument, const gram_worker *worker)
         carve(&place, (gram_engine_scratch(s->engine) + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT);
     void *problem_memory = carve(&place, s->problem_bytes);
     double *cross = carve(&place, s->cross_bytes);
-    double **arrays[] = {&job.block.diagonal, &job.block.v,    &job.block.b,   &job.block.lower,
-                         &job.block.upper,    &job.block.rise, &job.block.fall};
+    double *zero = NULL;
+    double **arrays[] = {&job.block.diagonal, &job.block.v,    &job.block.b,    &job.block.lower,
+                         &job.block.upper,    &job.block.rise, &job.block.fall, &zero};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = carve(&place, s->array_bytes);
     gram_svm_problem_make(s->data, worker->task, problem_memory, &job.problem);
     set_blocks(&job, engine_scratch, cross);
     job.block.unit = 1;
     job.block.joined = job.problem.smo.group == job.problem.smo.count;
+    job.block.alone = job.problem.smo.alone;
+    job.block.zero = memset(zero, 0, s->array_bytes);
     for (int g = 0; g < 2; g++) fill_segment(&job, g);
     job.block.least = gram_smo_least_curvature(job.block.least);
     subtract_start(&job.block);
@@ -309,7 +312,7 @@ gram_status gram_svm_solve_small(gram_context *context, gram_svm_data *data)
     const gram_sweep sweep = {.what = "support vectors",
                               .tasks = data->outputs,
                               .scratch_bytes = gram_engine_scratch(s.engine) + GRAM_ALIGNMENT + s.problem_bytes +
-                                               s.cross_bytes + 7 * s.array_bytes,
+                                               s.cross_bytes + 8 * s.array_bytes,
                               .run = solve_one,
                               .argument = &s};
     TRY(gram_sweep_run(context, &sweep));

@@ -18,6 +18,7 @@
 
 enum { MOST_POINTS = 1 << 30 };
 static const double MOST_JITTER = 1e-4; /* of the mean diagonal */
+static const double LOST = 4;           /* units of rounding in a pivot, for each root of n */
 
 /* ---- making and ending ---- */
 
@@ -214,6 +215,40 @@ double gram_cholesky_log_determinant(const gram_cholesky *factor)
         }
     }
     return 2 * sum;
+}
+
+void gram_cholesky_pivots(const gram_cholesky *factor, double *least, double *most)
+{
+    const gram_tiled *tiles = &factor->tiles;
+    const double *numbers = factor->numbers;
+    *least = INFINITY;
+    *most = 0;
+    for (int64_t i = 0; i < tiles->count; i++) {
+        const int64_t place = gram_tiled_place(tiles, i, i), size = gram_tiled_rows(tiles, i);
+        for (int64_t r = 0; r < size; r++) {
+            const double root = numbers[place + r * (size + 1)];
+            *least = fmin(*least, root * root);
+            *most = fmax(*most, root * root);
+        }
+    }
+}
+
+int gram_pivots_hold(int64_t n, double least, double most)
+{
+    return least > LOST * sqrt((double)n) * DBL_EPSILON * most;
+}
+
+gram_status gram_cholesky_check_pivots(gram_context *context, const char *name, const gram_cholesky *factor)
+{
+    gram_status status = GRAM_OK;
+    double least, most;
+    gram_cholesky_pivots(factor, &least, &most);
+    FAIL_IF(!gram_pivots_hold(factor->tiles.n, least, most), context, GRAM_ERROR_NUMERICAL,
+            "%s: lost to rounding: given others, a row has the variance %g, which is nothing beside %g; it needs more "
+            "noise or shorter length-scales",
+            name, least, most);
+done:
+    return status;
 }
 
 /* ---- solving ---- */

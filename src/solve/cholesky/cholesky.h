@@ -32,6 +32,14 @@ void gram_cholesky_pack(const gram_cholesky *factor, double *out);
 gram_status gram_cholesky_unpack(gram_context *context, const char *name, int64_t n, const double *packed,
                                  gram_cholesky **factor);
 
+/* The least and the largest pivot, squares of the diagonal of L, of an f64 factor. A pivot is the variance of a row given those
+ * before it. */
+void gram_cholesky_pivots(const gram_cholesky *factor, double *least, double *most);
+/* Is that one more than what rounding makes of 0? If not, determinant and inverse are rounding errors. */
+int gram_pivots_hold(int64_t n, double least, double most);
+/* GRAM_ERROR_NUMERICAL if not; `name` is for messages. */
+gram_status gram_cholesky_check_pivots(gram_context *context, const char *name, const gram_cholesky *factor);
+
 /* Flags of the tiles of the lower triangle, numbered row by row. */
 static inline int64_t gram_cholesky_flag(int64_t i, int64_t j)
 {

@@ -119,6 +119,7 @@ static size_t divide(gram_smo *s, int64_t count, int64_t width, char *start)
     s->kept = carve(start, &used, size, sizeof(int64_t));
     s->points = carve(start, &used, size, sizeof(int64_t));
     s->rows = carve(start, &used, size, sizeof *s->rows);
+    s->zero = carve(start, &used, size, sizeof(float));
     return used;
 }
 
@@ -134,6 +135,7 @@ void gram_smo_prepare(gram_smo *s, const gram_smo_loops *loops, int64_t width, v
     s->width = width_of(s->count, width);
     (void)divide(s, s->count, s->width, scratch);
     memset(s->chosen, 0, (size_t)s->count);
+    memset(s->zero, 0, (size_t)padded(s->width) * sizeof *s->zero);
     s->kept_count = 0;
 }
 
@@ -142,6 +144,14 @@ void gram_smo_prepare(gram_smo *s, const gram_smo_loops *loops, int64_t width, v
 typedef struct extremes {
     double highest[2], lowest[2];
 } extremes;
+
+/* Variables that move alone are compared with 0, too. */
+static void add_zero(const gram_smo *s, extremes *e)
+{
+    if (!s->alone) return;
+    e->highest[0] = fmax(e->highest[0], 0);
+    e->lowest[0] = fmin(e->lowest[0], 0);
+}
 
 static extremes find_extremes(const gram_smo *s)
 {
@@ -152,6 +162,7 @@ static extremes find_extremes(const gram_smo *s)
         if (can_rise(s, i) && v > e.highest[g]) e.highest[g] = v;
         if (can_fall(s, i) && v < e.lowest[g]) e.lowest[g] = v;
     }
+    add_zero(s, &e);
     return e;
 }
 
@@ -165,6 +176,7 @@ static extremes update_extremes(gram_smo *s)
         s->loops->range(end - first, s->v + first, s->b + first, s->lower + first, s->upper + first, &e.highest[g],
                         &e.lowest[g]);
     }
+    add_zero(s, &e);
     return e;
 }
 
@@ -225,6 +237,7 @@ void gram_smo_levels(const gram_smo *s, double level[2])
         count[group_of(s, i)]++;
     }
     for (int g = 0; g < 2; g++) level[g] = count[g] ? sum[g] / (double)count[g] : middle_of(&e, g);
+    if (s->alone) level[0] = level[1] = 0;
 }
 
 double gram_smo_gap(const gram_smo *s, const double level[2])
@@ -445,6 +458,7 @@ static void fill_block(const round_job *job, const extremes *e, double violation
         block->diagonal[at] = s->matrix[at * job->ld + at];
         largest = fmax(largest, fabs((double)block->diagonal[at]));
     }
+    block->level = scaled(0, middle[0], violation);
     block->least = gram_smo_least_curvature(largest);
     block->unit = violation / s->source.unit;
 }
@@ -523,6 +537,8 @@ gram_status gram_smo_solve(gram_smo *s)
     double first = 0;
     s->out_of_budget = s->shrunk = 0;
     s->block.joined = 0;
+    s->block.alone = s->alone;
+    s->block.zero = s->zero;
     for (;;) {
         const extremes e = update_extremes(s);
         const int64_t steps = s->steps;

@@ -2,6 +2,8 @@
  *
  *     minimise b'Kb/2 - c'b   over   lower <= b <= upper,   the sum of b over each of two groups as it is at the start
  *
+ * With `alone` the sums are free, too: there is one group, and each variable moves by itself or with another.
+ *
  * All kinds of support vector machines take this form once signs are moved from K to b (the coefficients of the function
  * itself): no kind has code of its own here. f = K b is kept in f64; a variable has v = c - f, and the state is optimal when
  * within each group no variable that can rise has a higher v than one that can fall. The largest excess is the violation,
@@ -30,6 +32,7 @@ typedef struct gram_smo {
     int64_t n;            /* of K */
     int64_t count;        /* variables */
     int64_t group;        /* the first this many are group 0 */
+    int alone;            /* no sum is kept; group = count. A v of 0 is then what all others are compared with */
     const int64_t *point; /* of a variable, NULL: its number */
     const double *c, *lower, *upper;
     const double *diagonal; /* of K */
@@ -57,6 +60,7 @@ typedef struct gram_smo {
     double *v;
     gram_smo_block_f32 block;
     float *matrix; /* the block's */
+    float *zero;
     int64_t *set, *kept, *points;
     int64_t set_count, kept_count;
     double *before, *weights;
@@ -83,7 +87,7 @@ void gram_smo_prepare(gram_smo *smo, const gram_smo_loops *loops, int64_t width,
 gram_status gram_smo_solve(gram_smo *smo);
 
 /* The violation as it is, and what the optimality conditions make of the free constants: level[g] is the mean v of the
- * variables of group g between their bounds, else the middle of the range that the others leave. */
+ * variables of group g between their bounds, else the middle of the range that the others leave; 0 if they are alone. */
 double gram_smo_violation(const gram_smo *smo);
 /* The violation that rounding may make of c and f of this size: no step gets below. */
 double gram_smo_rounding(double size);

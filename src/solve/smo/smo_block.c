@@ -2,12 +2,14 @@
 
 #include <math.h>
 
-/* An entry: its segment, its place there, and its place in the arrays. */
+/* An entry: its segment, its place there, and its place in the arrays; -1 in all for the partner of a variable that moves alone. */
 typedef struct entry {
     int segment;
     int64_t row;
     int64_t at;
 } entry;
+
+static const entry NOBODY = {-1, -1, -1};
 
 double gram_smo_least_curvature(double largest_diagonal)
 {

@@ -7,7 +7,18 @@ static entry NAME(entry_of)(const NAME(gram_smo_block) * block, int segment, int
 
 static const REAL *NAME(row_of)(const NAME(gram_smo_block) * block, const entry *e, int segment)
 {
+    if (e->segment < 0) return block->zero;
     return block->k[e->segment][segment] + e->row * block->ld[e->segment][segment];
+}
+
+static REAL NAME(v_of)(const NAME(gram_smo_block) * block, const entry *e)
+{
+    return e->segment < 0 ? block->level : block->v[e->at];
+}
+
+static REAL NAME(diagonal_of)(const NAME(gram_smo_block) * block, const entry *e)
+{
+    return e->segment < 0 ? 0 : block->diagonal[e->at];
 }
 
 static void NAME(note_bounds)(NAME(gram_smo_block) * block, int64_t i)
@@ -22,12 +33,31 @@ static int NAME(find_partner)(const gram_smo_loops *loops, const NAME(gram_smo_b
 {
     const int64_t first = segment ? block->count[0] : 0;
     double found = 0;
-    const int64_t row = loops->NAME(partner)(block->count[segment], block->v[up->at], block->diagonal[up->at],
+    const int64_t row = loops->NAME(partner)(block->count[segment], NAME(v_of)(block, up), NAME(diagonal_of)(block, up),
                                              (REAL)block->least, NAME(row_of)(block, up, segment),
                                              block->diagonal + first, block->v + first, block->fall + first, &found);
     if (row < 0 || found <= *gain) return 0;
     *gain = found;
     *down = NAME(entry_of)(block, segment, row);
+    return 1;
+}
+
+/* The next variable with its partner, which may be nobody; 0 if no violation exceeds the tolerance. */
+static int NAME(choose_alone)(const gram_smo_loops *loops, const NAME(gram_smo_block) * block,
+                              const gram_smo_extremes e[2], double tolerance, entry *up, entry *down)
+{
+    const int top = e[1].highest > e[0].highest;
+    const double level = (double)block->level, highest = fmax(e[top].highest, level);
+    double gain = -INFINITY;
+    int found = 0;
+    if (!(highest - fmin(fmin(e[0].lowest, e[1].lowest), level) > tolerance)) return 0;
+    *up = e[top].highest > level ? NAME(entry_of)(block, top, e[top].at) : NOBODY;
+    for (int s = 0; s < 2; s++) found |= NAME(find_partner)(loops, block, up, s, down, &gain);
+    if (up->segment < 0) return found;
+    const double above = highest - level,
+                 own = above * above / fmax((double)NAME(diagonal_of)(block, up), block->least);
+    if (found && gain >= own) return 1;
+    *down = NOBODY;
     return 1;
 }
 
@@ -37,6 +67,7 @@ static int NAME(choose)(const gram_smo_loops *loops, const NAME(gram_smo_block) 
 {
     double gain = -INFINITY;
     int found = 0;
+    if (block->alone) return NAME(choose_alone)(loops, block, e, tolerance, up, down);
     if (block->joined) {
         const int top = e[1].highest > e[0].highest;
         if (!(e[top].highest - fmin(e[0].lowest, e[1].lowest) > tolerance)) return 0;
@@ -54,23 +85,33 @@ static int NAME(choose)(const gram_smo_loops *loops, const NAME(gram_smo_block) 
     return found;
 }
 
+/* b[e->at] moves by `change`, which is not beyond `room`, to `bound` if it is all of it. Did it? */
+static int NAME(move_one)(NAME(gram_smo_block) * block, const entry *e, double change, double room, double bound)
+{
+    if (e->segment < 0) return 0;
+    const double before = block->b[e->at];
+    block->b[e->at] = fabs(change) < room ? before + change : bound;
+    NAME(note_bounds)(block, e->at);
+    return block->b[e->at] != before;
+}
+
 /* b rises at `up` and falls at `down` by the same, as far as the objective and the bounds say; v is to change by *t. 0 if b does
  * not change for rounding. */
 static int NAME(step)(NAME(gram_smo_block) * block, const entry *up, const entry *down, REAL *t)
 {
-    const int64_t i = up->at, j = down->at;
-    const REAL curvature =
-        block->diagonal[i] + block->diagonal[j] - 2 * NAME(row_of)(block, up, down->segment)[down->row];
-    const double free = (double)(block->v[i] - block->v[j]) / fmax((double)curvature, block->least) * block->unit;
-    const double above = block->upper[i] - block->b[i], below = block->b[j] - block->lower[j];
+    const REAL product = down->segment < 0 ? 0 : NAME(row_of)(block, up, down->segment)[down->row];
+    const REAL curvature = NAME(diagonal_of)(block, up) + NAME(diagonal_of)(block, down) - 2 * product;
+    const double slope = (double)(NAME(v_of)(block, up) - NAME(v_of)(block, down));
+    const double free = slope / fmax((double)curvature, block->least) * block->unit;
+    const double top = up->segment < 0 ? INFINITY : block->upper[up->at];
+    const double bottom = down->segment < 0 ? -INFINITY : block->lower[down->at];
+    const double above = up->segment < 0 ? INFINITY : top - block->b[up->at];
+    const double below = down->segment < 0 ? INFINITY : block->b[down->at] - bottom;
     const double change = fmin(free, fmin(above, below));
-    if (block->b[i] + change == block->b[i] && block->b[j] - change == block->b[j]) return 0;
-    block->b[i] = change < above ? block->b[i] + change : block->upper[i];
-    block->b[j] = change < below ? block->b[j] - change : block->lower[j];
-    NAME(note_bounds)(block, i);
-    NAME(note_bounds)(block, j);
+    const int rose = NAME(move_one)(block, up, change, above, top);
+    const int fell = NAME(move_one)(block, down, -change, below, bottom);
     *t = (REAL)(change / block->unit);
-    return 1;
+    return rose || fell;
 }
 
 int64_t NAME(gram_smo_block_solve)(const gram_smo_loops *loops, NAME(gram_smo_block) * block, double tolerance,

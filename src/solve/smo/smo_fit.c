@@ -250,6 +250,7 @@ static void copy_problem(const gram_smo *parent, level *l)
     s->c = c;
     s->lower = lower;
     s->upper = upper;
+    s->alone = parent->alone;
     s->tolerance = parent->tolerance;
     s->most = parent->most - parent->steps;
     s->deadline = parent->deadline;

@@ -48,3 +48,23 @@ done:
     gram_points_release(other);
     return status;
 }
+
+gram_status gram_hsic_strongest(gram_context *context, const gram_points *x, const gram_points *y, int64_t *i,
+                                int64_t *j)
+{
+    enum { MOST_PAIRS = 100 };
+    gram_status status = GRAM_OK;
+    double score[MOST_PAIRS];
+    int64_t best = 0;
+    if (!context || !x || !y || !i || !j) return GRAM_ERROR_ARGUMENT;
+    const int64_t pairs = x->d <= MOST_PAIRS && y->d <= MOST_PAIRS ? x->d * y->d : MOST_PAIRS + 1;
+    if (pairs > 1 && pairs <= MOST_PAIRS) {
+        TRY(gram_hsic_columns(context, x, y, score));
+        for (int64_t pair = 1; pair < pairs; pair++)
+            if (score[pair] > score[best]) best = pair;
+    }
+    *i = best / y->d;
+    *j = best % y->d;
+done:
+    return status;
+}

@@ -219,7 +219,18 @@ done:
     return status;
 }
 
-gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score)
+/* By insertion: of equal scores the first column comes first. */
+static void sort_columns(int64_t d, const double *score, int64_t *order)
+{
+    for (int64_t l = 0; order && l < d; l++) {
+        int64_t at = l;
+        for (; at > 0 && score[order[at - 1]] < score[l]; at--) order[at] = order[at - 1];
+        order[at] = l;
+    }
+}
+
+gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const gram_points *y, double *score,
+                             int64_t *order)
 {
     enum { MOST_ROWS = 2000 };
     gram_status status = GRAM_OK;
@@ -238,6 +249,7 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
     TRY(gram_pool_create_some(context, x, x->n < MOST_ROWS ? x->n : MOST_ROWS, x_rows, y,
                               y->n < MOST_ROWS ? y->n : MOST_ROWS, y_rows, &pool));
     for (int64_t l = 0; l < x->d; l++) TRY(column_score(context, kernel, &pool, l, &score[l]));
+    sort_columns(x->d, score, order);
 done:
     gram_give(context, x_rows);
     gram_give(context, y_rows);

@@ -18,6 +18,8 @@
 #include "kernel/spectral_measure.h"
 #include "method/gp/cg/gp_cg_system.h"
 #include "points/points.h"
+#include "solve/cholesky/cholesky.h"
+#include "solve/cholesky/reduced_matrix.h"
 
 enum { ROWS = 16, MOST_EXACT = 8000, SOLVE_COLUMNS = 64 };
 static const uint64_t WAVES = 0x776176657300U, NOISE = 0x6e6f69736500U; /* names of uses of the seed */
@@ -194,15 +196,45 @@ done:
     return status;
 }
 
+/* Rows with the same coordinates become one, the first: right-hand sides and solutions are 0 at the others. */
+static gram_status solve_distinct(gram_context *context, update *u, const double *shift)
+{
+    gram_status status = GRAM_OK;
+    const gram_gp_system *s = &u->path->base;
+    const size_t width = (size_t)u->columns * sizeof(double);
+    gram_reduced r = {0};
+    double *said = NULL;
+    TRY(gram_reduced_make(context, GRAM_REDUCE_DISTINCT, u->path->kernel, u->x, shift, s->options.weights, &r));
+    TRY(gram_take(context, "gp_path_create: solutions", r.rank, width, (void **)&said));
+    TRY(gram_reduced_split(context, &r, u->columns, u->b, said));
+    memset(u->b, 0, (size_t)s->n * width);
+    memset(u->v, 0, (size_t)s->n * width);
+    for (int64_t k = 0; k < r.rank; k++) memcpy(u->b + r.row[k] * u->columns, said + k * u->columns, width);
+    gram_reduced_solve(&r, u->columns, said);
+    for (int64_t k = 0; k < r.rank; k++) memcpy(u->v + r.row[k] * u->columns, said + k * u->columns, width);
+done:
+    gram_give(context, said);
+    gram_reduced_free(context->memory, &r);
+    return status;
+}
+
 static gram_status solve_exactly(gram_context *context, update *u)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &u->path->base;
     gram_cholesky *factor = NULL;
-    double *shift = NULL, jitter;
+    double *shift = NULL, jitter, least, most;
+    int repeated = 0;
     TRY(gram_take(context, "gp_path_create: noise", s->n, sizeof(double), (void **)&shift));
     for (int64_t i = 0; i < s->n; i++) shift[i] = gram_gp_row_noise(&s->options, i);
     TRY(gram_cholesky_create(context, u->path->kernel, u->x, shift, GRAM_STORAGE_F64, &jitter, &factor));
+    gram_cholesky_pivots(factor, &least, &most);
+    if (jitter > 0 || !gram_pivots_hold(s->n, least, most))
+        TRY(gram_reduced_repeated(context, u->path->kernel, u->x, &repeated));
+    if (repeated) {
+        TRY(solve_distinct(context, u, shift));
+        goto done;
+    }
     memcpy(u->v, u->b, (size_t)(s->n * u->columns) * sizeof *u->v);
     TRY(gram_cholesky_solve(context, factor, u->columns, u->v, u->columns));
 done:

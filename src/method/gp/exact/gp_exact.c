@@ -12,6 +12,9 @@
 
 enum { CHUNK = 512, MOST_FOR_LOO = 5000 };
 
+static const double REACHED = 1e-9; /* of a row that other rows do not determine: less of it is rounding */
+static const double PROMISED = 1e-4, PROMISED_F32 = 1e-2; /* relative residual above which a fit is no answer */
+
 /* ---- conditioning ---- */
 
 /* diag(A^-1) to `out`, some columns of L^-1 at a time. */
@@ -35,23 +38,75 @@ done:
     return status;
 }
 
+/* Are there densities? Not where given other rows one has no variance but rounding errors, or those of a jitter. */
+static int is_determined(const gram_gp_exact *gp)
+{
+    const gram_gp_system *s = &gp->system;
+    double least, most;
+    if (gp->reduced.rank > 0) return !isnan(s->log_determinant);
+    gram_cholesky_pivots(s->factor, &least, &most);
+    return s->jitter == 0 && gram_pivots_hold(s->n, least, most);
+}
+
+/* diag(A^-1), A^-1 (y - T beta) and A^-1 T of all rows. */
+typedef struct whole {
+    double *diagonal;
+    const double *a, *h;
+    double *own; /* a and h, where they are not the system's */
+} whole;
+
+/* Over chosen rows: what lies beyond them, over the noise, and what is within. */
+static gram_status expand(gram_context *context, const gram_gp_exact *gp, whole *w)
+{
+    gram_status status = GRAM_OK;
+    const gram_gp_system *s = &gp->system;
+    const gram_reduced *r = &gp->reduced;
+    const int64_t n = s->n, q = s->q, rank = r->rank;
+    double *b = NULL, *e = NULL;
+    TRY(gram_take(context, "gp_fit: leave-one-out", n * (q + 1), sizeof(double), (void **)&w->own));
+    TRY(gram_take(context, "gp_fit: leave-one-out", n * rank, sizeof(double), (void **)&b));
+    TRY(gram_take(context, "gp_fit: leave-one-out", n + rank * q, sizeof(double), (void **)&e));
+    double *a = w->own, *h = w->own + n;
+    if (q > 0) memcpy(h, s->t, (size_t)(n * q) * sizeof *h);
+    if (q > 0) TRY(gram_reduced_split(context, r, q, h, e + n));
+    TRY(gram_reduced_leave(context, r, e, w->diagonal, b));
+    for (int64_t i = 0; i < n; i++) {
+        const double own = gp->limit_weight / r->share[i], left = r->limit && e[i] < REACHED ? 0 : e[i];
+        w->diagonal[i] += own * left;
+        a[i] = left > 0 ? own * gp->rest[i] : 0;
+        for (int64_t j = 0; j < q; j++) h[i * q + j] *= left > 0 ? own : 0;
+        for (int64_t k = 0; k < rank; k++) {
+            a[i] += b[i * rank + k] * s->a[r->row[k]];
+            for (int64_t j = 0; j < q; j++) h[i * q + j] += b[i * rank + k] * s->h[r->row[k] * q + j];
+        }
+    }
+    w->a = a;
+    w->h = h;
+done:
+    gram_give(context, b);
+    gram_give(context, e);
+    return status;
+}
+
 static gram_status leave_one_out(gram_context *context, const double *y, gram_gp_exact *gp, gram_gp_report *r)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
+    whole w = {.a = s->a, .h = s->h};
     double *row = NULL, sum = 0, density = 0, inside = 0, mean = 0, variation = 0;
     TRY(gram_take(context, "gp_fit: leave-one-out", s->n, sizeof(double), (void **)&gp->loo_mean));
     TRY(gram_take(context, "gp_fit: leave-one-out", s->n, sizeof(double), (void **)&gp->loo_variance));
     TRY(gram_take(context, "gp_fit: leave-one-out", s->q + 1, sizeof(double), (void **)&row));
-    TRY(inverse_diagonal(context, s, gp->loo_variance));
+    w.diagonal = gp->loo_variance;
+    TRY(gp->reduced.rank > 0 ? expand(context, gp, &w) : inverse_diagonal(context, s, gp->loo_variance));
     for (int64_t i = 0; i < s->n; i++) mean += y[i] / (double)s->n;
     for (int64_t i = 0; i < s->n; i++) {
         double p = gp->loo_variance[i];
-        if (s->q > 0) memcpy(row, s->h + i * s->q, (size_t)s->q * sizeof *row);
+        if (s->q > 0) memcpy(row, w.h + i * s->q, (size_t)s->q * sizeof *row);
         gram_gp_small_solve(s, row);
         for (int64_t k = 0; k < s->q; k++) p -= row[k] * row[k];
         const int known = p > 1e-14 * gp->loo_variance[i]; /* one row and a constant: nothing is left to predict from */
-        const double miss = known ? s->a[i] / p : NAN;
+        const double miss = known ? w.a[i] / p : NAN;
         gp->loo_variance[i] = known ? 1 / p : NAN;
         gp->loo_mean[i] = y[i] - miss;
         sum += miss * miss;
@@ -61,20 +116,24 @@ static gram_status leave_one_out(gram_context *context, const double *y, gram_gp
     }
     r->loo_rmse = sqrt(sum / (double)s->n);
     r->loo_r2 = variation > 0 ? 1 - sum / variation : NAN;
+    if (!is_determined(gp)) goto done;
     r->loo_log_density = density / (double)s->n;
     r->loo_coverage = inside / (double)s->n;
 done:
     gram_give(context, row);
+    gram_give(context, w.own);
     return status;
 }
 
-/* Fitted values and the residual of the system, from one product K [a, 1]. */
-static gram_status report_residual(gram_context *context, const double *y, const gram_gp_exact *gp, gram_gp_report *r)
+/* Fitted values and the residual of the system as it was asked for, without a jitter, from one product K [a, 1]. It is that over
+ * y - T beta, but where beta is much larger than y, over y. */
+static gram_status report_residual(gram_context *context, const double *y, const gram_gp_exact *gp, gram_gp_report *r,
+                                   double *error)
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
     const int64_t n = s->n;
-    double *v = NULL, *out = NULL, residual = 0, right = 0, sizes = 0, rows = 0, miss = 0, mean = 0, variation = 0;
+    double *v = NULL, *out = NULL, residual, right, sizes = 0, rows = 0, miss = 0, mean = 0, variation = 0;
     TRY(gram_take(context, "gp_fit: residual", 2 * n, sizeof(double), (void **)&v));
     TRY(gram_take(context, "gp_fit: residual", 2 * n, sizeof(double), (void **)&out));
     for (int64_t i = 0; i < n; i++) {
@@ -84,18 +143,17 @@ static gram_status report_residual(gram_context *context, const double *y, const
     }
     TRY(gram_matrix_product(context, gp->kernel, gram_function_centres(gp->function), NULL, 2, v, 2, out, 2));
     for (int64_t i = 0; i < n; i++) {
-        const double shift = s->shift[i] + s->jitter;
         double target = y[i];
         for (int64_t j = 0; j < s->q; j++) target -= s->t[i * s->q + j] * s->beta[j];
-        const double left = out[2 * i] + shift * s->a[i], row = out[2 * i + 1] + shift;
-        residual += (target - left) * (target - left);
-        right += target * target;
+        const double row = out[2 * i + 1] + s->shift[i];
         sizes += s->a[i] * s->a[i];
         rows += row * row;
         miss += (target - out[2 * i]) * (target - out[2 * i]);
         variation += (y[i] - mean) * (y[i] - mean);
     }
+    *error = gram_gp_exact_residual(gp, y, out, 2, &residual, &right);
     r->residual = right > 0 ? sqrt(residual / right) : 0;
+    if (*error > 2 * r->residual) r->residual = *error;
     const double size = sqrt(rows / (double)n) * sqrt(sizes) + sqrt(right);
     r->backward_error = size > 0 ? sqrt(residual) / size : 0;
     r->train_rmse = sqrt(miss / (double)n);
@@ -110,11 +168,18 @@ gram_status gram_gp_exact_assess(gram_context *context, const double *y, gram_gp
 {
     gram_status status = GRAM_OK;
     const gram_gp_system *s = &gp->system;
+    double error;
     r->jitter = s->jitter;
-    r->log_marginal_likelihood = gram_gp_log_likelihood(s);
-    TRY(gram_cholesky_condition(context, s->factor, &r->condition));
-    TRY(report_residual(context, y, gp, r));
+    r->log_marginal_likelihood = is_determined(gp) ? gram_gp_log_likelihood(s) : NAN;
+    r->rank = gp->reduced.rank > 0 ? gp->reduced.rank : s->n;
+    if (gp->reduced.rank > 0)
+        r->condition = INFINITY;
+    else
+        TRY(gram_cholesky_condition(context, s->factor, &r->condition));
+    TRY(report_residual(context, y, gp, r, &error));
     if (s->n <= MOST_FOR_LOO) TRY(leave_one_out(context, y, gp, r));
+    r->converged = error <= (gram_function_centres(gp->function)->f32 ? PROMISED_F32 : PROMISED);
+    if (!r->converged) status = GRAM_NOT_CONVERGED;
 done:
     return status;
 }
@@ -149,7 +214,8 @@ gram_status gram_gp_exact_fit(gram_context *context, gram_kernel *kernel, const 
     gram_gp_exact *made = NULL;
     *gp = NULL;
     TRY(make(context, "gp_fit", kernel, &made));
-    TRY(gram_gp_system_make(context, "gp_fit", kernel, x, y, options, &made->system));
+    TRY(gram_gp_system_make(context, "gp_fit", kernel, x, y, options, 1, &made->system));
+    TRY(gram_gp_exact_repair(context, x, made));
     TRY(make_function(context, x, made));
     made->system.y = NULL; /* the caller's */
     gram_gp_options_forget(&made->system.options);
@@ -204,6 +270,8 @@ void gram_gp_exact_destroy(gram_gp_exact *gp)
     if (!gp) return;
     gram_memory *memory = gp->memory;
     const gram_gp_system *s = &gp->system;
+    gram_reduced_free(memory, &gp->reduced);
+    gram_memory_give(memory, gp->rest);
     gram_function_release(gp->function);
     gram_kernel_release(gp->kernel);
     gram_memory_give(memory, gp->loo_mean);

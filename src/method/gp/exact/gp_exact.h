@@ -3,12 +3,19 @@
 #define GRAM_METHOD_GP_EXACT_GP_EXACT_H
 
 #include "method/gp/gp_mean.h"
+#include "solve/cholesky/reduced_matrix.h"
 
 typedef struct gram_gp_exact {
     gram_memory *memory;
     gram_function *function;
     gram_kernel *kernel;
     gram_gp_system system; /* y is not kept */
+    /* Rank above 0: a, h and the factor of the system are those of the chosen rows, and nothing elsewhere. */
+    gram_reduced reduced;
+    double *rest;        /* n: y - T beta less what the chosen rows say of it */
+    double *noise;       /* n: y - T beta less f; in the same array */
+    double limit_weight; /* what stands for 1/noise in the limit of none; else 1 */
+    int missed;          /* with more digits `rest` would be 0 */
     double *loo_mean, *loo_variance;
 } gram_gp_exact;
 
@@ -23,6 +30,13 @@ void gram_gp_exact_destroy(gram_gp_exact *gp);
 
 /* The likelihood, the residual and, up to 5,000 rows, leave-one-out means and variances. */
 gram_status gram_gp_exact_assess(gram_context *context, const double *y, gram_gp_exact *gp, gram_gp_report *report);
+
+/* (gp_repair.c) Where rounding errors show in the solution: a better one, if there is any. The system still knows y. */
+gram_status gram_gp_exact_repair(gram_context *context, const gram_points *x, gram_gp_exact *gp);
+/* Sums of squares of y - T beta - (K + D) a, without any jitter, and of y - T beta; `products` has K a. Returns the root of the first
+ * over the size of the targets themselves: beta may be a large number that f takes away again. */
+double gram_gp_exact_residual(const gram_gp_exact *gp, const double *y, const double *products, int64_t ld,
+                              double *residual, double *right);
 
 /* (gp_exact_predict.c) As gram_gp_predict, gram_gp_predict_term and gram_gp_covariance. */
 gram_status gram_gp_exact_predict(gram_context *context, const gram_gp_exact *gp, const gram_points *points,

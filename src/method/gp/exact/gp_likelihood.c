@@ -237,7 +237,7 @@ gram_status gram_gp_evaluate(gram_context *context, const char *name, gram_gp_ob
 {
     gram_status status = GRAM_OK;
     gram_gp_system system = {0};
-    TRY(gram_gp_system_make(context, name, kernel, x, y, options, &system));
+    TRY(gram_gp_system_make(context, name, kernel, x, y, options, 0, &system));
     if (objective == GRAM_GP_OBJECTIVE_LOO) {
         TRY(leave_one_out(context, kernel, x, &system, value, gradient));
     } else {

@@ -227,6 +227,7 @@ static void set_tuning(const gram_gp_tuning *g, const gram_points *x, const doub
     t->refine = 1;
     t->second_look = 1;
     t->more_starts = 1;
+    t->narrows = g->options.mean != GRAM_MEAN_LINEAR;
     t->shorter = t->longer = x->d == 1 ? 2 : 1;
     t->ard = o->ard;
     t->rows_limit = g->on_the_line ? x->n : o->rows;

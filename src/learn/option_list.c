@@ -1,0 +1,129 @@
+/* The options of all methods as one list: each name once, with what help says of it. */
+#include <string.h>
+
+#include <gram/output.h>
+
+#include "base/sized_struct.h"
+#include "learn/method_table.h"
+
+enum { MOST_OWNERS = 64 };
+
+/* The rows of the table that have one option. */
+typedef struct owners {
+    int count;
+    const gram_method *method[MOST_OWNERS];
+    const gram_option *option[MOST_OWNERS];
+} owners;
+
+/* Of rows with one name the last, the plain one, is used. */
+static void add_owner(owners *all, const gram_method *method, const gram_option *option)
+{
+    int k = 0;
+    while (k < all->count && strcmp(all->method[k]->name, method->name) != 0) k++;
+    if (k == MOST_OWNERS) return;
+    all->method[k] = method;
+    all->option[k] = option;
+    if (k == all->count) all->count++;
+}
+
+/* Is the method one of the verb's? NULL is that of methods without one of their own, `fit`. */
+static int is_of_verb(int64_t row, const char *verb)
+{
+    const gram_verb *own = gram_method_row(row)->verb;
+    return verb ? own && strcmp(own->name, verb) == 0 : !own;
+}
+
+static int was_before(const char *verb, int64_t row, size_t option)
+{
+    const char *name = gram_method_row(row)->options[option].name;
+    for (int64_t i = 0; i < row; i++)
+        if (is_of_verb(i, verb) && gram_method_find_option(gram_method_row(i), name)) return 1;
+    return 0;
+}
+
+/* Option number `wanted` of the list, NULL if there is none; *wanted is left as what is still to go. */
+static const gram_option *find_option(const char *verb, int64_t *wanted)
+{
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        const gram_method *row = gram_method_row(i);
+        for (size_t k = 0; k < row->option_count && is_of_verb(i, verb); k++)
+            if (!was_before(verb, i, k) && (*wanted)-- == 0) return &row->options[k];
+    }
+    return NULL;
+}
+
+static owners owners_of(const char *verb, const char *name)
+{
+    owners all = {0};
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        const gram_option *option = is_of_verb(i, verb) ? gram_method_find_option(gram_method_row(i), name) : NULL;
+        if (option) add_owner(&all, gram_method_row(i), option);
+    }
+    return all;
+}
+
+int64_t gram_option_count(const char *verb)
+{
+    const int64_t many = INT64_MAX;
+    int64_t left = many;
+    (void)find_option(verb, &left);
+    return many - left;
+}
+
+gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts, const char **method)
+{
+    gram_option_facts all = {.size = sizeof all};
+    const gram_option *o = option < 0 ? NULL : find_option(verb, &option);
+    if (method) *method = NULL;
+    if (o) {
+        const owners known = owners_of(verb, o->name);
+        o = known.option[0];
+        all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
+                                  o->otherwise, o->least, o->most, o->above,    o->elsewhere};
+        if (method && known.count == 1) *method = known.method[0]->name;
+    }
+    gram_sized_write(facts, &all, sizeof all);
+    return gram_sized_check(NULL, "option_describe", "facts", "gram_option_facts", facts, sizeof all);
+}
+
+static const char *help_of(const gram_option *option, int no)
+{
+    const char *help = no ? option->help_no : option->help;
+    return help ? help : "";
+}
+
+void gram_option_help(const char *verb, int64_t option, int no, gram_string *text)
+{
+    const gram_option *o = option < 0 ? NULL : find_option(verb, &option);
+    if (!o) return;
+    const owners all = owners_of(verb, o->name);
+    int same = 1;
+    for (int k = 1; k < all.count; k++) same &= strcmp(help_of(all.option[k], no), help_of(all.option[0], no)) == 0;
+    if (same) gram_string_add(text, "%s", help_of(all.option[0], no));
+    for (int k = 0; k < all.count && !same; k++)
+        gram_string_add(text, "%s%s: %s", k > 0 ? "; " : "", all.method[k]->name, help_of(all.option[k], no));
+    if (!same || all.count == 1) return;
+    for (int k = 0; k < all.count; k++) gram_string_add(text, "%s%s", k > 0 ? ", " : " (", all.method[k]->name);
+    gram_string_add(text, ")");
+}
+
+/* Is this the last row of its name, the plain one? */
+static int is_last(int64_t index)
+{
+    for (int64_t i = index + 1; i < gram_method_count(); i++)
+        if (strcmp(gram_method_row(i)->name, gram_method_row(index)->name) == 0) return 0;
+    return 1;
+}
+
+void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels)
+{
+    const char *before = "";
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        const gram_method *row = gram_method_row(i);
+        if (!is_last(i) || !is_of_verb(i, verb)) continue;
+        gram_string_add(names, "%s%s (%s)", names->length > 0 ? ", " : "", row->name, row->title);
+        if (!row->kernel) continue;
+        gram_string_add(kernels, "%s%s for %s", before, row->kernel, row->name);
+        before = ", ";
+    }
+}
