@@ -62,7 +62,7 @@ for method in krr gp svm logistic; do
             --memory $budget -o m.gram
         [ "$code" = 0 ] || continue
         planned=$(sed -n 's/^plan:.*about \([0-9.]* [KMG]iB\).*/\1/p' err)
-        echo "$planned" | awk -v most=${budget%M} '{
+        echo "$planned" | LC_ALL=C awk -v most=${budget%M} '{
             bytes = $1 * ($2 == "KiB" ? 1 / 1024 : $2 == "MiB" ? 1 : 1024)
             exit !(bytes > 0 && bytes <= most)
         }' || wrong "should plan for $budget at most"

@@ -113,7 +113,7 @@ static gram_status take_trial(gram_context *context, const gram_gp_exact *gp, tr
     TRY(gram_take(context, "gp: solutions", 2 * rank * (q + 1), sizeof(double), (void **)&t->u));
     t->v = t->u + rank * (q + 1);
     for (int64_t i = 0; i < n; i++) {
-        memcpy(t->both + i * (q + 1), gp->system.t + i * q, (size_t)q * sizeof(double));
+        if (q > 0) memcpy(t->both + i * (q + 1), gp->system.t + i * q, (size_t)q * sizeof(double));
         t->both[i * (q + 1) + q] = s->y[i];
     }
 done:
@@ -158,7 +158,7 @@ static void finish(trial *t)
     const gram_reduced *r = &t->gp.reduced;
     const int64_t q = s->q, width = q + 1;
     memset(s->a, 0, (size_t)s->n * sizeof *s->a);
-    memset(s->h, 0, (size_t)(s->n * q) * sizeof *s->h);
+    if (q > 0) memset(s->h, 0, (size_t)(s->n * q) * sizeof *s->h);
     s->quadratic = 0;
     for (int64_t k = 0; k < r->rank; k++) {
         double a = t->v[k * width + q], u = t->u[k * width + q];
@@ -167,7 +167,7 @@ static void finish(trial *t)
             u -= t->u[k * width + j] * s->beta[j];
         }
         s->a[r->row[k]] = a;
-        memcpy(s->h + r->row[k] * q, t->v + k * width, (size_t)q * sizeof *s->h);
+        if (q > 0) memcpy(s->h + r->row[k] * q, t->v + k * width, (size_t)q * sizeof *s->h);
         s->quadratic += u * a;
     }
     for (int64_t i = 0; i < s->n; i++) {
