@@ -20,7 +20,7 @@
  *     expectation propagation. Softmax has a vector in place of the number, and 1,024 points of a fixed sequence in
  *     place of quadrature.
  *  2. (one latent function) average over a marginal that is not Gaussian: times, for every row, the mean of its observation
- *     over the quadratic in its place, given f at the new point. Exact for one row; for two or three rows within 0.01
+ *     over the quadratic in its place, given f at the new point. Exact for one row; for two or three rows within 0.012
  *     of the integral for probabilities (prior variances up to 100) and within 3 % for rates (up to 5).
  *
  * Both leave the evidence and its gradient as they are. Without the correction the Gaussian around the mode is averaged over.
@@ -29,10 +29,10 @@
  * The amplitude of the prior is the kernel's: `const*rbf`; a constant of f is `const + const*rbf`.
  *
  * Student-t is not log-concave: the mode may be one of several. It is looked for from the mean under Gaussian noise of
- * that scale, and from f = 0 if what is found explains y less well than f = 0 does. Where y is an outlier the curvature of
- * log p is negative, and where K^-1 + W is nearly singular it says nothing of the posterior: W is its mean under the
- * law itself (Fisher's information), (nu + 1)/((nu + 3) scale^2) for every row, in the evidence and in variances. The
- * mean is the mode: there is no correction.
+ * that scale, and from f = 0 if what is found explains y less well than f = 0 does. Where y is an outlier the curvature
+ * W is negative, which the evidence takes as it is. Near a second mode K^-1 + W is nearly singular and says nothing of
+ * the posterior's width: variances have the mean of W under the law itself (Fisher's information), (nu + 1)/((nu + 3)
+ * scale^2) for every row. The mean is the mode: there is no correction.
  *
  * The Gram matrix is held: n^2 numbers, and a factor of half as many for each latent function. n^3/3 operations a
  * step, 2 n^3 for each class of softmax. f32 points are taken as f64. The same result for the same seed with any

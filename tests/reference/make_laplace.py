@@ -4,7 +4,7 @@
 Everything is made the obvious way: Newton steps on the whole vector of latent numbers with the whole Hessian, K inverted, determinants of whole
 matrices. The true evidence comes from quadrature where there are one or two latent numbers. One block each: likelihood (its number in laplace.h),
 n, classes, nu, scale, variance and length-scale of the kernel; x; y; Laplace's log evidence; the true one or nan; then, at the
-new point 0.9, latent means, latent covariance, and what is predicted (without the correction). The curvature of Student-t is Fisher's information.
+new point 0.9, latent means, latent covariance, and what is predicted (without the correction). Variances of Student-t have Fisher's information for the curvature.
 """
 
 from mpmath import (cholesky, diag, diff, erfc, exp, eye, fsum, gamma, inf, inverse, log, loggamma, lu_solve, matrix, mp, mpf,
@@ -78,8 +78,6 @@ def block(kind, classes, x, y, nu, scale, variance, ell):
         f += t * step
     g_left = max(abs(v) for v in g - precision * f)
     assert g_left < mpf("1e-25"), g_left
-    if kind == 3:  # Fisher's information in place of the curvature at the mode
-        w = (nu + 1) / ((nu + 3) * scale**2) * eye(n)
     sign = mp.det(eye(n * m) + big * w)
     evidence = joint(f) - log(sign) / 2
     true = mpf("nan")
@@ -98,6 +96,8 @@ def block(kind, classes, x, y, nu, scale, variance, ell):
         for c in range(m):
             cross[i * m + c, c] = rbf(x[i], NEW, variance, ell)
     mean = cross.T * precision * f
+    if kind == 3:  # variances by Fisher's information, not by the curvature at the mode
+        w = (nu + 1) / ((nu + 3) * scale**2) * eye(n)
     posterior = inverse(precision + w)
     covariance = variance * eye(m) - cross.T * (precision - precision * posterior * precision) * cross
     if kind == 0:

@@ -351,13 +351,12 @@ static void test_nearly_two_modes(void **state)
     gram_laplace_options o = options_of(GRAM_LIKELIHOOD_STUDENT);
     for (int i = 0; i <= 400; i++) {
         const double apart = 1.8 + i * 0.002, y[] = {apart, 0.005 - apart, 1};
-        double mean[3], variance[3], value;
+        double mean[3], variance[3];
         gram_laplace *l = NULL;
         OK(c, gram_laplace_fit(c, k, p, y, &o, &l));
         OK(c, gram_laplace_spread(c, l, p, mean, variance));
-        OK(c, gram_laplace_evidence(c, k, p, y, &o, &value, NULL));
-        if (!(fabs(mean[0]) < apart && variance[0] > 0 && variance[0] < 9 && value < -4 && value > -12))
-            FAIL_TEST("%g apart: mean %g, variance %g, evidence %g", 2 * apart, mean[0], variance[0], value);
+        if (!(fabs(mean[0]) < apart && variance[0] > 0 && variance[0] < 9))
+            FAIL_TEST("%g apart: mean %g, variance %g", 2 * apart, mean[0], variance[0]);
         gram_laplace_destroy(l);
     }
     gram_points_release(p);

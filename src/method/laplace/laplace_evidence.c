@@ -9,8 +9,7 @@
  *     d log q = sum_ij (a_i a_j/2 - Z_ij/2 + v_i a_j) dK_ij,   v = (I - Z K) s:
  *
  * one contraction for all parameters. By the logarithm of the likelihood's scale, with dg and dW the derivatives of d
- * log p/df and W: sum_i (d log p_i - S_ii dW_i/2) + v'K dg. Student-t has a scale, and Fisher's curvature, which does
- * not depend on f: s and v are 0, and dW = -2 W. */
+ * log p/df and W: sum_i (d log p_i - S_ii dW_i/2) + v'K dg. */
 #include <math.h>
 #include <string.h>
 
@@ -71,28 +70,56 @@ done:
     return status;
 }
 
-/* The derivative by the scale itself. */
-static double by_scale(const gram_laplace_state *s, const double *variance)
+/* The derivative by the scale itself. dg goes to `slope`, K dg to `product`. */
+static gram_status by_scale(gram_context *context, const gram_laplace_state *s, const double *variance, const double *v,
+                            double *slope, double *product, double *out)
 {
+    gram_status status = GRAM_OK;
     const gram_likelihood_type *type = gram_likelihood_find(s->rule.kind);
-    double sum = 0;
-    for (int64_t i = 0; i < s->n && type->by_scale; i++)
-        sum += type->by_scale(&s->rule, s->y[i], s->f[i]) + variance[i] * s->curvature[i];
-    return sum / s->rule.scale;
+    *out = 0;
+    if (!type->by_scale) return GRAM_OK;
+    for (int64_t i = 0; i < s->n; i++) {
+        double one[3];
+        type->by_scale(&s->rule, s->y[i], s->f[i], one);
+        slope[i] = one[1];
+        *out += one[0] - variance[i] * one[2] / 2;
+    }
+    TRY(gram_loss_matrix_apply(context, &s->k, 1, slope, product));
+    for (int64_t i = 0; i < s->n; i++) *out += v[i] * product[i];
+    *out /= s->rule.scale;
+done:
+    return status;
 }
 
 /* w = -Z/2, both triangles; the factor of the curvature becomes its inverse. */
 static gram_status fill_inverse(gram_context *context, gram_laplace_state *s, double *w)
 {
     gram_status status = GRAM_OK;
+    const int64_t n = s->n, m = s->h.m;
+    double *t = NULL;
+    TRY(gram_take(context, "evidence", m, sizeof(double), (void **)&t));
     TRY(gram_cholesky_invert(context, s->h.factor));
-    TRY(gram_cholesky_inverse_matrix(context, s->h.factor, w, s->n));
-    for (int64_t i = 0; i < s->n * s->n; i++) w[i] /= -2;
+    TRY(gram_cholesky_inverse_matrix(context, s->h.factor, w, n));
+    for (int64_t i = 0; i < n && m > 0; i++) { /* row i of Q P = Q R'R */
+        for (int64_t j = 0; j < m; j++) {
+            t[j] = 0;
+            for (int64_t l = 0; l <= j; l++) t[j] += s->h.half[j * m + l] * s->h.q[i * m + l];
+        }
+        for (int64_t l = 0; l < m; l++) {
+            double sum = 0;
+            for (int64_t j = l; j < m; j++) sum += s->h.half[j * m + l] * t[j];
+            t[l] = sum; /* t[j] for j >= l + 1 is still to be read, t[l] no more */
+        }
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t l = 0; l < m; l++) w[i * n + j] -= t[l] * s->h.q[j * m + l];
+    }
+    for (int64_t i = 0; i < n * n; i++) w[i] /= -2;
 done:
+    gram_give(context, t);
     return status;
 }
 
-/* v = (I - Z K) s and the posterior variances. With Fisher's curvature, which knows no f, s is 0. */
+/* v = (I - Z K) s and the posterior variances. */
 static gram_status find_shift(gram_context *context, const gram_laplace_state *s, double *variance, double *v)
 {
     gram_status status = GRAM_OK;
@@ -100,8 +127,6 @@ static gram_status find_shift(gram_context *context, const gram_laplace_state *s
     double *moves = NULL;
     TRY(gram_take(context, "laplace", n, sizeof(double), (void **)&moves));
     TRY(gram_laplace_variance(context, s, variance));
-    memset(v, 0, (size_t)n * sizeof *v);
-    if (s->rule.kind == GRAM_LIKELIHOOD_STUDENT) goto done;
     const gram_likelihood_values out = {.third = moves};
     gram_likelihood_evaluate(&s->rule, n, s->y, NULL, s->f, &out);
     for (int64_t i = 0; i < n; i++) moves[i] *= variance[i] / 2;
@@ -115,13 +140,14 @@ done:
 
 gram_status gram_laplace_differentiate(gram_context *context, gram_laplace_state *s, double *gradient)
 {
+    enum { ARRAYS = 4 };
     gram_status status = GRAM_OK;
     const int64_t n = s->n, parameters = gram_kernel_parameter_count(s->problem.kernel);
     double *numbers = NULL, *w = NULL;
-    TRY(gram_take(context, "evidence", 2 * n, sizeof(double), (void **)&numbers));
-    double *variance = numbers, *v = numbers + n;
+    TRY(gram_take(context, "evidence", ARRAYS * n, sizeof(double), (void **)&numbers));
+    double *variance = numbers, *v = numbers + n, *slope = numbers + 2 * n, *product = numbers + 3 * n;
     TRY(find_shift(context, s, variance, v));
-    gradient[parameters] = by_scale(s, variance);
+    TRY(by_scale(context, s, variance, v, slope, product, &gradient[parameters]));
     gram_loss_matrix_free(context, &s->k); /* makes room for the weights */
     TRY(gram_take(context, "evidence: weights", n * n, sizeof(double), (void **)&w));
     TRY(fill_inverse(context, s, w));

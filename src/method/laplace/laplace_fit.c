@@ -32,7 +32,7 @@ static void report(const gram_laplace_state *s, gram_laplace_report *r)
                                .optimality = s->optimality,
                                .norm = sqrt(fmax(0, s->quadratic)),
                                .iterations = s->iterations,
-                               .negative = s->negative,
+                               .negative = s->h.m,
                                .jitter = s->jitter};
 }
 
@@ -60,6 +60,21 @@ done:
     return status;
 }
 
+/* Variances of Student-t. Its curvature at the mode is below 0 at outliers, and where K^-1 + W is nearly singular variances by it
+ * mean nothing; its mean under the law itself, (nu + 1)/((nu + 3) scale^2) (Fisher's information), is above 0. */
+static gram_status use_fisher(gram_context *context, gram_laplace_state *s)
+{
+    gram_status status = GRAM_OK;
+    const double nu = s->rule.nu, scale = s->rule.scale;
+    int definite;
+    if (s->rule.kind != GRAM_LIKELIHOOD_STUDENT) return GRAM_OK;
+    for (int64_t i = 0; i < s->n; i++) s->curvature[i] = (nu + 1) / (nu + 3) / scale / scale;
+    gram_curvature_free(context->memory, &s->h);
+    TRY(gram_curvature_make(context, &s->k, s->curvature, &s->h, &definite));
+done:
+    return status;
+}
+
 /* The curvature moves from the state to the fit. */
 static gram_status take_over(gram_context *context, gram_laplace_state *s, gram_laplace **out)
 {
@@ -74,6 +89,7 @@ static gram_status take_over(gram_context *context, gram_laplace_state *s, gram_
     TRY(gram_function_create(context, s->problem.kernel, s->problem.x, s->outputs, s->a, s->outputs, NULL,
                              &made->function));
     report(s, &made->report);
+    TRY(use_fisher(context, s));
     TRY(make_mean(context, s, made));
     made->h = s->h;
     made->g = s->g;

@@ -20,8 +20,7 @@ typedef struct gram_laplace_state {
     gram_loss_matrix k;
     double *y;         /* as the likelihood takes it: the class -1 or 1 of logistic */
     double *a, *f, *p; /* n x outputs; p of softmax: probabilities */
-    double *curvature; /* n; not for softmax. Of Student-t Fisher's, which is what h is made of */
-    int64_t negative;  /* rows where the curvature at the mode is below 0 (Student-t) */
+    double *curvature; /* n; not for softmax */
     gram_curvature h;  /* one latent function, or */
     gram_softmax_curvature g;
     double log_likelihood, log_evidence, quadratic, optimality, jitter;

@@ -104,20 +104,6 @@ done:
     return status;
 }
 
-/* The curvature at the mode. Student-t's own is below 0 at outliers, and where K^-1 + W is nearly singular neither
- * variances nor the determinant mean anything; its mean under the law itself, (nu + 1)/((nu + 3) scale^2) (Fisher's
- * information), is the same for every row, above 0, and does not move with the mode. */
-static void find_curvature(gram_laplace_state *s)
-{
-    const gram_likelihood_values out = {.curvature = s->curvature};
-    const double nu = s->rule.nu, scale = s->rule.scale;
-    gram_likelihood_evaluate(&s->rule, s->n, s->y, NULL, s->f, &out);
-    for (int64_t i = 0; i < s->n && s->rule.kind == GRAM_LIKELIHOOD_STUDENT; i++) {
-        s->negative += s->curvature[i] < 0;
-        s->curvature[i] = (nu + 1) / (nu + 3) / scale / scale;
-    }
-}
-
 /* minus log p(y | 0): the objective without a function */
 static double objective_of_nothing(const gram_laplace_state *s)
 {
@@ -143,7 +129,7 @@ done:
     return status;
 }
 
-static gram_status find_one(gram_context *context, gram_laplace_state *s)
+static gram_status find_one(gram_context *context, const char *name, gram_laplace_state *s)
 {
     gram_status status = GRAM_OK;
     int definite;
@@ -161,8 +147,11 @@ static gram_status find_one(gram_context *context, gram_laplace_state *s)
     s->converged = mode.converged;
     for (int64_t i = 0; i < s->n; i++) s->quadratic += s->a[i] * s->f[i];
     s->log_likelihood = s->quadratic / 2 - mode.objective;
-    find_curvature(s);
-    TRY(gram_curvature_make(context, &s->k, s->curvature, &s->h, &definite)); /* it is: no curvature is below 0 */
+    const gram_likelihood_values out = {.curvature = s->curvature};
+    gram_likelihood_evaluate(&s->rule, s->n, s->y, NULL, s->f, &out);
+    TRY(gram_curvature_make(context, &s->k, s->curvature, &s->h, &definite));
+    FAIL_IF(!definite, context, GRAM_ERROR_NUMERICAL,
+            "%s: Newton steps ended where the posterior has no peak; a larger scale or nu helps", name);
     s->jitter = fmax(mode.jitter, s->h.jitter);
     s->log_evidence = s->log_likelihood - s->quadratic / 2 - s->h.log_determinant / 2;
 done:
@@ -219,7 +208,7 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
     TRY(gram_loss_matrix_make(context, kernel, s->problem.x, &s->k));
     TRY(start(context, s));
     if (s->outputs == 1)
-        TRY(find_one(context, s));
+        TRY(find_one(context, name, s));
     else
         TRY(find_several(context, s));
 done:

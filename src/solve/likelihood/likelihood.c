@@ -62,10 +62,12 @@ static void student_evaluate(const gram_likelihood_rule *rule, double y, double 
     out[3] = (nu + 1) * 2 * r * (r * r - 3 * s) / q / q / q;
 }
 
-static double student_by_scale(const gram_likelihood_rule *rule, double y, double f)
+static void student_by_scale(const gram_likelihood_rule *rule, double y, double f, double out[3])
 {
-    const double s = rule->nu * rule->scale * rule->scale, r = y - f;
-    return (rule->nu + 1) * r * r / (s + r * r) - 1;
+    const double nu = rule->nu, s = nu * rule->scale * rule->scale, r = y - f, q = s + r * r;
+    out[0] = (nu + 1) * r * r / q - 1;
+    out[1] = -(nu + 1) * r * 2 * s / q / q;
+    out[2] = (nu + 1) * 2 * s * (3 * r * r - s) / q / q / q;
 }
 
 static int is_finite(double y)

@@ -28,8 +28,8 @@ typedef struct gram_likelihood_type {
     const char *name;
     /* log p and its derivatives of one observation: out[0 .. 3] as in gram_likelihood_values */
     void (*evaluate)(const gram_likelihood_rule *rule, double y, double f, double out[4]);
-    /* the derivative of log p by log scale; NULL: there is no scale */
-    double (*by_scale)(const gram_likelihood_rule *rule, double y, double f);
+    /* derivatives by log scale of log_p, first and curvature; NULL: there is no scale */
+    void (*by_scale)(const gram_likelihood_rule *rule, double y, double f, double out[3]);
     /* is y possible? The text completes "y[3] = 1.5, need ..." */
     int (*allows)(double y);
     const char *needs;
