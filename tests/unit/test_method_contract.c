@@ -418,8 +418,8 @@ static void values_are_predicted(void **state)
         gram_learner *learner = NULL;
         gram_model *model = NULL;
         gram_predictor *predictor = NULL;
-        way_data data = way_make(ways[k].target, N);
         if (ways[k].target != WAY_NO_TARGET) continue;
+        way_data data = way_make(ways[k].target, N);
         OK(context, way_learner(context, &ways[k], &learner));
         OK(context, way_learn_arrays(context, learner, &data, &model));
         OK(context, gram_learner_values(context, learner, model, learnt, MOST_COLUMNS));
