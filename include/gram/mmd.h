@@ -84,7 +84,14 @@ typedef enum gram_mmd_method {
     GRAM_MMD_TEST_WILD    /* wild bootstrap of the V-statistic, for samples that depend on time */
 } gram_mmd_method;
 
-enum { GRAM_MMD_MAX_WIDTHS = 32 };
+enum { GRAM_MMD_MAX_WIDTHS = 32, GRAM_MMD_MAX_LOOKS = 96 };
+
+/* What AGGREGATED looks at, each at several widths: the kernel that was given; without one, rbf and the others. */
+typedef enum gram_mmd_family {
+    GRAM_MMD_FAMILY_KERNEL = 0,
+    GRAM_MMD_FAMILY_LAPLACE1, /* sees a change of a single column among many */
+    GRAM_MMD_FAMILY_RANKS     /* rbf on the ranks of each column: heavy tails do not matter */
+} gram_mmd_family;
 
 typedef struct gram_mmd_options {
     size_t size; /* sizeof of this struct, set by gram_mmd_options_init */
@@ -117,8 +124,13 @@ typedef struct gram_mmd_result {
     double null_deviation; /* its standard deviation then; LINEAR, BLOCK: its standard error */
     int64_t redone;        /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
-    double widths[GRAM_MMD_MAX_WIDTHS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
-    double width_p[GRAM_MMD_MAX_WIDTHS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
+    double widths[GRAM_MMD_MAX_LOOKS];   /* AGGREGATED, SPLIT: factors on the length-scales ... */
+    double width_p[GRAM_MMD_MAX_LOOKS];  /* ... and each one's own p-value, or SPLIT: the power's criterion */
+    int family[GRAM_MMD_MAX_LOOKS];      /* AGGREGATED: a gram_mmd_family for each */
+    int64_t best;                        /* AGGREGATED: the one that `kernel` and `statistic` are of */
+    int64_t permutations; /* labellings that the observed one was compared with; fewer than asked for if these are all there are */
+    int64_t group_rows;   /* AGGREGATED: rows that changed labels together, 0: each by itself; n and m are whole groups then */
+    int64_t chunks;       /* of samples too large for all pairs: the statistic is the mean over so many; else 0 */
 } gram_mmd_result;
 
 /* Before the first call, and again before another one unless the result was cleared. */

@@ -31,32 +31,6 @@ static void centre(gram_pairs *pairs, gram_centring centring)
     for (int64_t i = 0; i < n; i++) pairs->diagonal[i] += pairs->offset - 2 * pairs->row[i];
 }
 
-gram_status gram_pairs_create(gram_context *context, const gram_kernel *kernel, const gram_points *points,
-                              gram_centring centring, gram_pairs *pairs)
-{
-    gram_status status = GRAM_OK;
-    double *ones = NULL;
-    const gram_engine_request request = {.kernel = kernel, .x = points, .always_double = 1};
-    memset(pairs, 0, sizeof *pairs);
-    TRY(gram_engine_create(context, &request, &pairs->engine));
-    pairs->n = pairs->engine->n;
-    pairs->padded = gram_engine_row_panels(pairs->engine) * GRAM_PANEL;
-    TRY(gram_take(context, "pairs: row sums", pairs->padded, sizeof(double), (void **)&pairs->row));
-    TRY(gram_take(context, "pairs: diagonal", pairs->padded, sizeof(double), (void **)&pairs->diagonal));
-    TRY(gram_take(context, "pairs: ones", pairs->n, sizeof(double), (void **)&ones));
-    memset(pairs->row, 0, (size_t)pairs->padded * sizeof(double));
-    memset(pairs->diagonal, 0, (size_t)pairs->padded * sizeof(double));
-    for (int64_t i = 0; i < pairs->n; i++) ones[i] = 1;
-    TRY(gram_engine_diagonal(context, pairs->engine, pairs->diagonal));
-    TRY(gram_engine_product(context, pairs->engine, 1, ones, 1, pairs->row, 1));
-    centre(pairs, centring);
-    FAIL_IF(!isfinite(pairs->limit * (double)pairs->n * (double)pairs->n), context, GRAM_ERROR_NUMERICAL,
-            "the kernel's values on these points are too large to be summed");
-done:
-    gram_give(context, ones);
-    return status;
-}
-
 void gram_pairs_destroy(gram_context *context, gram_pairs *pairs)
 {
     gram_give(context, pairs->row);
@@ -100,9 +74,9 @@ typedef struct rows_sweep {
     const uint8_t *bits;
     const double *w;
     double scale;
-    double *out; /* of gram_pairs_matrix */
+    double *out; /* of gram_pairs_matrix and gram_pairs_strips */
     int64_t ld;
-    double *most; /* per task: the largest |C_ij| */
+    double *most; /* of tasks: the largest |C_ij|, NULL if nobody asks */
 } rows_sweep;
 
 static int64_t task_panel(const rows_sweep *s, const gram_worker *worker)
@@ -131,9 +105,9 @@ static gram_status run(gram_context *context, rows_sweep *s, const char *what, g
 
 /* ---- subsets ---- */
 
-int64_t gram_subset_bytes(const gram_pairs *pairs, int64_t count)
+int64_t gram_subset_bytes(int64_t points, int64_t count)
 {
-    return pairs->padded / GRAM_PANEL * count * GRAM_SUBSET_BYTES;
+    return (points + GRAM_PANEL - 1) / GRAM_PANEL * count * GRAM_SUBSET_BYTES;
 }
 
 static gram_status subsets_task(void *argument, const gram_worker *worker)
@@ -144,43 +118,35 @@ static gram_status subsets_task(void *argument, const gram_worker *worker)
     void *rest = (char *)worker->scratch + s->engine_scratch;
     int32_t *tables = rest;
     int32_t *numbers = tables + GRAM_SUBSET_TABLE;
-    double most = 0;
     gram_engine_begin(s->pairs->engine, worker->scratch);
     for (int64_t j = 0; j <= i; j++)
         for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < s->pairs->n; row += GRAM_STRIP) {
             const double *k = centred_strip(s->pairs, worker->scratch, i, row, j);
-            most = fmax(most, subset->quantise(k, s->scale, numbers));
+            subset->quantise(k, s->scale, numbers);
             subset->tabulate(numbers, tables);
             subset->add(tables, s->count, s->bits + i * s->count * GRAM_SUBSET_BYTES + row / 8,
                         s->bits + j * s->count * GRAM_SUBSET_BYTES, s->whole + i * s->count);
         }
-    s->most[i] = most;
     return GRAM_OK;
 }
 
 gram_status gram_pairs_subsets(gram_context *context, const gram_pairs *pairs, int64_t count, const uint8_t *bits,
-                               int64_t *sums, double *unit, int *cut)
+                               int64_t *sums, double *unit)
 {
     enum { SCRATCH = (GRAM_SUBSET_TABLE + GRAM_STRIP_SIZE) * (int)sizeof(int32_t) };
     gram_status status = GRAM_OK;
     rows_sweep s = make_sweep(pairs, count);
-    const double limit = pairs->limit > 0 ? pairs->limit : 1;
     s.bits = bits;
-    s.scale = GRAM_SUBSET_LARGEST / limit;
+    s.scale = pairs->largest > 0 ? GRAM_SUBSET_LARGEST / pairs->largest : 0;
     TRY(gram_take(context, "pairs: sums of tasks", s.panels * count, sizeof(int64_t), (void **)&s.whole));
-    TRY(gram_take(context, "pairs: largest of tasks", s.panels, sizeof(double), (void **)&s.most));
     memset(s.whole, 0, (size_t)(s.panels * count) * sizeof(int64_t));
     TRY(run(context, &s, "permutations", subsets_task, SCRATCH));
     memset(sums, 0, (size_t)count * sizeof(int64_t));
-    *cut = 0;
-    *unit = 1 / s.scale;
-    for (int64_t i = 0; i < s.panels; i++) {
-        if (s.most[i] > limit) *cut = 1;
+    *unit = pairs->largest / GRAM_SUBSET_LARGEST;
+    for (int64_t i = 0; i < s.panels; i++)
         for (int64_t p = 0; p < count; p++) sums[p] += s.whole[i * count + p];
-    }
 done:
     gram_give(context, s.whole);
-    gram_give(context, s.most);
     return status;
 }
 
@@ -236,7 +202,7 @@ static gram_status products_task(void *argument, const gram_worker *worker)
     void *second = (char *)worker->scratch + s->engine_scratch;
     gram_engine_begin(s->pairs->engine, worker->scratch);
     if (s->other != s->pairs) gram_engine_begin(s->other->engine, second);
-    double total = 0;
+    double total = 0, most = 0;
     for (int64_t j = 0; j <= i; j++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
             const double *c = centred_strip(s->pairs, worker->scratch, i, row, j), *d = c;
@@ -244,29 +210,94 @@ static gram_status products_task(void *argument, const gram_worker *worker)
             double part = 0;
             for (int at = 0; at < GRAM_STRIP_SIZE; at++) part += c[at] * d[at];
             total += part;
+            for (int at = 0; at < GRAM_STRIP_SIZE && s->most; at++) most = fmax(most, fabs(c[at]));
         }
     s->sums[i] = total;
+    if (s->most) s->most[i] = most;
     return GRAM_OK;
 }
 
-gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum)
+/* sum over i > j of C_ij D_ij; `largest`, unless it is NULL, gets that of |C_ij|. */
+static gram_status sum_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum,
+                                double *largest)
 {
     gram_status status = GRAM_OK;
     rows_sweep s = make_sweep(c, 1);
     s.other = d;
     if (c != d) s.other_scratch = gram_engine_scratch(d->engine);
     TRY(gram_take(context, "pairs: sums of tasks", s.panels, sizeof(double), (void **)&s.sums));
+    if (largest) TRY(gram_take(context, "pairs: largest of tasks", s.panels, sizeof(double), (void **)&s.most));
     TRY(run(context, &s, "pairs", products_task, 0));
     *sum = 0;
+    if (largest) *largest = 0;
     for (int64_t i = 0; i < s.panels; i++) *sum += s.sums[i];
+    for (int64_t i = 0; i < s.panels && largest; i++) *largest = fmax(*largest, s.most[i]);
 done:
     gram_give(context, s.sums);
+    gram_give(context, s.most);
     return status;
 }
 
-gram_status gram_pairs_squares(gram_context *context, const gram_pairs *pairs, double *sum)
+gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum)
 {
-    return gram_pairs_products(context, pairs, pairs, sum);
+    return sum_products(context, c, d, sum, NULL);
+}
+
+gram_status gram_pairs_create(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                              gram_centring centring, gram_pairs *pairs)
+{
+    gram_status status = GRAM_OK;
+    double *ones = NULL;
+    const gram_engine_request request = {.kernel = kernel, .x = points, .always_double = 1};
+    memset(pairs, 0, sizeof *pairs);
+    TRY(gram_engine_create(context, &request, &pairs->engine));
+    pairs->n = pairs->engine->n;
+    pairs->padded = gram_engine_row_panels(pairs->engine) * GRAM_PANEL;
+    TRY(gram_take(context, "pairs: row sums", pairs->padded, sizeof(double), (void **)&pairs->row));
+    TRY(gram_take(context, "pairs: diagonal", pairs->padded, sizeof(double), (void **)&pairs->diagonal));
+    TRY(gram_take(context, "pairs: ones", pairs->n, sizeof(double), (void **)&ones));
+    memset(pairs->row, 0, (size_t)pairs->padded * sizeof(double));
+    memset(pairs->diagonal, 0, (size_t)pairs->padded * sizeof(double));
+    for (int64_t i = 0; i < pairs->n; i++) ones[i] = 1;
+    TRY(gram_engine_diagonal(context, pairs->engine, pairs->diagonal));
+    TRY(gram_engine_product(context, pairs->engine, 1, ones, 1, pairs->row, 1));
+    centre(pairs, centring);
+    FAIL_IF(!isfinite(pairs->limit * (double)pairs->n * (double)pairs->n), context, GRAM_ERROR_NUMERICAL,
+            "the kernel's values on these points are too large to be summed");
+    TRY(sum_products(context, pairs, pairs, &pairs->squares, &pairs->largest));
+done:
+    gram_give(context, ones);
+    return status;
+}
+
+/* ---- sums over blocks ---- */
+
+/* Rows of strips belong to one task. */
+static gram_status strips_task(void *argument, const gram_worker *worker)
+{
+    const rows_sweep *s = argument;
+    const int64_t i = task_panel(s, worker), per_panel = GRAM_PANEL / GRAM_STRIP;
+    gram_engine_begin(s->pairs->engine, worker->scratch);
+    for (int64_t j = 0; j <= i; j++)
+        for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < s->pairs->n; row += GRAM_STRIP) {
+            const double *c = centred_strip(s->pairs, worker->scratch, i, row, j);
+            double *out = s->out + (i * per_panel + row / GRAM_STRIP) * s->ld + j * per_panel;
+            for (int b = 0; b < per_panel && j * GRAM_PANEL + (int64_t)b * GRAM_STRIP < s->pairs->n; b++) {
+                double sum = 0;
+                for (int r = 0; r < GRAM_STRIP; r++)
+                    for (int at = b * GRAM_STRIP; at < (b + 1) * GRAM_STRIP; at++) sum += c[r * GRAM_PANEL + at];
+                out[b] = sum;
+            }
+        }
+    return GRAM_OK;
+}
+
+gram_status gram_pairs_strips(gram_context *context, const gram_pairs *pairs, double *sums, int64_t ld)
+{
+    rows_sweep s = make_sweep(pairs, 1);
+    s.out = sums;
+    s.ld = ld;
+    return run(context, &s, "sums of blocks", strips_task, 0);
 }
 
 /* ---- the whole matrix ---- */

@@ -18,7 +18,9 @@ typedef struct gram_pairs {
     double *row;      /* a_i, padded to whole panels */
     double *diagonal; /* C_ii, padded */
     double offset;    /* c */
-    double limit;     /* for a positive definite kernel no |C_ij| is above this */
+    double limit;     /* the size of the numbers that were added up: rounding is relative to it */
+    double squares;   /* sum over i > j of C_ij^2 */
+    double largest;   /* |C_ij| over i > j */
 } gram_pairs;
 
 /* O(n^2 d). GRAM_ERROR_NUMERICAL if entries are so large that their sums are not finite. */
@@ -33,24 +35,24 @@ static inline uint8_t *gram_subset_record(uint8_t *bits, int64_t count, int64_t 
 {
     return bits + (panel * count + subset) * GRAM_SUBSET_BYTES;
 }
-int64_t gram_subset_bytes(const gram_pairs *pairs, int64_t count);
+int64_t gram_subset_bytes(int64_t points, int64_t count);
 
-/* sums[p] = sum over i > j, both in subset p, of C_ij in units of *unit: whole numbers. Each term is off by half a unit at
- * most, so the sum by half the number of its pairs; unless *cut is set: then some |C_ij| was above `limit`. The time is
- * O(n^2 (d + count/8)). */
+/* sums[p] = sum over i > j, both in subset p, of C_ij in units of *unit: whole numbers. The unit is 2^-23 of the largest
+ * |C_ij|, and each term is off by half a unit at most, so the sum by half the number of its pairs. O(n^2 (d + count/8)). */
 gram_status gram_pairs_subsets(gram_context *context, const gram_pairs *pairs, int64_t count, const uint8_t *bits,
-                               int64_t *sums, double *unit, int *cut);
+                               int64_t *sums, double *unit);
 
 /* sums[p] = sum over i > j of w_ip w_jp C_ij in f64; w is padded x count, row-major, 0 in the rows of the padding.
  * O(n^2 (d + count)). */
 gram_status gram_pairs_forms(gram_context *context, const gram_pairs *pairs, int64_t count, const double *w,
                              double *sums);
 
-/* sum over i > j of C_ij^2. */
-gram_status gram_pairs_squares(gram_context *context, const gram_pairs *pairs, double *sum);
-
 /* sum over i > j of C_ij D_ij for two of the same points' number. */
 gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum);
+
+/* sums[a ld + b], b <= a, = sum over i > j of C_ij, i in the a-th GRAM_STRIP points and j in the b-th; n is a multiple of
+ * GRAM_STRIP. O(n^2 d). */
+gram_status gram_pairs_strips(gram_context *context, const gram_pairs *pairs, double *sums, int64_t ld);
 
 /* Row i of C, n numbers. */
 gram_status gram_pairs_matrix(gram_context *context, const gram_pairs *pairs, double *out, int64_t ld);

@@ -4,10 +4,15 @@
 
 #include "tile/pair_sums.h"
 
-/* Subset 0 is {0 .. n-1}, subset p > 0 one of all subsets of n points, each equally
- * likely, by the context's seed and p. `bits` has
- * gram_subset_bytes(pairs, count) bytes. O(count N), parallel. */
-gram_status gram_labels_make(gram_context *context, const gram_pairs *pairs, int64_t n, int64_t count, uint8_t *bits);
+/* How many labellings a test of so many permutations compares, the observed one included: `permutations` + 1, or all ways to choose
+ * n of `points` if these are no more. */
+int64_t gram_labels_count(int64_t points, int64_t n, int64_t permutations);
+
+/* Subset 0 is {0 .. n-1}. If `count` is the number of all subsets of n points, these are all of them; else subset p > 0 is one of
+ * them, each equally likely, by the context's seed and p. `bits` has gram_subset_bytes(points, count) bytes; `which` tells
+ * several sets of labels apart. O(count points), parallel unless all are listed. */
+gram_status gram_labels_make(gram_context *context, uint32_t which, int64_t points, int64_t n, int64_t count,
+                             uint8_t *bits);
 
 static inline int gram_label(const uint8_t *bits, int64_t count, int64_t point, int64_t subset)
 {

@@ -46,9 +46,73 @@ static void power(void **state)
     assert_true(all >= 20 && one <= 10);
 }
 
+static gram_context *seeded_context(uint64_t seed)
+{
+    gram_context_options options;
+    gram_context *context = NULL;
+    gram_context_options_init(&options, sizeof options);
+    options.seed = seed;
+    options.threads = 2;
+    assert_int_equal(gram_context_create(&options, &context), GRAM_OK);
+    return context;
+}
+
+/* Under the hypothesis p <= 0.1 in 10 % of the cases, within 4 standard errors; a shift of 0.15 deviations is seen. */
+static void level_and_power_of_groups(void **state)
+{
+    enum { N = 2100, TIMES = 60 };
+    int below = 0, seen = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < TIMES; seed++) {
+        gram_context *context = seeded_context(seed);
+        double *x = sample_normal(1000 + seed, N), *y = sample_normal(5000 + seed, N);
+        gram_mmd_options options;
+        gram_mmd_options_init(&options, sizeof options);
+        options.method = GRAM_MMD_TEST_AGGREGATED;
+        options.permutations = 99;
+        options.width_count = 2;
+        options.width_least = 0.5;
+        options.width_most = 2;
+        below += sample_test(context, "rbf(ell=1)", &options, N, x, N, y, 1) <= 0.1;
+        for (int i = 0; i < N; i++) y[i] += 0.15;
+        if (seed < 10) seen += sample_test(context, "rbf(ell=1)", &options, N, x, N, y, 1) <= 0.05;
+        free(x);
+        free(y);
+        gram_context_destroy(context);
+    }
+    print_message("groups: %d of %d below 0.1, a shift seen in %d of 10\n", below, TIMES, seen);
+    assert_true(below <= 6 + 4 * sqrt(6 * 0.9));
+    assert_true(seen >= 9);
+}
+
+/* One of 50 columns is shifted: narrow widths see each point alone there, and must not drown the others in rounding. */
+static void power_in_many_columns(void **state)
+{
+    enum { N = 50, D = 50, TIMES = 60 };
+    int one = 0, all = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < TIMES; seed++) {
+        gram_context *context = seeded_context(seed);
+        double *x = sample_normal(20000 + seed, N * D), *y = sample_normal(30000 + seed, N * D);
+        gram_mmd_options options;
+        gram_mmd_options_init(&options, sizeof options);
+        options.permutations = 199;
+        for (int i = 0; i < N; i++) y[(ptrdiff_t)i * D] += 1.3;
+        all += sample_test(context, NULL, &options, N, x, N, y, D) <= 0.05;
+        options.method = GRAM_MMD_TEST_PERMUTATION;
+        one += sample_test(context, NULL, &options, N, x, N, y, D) <= 0.05;
+        free(x);
+        free(y);
+        gram_context_destroy(context);
+    }
+    print_message("power: one of 50 columns: median %d, aggregated %d of %d\n", one, all, TIMES);
+    assert_true(one >= 35 && all >= one * 0.85);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels), cmocka_unit_test(independence),
-                                       cmocka_unit_test(power)};
+                                       cmocka_unit_test(power),  cmocka_unit_test(level_and_power_of_groups),
+                                       cmocka_unit_test(power_in_many_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,21 +47,17 @@ typedef struct traces {
     int none;       /* C is 0 but for rounding */
 } traces;
 
-static gram_status find_traces(gram_context *context, const gram_pairs *pairs, traces *out)
+static traces find_traces(const gram_pairs *pairs)
 {
-    gram_status status = GRAM_OK;
+    traces out = {0};
     const double n = (double)pairs->n, rounding = 0x1p-45 * pairs->limit;
-    double squares;
-    TRY(gram_pairs_squares(context, pairs, &squares));
-    memset(out, 0, sizeof *out);
     for (int64_t i = 0; i < pairs->n; i++) {
-        out->t += pairs->diagonal[i];
-        out->s += pairs->diagonal[i] * pairs->diagonal[i];
+        out.t += pairs->diagonal[i];
+        out.s += pairs->diagonal[i] * pairs->diagonal[i];
     }
-    out->q = 2 * squares + out->s;
-    out->none = !(out->q > n * n * rounding * rounding);
-done:
-    return status;
+    out.q = 2 * pairs->squares + out.s;
+    out.none = !(out.q > n * n * rounding * rounding);
+    return out;
 }
 
 static double shuffle_variance(double n, const traces *c, const traces *d)
@@ -113,13 +109,11 @@ static gram_status moments(gram_context *context, gram_kernel *const *kernels, c
 {
     gram_status status = GRAM_OK;
     gram_pairs c = {0}, d = {0};
-    traces tc, td;
     const double n = (double)points[0]->n, n2 = n * n;
     double trace;
     TRY(gram_pairs_create(context, kernels[0], points[0], GRAM_CENTRE_ALL, &c));
     TRY(gram_pairs_create(context, kernels[1], points[1], GRAM_CENTRE_ALL, &d));
-    TRY(find_traces(context, &c, &tc));
-    TRY(find_traces(context, &d, &td));
+    const traces tc = find_traces(&c), td = find_traces(&d);
     TRY(trace_of_product(context, &c, &d, &trace));
     *degenerate = tc.none || td.none;
     result->statistic = *degenerate ? 0 : trace / n2;

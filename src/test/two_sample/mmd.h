@@ -36,6 +36,7 @@ double gram_mmd_tie(const gram_pairs *pairs, int64_t n, const gram_mmd_scale *sc
 typedef struct gram_mmd_task {
     gram_pool pool;
     const gram_kernel *kernel; /* resolved */
+    int given;                 /* the caller chose it */
     const gram_mmd_options *options;
     gram_mmd_result *result;
 } gram_mmd_task;
@@ -45,7 +46,9 @@ gram_status gram_mmd_observed(gram_context *context, const gram_pairs *pairs, in
                               double *statistic);
 
 /* Standard deviation of q under random labels; 0 if C is 0 but for rounding. */
-gram_status gram_mmd_deviation(gram_context *context, const gram_pairs *pairs, int64_t n, double *deviation);
+double gram_mmd_deviation(const gram_pairs *pairs, int64_t n);
+/* The same for one of several looks; 0 if its entries off the diagonal are so small that it sees every point alone. */
+double gram_mmd_look_deviation(const gram_pairs *pairs, int64_t n, int64_t look_count);
 
 /* What is known of the values of blocks: their mean, and the sums of the second and third powers of the differences from it. */
 typedef struct gram_block_moments {
@@ -61,11 +64,35 @@ gram_status gram_mmd_add_blocks(gram_context *context, const gram_kernel *kernel
 double gram_block_error(const gram_block_moments *moments);
 double gram_block_p_value(const gram_block_moments *moments);
 
+/* A look at both samples: a kernel, and the points of the pool as it sees them. */
+typedef struct gram_mmd_look {
+    const gram_kernel *kernel;
+    const gram_points *points;
+} gram_mmd_look;
+
+/* What came of it. */
+typedef struct gram_mmd_seen {
+    double statistic, z, p_value; /* of the observed labels, in f64; the p-value of this look alone */
+    int blind;                    /* it could not tell the points' distances from rounding */
+} gram_mmd_seen;
+
+/* The permutation test of all looks at once: p_value, permutations and redone of the result, and what each look saw. */
+gram_status gram_mmd_permute(gram_context *context, const gram_mmd_task *task, int64_t look_count,
+                             const gram_mmd_look *looks, gram_mmd_seen *seen);
+/* The same for large samples, whose rows change labels in groups; and whether they are large (mmd_groups.c). */
+gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, int64_t look_count,
+                                    const gram_mmd_look *looks, gram_mmd_seen *seen);
+int gram_mmd_groups_fit(const gram_mmd_task *task);
+
 /* The methods; each fills statistic, p_value and what else it knows. */
 gram_status gram_mmd_test_permutation(gram_context *context, gram_mmd_task *task);
 gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task);
 gram_status gram_mmd_test_moments(gram_context *context, gram_mmd_task *task);
 gram_status gram_mmd_test_wild(gram_context *context, gram_mmd_task *task);
+
+/* The k-th factor of the options, and the kernel with its length-scales times a factor. */
+double gram_mmd_width(const gram_mmd_options *options, int64_t k);
+gram_status gram_mmd_widen(gram_context *context, const gram_kernel *kernel, double factor, gram_kernel **out);
 
 /* The factor on the length-scales that promises the largest power on these samples, into result->widths and the kernel. */
 gram_status gram_mmd_choose_width(gram_context *context, const gram_mmd_task *task, gram_kernel **chosen);

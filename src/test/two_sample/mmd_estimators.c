@@ -169,11 +169,11 @@ static gram_status score_of(gram_context *context, const gram_kernel *kernel, co
 {
     gram_status status = GRAM_OK;
     gram_pairs pairs = {0};
-    double statistic, deviation;
+    double statistic;
     TRY(gram_pairs_create(context, kernel, column, GRAM_CENTRE_PAIRS, &pairs));
     const gram_mmd_scale scale = gram_mmd_scaling(&pairs, pool->n, pool->m, 0);
     TRY(gram_mmd_observed(context, &pairs, pool->n, &scale, &statistic));
-    TRY(gram_mmd_deviation(context, &pairs, pool->n, &deviation));
+    const double deviation = gram_mmd_deviation(&pairs, pool->n);
     *score = deviation > 0 ? statistic / (scale.slope * deviation) : 0;
 done:
     gram_pairs_destroy(context, &pairs);

@@ -50,16 +50,17 @@ static double all_in(int64_t n, int64_t total, int k)
     return p;
 }
 
-gram_status gram_mmd_deviation(gram_context *context, const gram_pairs *pairs, int64_t n, double *deviation)
+double gram_mmd_deviation(const gram_pairs *pairs, int64_t n)
 {
-    gram_status status = GRAM_OK;
     const int64_t total = pairs->n;
     const double rounding = 0x1p-45 * pairs->limit;
-    double squares;
-    TRY(gram_pairs_squares(context, pairs, &squares));
     const double count = 0.5 * (double)total * (double)(total - 1);
     const double share = all_in(n, total, 2) - 2 * all_in(n, total, 3) + all_in(n, total, 4);
-    *deviation = squares > count * rounding * rounding && share > 0 ? sqrt(squares * share) : 0;
-done:
-    return status;
+    return pairs->squares > count * rounding * rounding && share > 0 ? sqrt(pairs->squares * share) : 0;
+}
+
+double gram_mmd_look_deviation(const gram_pairs *pairs, int64_t n, int64_t look_count)
+{
+    const double blind = 0x1p-20 * pairs->limit, count = 0.5 * (double)pairs->n * (double)(pairs->n - 1);
+    return look_count > 1 && pairs->squares <= count * blind * blind ? 0 : gram_mmd_deviation(pairs, n);
 }

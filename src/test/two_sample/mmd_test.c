@@ -145,6 +145,19 @@ done:
     return status;
 }
 
+/* Does y come first? Labels are drawn by place, so the order of the samples is made the same whichever way they are given: the smaller
+ * one first, of equal sizes the one whose first different number is smaller. */
+static int is_swapped(const gram_points *x, const gram_points *y)
+{
+    if (x->n != y->n) return x->n > y->n;
+    for (int64_t i = 0; i < x->n; i++)
+        for (int64_t l = 0; l < x->d; l++) {
+            const double a = gram_points_at(x, i, l), b = gram_points_at(y, i, l);
+            if (a != b) return a > b;
+        }
+    return 0;
+}
+
 static void begin_result(gram_mmd_result *result, const gram_mmd_options *options, int with_kernel)
 {
     gram_mmd_result_init(result, sizeof *result);
@@ -170,6 +183,7 @@ gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram
     gram_mmd_result made;
     gram_mmd_task task = {.options = &o, .result = &made};
     gram_kernel *own = NULL;
+    int swapped = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "mmd_test: result is NULL");
     gram_mmd_options_init(&o, sizeof o);
@@ -181,14 +195,25 @@ gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram
     TRY(gram_pool_create(context, "mmd_test", x, y, &task.pool));
     FAIL_IF(x->n < 2 || y->n < 2, context, GRAM_ERROR_DIMENSION, "mmd_test: x has %lld rows and y %lld, need 2 of each",
             (long long)x->n, (long long)y->n);
-    made.n = x->n;
-    made.m = y->n;
+    swapped = is_swapped(x, y);
+    if (swapped) {
+        gram_pool_destroy(context, &task.pool);
+        TRY(gram_pool_create(context, "mmd_test", y, x, &task.pool));
+    }
+    made.n = task.pool.n;
+    made.m = task.pool.m;
+    task.given = kernel != NULL;
     if (!kernel) TRY(gram_kernel_parse(context, "rbf", &own));
-    TRY(run(context, &task, kernel ? kernel : own, x, y));
+    TRY(run(context, &task, kernel ? kernel : own, swapped ? y : x, swapped ? x : y));
     FAIL_IF(!isfinite(made.statistic), context, GRAM_ERROR_NUMERICAL,
             "mmd_test: the kernel's values on these points are too large to be summed");
     made.reject = made.p_value <= o.level;
 done:
+    if (swapped) {
+        const int64_t n = made.n;
+        made.n = made.m;
+        made.m = n;
+    }
     if (result) tell(&made, status, result);
     gram_pool_destroy(context, &task.pool);
     gram_kernel_release(own);

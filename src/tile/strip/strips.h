@@ -70,8 +70,8 @@ enum {
 };
 
 typedef struct gram_strips_subset {
-    /* out[j * GRAM_STRIP + i] = k_ij scale, rounded, cut off at +-GRAM_SUBSET_LARGEST; returns the largest |k_ij| */
-    double (*quantise)(const double *k, double scale, int32_t *out);
+    /* out[j * GRAM_STRIP + i] = k_ij scale, rounded, cut off at +-GRAM_SUBSET_LARGEST */
+    void (*quantise)(const double *k, double scale, int32_t *out);
     /* The sums of all subsets of each four columns; 64-byte aligned. */
     void (*tabulate)(const int32_t *k, int32_t *tables);
     /* sums[p] += sum of k_ij over i in rows_p and j in columns_p; subset p of each is GRAM_SUBSET_BYTES after the one

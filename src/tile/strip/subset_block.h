@@ -13,21 +13,16 @@ enum { ROW_VECTORS = GRAM_STRIP * (int)sizeof(int32_t) / VECTOR_BYTES };
 /* Adding this leaves the rounded number in the low bits of a double. */
 static const double ROUNDER = 6755399441055744.0; /* 1.5 * 2^52 */
 
-static double subset_quantise(const double *k, double scale, int32_t *out)
+static void subset_quantise(const double *k, double scale, int32_t *out)
 {
     const vector_f64 bound = spread_f64(GRAM_SUBSET_LARGEST), rounder = spread_f64(ROUNDER);
-    vector_f64 least = {0}; /* of -|k| */
-    double most = 0;
     for (int i = 0; i < GRAM_STRIP; i++)
         for (int j = 0; j < GRAM_PANEL; j += LANES_F64) {
             const vector_f64 value = load_f64(k + i * GRAM_PANEL + j);
             const vector_f64 scaled = -min_f64(-min_f64(value * scale, bound), bound);
             const vector_i64 bits = (vector_i64)(scaled + rounder);
-            least = min_f64(least, min_f64(value, -value));
             for (int lane = 0; lane < LANES_F64; lane++) out[(j + lane) * GRAM_STRIP + i] = (int32_t)bits[lane];
         }
-    for (int lane = 0; lane < LANES_F64; lane++) most = -least[lane] > most ? -least[lane] : most;
-    return most;
 }
 
 /* tables[bits] = tables[bits without the highest] + the column of the highest */
