@@ -74,7 +74,7 @@ typedef struct rows_sweep {
     const uint8_t *bits;
     const double *w;
     double scale;
-    double *out; /* of gram_pairs_matrix and gram_pairs_strips */
+    double *out; /* of gram_pairs_matrix */
     int64_t ld;
     double *most; /* of tasks: the largest |C_ij|, NULL if nobody asks */
 } rows_sweep;
@@ -268,36 +268,6 @@ gram_status gram_pairs_create(gram_context *context, const gram_kernel *kernel, 
 done:
     gram_give(context, ones);
     return status;
-}
-
-/* ---- sums over blocks ---- */
-
-/* Rows of strips belong to one task. */
-static gram_status strips_task(void *argument, const gram_worker *worker)
-{
-    const rows_sweep *s = argument;
-    const int64_t i = task_panel(s, worker), per_panel = GRAM_PANEL / GRAM_STRIP;
-    gram_engine_begin(s->pairs->engine, worker->scratch);
-    for (int64_t j = 0; j <= i; j++)
-        for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < s->pairs->n; row += GRAM_STRIP) {
-            const double *c = centred_strip(s->pairs, worker->scratch, i, row, j);
-            double *out = s->out + (i * per_panel + row / GRAM_STRIP) * s->ld + j * per_panel;
-            for (int b = 0; b < per_panel && j * GRAM_PANEL + (int64_t)b * GRAM_STRIP < s->pairs->n; b++) {
-                double sum = 0;
-                for (int r = 0; r < GRAM_STRIP; r++)
-                    for (int at = b * GRAM_STRIP; at < (b + 1) * GRAM_STRIP; at++) sum += c[r * GRAM_PANEL + at];
-                out[b] = sum;
-            }
-        }
-    return GRAM_OK;
-}
-
-gram_status gram_pairs_strips(gram_context *context, const gram_pairs *pairs, double *sums, int64_t ld)
-{
-    rows_sweep s = make_sweep(pairs, 1);
-    s.out = sums;
-    s.ld = ld;
-    return run(context, &s, "sums of blocks", strips_task, 0);
 }
 
 /* ---- the whole matrix ---- */

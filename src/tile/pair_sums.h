@@ -50,10 +50,6 @@ gram_status gram_pairs_forms(gram_context *context, const gram_pairs *pairs, int
 /* sum over i > j of C_ij D_ij for two of the same points' number. */
 gram_status gram_pairs_products(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *sum);
 
-/* sums[a ld + b], b <= a, = sum over i > j of C_ij, i in the a-th GRAM_STRIP points and j in the b-th; n is a multiple of
- * GRAM_STRIP. O(n^2 d). */
-gram_status gram_pairs_strips(gram_context *context, const gram_pairs *pairs, double *sums, int64_t ld);
-
 /* Row i of C, n numbers. */
 gram_status gram_pairs_matrix(gram_context *context, const gram_pairs *pairs, double *out, int64_t ld);
 

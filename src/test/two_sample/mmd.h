@@ -35,7 +35,7 @@ double gram_mmd_tie(const gram_pairs *pairs, int64_t n, const gram_mmd_scale *sc
 /* A test at work. */
 typedef struct gram_mmd_task {
     gram_pool pool;
-    const gram_kernel *kernel; /* resolved */
+    gram_kernel *kernel; /* resolved */
     int given;                 /* the caller chose it */
     const gram_mmd_options *options;
     gram_mmd_result *result;
@@ -66,7 +66,7 @@ double gram_block_p_value(const gram_block_moments *moments);
 
 /* A look at both samples: a kernel, and the points of the pool as it sees them. */
 typedef struct gram_mmd_look {
-    const gram_kernel *kernel;
+    gram_kernel *kernel;
     const gram_points *points;
 } gram_mmd_look;
 

@@ -1,14 +1,17 @@
 /* The permutation test of large samples: groups of rows change their labels together.
  *
- * A permuted statistic asks for sums of C over subsets of the pairs, N^2/8 operations each. Here the rows of each sample are put into
- * groups of one size at random, the sums of C between groups are made in one pass over the pairs, and it is the groups that are
- * permuted: G^2 operations for G groups. Under the hypothesis rows are exchangeable, so groups of rows are, and the level is exact for
- * any number of groups. What is lost is power, and little of it: the observed statistic is that of all rows, only its quantile is
- * less finely known, as if from 64 to 128 rows a sample. (Domingo-Enrich, Dwivedi and Mackey, "Compress then test: powerful kernel
- * testing in near-linear time", AISTATS 2023, permute groups of a compressed sample.)
+ * A permuted statistic asks for sums of K over subsets of the pairs, N^2/8 operations each. Here the rows of each sample are put into
+ * groups of one size at random, the sums of K between groups are made in one pass over the pairs, all widths of a kernel from the same
+ * distances, and it is the groups that are permuted: G^2 operations for G groups. Under the hypothesis rows are exchangeable, so groups
+ * of rows are, and the level is exact for any number of groups. What is lost is power, and little of it: the observed statistic
+ * is that of all rows, only its quantile is less finely known, as if from 64 to 128 rows a sample. (Domingo-Enrich, Dwivedi and
+ * Mackey, "Compress then test: powerful kernel testing in near-linear time", AISTATS 2023, permute groups of a compressed sample.)
  *
- * Above 65,536 rows the pairs themselves are too many: both samples are cut into as many chunks as it takes, and statistics, labels and
- * variances are those of the chunks, added up. The time is linear in N from there on.
+ * Above 65,536 rows the pairs themselves are too many: both samples are cut into as many chunks as it takes, statistics and labels are
+ * those of the chunks, and the mean over the chunks is what is tested. The time is linear in N from there on.
+ *
+ * T is the largest z of the looks, as in mmd_permutation.c. z is the statistic less its mean over its standard deviation, both taken
+ * over all labellings at hand, the observed one among them: symmetric in the labellings, so the level stays exact.
  *
  * Rows that do not fill a group, fewer than one group's of each sample and chunk, are left out. */
 #include <cblas.h>
@@ -27,60 +30,65 @@ int gram_mmd_groups_fit(const gram_mmd_task *task)
     return task->pool.n >= LEAST_ROWS && task->pool.m >= LEAST_ROWS;
 }
 
-/* Of one look, over the chunks. */
-typedef struct grouped_look {
-    double variance, tie, mean; /* of q; the last of what the diagonal adds to it */
-    double slope, shift;        /* from q to the statistic */
-} grouped_look;
-
 typedef struct grouped {
     const gram_mmd_task *task;
-    int64_t look_count;
-    const gram_mmd_look *looks;
     int64_t count;        /* labellings, the observed one first */
     int64_t chunks, rows; /* of a group */
-    int64_t n, m;         /* groups of each sample in a chunk */
+    int64_t n, m, groups; /* groups of each sample in a chunk, and of both */
     int64_t *order_x, *order_y;
-    double *data;   /* of a chunk: (n + m) rows points */
-    double *sums;   /* between strips, and then between groups */
-    double *labels; /* (n + m) x count */
-    double *q;      /* of each look and labelling, over the chunks */
-    int64_t at;     /* the look at hand */
-    grouped_look *sum;
+    double *data;   /* of a chunk */
+    double *labels; /* groups x count */
+    double *values; /* of each look and labelling, over the chunks */
+    double *size;   /* of each look: the mean |k|, which rounding is relative to */
+    /* the looks at hand: those of one family */
+    int64_t first, looks;
+    const gram_engine *engine;
+    double *blocks;   /* looks x strips x groups: sums of K_ij over i > j, i in a strip and j in a group */
+    double *sums;     /* groups x groups of one look, symmetric; on the diagonal the pairs within a group, once */
+    double *diagonal; /* K_ii, and then their sums over groups; 0 unless they count */
+    double *row;      /* sums of a group with all points */
+    int64_t at;
 } grouped;
 
 static int64_t strips_of(const grouped *g)
 {
-    return (g->n + g->m) * g->rows / GRAM_STRIP;
+    return g->groups * g->rows / GRAM_STRIP;
 }
 
-/* Chunks of equal size; groups of whole strips, so that the smaller sample has 64 to 128 of them. */
+/* Chunks of equal size; groups of whole strips, so that the smaller sample has 64 to 128 of them. Of a sample that is more than 16 times
+ * the other, as many rows are taken at random: more of them would hardly make the difference of the means more certain. */
 static void choose_sizes(grouped *g)
 {
-    const int64_t n = g->task->pool.n, m = g->task->pool.m, least = n < m ? n : m;
+    const int64_t least = g->task->pool.n < g->task->pool.m ? g->task->pool.n : g->task->pool.m, most = 16 * least;
+    const int64_t n = g->task->pool.n < most ? g->task->pool.n : most, m = g->task->pool.m < most ? g->task->pool.m : most;
     g->chunks = (n + m + MOST_ROWS - 1) / MOST_ROWS;
     if (least / g->chunks < LEAST_ROWS) g->chunks = least / LEAST_ROWS;
     g->rows = least / g->chunks / FEWEST_GROUPS / GRAM_STRIP * GRAM_STRIP;
     g->n = n / g->chunks / g->rows;
     g->m = m / g->chunks / g->rows;
+    g->groups = g->n + g->m;
 }
 
-static gram_status take_arrays(gram_context *context, grouped *g)
+static gram_status take_arrays(gram_context *context, grouped *g, int64_t look_count, int64_t most_looks)
 {
     enum { RANDOM_STREAM = 0x67726f75 /* "grou" */ };
     gram_status status = GRAM_OK;
     const gram_random random = {gram_context_seed(context), RANDOM_STREAM};
     const char *what = "mmd_test: groups";
-    const int64_t n = g->task->pool.n, m = g->task->pool.m, groups = g->n + g->m, strips = strips_of(g);
+    const int64_t n = g->task->pool.n, m = g->task->pool.m, d = g->task->pool.d;
     TRY(gram_take(context, what, n, sizeof *g->order_x, (void **)&g->order_x));
     TRY(gram_take(context, what, m, sizeof *g->order_y, (void **)&g->order_y));
-    TRY(gram_take(context, what, groups * g->rows * g->task->pool.d, sizeof *g->data, (void **)&g->data));
-    TRY(gram_take(context, what, strips * strips, sizeof *g->sums, (void **)&g->sums));
-    TRY(gram_take(context, what, groups * g->count, sizeof *g->labels, (void **)&g->labels));
-    TRY(gram_take(context, what, g->look_count * g->count, sizeof *g->q, (void **)&g->q));
-    TRY(gram_take(context, what, g->look_count, sizeof *g->sum, (void **)&g->sum));
-    memset(g->q, 0, (size_t)(g->look_count * g->count) * sizeof *g->q);
-    memset(g->sum, 0, (size_t)g->look_count * sizeof *g->sum);
+    TRY(gram_take(context, what, g->groups * g->rows * d, sizeof *g->data, (void **)&g->data));
+    TRY(gram_take(context, what, g->groups * g->count, sizeof *g->labels, (void **)&g->labels));
+    TRY(gram_take(context, what, look_count * g->count, sizeof *g->values, (void **)&g->values));
+    TRY(gram_take(context, what, look_count, sizeof *g->size, (void **)&g->size));
+    TRY(gram_take(context, what, most_looks * strips_of(g) * g->groups, sizeof *g->blocks, (void **)&g->blocks));
+    TRY(gram_take(context, what, g->groups * g->groups, sizeof *g->sums, (void **)&g->sums));
+    TRY(gram_take(context, what, g->groups * g->rows, sizeof *g->diagonal, (void **)&g->diagonal));
+    TRY(gram_take(context, what, g->groups, sizeof *g->row, (void **)&g->row));
+    memset(g->diagonal, 0, (size_t)g->groups * sizeof *g->diagonal);
+    memset(g->values, 0, (size_t)(look_count * g->count) * sizeof *g->values);
+    memset(g->size, 0, (size_t)look_count * sizeof *g->size);
     gram_random_permutation(random, 0, n, g->order_x);
     gram_random_permutation(random, 1, m, g->order_y);
 done:
@@ -92,10 +100,13 @@ static void give_arrays(gram_context *context, grouped *g)
     gram_give(context, g->order_x);
     gram_give(context, g->order_y);
     gram_give(context, g->data);
-    gram_give(context, g->sums);
     gram_give(context, g->labels);
-    gram_give(context, g->q);
-    gram_give(context, g->sum);
+    gram_give(context, g->values);
+    gram_give(context, g->size);
+    gram_give(context, g->blocks);
+    gram_give(context, g->sums);
+    gram_give(context, g->diagonal);
+    gram_give(context, g->row);
 }
 
 /* The rows of a chunk as a look sees them: its groups of the first sample, then those of the second. */
@@ -104,8 +115,7 @@ static void gather(const grouped *g, int64_t chunk, const gram_points *points)
     const int64_t d = g->task->pool.d, n = g->n * g->rows, m = g->m * g->rows;
     double *out = g->data;
     for (int64_t i = 0; i < n + m; i++) {
-        const int64_t row =
-            i < n ? g->order_x[chunk * n + i] : g->task->pool.n + g->order_y[chunk * m + i - n];
+        const int64_t row = i < n ? g->order_x[chunk * n + i] : g->task->pool.n + g->order_y[chunk * m + i - n];
         for (int64_t l = 0; l < d; l++) *out++ = gram_points_at(points, row, l);
     }
 }
@@ -113,129 +123,232 @@ static void gather(const grouped *g, int64_t chunk, const gram_points *points)
 static gram_status make_labels(gram_context *context, const grouped *g, int64_t chunk)
 {
     gram_status status = GRAM_OK;
-    const int64_t groups = g->n + g->m;
     uint8_t *bits = NULL;
-    TRY(gram_take(context, "mmd_test: permutations", gram_subset_bytes(groups, g->count), 1, (void **)&bits));
-    TRY(gram_labels_make(context, (uint32_t)chunk, groups, g->n, g->count, bits));
-    for (int64_t a = 0; a < groups; a++)
+    TRY(gram_take(context, "mmd_test: permutations", gram_subset_bytes(g->groups, g->count), 1, (void **)&bits));
+    TRY(gram_labels_make(context, (uint32_t)chunk, g->groups, g->n, g->count, bits));
+    for (int64_t a = 0; a < g->groups; a++)
         for (int64_t b = 0; b < g->count; b++) g->labels[a * g->count + b] = gram_label(bits, g->count, a, b);
 done:
     gram_give(context, bits);
     return status;
 }
 
-/* Sums between strips become sums between groups, in place and on both sides of the diagonal; row and column a of the result are
- * not before those strips that it is made of. `diagonal` C_ii, for the V-statistic, count among the pairs of a group. */
-static void merge_strips(const grouped *g, const gram_pairs *pairs, double diagonal)
+/* ---- sums between groups ---- */
+
+/* A strip of K to the sums of its rows with the groups of its columns; on the diagonal only j < i. */
+static void add_strip(const grouped *g, int64_t row, int64_t column, const double *k, double *out)
 {
-    const int64_t groups = g->n + g->m, per_group = g->rows / GRAM_STRIP, ld = strips_of(g);
-    for (int64_t a = 0; a < groups; a++)
-        for (int64_t b = 0; b <= a; b++) {
-            double sum = 0;
-            for (int64_t i = a * per_group; i < (a + 1) * per_group; i++)
-                for (int64_t j = b * per_group; j < (b + 1) * per_group && j <= i; j++) sum += g->sums[i * ld + j];
-            for (int64_t i = a * g->rows; i < (a + 1) * g->rows && a == b && diagonal != 0; i++)
-                sum += diagonal * pairs->diagonal[i];
-            g->sums[a * ld + b] = sum;
+    const int64_t end = g->groups * g->rows;
+    for (int64_t first = column; first < column + GRAM_PANEL && first < end && first < row + GRAM_STRIP; first += GRAM_STRIP) {
+        double sum = 0;
+        for (int64_t i = row; i < row + GRAM_STRIP; i++) {
+            const int64_t last = first == row ? i : first + GRAM_STRIP;
+            for (int64_t j = first; j < last; j++) sum += k[(i - row) * GRAM_PANEL + j - column];
         }
-    for (int64_t a = 0; a < groups; a++)
-        for (int64_t b = 0; b < a; b++) g->sums[b * ld + a] = g->sums[a * ld + b];
+        out[first / g->rows] += sum;
+    }
 }
 
-/* q_b = (l_b' S l_b + l_b' diag(S))/2 over groups, S symmetric with the pairs within a group counted once on the diagonal; for the
- * labellings of one task. */
-static gram_status forms_task(void *argument, const gram_worker *worker)
+/* A panel of rows against all columns up to it: its strips' sums are no other task's. The longest first. */
+static gram_status blocks_task(void *argument, const gram_worker *worker)
 {
     const grouped *g = argument;
-    const int64_t groups = g->n + g->m, ld = strips_of(g), first = worker->task * LABELLINGS;
+    const int64_t panels = gram_engine_row_panels(g->engine), i = panels - 1 - worker->task;
+    gram_engine_begin(g->engine, worker->scratch);
+    for (int64_t j = 0; j <= i; j++)
+        for (int64_t row = i * GRAM_PANEL; row < (i + 1) * GRAM_PANEL && row < g->engine->n; row += GRAM_STRIP)
+            for (int64_t k = 0; k < g->looks; k++) {
+                const double *strip =
+                    k == 0 ? gram_engine_strip_f64(g->engine, worker->scratch, i, (int)(row - i * GRAM_PANEL), j)
+                           : gram_engine_other_f64(g->engine, worker->scratch, (int)k);
+                double *out = g->blocks + (k * strips_of(g) + row / GRAM_STRIP) * g->groups;
+                add_strip(g, row, j * GRAM_PANEL, strip, out);
+            }
+    return GRAM_OK;
+}
+
+/* Sums of strips become those of groups; returns the sum over all pairs. */
+static double merge_blocks(const grouped *g, int64_t k)
+{
+    const int64_t per_group = g->rows / GRAM_STRIP;
+    double total = 0;
+    memset(g->sums, 0, (size_t)(g->groups * g->groups) * sizeof *g->sums);
+    for (int64_t a = 0; a < g->groups; a++)
+        for (int64_t s = a * per_group; s < (a + 1) * per_group; s++)
+            for (int64_t b = 0; b <= a; b++) g->sums[a * g->groups + b] += g->blocks[(k * strips_of(g) + s) * g->groups + b];
+    for (int64_t a = 0; a < g->groups; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            g->sums[b * g->groups + a] = g->sums[a * g->groups + b];
+            total += g->sums[a * g->groups + b];
+        }
+    for (int64_t a = 0; a < g->groups; a++) {
+        g->row[a] = g->sums[a * g->groups + a];
+        for (int64_t b = 0; b < g->groups; b++) g->row[a] += g->sums[a * g->groups + b];
+    }
+    return total;
+}
+
+/* ---- the statistic of all labellings ---- */
+
+/* With l the labels of the first sample's groups and S the sums, xx = l'(S + diag S)l/2, xx + xy + yy = total, and
+ * l'(S 1 + diag S) counts xx twice and xy once. */
+static gram_status values_task(void *argument, const gram_worker *worker)
+{
+    const grouped *g = argument;
+    const int64_t groups = g->groups, first = worker->task * LABELLINGS;
     const int64_t count = g->count - first < LABELLINGS ? g->count - first : LABELLINGS;
-    double *product = worker->scratch, *q = g->q + g->at * g->count + first;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)groups, (int)count, (int)groups, 0.5, g->sums, (int)ld,
+    const double n = (double)(g->n * g->rows), m = (double)(g->m * g->rows), less = g->task->options->biased ? 0 : 1;
+    double *product = worker->scratch, *value = g->values + g->at * g->count + first;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)groups, (int)count, (int)groups, 1, g->sums, (int)groups,
                 g->labels + first, (int)g->count, 0, product, (int)count);
-    for (int64_t a = 0; a < groups; a++) {
-        const double *label = g->labels + a * g->count + first, own = 0.5 * g->sums[a * ld + a];
-        for (int64_t b = 0; b < count; b++) q[b] += label[b] * (product[a * count + b] + own);
+    for (int64_t b = 0; b < count; b++) {
+        double xx = 0, rows = 0, total = 0, own_x = 0, own = 0;
+        for (int64_t a = 0; a < groups; a++) {
+            const double label = g->labels[a * g->count + first + b], within = g->sums[a * groups + a];
+            xx += label * (product[a * count + b] + within) / 2;
+            rows += label * g->row[a];
+            total += g->row[a] / 2;
+            own_x += label * g->diagonal[a];
+            own += g->diagonal[a];
+        }
+        const double xy = rows - 2 * xx, yy = total - xx - xy;
+        value[b] += (2 * xx + (1 - less) * own_x) / (n * (n - less)) +
+                    (2 * yy + (1 - less) * (own - own_x)) / (m * (m - less)) - 2 * xy / (n * m);
     }
     return GRAM_OK;
 }
 
-static gram_status add_forms(gram_context *context, grouped *g, int64_t k)
+static gram_status add_values(gram_context *context, grouped *g, int64_t k)
 {
-    g->at = k;
+    const double pairs = 0.5 * (double)g->engine->n * (double)(g->engine->n - 1);
+    g->at = g->first + k;
+    g->size[g->at] += fabs(merge_blocks(g, k)) / pairs;
     const gram_sweep sweep = {.what = "permutations",
                               .tasks = (g->count + LABELLINGS - 1) / LABELLINGS,
-                              .scratch_bytes = (size_t)((g->n + g->m) * LABELLINGS) * sizeof(double),
-                              .run = forms_task,
+                              .scratch_bytes = (size_t)(g->groups * LABELLINGS) * sizeof(double),
+                              .run = values_task,
                               .argument = g};
     return gram_sweep_run(context, &sweep);
 }
 
-static gram_status take_look(gram_context *context, grouped *g, int64_t chunk, int64_t k)
+/* K_ii of one look, summed over groups. */
+static gram_status sum_diagonal(gram_context *context, const grouped *g, const gram_kernel *kernel,
+                                const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    gram_engine *engine = NULL;
+    const gram_engine_request request = {.kernel = kernel, .x = points, .always_double = 1};
+    TRY(gram_engine_create(context, &request, &engine));
+    TRY(gram_engine_diagonal(context, engine, g->diagonal));
+    for (int64_t a = 0; a < g->groups; a++) {
+        double sum = 0;
+        for (int64_t i = a * g->rows; i < (a + 1) * g->rows; i++) sum += g->diagonal[i];
+        g->diagonal[a] = sum;
+    }
+done:
+    gram_engine_destroy(engine);
+    return status;
+}
+
+/* Looks at one set of points, whose distances are made once. */
+static gram_status take_family(gram_context *context, grouped *g, int64_t chunk, const gram_mmd_look *looks)
 {
     gram_status status = GRAM_OK;
     gram_points *points = NULL;
-    gram_pairs pairs = {0};
-    const int64_t n = g->n * g->rows, m = g->m * g->rows, d = g->task->pool.d;
-    gather(g, chunk, g->looks[k].points);
-    TRY(gram_points_create_f64(context, n + m, d, g->data, d, &points));
-    TRY(gram_pairs_create(context, g->looks[k].kernel, points, GRAM_CENTRE_PAIRS, &pairs));
-    const gram_mmd_scale scale = gram_mmd_scaling(&pairs, n, m, g->task->options->biased);
-    const double deviation = gram_mmd_look_deviation(&pairs, n, g->look_count);
-    grouped_look *sum = &g->sum[k];
-    sum->variance += deviation * deviation;
-    sum->tie += gram_mmd_tie(&pairs, n, &scale) / scale.slope;
-    sum->slope = scale.slope;
-    sum->shift += scale.shift;
-    for (int64_t i = 0; i < n + m && scale.diagonal != 0; i++)
-        sum->mean += scale.diagonal / scale.slope * pairs.diagonal[i] * (double)n / (double)(n + m);
-    TRY(gram_pairs_strips(context, &pairs, g->sums, strips_of(g)));
-    merge_strips(g, &pairs, scale.diagonal / scale.slope);
-    TRY(add_forms(context, g, k));
+    gram_engine *engine = NULL;
+    gram_kernel *others[GRAM_MMD_MAX_LOOKS];
+    const int64_t d = g->task->pool.d, rows = g->groups * g->rows;
+    for (int64_t k = 1; k < g->looks; k++) others[k - 1] = looks[k].kernel;
+    gather(g, chunk, looks[0].points);
+    TRY(gram_points_create_f64(context, rows, d, g->data, d, &points));
+    const gram_engine_request request = {.kernel = looks[0].kernel,
+                                         .x = points,
+                                         .always_double = 1,
+                                         .others = others,
+                                         .other_count = (int)g->looks - 1};
+    TRY(gram_engine_create(context, &request, &engine));
+    g->engine = engine;
+    memset(g->blocks, 0, (size_t)(g->looks * strips_of(g) * g->groups) * sizeof *g->blocks);
+    const gram_sweep sweep = {.what = "pairs",
+                              .tasks = gram_engine_row_panels(engine),
+                              .scratch_bytes = gram_engine_scratch(engine),
+                              .run = blocks_task,
+                              .argument = g};
+    TRY(gram_sweep_run(context, &sweep));
+    for (int64_t k = 0; k < g->looks; k++) {
+        if (g->task->options->biased) TRY(sum_diagonal(context, g, looks[k].kernel, points));
+        TRY(add_values(context, g, k));
+    }
 done:
-    gram_pairs_destroy(context, &pairs);
+    g->engine = NULL;
+    gram_engine_destroy(engine);
     gram_points_release(points);
     return status;
 }
 
-/* Each look's own p-value, and T of all: the largest z of those that see something. */
-static void compare(grouped *g, gram_mmd_seen *seen)
+/* ---- the p-value ---- */
+
+/* Values become z, in place; returns the rounding's bound of z, or -1 for a look that sees nothing. */
+static double standardise(const grouped *g, int64_t k, gram_mmd_seen *seen)
 {
-    gram_mmd_result *result = g->task->result;
+    const double rounding = 0x1p-43 * g->size[k];
+    double *value = g->values + k * g->count, mean = 0, squares = 0, reached = 0;
+    for (int64_t b = 0; b < g->count; b++) mean += value[b] / (double)g->count;
+    for (int64_t b = 0; b < g->count; b++) squares += (value[b] - mean) * (value[b] - mean) / (double)g->count;
+    const double deviation = sqrt(squares);
+    seen->statistic = value[0] / (double)g->chunks;
+    seen->blind = !(deviation > rounding);
+    for (int64_t b = 0; b < g->count; b++) reached += value[b] >= value[0] - rounding;
+    seen->p_value = reached / (double)g->count;
+    for (int64_t b = 0; b < g->count; b++) value[b] = seen->blind ? 0 : (value[b] - mean) / deviation;
+    seen->z = value[0];
+    return seen->blind ? -1 : rounding / deviation;
+}
+
+static void compare(grouped *g, int64_t look_count, gram_mmd_seen *seen)
+{
     double *most = g->labels, tie = 0; /* labels are no longer needed */
     int64_t reached = 0;
     int seeing = 0;
     memset(most, 0, (size_t)g->count * sizeof *most);
-    for (int64_t k = 0; k < g->look_count; k++) {
-        const grouped_look *sum = &g->sum[k];
-        const double *q = g->q + k * g->count, deviation = sqrt(sum->variance);
-        seen[k].statistic = (sum->slope * q[0] + sum->shift) / (double)g->chunks;
-        seen[k].blind = !(deviation > 0);
-        seen[k].z = seen[k].blind ? 0 : (q[0] - sum->mean) / deviation;
-        for (int64_t b = 0; b < g->count; b++) seen[k].p_value += (q[b] >= q[0] - sum->tie) / (double)g->count;
-        if (seen[k].blind) continue;
-        tie = fmax(tie, sum->tie / deviation);
-        for (int64_t b = 0; b < g->count; b++) {
-            const double z = (q[b] - sum->mean) / deviation;
-            if (!seeing || z > most[b]) most[b] = z;
-        }
+    for (int64_t k = 0; k < look_count; k++) {
+        const double bound = standardise(g, k, &seen[k]), *z = g->values + k * g->count;
+        if (bound < 0) continue;
+        tie = fmax(tie, bound);
+        for (int64_t b = 0; b < g->count; b++)
+            if (!seeing || z[b] > most[b]) most[b] = z[b];
         seeing = 1;
     }
     for (int64_t b = 0; b < g->count; b++) reached += most[b] >= most[0] - tie;
-    result->p_value = (double)reached / (double)g->count;
+    g->task->result->p_value = (double)reached / (double)g->count;
+}
+
+/* How many of the looks from `first` on are at the same points. */
+static int64_t family_size(int64_t look_count, const gram_mmd_look *looks, int64_t first)
+{
+    int64_t end = first + 1;
+    while (end < look_count && looks[end].points == looks[first].points) end++;
+    return end - first;
 }
 
 gram_status gram_mmd_permute_groups(gram_context *context, const gram_mmd_task *task, int64_t look_count,
                                     const gram_mmd_look *looks, gram_mmd_seen *seen)
 {
     gram_status status = GRAM_OK;
-    grouped g = {.task = task, .look_count = look_count, .looks = looks, .count = task->options->permutations + 1};
+    grouped g = {.task = task, .count = task->options->permutations + 1};
+    int64_t most_looks = 0;
     choose_sizes(&g);
-    TRY(take_arrays(context, &g));
+    for (int64_t k = 0; k < look_count; k += family_size(look_count, looks, k))
+        if (family_size(look_count, looks, k) > most_looks) most_looks = family_size(look_count, looks, k);
+    TRY(take_arrays(context, &g, look_count, most_looks));
     for (int64_t chunk = 0; chunk < g.chunks; chunk++) {
         TRY(make_labels(context, &g, chunk));
-        for (int64_t k = 0; k < look_count; k++) TRY(take_look(context, &g, chunk, k));
+        for (g.first = 0; g.first < look_count; g.first += g.looks) {
+            g.looks = family_size(look_count, looks, g.first);
+            TRY(take_family(context, &g, chunk, looks + g.first));
+        }
     }
-    compare(&g, seen);
+    compare(&g, look_count, seen);
     task->result->permutations = task->options->permutations;
     task->result->n = g.chunks * g.n * g.rows;
     task->result->m = g.chunks * g.m * g.rows;
