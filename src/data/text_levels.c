@@ -1,6 +1,7 @@
 #include "data/text_levels.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ gram_status gram_levels_create(gram_context *context, gram_levels **levels)
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "table: levels", 1, sizeof **levels, (void **)levels));
-    memset(*levels, 0, sizeof **levels);
+    memset(*levels, 0, offsetof(gram_levels, order)); /* order and place are written before they are read */
+    memset((*levels)->slots, 0, sizeof (*levels)->slots);
     (*levels)->memory = gram_memory_retain(context->memory);
 done:
     return status;
