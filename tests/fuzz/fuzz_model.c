@@ -64,7 +64,8 @@ static void same_model(const gram_model *a, const gram_model *b)
 {
     require(strcmp(gram_model_method(a), gram_model_method(b)) == 0);
     require(gram_model_fact_count(a) == gram_model_fact_count(b));
-    require(gram_kernel_equal(gram_function_kernel(gram_model_function(a)), gram_function_kernel(gram_model_function(b))));
+    require(
+        gram_kernel_equal(gram_function_kernel(gram_model_function(a)), gram_function_kernel(gram_model_function(b))));
     require(!gram_model_second_function(a) == !gram_model_second_function(b));
 }
 
@@ -170,8 +171,7 @@ static void predict(gram_context *context, const gram_predictor *predictor)
     write_data(gram_preparation_describe(gram_predictor_preparation(predictor)), &text);
     const char *path = temporary_file((const uint8_t *)text.data, text.length);
     gram_status status = gram_score_create(context, columns, &score);
-    if (status == GRAM_OK)
-        status = gram_predict_stream_open(context, predictor, NULL, path, GRAM_FORMAT_CSV, &stream);
+    if (status == GRAM_OK) status = gram_predict_stream_open(context, predictor, NULL, path, GRAM_FORMAT_CSV, &stream);
     while (status == GRAM_OK) {
         status = gram_predict_stream_next(context, stream, &piece);
         if (status < 0 || !piece) break;

@@ -25,8 +25,7 @@ static inline void fit_way(const way *w, const char *path)
     gram_context_options_init(&options, sizeof options);
     options.threads = 1;
     if (gram_context_create(&options, &context) != GRAM_OK) abort();
-    if (way_learner(context, w, &learner) == GRAM_OK &&
-        way_learn_arrays(context, learner, &data, &model) == GRAM_OK)
+    if (way_learner(context, w, &learner) == GRAM_OK && way_learn_arrays(context, learner, &data, &model) == GRAM_OK)
         (void)gram_model_write(context, model, path);
     gram_model_destroy(model);
     gram_learner_destroy(learner);

@@ -1,8 +1,8 @@
 /* Every row of the method table with each of its allocations failing in turn: learning, predicting and telling give a clean
  * status, and nothing is held. */
 #include "method_ways.h"
-#include "support.h"
 #include "oom.h"
+#include "support.h"
 
 enum { N = 20, M = 5 };
 
