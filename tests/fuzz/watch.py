@@ -77,7 +77,7 @@ def run(target, command):
                 last_new = processor_seconds(process.pid)
             now["edges"] = max(now["edges"], int(found[3]))
         else:
-            log = (log + [line])[-60:]
+            log = (log + [line])[-200:]
     code = process.wait()
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     now["seconds"] = spent.ru_utime + spent.ru_stime
