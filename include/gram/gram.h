@@ -7,6 +7,7 @@
 #define GRAM_GRAM_H
 
 #include <gram/bayes.h>
+#include <gram/cca.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
