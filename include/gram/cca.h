@@ -41,9 +41,11 @@ typedef struct gram_cca_options {
     int64_t components;   /* 0 (default): 2, or 1 if there are no 2 */
     double kappa;         /* at least 0; NaN (default): by left-out rows, of which there must be 10 in all */
     int64_t permutations; /* 0: no p-value; default 199 */
-    int64_t rank;         /* features of a view at most, to 32768; 0 (default): 1,000, or as many as a fifth of the budget holds */
-    const int64_t *groups; /* n numbers: folds keep rows of one number together; NULL (default): none. Borrowed for the call */
-    int ordered;           /* rows are in order of time, and folds go forward in it; default 0 */
+    int64_t
+        rank; /* features of a view at most, to 32768; 0 (default): 1,000, or as many as a fifth of the budget holds */
+    const int64_t
+        *groups; /* n numbers: folds keep rows of one number together; NULL (default): none. Borrowed for the call */
+    int ordered; /* rows are in order of time, and folds go forward in it; default 0 */
 } gram_cca_options;
 
 GRAM_API void gram_cca_options_init(gram_cca_options *options, size_t size);
@@ -52,12 +54,12 @@ typedef struct gram_cca_report {
     size_t size;
     int64_t n, components;
     double kappa;
-    int chosen;           /* by left-out rows */
-    double held_out;      /* the held-out correlation of the choice; NaN if there was none to make */
-    double p_value;       /* NaN: none was asked for */
+    int chosen;      /* by left-out rows */
+    double held_out; /* the held-out correlation of the choice; NaN if there was none to make */
+    double p_value;  /* NaN: none was asked for */
     int64_t permutations;
-    int64_t rank[2];        /* features of the views */
-    double trace_error[2];  /* tr(K - F F')/tr K */
+    int64_t rank[2];       /* features of the views */
+    double trace_error[2]; /* tr(K - F F')/tr K */
 } gram_cca_report;
 
 typedef struct gram_cca gram_cca;

@@ -13,6 +13,7 @@
 #include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/couple.h>
 #include <gram/cross_validation.h>
 #include <gram/density.h>
 #include <gram/eigen.h>

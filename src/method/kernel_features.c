@@ -92,8 +92,7 @@ static void fill(const gram_kernel_features *features, int64_t count, const doub
 {
     const int64_t rank = features->rows.columns, d = gram_points_dimension(features->x);
     for (int64_t i = 0; i < rank; i++)
-        for (int64_t l = 0; l < d; l++)
-            centres[i * d + l] = gram_points_at(features->x, features->factor.pivot[i], l);
+        for (int64_t l = 0; l < d; l++) centres[i * d + l] = gram_points_at(features->x, features->factor.pivot[i], l);
     memcpy(a, weights, (size_t)(rank * count) * sizeof *a);
     const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)rank, (int)count, 1,
@@ -123,5 +122,26 @@ done:
     gram_give(context, centres);
     gram_give(context, a);
     gram_give(context, constant);
+    return status;
+}
+
+gram_status gram_kernel_features_fix_signs(gram_context *context, const gram_kernel_features views[2], int64_t count,
+                                           double *const weights[2])
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = views[0].rows.n;
+    gram_tall sum = {n, count, count, NULL};
+    TRY(gram_take(context, "features: outputs", n * count, sizeof(double), (void **)&sum.data));
+    memset(sum.data, 0, (size_t)(n * count) * sizeof(double));
+    for (int v = 0; v < 2; v++) TRY(gram_tall_add(context, views[v].rows, 1, weights[v], count, sum));
+    for (int64_t s = 0; s < count; s++) {
+        double largest = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (fabs(sum.data[i * count + s]) > fabs(largest)) largest = sum.data[i * count + s];
+        for (int v = 0; v < 2 && largest < 0; v++)
+            for (int64_t j = 0; j < views[v].rows.columns; j++) weights[v][j * count + s] *= -1;
+    }
+done:
+    gram_give(context, sum.data);
     return status;
 }

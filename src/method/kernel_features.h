@@ -12,14 +12,14 @@
 #include "solve/pivoted_cholesky.h"
 
 typedef struct gram_kernel_features {
-    gram_kernel *kernel;  /* borrowed, as the points are */
+    gram_kernel *kernel; /* borrowed, as the points are */
     const gram_points *x;
     gram_pivoted factor;
-    gram_tall rows;   /* F: n x rank, in the factor */
-    double *pivots;   /* rank x rank: L */
-    double *means;    /* rank; 0 if nothing was centred */
-    double trace;     /* tr F F', after centring */
-    double error;     /* tr(K - F F')/tr K */
+    gram_tall rows; /* F: n x rank, in the factor */
+    double *pivots; /* rank x rank: L */
+    double *means;  /* rank; 0 if nothing was centred */
+    double trace;   /* tr F F', after centring */
+    double error;   /* tr(K - F F')/tr K */
 } gram_kernel_features;
 
 /* At most `most` columns; fewer if they miss no more than 1e-10 of the trace. `view` is for messages. GRAM_ERROR_DATA if all rows
@@ -33,6 +33,11 @@ void gram_kernel_features_free(gram_context *context, gram_kernel_features *feat
 /* The functions of weights, rank x count, as outputs of one. */
 gram_status gram_kernel_features_function(gram_context *context, const gram_kernel_features *features, int64_t count,
                                           const double *weights, gram_function **function);
+
+/* Of two views, with weights for `count` outputs of each: the largest f + g by size over the rows becomes positive, output by output.
+ * A rule that does not ask which view is the first. */
+gram_status gram_kernel_features_fix_signs(gram_context *context, const gram_kernel_features views[2], int64_t count,
+                                           double *const weights[2]);
 
 /* How many columns at most: `wanted`, or 1,000 if it is 0, as many as there are rows, and as fit in a fifth of the budget. */
 int64_t gram_kernel_features_most(const gram_context *context, int64_t n, int64_t wanted);

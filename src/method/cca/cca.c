@@ -27,7 +27,8 @@ static gram_status check(gram_context *context, const gram_kernel *kernel_x, con
     FAIL_IF(n < LEAST_ROWS, context, GRAM_ERROR_DIMENSION, "cca_fit: %" PRId64 " rows are fewer than %d", n,
             LEAST_ROWS);
     FAIL_IF(options->components < 0 || options->components >= n, context, GRAM_ERROR_ARGUMENT,
-            "cca_fit: components = %" PRId64 " of %" PRId64 " rows: at most one less than rows", options->components, n);
+            "cca_fit: components = %" PRId64 " of %" PRId64 " rows: at most one less than rows", options->components,
+            n);
     FAIL_IF(!isnan(options->kappa) && !(options->kappa >= 0 && isfinite(options->kappa)), context, GRAM_ERROR_ARGUMENT,
             "cca_fit: kappa = %g is not a number of at least 0", options->kappa);
     FAIL_IF(options->permutations < 0 || options->permutations > MOST_PERMUTATIONS, context, GRAM_ERROR_ARGUMENT,
@@ -84,27 +85,6 @@ done:
     return status;
 }
 
-/* The largest f + g by size is positive. F w is made again, chunk by chunk it would cost no less. */
-static gram_status fix_signs(gram_cca_work *work, double *weights[2])
-{
-    gram_status status = GRAM_OK;
-    const int64_t n = work->cca->report.n, k = work->cca->report.components;
-    gram_tall sum = {n, k, k, NULL};
-    TRY(gram_take(work->context, "cca: variables", n * k, sizeof(double), (void **)&sum.data));
-    memset(sum.data, 0, (size_t)(n * k) * sizeof(double));
-    for (int v = 0; v < 2; v++) TRY(gram_tall_add(work->context, work->views[v].rows, 1, weights[v], k, sum));
-    for (int64_t s = 0; s < k; s++) {
-        double largest = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (fabs(sum.data[i * k + s]) > fabs(largest)) largest = sum.data[i * k + s];
-        for (int v = 0; v < 2 && largest < 0; v++)
-            for (int64_t j = 0; j < work->views[v].rows.columns; j++) weights[v][j * k + s] *= -1;
-    }
-done:
-    gram_give(work->context, sum.data);
-    return status;
-}
-
 static gram_status solve(gram_cca_work *work)
 {
     gram_status status = GRAM_OK;
@@ -127,7 +107,7 @@ static gram_status solve(gram_cca_work *work)
     FAIL_IF(found < cca->report.components, context, GRAM_ERROR_ARGUMENT,
             "cca: %" PRId64 " components are more than the %" PRId64 " correlations that are above rounding",
             cca->report.components, found);
-    TRY(fix_signs(work, weights));
+    TRY(gram_kernel_features_fix_signs(context, work->views, cca->report.components, weights));
     for (int v = 0; v < 2; v++)
         TRY(gram_kernel_features_function(context, &work->views[v], cca->report.components, weights[v],
                                           &cca->functions[v]));

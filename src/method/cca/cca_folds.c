@@ -6,7 +6,7 @@
 #include "method/cca/cca.h"
 #include "tune/row_folds.h"
 
-enum { FOLDS = 5, LEAST_ROWS = 10, MOST_COLUMNS = 384 };
+enum { FOLDS = 5, LEAST_ROWS = 10, MOST_COLUMNS = 256 };
 
 /* Sums of f g, f^2 and g^2 over left-out rows. */
 typedef struct held_sums {
@@ -67,8 +67,7 @@ static void gather(folds_work *f, int v, int64_t held, int ordered)
         memcpy(train->data + train->n++ * train->ld, all.data + i * all.ld, (size_t)all.columns * sizeof(double));
     }
     for (int64_t i = 0; i < train->n; i++)
-        for (int64_t j = 0; j < all.columns; j++)
-            f->means[v][j] += train->data[i * train->ld + j] / (double)train->n;
+        for (int64_t j = 0; j < all.columns; j++) f->means[v][j] += train->data[i * train->ld + j] / (double)train->n;
     for (int64_t i = 0; i < train->n; i++)
         for (int64_t j = 0; j < all.columns; j++) train->data[i * train->ld + j] -= f->means[v][j];
 }

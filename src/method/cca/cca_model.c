@@ -161,7 +161,8 @@ static void report_cca(gram_report *report)
     gram_report_part(report, "whose correlation is", "held_out_correlation", GRAM_FINE);
     gram_report_row(report, "  independent?");
     gram_report_part(report, "p =", "p_value", GRAM_FINE);
-    if (!isnan(gram_report_number(report, "p_value"))) gram_report_part(report, "permutations", "permutations", GRAM_WHOLE);
+    if (!isnan(gram_report_number(report, "p_value")))
+        gram_report_part(report, "permutations", "permutations", GRAM_WHOLE);
     report_view(report, "view x", "rank_x", "trace_error_x");
     report_view(report, "view y", "rank_y", "trace_error_y");
 }
@@ -170,15 +171,17 @@ static const gram_verb VERB = {
     .name = "cca",
     .summary = "kernel canonical correlations: what two sets of columns share",
     .operands = "DATA [DATA]",
-    .about =
-        "Finds functions of the columns --x and functions of the columns --y that are correlated as strongly as "
-        "possible, pair\n"
-        "after pair, and tests whether the two sets are independent. With two files the views are their columns, row by "
-        "row. Numbers\n"
-        "are standardised; free numbers of the kernels are set by the median heuristic. -o writes the variables of both "
-        "views, one\n"
-        "row for each row of DATA; with --model they are kept, and `gram predict` gives new rows theirs, of one view with "
-        "--view.\n",
+    .about = "Finds functions of the columns --x and functions of the columns --y that are correlated as strongly as "
+             "possible, pair\n"
+             "after pair, and tests whether the two sets are independent. With two files the views are their columns, "
+             "row by "
+             "row. Numbers\n"
+             "are standardised; free numbers of the kernels are set by the median heuristic. -o writes the variables "
+             "of both "
+             "views, one\n"
+             "row for each row of DATA; with --model they are kept, and `gram predict` gives new rows theirs, of one "
+             "view with "
+             "--view.\n",
     .examples = "  gram cca data.csv --x 1:3 --y 4:6 -o variables.csv\n"
                 "  gram cca data.csv --x a,b --y c --kernel-x rbf --kernel-y linear --kappa 0.01 --json\n"
                 "  gram cca data.csv --x 1:3 --y 4:6 --kernel linear --kappa 0\n"

@@ -121,8 +121,7 @@ static gram_status shuffle_task(void *argument, const gram_worker *worker)
     else
         gram_random_permutation((gram_random){s->seed, SHUFFLE_STREAM}, (uint64_t)draw, s->n, order);
     multiply(s, order, rows, c);
-    for (int g = 0; g < s->grid; g++)
-        s->values[draw * s->grid + g] = first_value(s, c, s->kappa[g], scaled, q, p);
+    for (int g = 0; g < s->grid; g++) s->values[draw * s->grid + g] = first_value(s, c, s->kappa[g], scaled, q, p);
     return GRAM_OK;
 }
 

@@ -41,25 +41,12 @@ void gram_cca_problem_free(gram_context *context, gram_cca_problem *problem)
     *problem = (gram_cca_problem){0};
 }
 
-/* The factor of C + n kappa I. A shift at the level of rounding stands for kappa = 0: directions in which the features do not
- * vary then count for nothing. */
-static gram_status factor_view(gram_context *context, const double *c, int64_t rank, double ridge,
-                               gram_cholesky **factor)
+/* A shift at the level of rounding stands for kappa = 0: directions in which the features do not vary then count for nothing. */
+static double ridge_of(const gram_cca_problem *problem, int v, double kappa)
 {
-    gram_status status = GRAM_OK;
-    gram_loss_matrix matrix = {0};
-    double *shift = NULL, trace = 0, jitter = 0;
-    TRY(gram_loss_matrix_take(context, rank, &matrix));
-    memcpy(matrix.k, c, (size_t)(rank * rank) * sizeof *c);
-    TRY(gram_loss_matrix_ready(context, &matrix));
-    TRY(gram_take(context, "cca: ridge", rank, sizeof *shift, (void **)&shift));
-    for (int64_t i = 0; i < rank; i++) trace += c[i * (rank + 1)];
-    for (int64_t i = 0; i < rank; i++) shift[i] = ridge + 4 * DBL_EPSILON * trace;
-    TRY(gram_loss_matrix_factor(context, &matrix, shift, &jitter, factor));
-done:
-    gram_give(context, shift);
-    gram_loss_matrix_free(context, &matrix);
-    return status;
+    double trace = 0;
+    for (int64_t i = 0; i < problem->rank[v]; i++) trace += problem->own[v][i * (problem->rank[v] + 1)];
+    return (double)problem->n * kappa + 4 * DBL_EPSILON * trace;
 }
 
 /* Vectors q of S'S, as a rank[1] x count array; t = S'. */
@@ -102,7 +89,8 @@ gram_status gram_cca_problem_solve(gram_context *context, const gram_cca_problem
     gram_cholesky *factors[2] = {NULL, NULL};
     double *c = NULL, *t = NULL;
     for (int v = 0; v < 2; v++)
-        TRY(factor_view(context, problem->own[v], problem->rank[v], (double)problem->n * kappa, &factors[v]));
+        TRY(gram_matrix_factor_shifted(context, problem->rank[v], problem->own[v], ridge_of(problem, v, kappa),
+                                       &factors[v]));
     TRY(gram_take(context, "cca: correlations", rx * ry, sizeof *c, (void **)&c));
     TRY(gram_take(context, "cca: correlations", rx * ry, sizeof *t, (void **)&t));
     memcpy(c, problem->cross, (size_t)(rx * ry) * sizeof *c);
