@@ -56,6 +56,22 @@ static void centre_columns(gram_kernel_features *features)
         for (int64_t j = 0; j < f.columns; j++) f.data[i * f.ld + j] -= features->means[j];
 }
 
+/* Sets the trace; returns that of the centred features. */
+static double measure(gram_kernel_features *features)
+{
+    const gram_tall f = features->rows;
+    double means = 0;
+    for (int64_t j = 0; j < f.columns; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < f.n; i++) {
+            sum += f.data[i * f.ld + j];
+            features->trace += f.data[i * f.ld + j] * f.data[i * f.ld + j];
+        }
+        means += sum * sum / (double)f.n;
+    }
+    return features->trace - means;
+}
+
 gram_status gram_kernel_features_make(gram_context *context, const char *view, gram_kernel *kernel,
                                       const gram_points *x, int64_t most, int centre, gram_kernel_features *features)
 {
@@ -71,10 +87,9 @@ gram_status gram_kernel_features_make(gram_context *context, const char *view, g
             features->pivots[i * rank + j] = j <= i ? p->f[p->pivot[i] * p->room + j] : 0;
     for (int64_t j = 0; j < rank; j++) features->means[j] = 0;
     if (centre) centre_columns(features);
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t j = 0; j < rank; j++) features->trace += p->f[i * p->room + j] * p->f[i * p->room + j];
-    FAIL_IF(!(features->trace > 64 * DBL_EPSILON * p->trace), context, GRAM_ERROR_DATA,
-            "view %s does not vary: all its rows are alike to the kernel", view);
+    const double varies = measure(features);
+    FAIL_IF(!(varies > 64 * DBL_EPSILON * p->trace), context, GRAM_ERROR_DATA,
+            "%s does not vary: all its rows are alike to the kernel", view);
 done:
     return status;
 }

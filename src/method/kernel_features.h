@@ -23,7 +23,7 @@ typedef struct gram_kernel_features {
 } gram_kernel_features;
 
 /* At most `most` columns; fewer if they miss no more than 1e-10 of the trace. `view` is for messages. GRAM_ERROR_DATA if all rows
- * are alike to the kernel, after centring. O(n rank (rank + d)) time. Free it after a failure, too; the same bits for any number of
+ * are alike to the kernel. O(n rank (rank + d)) time. Free it after a failure, too; the same bits for any number of
  * threads. */
 gram_status gram_kernel_features_make(gram_context *context, const char *view, gram_kernel *kernel,
                                       const gram_points *x, int64_t most, int centre, gram_kernel_features *features);

@@ -121,7 +121,7 @@ done:
 static gram_status make_views(gram_cca_work *work, gram_kernel *const *kernels, const gram_points *const *points)
 {
     gram_status status = GRAM_OK;
-    static const char *const names[] = {"x", "y"};
+    static const char *const names[] = {"cca: view x", "cca: view y"};
     gram_cca_report *report = &work->cca->report;
     const int64_t most = gram_kernel_features_most(work->context, report->n, work->options.rank);
     for (int v = 0; v < 2; v++) {

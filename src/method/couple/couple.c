@@ -70,7 +70,7 @@ done:
 static gram_status make_views(gram_couple_work *work, gram_kernel *const *kernels, const gram_points *const *points)
 {
     gram_status status = GRAM_OK;
-    static const char *const names[] = {"a", "b"};
+    static const char *const names[] = {"couple: view a", "couple: view b"};
     gram_couple_report *report = &work->couple->report;
     const int64_t most = gram_kernel_features_most(work->context, report->n, work->options.rank);
     for (int v = 0; v < 2; v++) {

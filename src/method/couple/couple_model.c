@@ -30,16 +30,14 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(label),
      .argument = "COL",
-     .help = "the column of classes: rows of one class belong together",
-     .group = "affinities"},
+     .help = "the column of classes: rows of one class belong together"},
     {.name = "neighbours",
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(neighbours),
      .argument = "N",
      .help = "without --label: each row belongs to the N nearest of the second view (default 5; 0: to itself)",
      .otherwise = "5",
-     .most = MOST_NEIGHBOURS,
-     .group = "affinities"},
+     .most = MOST_NEIGHBOURS},
     TEXT("a", a, "LIST", "of one file: the columns of the first view"),
     TEXT("b", b, "LIST", "of one file: the columns of the second view"),
     TEXT("kernel-a", kernel_a, "E", "the kernel of the first view"),
@@ -68,6 +66,13 @@ static const gram_option OPTIONS[] = {
 };
 
 /* ---- the fit ---- */
+
+static gram_status check(gram_learning *learning)
+{
+    if (!gram_given_text(learning, "label") || !gram_given_text(learning, "neighbours")) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Rows belong together by classes or by nearness.",
+                              "give one of --label and --neighbours");
+}
 
 /* Labels as the numbers of their classes. */
 static gram_status find_labels(gram_learning *learning, const int64_t **labels)
@@ -233,6 +238,7 @@ const gram_method gram_method_couple = {
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(couple_settings),
+    .check = check,
     .plan = plan,
     .fit = fit,
     .keep = keep,
