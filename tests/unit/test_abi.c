@@ -369,6 +369,24 @@ static gram_status pca_fit(world *w, void *given)
     return status;
 }
 
+static gram_status cca_fit(world *w, void *given)
+{
+    gram_cca *fit = NULL;
+    const gram_status status = gram_cca_fit(w->context, w->kernel, w->x, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_cca_get_report(fit)->size;
+    gram_cca_destroy(fit);
+    return status;
+}
+
+static gram_status couple_fit(world *w, void *given)
+{
+    gram_couple *fit = NULL;
+    const gram_status status = gram_couple_fit(w->context, w->kernel, w->x, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_couple_get_report(fit)->size;
+    gram_couple_destroy(fit);
+    return status;
+}
+
 static gram_status cluster_fit(world *w, void *given)
 {
     gram_cluster *fit = NULL;
@@ -749,7 +767,9 @@ INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_cca_options)
 INIT(gram_cluster_options)
+INIT(gram_couple_options)
 INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
@@ -838,6 +858,8 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_cca_fit, gram_cca_options, "cca_fit: options", cca_fit),
+    READS(gram_couple_fit, gram_couple_options, "couple_fit: options", couple_fit),
     READS(gram_cluster_fit, gram_cluster_options, "cluster_fit: options", cluster_fit),
     READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
@@ -896,6 +918,8 @@ static const struct owned {
     OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_cca_get_report, gram_cca_report, cca_fit),
+    OWNS(gram_couple_get_report, gram_couple_report, couple_fit),
     OWNS(gram_cluster_get_report, gram_cluster_report, cluster_fit),
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
@@ -927,6 +951,8 @@ static const use inits[] = {
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
+    STARTS(gram_cca_options),
+    STARTS(gram_couple_options),
     STARTS(gram_cluster_options),
     STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
