@@ -7,15 +7,18 @@
 #define GRAM_GRAM_H
 
 #include <gram/bayes.h>
+#include <gram/cca.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/couple.h>
 #include <gram/cross_validation.h>
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/features.h>
 #include <gram/function.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>
@@ -31,6 +34,7 @@
 #include <gram/logistic.h>
 #include <gram/loss.h>
 #include <gram/matrix.h>
+#include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
@@ -44,6 +48,7 @@
 #include <gram/random.h>
 #include <gram/sampler.h>
 #include <gram/score.h>
+#include <gram/spectral_density.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>
