@@ -71,9 +71,12 @@ GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *
 
 typedef enum gram_mmd_method {
     GRAM_MMD_TEST_AUTO = 0,    /* AGGREGATED without a kernel, PERMUTATION with one */
-    GRAM_MMD_TEST_PERMUTATION, /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m */
-    /* PERMUTATION over `width_count` length-scales at once: the largest of the widths' statistics, each over its standard deviation under
-     * random labels, against the same of every permuted labelling. Exact level (after Schrab et al., "MMD aggregated two-sample test",
+    /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m. If there are no more ways to label the points, all
+     * of them are compared. */
+    GRAM_MMD_TEST_PERMUTATION,
+    /* PERMUTATION over many looks at once: the largest of their statistics, each over its standard deviation under random labels, against
+     * the same of every permuted labelling. A look is the kernel at one of `width_count` length-scales; without a kernel, rbf and
+     * laplace1, and rbf on the ranks of each column, at all of them. Exact level (after Schrab et al., "MMD aggregated two-sample test",
      * JMLR 24, 2023). */
     GRAM_MMD_TEST_AGGREGATED,
     GRAM_MMD_TEST_SPLIT, /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
@@ -141,7 +144,8 @@ GRAM_API void gram_mmd_result_init(gram_mmd_result *result, size_t size);
  * of one length-scale sees only the widest of them. x and y have 2 rows at least; kernel NULL is rbf. Open numbers
  * are set by the median heuristic on both samples (SPLIT: on the half that chooses). If all k(x_i, x_j) are equal, as for rows that
  * are all the same, the statistic is 0 and p is 1. `options` may be NULL. Time, N = n + m: PERMUTATION O(N^2 (d + permutations/8)),
- * AGGREGATED that times `width_count`, WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
+ * AGGREGATED that times the number of looks, O(N^2 d) a look from 2,048 rows of both samples on (groups of rows change labels together,
+ * which keeps the level), O(N d) above 65,536; WILD O(N^2 (d + permutations)), GAMMA and NORMAL O(N^2 d), BLOCK O(N block d), LINEAR O(N d).
  * AGGREGATED and SPLIT need a kernel with a length-scale: GRAM_ERROR_ARGUMENT. */
 GRAM_API gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                    const gram_points *y, const gram_mmd_options *options, gram_mmd_result *result);
