@@ -14,6 +14,8 @@
 #include <gram/context.h>
 #include <gram/cross_validation.h>
 #include <gram/density.h>
+#include <gram/describe.h>
+#include <gram/draw_points.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/function.h>
@@ -42,8 +44,10 @@
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/sample_groups.h>
 #include <gram/sampler.h>
 #include <gram/score.h>
+#include <gram/scored_points.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>

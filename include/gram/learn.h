@@ -244,54 +244,6 @@ typedef struct gram_predicted {
 GRAM_API gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream *stream,
                                               const gram_predicted **piece);
 
-/* ---- telling ---- */
-
-/* What is known of a model, in rows of a label and a value, as the command's report has them. The caller destroys the
- * description, before the model. */
-typedef struct gram_description gram_description;
-
-/* `file`: where it is kept; NULL: it is not. */
-GRAM_API gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
-                                         gram_description **description);
-GRAM_API void gram_description_destroy(gram_description *description);
-GRAM_API int64_t gram_description_count(const gram_description *description);
-/* Labels that begin with two blanks belong to the row above; the label "" goes on with that row. */
-GRAM_API const char *gram_description_label(const gram_description *description, int64_t row);
-GRAM_API const char *gram_description_value(const gram_description *description, int64_t row);
-/* The classes of a classifier, count 0 for others. */
-GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
-
-/* Lists of numbers that the description has, such as eigenvalues, and their names; NULL after the last. They belong to the
- * model. */
-GRAM_API const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
-                                             int64_t *count);
-
-/* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
-enum { GRAM_ELSEWHERE_SIZE = 128 };
-GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
-
-/* Bayesian linear regression: the weight of a prepared column, in the units of its feature. */
-typedef struct gram_weight {
-    double mean, std;
-} gram_weight;
-
-/* The weights that a Gaussian process with a linear kernel keeps, one for each prepared column; returns how many there are, 0: it
- * has none. weights may be NULL. */
-GRAM_API int64_t gram_model_weights(const gram_model *model, gram_weight *weights);
-
-/* How much a fitted kernel looks at a feature. */
-typedef struct gram_relevance {
-    int64_t feature; /* of the preparation */
-    double value;    /* 1/ell in scaled units; the largest of its columns if it is text */
-    double length;   /* ell in the feature's own units, NaN for text */
-} gram_relevance;
-
-/* rows[feature_count of the preparation], the caller's: the features, the most relevant first. Known for kernels that have
- * exactly one list of length-scales, one for each of at least two prepared columns; *count is 0 for others, else
- * feature_count. */
-GRAM_API gram_status gram_kernel_relevance(gram_context *context, const gram_kernel *kernel,
-                                           const gram_preparation *preparation, gram_relevance *rows, int64_t *count);
-
 /* ---- the table of methods ---- */
 
 typedef enum gram_option_kind {

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/text/spoken_failure.h"
 
 /* ---- options ---- */
 
@@ -287,9 +288,6 @@ extern const gram_choice gram_precision_choices[];
     }
 
 /* ---- for rows: one fit (learning.c) ---- */
-
-/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
-void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
  * come out with the dashes that the learner speaks with. */

@@ -8,7 +8,6 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
-#include "cli/report/kernel_text.h"
 
 enum { SIDE = 160, MOST_POINTS = 3000, BINS = 10, MOST_SUPPORT = 2000 };
 
@@ -189,7 +188,6 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
     region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
     r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *r.values);
     int code = r.x && r.values ? CLI_DONE : cli_no_memory();
-    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
     if (code == CLI_DONE) {
         find_frame(picture, &r);
         const gram_status status = evaluate_frame(session, predictor, &r);
@@ -197,11 +195,10 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
     }
     if (code == CLI_DONE) {
         cli_picture_look(&script);
-        cli_plot_title(&script, kernel ? kernel : "", picture->file);
+        cli_plot_title(&script, gram_function_kernel(gram_model_function(picture->model)), picture->file);
         add_regions(&script, picture, columns, &r);
         code = cli_plot(session, path, 720, 640, &script);
     }
-    free(kernel);
     free(r.x);
     free(r.values);
     gram_string_free(&script);

@@ -26,7 +26,7 @@ typedef struct structure_state {
     const char *file; /* of the data */
     gram_learner *learner;
     gram_model *model;
-    cli_model_report report;
+    gram_description *description;
 } structure_state;
 
 #define PLACE(field) offsetof(structure_options, field)
@@ -104,7 +104,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     const structure_state *state = report_;
     char size[GRAM_BYTES_SIZE];
     cli_lesson_print(text, gram_learner_lesson(state->learner));
-    cli_model_report_print(session, text, &state->report);
+    cli_model_report_print(session, text, state->description);
     gram_string_add(text, "\n");
     cli_add_label(text, "time, memory");
     gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
@@ -116,7 +116,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const structure_state *state = report_;
-    cli_model_report_json(json, &state->report);
+    gram_description_json(state->description, json);
     gram_json_string(json, "data", state->file);
     if (state->own.model) gram_json_string(json, "model", state->own.model);
     if (state->own.rows) gram_json_string(json, "out", state->own.rows);
@@ -126,7 +126,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
 /* Beside rows on standard output there is no report. */
 static int finish(cli_session *session, structure_state *state)
 {
-    int code = cli_model_report_find(session, state->model, state->own.model, &state->report);
+    int code = cli_model_report_find(session, state->model, state->own.model, &state->description);
     if (code == CLI_DONE) code = write_model(session, state);
     if (code == CLI_DONE) code = write_rows(session, state);
     if (code != CLI_DONE || is_standard_output(state->own.rows)) return code;
@@ -180,7 +180,7 @@ static int learn(cli_session *session, char **files, structure_state *state)
 {
     const cli_settings *settings[] = {&state->own.settings, &state->methods.settings};
     const gram_format format = (gram_format)state->own.format.value;
-    state->file = cli_data_name(files[0]);
+    state->file = gram_data_name(files[0]);
     const int code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
     const gram_status status =
@@ -202,7 +202,7 @@ static int work(cli_session *session, char **operands, void *state_)
 static void release(void *state_)
 {
     structure_state *state = state_;
-    cli_model_report_free(&state->report);
+    gram_description_destroy(state->description);
     gram_learner_destroy(state->learner);
     gram_model_destroy(state->model);
 }
