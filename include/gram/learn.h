@@ -308,9 +308,10 @@ GRAM_API int64_t gram_option_count(const char *verb);
  * are several. */
 GRAM_API gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts,
                                           const char **method);
-/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where several methods say the same, else "krr: WORDS; gp: WORDS". */
+/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where all methods say the same, else "krr, gp: WORDS; svm: WORDS". */
 GRAM_API void gram_option_help(const char *verb, int64_t option, int no, gram_string *text);
-/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, ...", the kernels that are taken if none is given. */
+/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, svm; ...", the kernels that are taken if none is given; only "rbf" if that is
+ * the same for all. */
 GRAM_API void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels);
 
 GRAM_END

@@ -5,7 +5,7 @@
 
 #include "cli/report/report_rows.h"
 
-enum { MOST_RELEVANCES = 20, MOST_NAMES = 3, MOST_CLASSES = 6, MOST_WEIGHTS = 40, WIDTH = 100 };
+enum { MOST_RELEVANCES = 20, MOST_NAMES = 3, MOST_CLASSES = 6, MOST_WEIGHTS = 40 };
 
 int cli_model_report_find(cli_session *session, const gram_model *model, const char *file,
                           gram_description **description)
@@ -52,25 +52,10 @@ void cli_add_features(gram_string *text, const gram_preparation_description *kno
                     cli_plural(levels));
 }
 
-/* A value that is long is broken after commas and blanks, and can still be read back. */
-static void add_wrapped(gram_string *text, const char *label, const char *value)
+static void add_long(gram_string *text, const char *label, const char *value)
 {
-    size_t column = CLI_VALUE_COLUMN;
     cli_add_label(text, label);
-    while (*value) {
-        size_t length = strcspn(value, ", ");
-        length += value[length] != '\0';
-        if (column + length > WIDTH && column > CLI_VALUE_COLUMN) {
-            while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
-            gram_string_add(text, "\n");
-            gram_string_pad(text, CLI_VALUE_COLUMN);
-            column = CLI_VALUE_COLUMN;
-        }
-        gram_string_put(text, value, length);
-        column += length;
-        value += length;
-    }
-    gram_string_add(text, "\n");
+    cli_add_wrapped(text, value, ", ", CLI_VALUE_COLUMN);
 }
 
 static void print_weights(cli_session *session, gram_string *text, const gram_description *description)
@@ -97,7 +82,7 @@ void cli_model_report_print(cli_session *session, gram_string *text, const gram_
         const char *label = gram_description_label(description, i);
         const char *value = gram_description_value(description, i);
         if (strstr(label, "kernel") || strcmp(label, "note") == 0)
-            add_wrapped(text, label, value);
+            add_long(text, label, value);
         else
             cli_add_row(text, label, value);
     }

@@ -24,7 +24,7 @@ static const cli_option scored_options[] = {
     CLI_ROW("scores", CLI_TEXT, PLACE(scores), "S",
             "scores, grad log p at each row: a file beside DATA, or columns of it"),
     CLI_ROW("density", CLI_TEXT, PLACE(density), "NAME",
-            "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see above"),
+            "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see below"),
     CLI_ROW("density-data", CLI_TEXT, PLACE(density_data), "FILE",
             "observations of the density logistic: columns, and labels 0 or 1 last"),
     {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition)", 0, 0, NULL},

@@ -93,6 +93,11 @@ static int make_points(cli_session *session, sample_state *state)
     const gram_status status =
         state->own.at ? gram_draw_points_read(session->context, state->own.at, state->model, &state->points)
                       : gram_draw_points_of_grid(session->context, state->own.grid, state->model, &state->points);
+    if (status == GRAM_ERROR_ARGUMENT)
+        return cli_fail(
+            CLI_WRONG_USE,
+            "For example --grid 0:10:200, or 0:1:50,0:1:50 in two dimensions; --at FILE takes the rows of a table.",
+            "sample: %s", gram_context_message(session->context));
     if (status < 0) return cli_data_unread(session, status, NULL);
     state->at = gram_draw_points_get_report(state->points);
     return CLI_DONE;

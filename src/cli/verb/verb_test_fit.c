@@ -34,7 +34,7 @@ static const cli_usage usage = {
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
     "the\nrows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy "
-    "(U-statistic; --biased: V).\nMethods: wild (default) takes the rows for independent; chain takes them for a "
+    "(U-statistic; --biased: V).\nMethods: wild (default) treats the rows as independent; chain treats them as a "
     "Markov chain, in order: the signs\nof the bootstrap then change with probability --flip from row to row. Columns "
     "are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
@@ -215,9 +215,14 @@ int cli_test_fit(int count, char **arguments)
     cli_common common = {0};
     fit_report report = {.data = &data, .choice = &scored, .test = &test};
     cli_test_defaults(&test);
+    cli_group columns = cli_data_group(&data);
+    cli_option shown[CLI_DATA_OPTIONS];
+    memcpy(shown, columns.options, sizeof shown);
+    shown[CLI_DATA_OPTIONS - 1].help = NULL; /* --scale is refused with the reason */
+    columns.options = shown;
     const cli_group groups[] = {
         cli_scored_group(&scored), {"Options", own_options, sizeof own_options / sizeof *own_options, &report},
-        cli_test_group(&test),     cli_data_group(&data),
+        cli_test_group(&test),     columns,
         cli_common_group(&common),
     };
     cli_test_plan plan = {&usage, groups, 5, &test, &report, check, run, write_json, write_table, outcome_of, release};

@@ -22,7 +22,7 @@ static const cli_option own_table[] = {
     CLI_ROW("x", CLI_TEXT, PLACE(x), "LIST", "the first group of columns, e.g. x1,x3:x5,7"),
     CLI_ROW("y", CLI_TEXT, PLACE(y), "LIST", "the second group"),
     CLI_ROW("mutual", CLI_TEXT, PLACE(mutual), "LIST",
-            "instead: are all these columns (3 to 16) mutually independent? (dHSIC)"),
+            "instead: are all these columns (2 to 16) mutually independent? (dHSIC)"),
     CLI_ROW("kernel", CLI_TEXT, PLACE(kernel), "E",
             "for all groups (default: rbf; free parameters by the median heuristic)"),
     CLI_ROW("kernel-x", CLI_TEXT, PLACE(kernel_x), "E", "for the first group only"),

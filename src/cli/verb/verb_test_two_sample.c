@@ -26,7 +26,7 @@ static const cli_option own_table[] = {
     CLI_ROW_FLAG("dependent", PLACE(dependent),
                  "rows are in order of time and depend on their neighbours: wild bootstrap"),
     CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
-    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the root of n)"),
+    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the square root of n)"),
 };
 
 static const cli_usage usage = {
@@ -38,7 +38,8 @@ static const cli_usage usage = {
     "--kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
-    "linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n  wild         "
+    "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
+    "estimates from blocks of rows\n  wild         "
     "wild bootstrap for time series (--dependent)\n",
     "  gram test two-sample january.csv february.csv\n"
     "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
