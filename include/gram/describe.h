@@ -83,7 +83,7 @@ GRAM_API gram_status gram_kernel_words_json(gram_context *context, const gram_ke
 /* rows_checked, psd, min_eigenvalue, max_eigenvalue, tolerance; if it was checked: symmetric, certificate, cauchy_schwarz, kernel_metric; the
  * `count` largest eigenvalues as spectrum, and spectrum_shares, their parts of the trace; lambda and effective_dimension. Rows
  * count from 1. */
-GRAM_API void gram_spectrum_json(const gram_spectrum_report *spectrum, int64_t count, gram_json *json);
+GRAM_API void gram_spectrum_json(const gram_spectrum *spectrum, int64_t count, gram_json *json);
 
 GRAM_END
 

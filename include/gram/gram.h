@@ -18,6 +18,7 @@
 #include <gram/draw_points.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/features.h>
 #include <gram/function.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>
@@ -33,6 +34,7 @@
 #include <gram/logistic.h>
 #include <gram/loss.h>
 #include <gram/matrix.h>
+#include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
@@ -48,6 +50,7 @@
 #include <gram/sampler.h>
 #include <gram/score.h>
 #include <gram/scored_points.h>
+#include <gram/spectral_density.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>

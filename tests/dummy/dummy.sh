@@ -41,7 +41,7 @@ good
 # help has the method and its option
 run help fit
 good
-prints '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Of nearest only'
+tells '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Options of nearest only'
 
 # what is refused, by both sides
 run fit train.csv --neighbours 2

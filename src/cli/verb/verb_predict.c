@@ -270,7 +270,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "data", state->file);
     gram_json_integer(json, "rows", state->rows);
     gram_json_integer(json, "n", state->predicted);
-    gram_score_json(&state->scores, state->columns, json);
+    if (gram_score_json(session->context, state->score, json) < 0) json->text->failed = 1;
     json_terms(json, state);
     if (state->out) gram_json_string(json, "predictions", state->out);
     cli_json_end(session, json, state->drawn);

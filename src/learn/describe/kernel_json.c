@@ -144,17 +144,18 @@ static void put_values(gram_json *json, const gram_spectrum_report *s, int64_t c
     gram_json_close(json, '[');
 }
 
-void gram_spectrum_json(const gram_spectrum_report *spectrum, int64_t count, gram_json *json)
+void gram_spectrum_json(const gram_spectrum *spectrum, int64_t count, gram_json *json)
 {
-    gram_json_integer(json, "rows_checked", spectrum->n);
-    gram_json_truth(json, "psd", spectrum->psd);
-    gram_json_number(json, "min_eigenvalue", spectrum->values[spectrum->n - 1]);
-    gram_json_number(json, "max_eigenvalue", spectrum->values[0]);
-    gram_json_number(json, "tolerance", spectrum->tolerance);
-    if (spectrum->checked) put_check(json, spectrum);
-    if (count > 0) put_values(json, spectrum, count < spectrum->n ? count : spectrum->n);
-    if (spectrum->lambda > 0) {
-        gram_json_number(json, "lambda", spectrum->lambda);
-        gram_json_number(json, "effective_dimension", spectrum->effective_dimension);
+    const gram_spectrum_report *s = gram_spectrum_get_report(spectrum);
+    gram_json_integer(json, "rows_checked", s->n);
+    gram_json_truth(json, "psd", s->psd);
+    gram_json_number(json, "min_eigenvalue", s->values[s->n - 1]);
+    gram_json_number(json, "max_eigenvalue", s->values[0]);
+    gram_json_number(json, "tolerance", s->tolerance);
+    if (s->checked) put_check(json, s);
+    if (count > 0) put_values(json, s, count < s->n ? count : s->n);
+    if (s->lambda > 0) {
+        gram_json_number(json, "lambda", s->lambda);
+        gram_json_number(json, "effective_dimension", s->effective_dimension);
     }
 }

@@ -2,6 +2,9 @@
 #include <gram/describe.h>
 #include <gram/score.h>
 
+#include "base/context.h"
+#include "learn/describe/description_parts.h"
+
 static void put_confusion(gram_json *json, int64_t classes, const int64_t *confusion)
 {
     gram_json_open(json, "confusion", '[');
@@ -48,13 +51,20 @@ static void put_means(gram_json *json, const gram_score_report *score)
     gram_json_number(json, "coverage", score->coverage);
 }
 
-void gram_score_json(const gram_score_report *report, const gram_columns *columns, gram_json *json)
+gram_status gram_score_json(gram_context *context, const gram_score *score, gram_json *json)
 {
-    if (!report->scored) return;
+    gram_status status = GRAM_OK;
+    gram_score_report report = {.size = sizeof report};
+    if (!context || !score || !json) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_score_sum_up(context, score, &report));
+    const gram_columns *columns = gram_score_columns(score);
+    if (!report.scored) goto done;
     if (columns->classes->count > 0)
-        put_classes(json, columns->classes, report);
-    else if (report->level_count > 0)
-        put_levels(json, columns->levels, report);
+        put_classes(json, columns->classes, &report);
+    else if (report.level_count > 0)
+        put_levels(json, columns->levels, &report);
     else
-        put_means(json, report);
+        put_means(json, &report);
+done:
+    return status;
 }
