@@ -1,5 +1,6 @@
 /* What is known of models, kernels and matrices as JSON: whole texts by hand where all of it is known, and keys where a fit
  * decides the numbers. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,11 +90,11 @@ static void scores_are_of_their_kind(void **state)
     const gram_classes none = {0}, two = {.count = 2, .names = names, .values = values};
     const gram_columns means = {.count = 1, .ld = 1, .outputs = 1, .classes = &none, .std = -1, .spread = -1},
                        quantiles = {.count = 1, .ld = 1, .classes = &none, .level_count = 1, .levels = levels},
-                       classes = {.count = 1, .ld = 2, .classes = &two, .probability = -1, .score = 1};
+                       classes = {.count = 1, .ld = 4, .classes = &two, .probability = 1, .score = 3};
     const struct {
         const gram_columns *columns;
         int64_t n;
-        double y[3], values[6];
+        double y[3], values[12];
         const char *text;
     } cases[] = {
         {&means, 0, {0}, {0}, "{}"},
@@ -102,7 +103,7 @@ static void scores_are_of_their_kind(void **state)
         {&classes,
          3,
          {0, 1, 1},
-         {0, -2, 1, 3, 0, -1},
+         {0, NAN, NAN, -2, 1, NAN, NAN, 3, 0, NAN, NAN, -1},
          "{\"scored\": 3, \"accuracy\": 0.6666666666666666, \"auc\": 1, \"classes\": [\"no\", \"yes\"], "
          "\"confusion\": [[1, 0], [1, 1]]}"},
     };
