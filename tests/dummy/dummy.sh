@@ -45,9 +45,9 @@ tells '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mea
 
 # what is refused, by both sides
 run fit train.csv --neighbours 2
-bad 2 '--neighbours is an option of nearest, not of krr'
+bad 2 '--neighbours is an option of ' 'nearest, not of krr'
 run fit train.csv --method gp --neighbours 2
-bad 2 '--neighbours is an option of nearest, not of gp'
+bad 2 '--neighbours is an option of ' 'nearest, not of gp'
 run fit train.csv --method nearest --C 2
 bad 2 '--C is an option of svm and logistic, not of nearest'
 run fit train.csv --method nearest --tune loo
