@@ -16,6 +16,7 @@
 typedef struct structure_options {
     cli_chosen format;
     const char *model, *rows; /* files for the model, and for what it says of the rows */
+    int reconstruct;
     cli_settings settings;
 } structure_options;
 
@@ -32,12 +33,13 @@ typedef struct structure_state {
 #define PLACE(field) offsetof(structure_options, field)
 
 /* The first two are for verbs of several methods, and for those whose kernel is no operand; their help is made. The last is for
- * verbs whose -o is not the model. */
-enum { METHOD_OPTION, KERNEL_OPTION, MODEL_OPTION, OWN_OPTIONS };
+ * verbs whose -o is not the model, and for methods that reconstruct. */
+enum { METHOD_OPTION, KERNEL_OPTION, MODEL_OPTION, RECONSTRUCT_OPTION, OWN_OPTIONS };
 static const cli_option own_options[OWN_OPTIONS] = {
     CLI_ROW("method", CLI_SETTING, PLACE(settings), "NAME", NULL),
     CLI_ROW("kernel", CLI_SETTING, PLACE(settings), "E", NULL),
     CLI_ROW("model", CLI_TEXT, PLACE(model), "FILE", "write the model to FILE, for `gram predict`"),
+    CLI_ROW_FLAG("reconstruct", PLACE(reconstruct), "-o writes rows made of their coordinates, in the columns of DATA"),
 };
 
 enum { SCALE_OPTION = 4 };
@@ -73,12 +75,22 @@ static gram_status add_rows(cli_session *session, const structure_state *state, 
     const gram_prepared *data = gram_learner_lesson(state->learner)->data;
     gram_predictor *predictor = NULL;
     double *values = NULL;
-    gram_status status = gram_predictor_create(session->context, state->model, NULL, &predictor);
+    gram_predict_options wish;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.reconstruct = state->own.reconstruct;
+    wish.dashes = "--";
+    wish.who = state->verb->name;
+    gram_status status = gram_predictor_create(session->context, state->model, &wish, &predictor);
     if (status >= 0) {
         const gram_columns *columns = gram_predictor_columns(predictor);
         values = calloc((size_t)(data->n * columns->count), sizeof *values);
-        status = values ? gram_learner_values(session->context, state->learner, state->model, values, columns->count)
-                        : GRAM_ERROR_MEMORY;
+        if (!values)
+            status = GRAM_ERROR_MEMORY;
+        else if (wish.reconstruct)
+            status =
+                gram_predictor_evaluate(session->context, predictor, data->n, data->x, NULL, values, columns->count);
+        else
+            status = gram_learner_values(session->context, state->learner, state->model, values, columns->count);
         cli_add_value_names(text, columns);
         if (status >= 0) cli_add_value_rows(text, columns, data, values, columns->count);
     }
@@ -143,6 +155,9 @@ static int check_use(cli_session *session, const structure_state *state)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "%s: a model cannot be written to standard output", verb);
     if (session->common->json && is_standard_output(own->rows))
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.", "%s: --json and rows both on standard output", verb);
+    if (own->reconstruct && !own->rows)
+        return cli_fail(CLI_WRONG_USE, "Give -o FILE, or - for standard output.", "%s: --reconstruct writes rows to -o",
+                        verb);
     int code = own->model ? cli_output_check(session, own->model) : CLI_DONE;
     if (code == CLI_DONE && own->rows && !is_standard_output(own->rows)) code = cli_output_check(session, own->rows);
     return code;
@@ -224,7 +239,8 @@ static int run(structure_state *state, int count, char **arguments)
     for (int i = 0; i < OWN_OPTIONS; i++) {
         if (i == METHOD_OPTION   ? methods->method_count < 2
             : i == KERNEL_OPTION ? verb->kernel_operand
-                                 : verb->out_is_model)
+            : i == MODEL_OPTION  ? verb->out_is_model
+                                 : !methods->first.reconstructs)
             continue;
         mine[mine_count] = own_options[i];
         if (i == METHOD_OPTION) mine[mine_count].help = methods->names.data;

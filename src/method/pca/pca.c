@@ -16,7 +16,13 @@ enum { LARGE = 20000, LEAST_RANK = 500, MOST_RANK = 1500, RANK_PER_COMPONENT = 1
 
 void gram_pca_options_init(gram_pca_options *options, size_t size)
 {
-    const gram_pca_options defaults = {.size = sizeof defaults, .components = 2, .centre = 1, .tolerance = 1e-8};
+    const gram_pca_options defaults = {.size = sizeof defaults,
+                                       .components = 2,
+                                       .centre = 1,
+                                       .tolerance = 1e-8,
+                                       .most_components = 20,
+                                       .permutations = 99,
+                                       .level = 0.05};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -103,6 +109,7 @@ gram_status gram_pca_check_rank(const gram_pca_work *work)
     gram_status status = GRAM_OK;
     const int64_t n = work->pca->report.n, components = work->options.components;
     const double *values = work->pca->values;
+    if (work->only_values) return GRAM_OK;
     const double floor = fmax((double)n * DBL_EPSILON * values[0], 8 * DBL_EPSILON * work->whole);
     int64_t rank = 0;
     while (rank < components && values[rank] > floor) rank++;
@@ -130,14 +137,50 @@ static void fix_signs(const gram_pca_work *work, int64_t centres)
     }
 }
 
+/* Where all points are centres. */
+static gram_status make_even_mean(gram_pca_work *work)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = work->pca->report.n;
+    TRY(gram_take(work->context, "pca_fit: mean", n, sizeof(double), (void **)&work->pca->mean));
+    for (int64_t i = 0; i < n; i++) work->pca->mean[i] = 1 / (double)n;
+done:
+    return status;
+}
+
 static gram_status finish(gram_pca_work *work)
 {
     gram_status status = GRAM_OK;
     const int64_t k = work->options.components;
     const gram_points *centres = work->centres ? work->centres : work->x;
     fix_signs(work, gram_points_count(centres));
+    if (work->options.centre && !work->pca->mean) TRY(make_even_mean(work));
     TRY(gram_function_create(work->context, work->kernel, centres, k, work->coefficients, k, work->constant,
                              &work->pca->function));
+done:
+    return status;
+}
+
+/* What parallel analysis needs. */
+static gram_status check_analysis(gram_context *context, int64_t n, int64_t d, const gram_pca_options *o)
+{
+    gram_status status = GRAM_OK;
+    const int64_t *groups = o->column_groups;
+    int several = !groups && d > 1;
+    for (int64_t l = 0; groups && l < d; l++) {
+        FAIL_IF(groups[l] < 0 || groups[l] > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
+                "pca_fit: column_groups[%" PRId64 "] = %" PRId64 " is not a number from 0 to 2147483647", l, groups[l]);
+        several |= groups[l] != groups[0];
+    }
+    FAIL_IF(n < 3 || !several, context, GRAM_ERROR_ARGUMENT,
+            "pca_fit: components cannot be chosen with %" PRId64
+            " points of %s: shuffled columns tell them from chance",
+            n, several ? "these columns" : "one column");
+    FAIL_IF(o->most_components < 1, context, GRAM_ERROR_ARGUMENT,
+            "pca_fit: most_components = %" PRId64 " is less than 1", o->most_components);
+    FAIL_IF(!(o->level > 0 && o->level < 1 && o->level * (double)(o->permutations + 1) > 1 - 1e-9), context,
+            GRAM_ERROR_ARGUMENT, "pca_fit: permutations = %" PRId64 " cannot tell anything at the level %g",
+            o->permutations, o->level);
 done:
     return status;
 }
@@ -148,8 +191,9 @@ static gram_status check(gram_context *context, const gram_kernel *kernel, const
     gram_status status = GRAM_OK;
     FAIL_IF(!kernel || !x, context, GRAM_ERROR_ARGUMENT, "pca_fit: %s is NULL", !kernel ? "kernel" : "x");
     const int64_t n = gram_points_count(x);
-    FAIL_IF(o->components < 1 || o->components > n, context, GRAM_ERROR_ARGUMENT,
+    FAIL_IF(o->components < 0 || o->components > n, context, GRAM_ERROR_ARGUMENT,
             "pca_fit: components = %" PRId64 " is not from 1 to the %" PRId64 " points", o->components, n);
+    if (o->components == 0) TRY(check_analysis(context, n, gram_points_dimension(x), o));
     FAIL_IF((int)o->solver < 0 || o->solver > GRAM_PCA_COVARIANCE, context, GRAM_ERROR_ARGUMENT,
             "pca_fit: solver = %d is not known", (int)o->solver);
     FAIL_IF(o->solver == GRAM_PCA_COVARIANCE && !is_linear(kernel), context, GRAM_ERROR_ARGUMENT,
@@ -189,32 +233,85 @@ done:
     return status;
 }
 
+static void release(gram_pca_work *work)
+{
+    gram_pca_destroy(work->pca);
+    gram_points_release(work->centres);
+    gram_give(work->context, work->own_centres);
+    gram_give(work->context, work->coefficients);
+    gram_give(work->context, work->constant);
+}
+
+static gram_status find_components(gram_pca_work *work)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *x = work->x;
+    const gram_pca_plan plan =
+        gram_pca_choose(work->context, work->kernel, gram_points_count(x), gram_points_dimension(x), &work->options);
+    TRY(begin(work, &plan));
+    TRY(plan.solver == GRAM_PCA_DENSE || plan.solver == GRAM_PCA_KRYLOV ? gram_pca_by_matrix(work, &plan)
+                                                                        : gram_pca_by_factor(work, &plan));
+done:
+    return status;
+}
+
+gram_status gram_pca_values(gram_context *context, gram_kernel *kernel, const gram_points *x,
+                            const gram_pca_options *options, double *values)
+{
+    gram_status status = GRAM_OK;
+    gram_pca_work work = {.context = context, .kernel = kernel, .x = x, .options = *options, .only_values = 1};
+    TRY(find_components(&work));
+    memcpy(values, work.pca->values, (size_t)options->components * sizeof *values);
+done:
+    release(&work);
+    return status;
+}
+
+/* As many components as stand out from chance, at least one. */
+static gram_status choose_number(gram_pca_work *work, gram_pca_analysis *found)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(work->context, "pca_fit: chance", work->options.most_components, sizeof *found->chance,
+                  (void **)&found->chance));
+    TRY(gram_pca_parallel_analysis(work->context, work->kernel, work->x, &work->options, found));
+    work->options.components = found->significant > 0 ? found->significant : 1;
+done:
+    return status;
+}
+
+static void report_analysis(gram_pca_work *work, gram_pca_analysis *found)
+{
+    gram_pca_report *report = &work->pca->report;
+    report->permutations = work->options.permutations;
+    report->significant = found->significant;
+    report->analysed_rows = found->rows;
+    report->analysed = found->tested;
+    work->pca->chance = found->chance;
+    found->chance = NULL;
+}
+
 gram_status gram_pca_fit(gram_context *context, gram_kernel *kernel, const gram_points *x,
                          const gram_pca_options *options, gram_pca **pca)
 {
     gram_status status = GRAM_OK;
     gram_pca_work work = {.context = context, .kernel = kernel, .x = x, .converged = 1};
+    gram_pca_analysis found = {0};
     if (!context || !pca) return GRAM_ERROR_ARGUMENT;
     *pca = NULL;
     gram_pca_options_init(&work.options, sizeof work.options);
     TRY(gram_sized_read(context, "pca_fit", "options", "gram_pca_options", options, &work.options,
                         sizeof work.options));
     TRY(check(context, kernel, x, &work.options));
-    const gram_pca_plan plan =
-        gram_pca_choose(context, kernel, gram_points_count(x), gram_points_dimension(x), &work.options);
-    TRY(begin(&work, &plan));
-    TRY(plan.solver == GRAM_PCA_DENSE || plan.solver == GRAM_PCA_KRYLOV ? gram_pca_by_matrix(&work, &plan)
-                                                                        : gram_pca_by_factor(&work, &plan));
+    if (work.options.components == 0) TRY(choose_number(&work, &found));
+    TRY(find_components(&work));
     TRY(finish(&work));
+    if (found.chance) report_analysis(&work, &found);
     *pca = work.pca;
     work.pca = NULL;
     if (!work.converged) status = GRAM_NOT_CONVERGED;
 done:
-    gram_pca_destroy(work.pca);
-    gram_points_release(work.centres);
-    gram_give(context, work.own_centres);
-    gram_give(context, work.coefficients);
-    gram_give(context, work.constant);
+    gram_give(context, found.chance);
+    release(&work);
     return status;
 }
 
@@ -225,6 +322,8 @@ void gram_pca_destroy(gram_pca *pca)
     gram_function_release(pca->function);
     gram_memory_give(memory, pca->values);
     gram_memory_give(memory, pca->coordinates);
+    gram_memory_give(memory, pca->mean);
+    gram_memory_give(memory, pca->chance);
     gram_memory_give(memory, pca);
     gram_memory_release(memory);
 }
@@ -247,4 +346,14 @@ const double *gram_pca_eigenvalues(const gram_pca *pca)
 const double *gram_pca_coordinates(const gram_pca *pca)
 {
     return pca->coordinates;
+}
+
+const double *gram_pca_mean(const gram_pca *pca)
+{
+    return pca->mean;
+}
+
+const double *gram_pca_chance(const gram_pca *pca)
+{
+    return pca->chance;
 }

@@ -59,22 +59,23 @@ done:
     return status;
 }
 
-/* Values, u, coordinates F u and the constants -means'u; F is centred if the components are. */
+/* Values, u, coordinates F u and the constants -means'u; F is centred if the components are, with its means in pca->mean. */
 static gram_status solve(gram_pca_work *work, gram_tall f, double *u)
 {
     gram_status status = GRAM_OK;
     const int64_t count = work->options.components, n = f.n;
     double *means = NULL;
-    TRY(gram_take(work->context, "pca_fit: means", f.columns, sizeof *means, (void **)&means));
-    memset(means, 0, (size_t)f.columns * sizeof *means);
-    if (work->options.centre) centre_columns(f, means);
+    if (work->options.centre) {
+        TRY(gram_take(work->context, "pca_fit: means", f.columns, sizeof *means, (void **)&means));
+        centre_columns(f, means);
+        work->pca->mean = means;
+    }
     TRY(find_vectors(work, f, u));
     memset(work->pca->coordinates, 0, (size_t)(n * count) * sizeof(double));
     TRY(gram_tall_add(work->context, f, 1, u, count, (gram_tall){n, count, count, work->pca->coordinates}));
-    for (int64_t j = 0; j < f.columns; j++)
+    for (int64_t j = 0; means && j < f.columns; j++)
         for (int64_t s = 0; s < count; s++) work->constant[s] -= means[j] * u[j * count + s];
 done:
-    gram_give(work->context, means);
     return status;
 }
 
@@ -146,6 +147,8 @@ static gram_status by_pivots(gram_pca_work *work, const gram_pivoted *p)
     const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)rank, (int)count, 1, l, (int)rank,
                 work->coefficients, (int)count);
+    if (work->pca->mean) /* as weights of the pivots, too */
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)rank, l, (int)rank, work->pca->mean, 1);
     gram_blas_leave(blas);
 done:
     gram_give(work->context, l);

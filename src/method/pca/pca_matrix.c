@@ -139,7 +139,7 @@ gram_status gram_pca_by_matrix(gram_pca_work *work, const gram_pca_plan *plan)
     TRY(plan->solver == GRAM_PCA_DENSE ? by_dense(work, work->coefficients, means)
                                        : by_products(work, plan->packed, work->coefficients, means));
     TRY(gram_pca_check_rank(work));
-    make_function(work, work->coefficients, means);
+    if (!work->only_values) make_function(work, work->coefficients, means);
 done:
     gram_give(context, means);
     return status;
