@@ -330,6 +330,8 @@ typedef struct gram_verb {
     int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
+    const char *
+        pictures; /* words for what can be drawn of the rows, with blanks between, the first by default; NULL: nothing */
 } gram_verb;
 
 typedef struct gram_method_facts {

@@ -51,7 +51,7 @@ typedef struct gram_pca_options {
     double tolerance; /* of krylov: |K~ v - l v| <= tolerance l; default 1e-8 */
     /* Of components = 0, parallel analysis by permutation: component s stands out if all before it do and its eigenvalue is above what it
      * is in all but a share `level` of tables whose columns were shuffled, each by itself: p = (1 + #{shuffled >= observed})/(1 +
-     * permutations) <= level. On 1000 rows, drawn, if there are more. */
+     * permutations) <= level. On 500 rows, drawn, if there are more. */
     int64_t most_components; /* looked at, at most; default 20 */
     int64_t permutations;    /* default 99; at least 1/level - 1 */
     double level;            /* default 0.05 */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/plot/gnuplot.h"
+#include "cli/plot/structure_picture.h"
 #include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
@@ -17,6 +19,7 @@ typedef struct structure_options {
     cli_chosen format;
     const char *model, *rows; /* files for the model, and for what it says of the rows */
     int reconstruct;
+    const char *plot, *show, *colour;
     cli_settings settings;
 } structure_options;
 
@@ -25,6 +28,10 @@ typedef struct structure_state {
     structure_options own;
     cli_method_options methods;
     const char *file; /* of the data */
+    const char *drawn;
+    gram_table *table; /* held for the column that colours a picture */
+    int64_t column;
+    gram_string ignore; /* that column beside those that are ignored */
     gram_learner *learner;
     gram_model *model;
     cli_model_report report;
@@ -52,6 +59,15 @@ static const cli_option data_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 enum { DATA_OPTIONS = sizeof data_options / sizeof *data_options };
+
+/* For verbs that have pictures; help of the second is made, and only where there are several. */
+enum { SHOW_OPTION = 1, PLOT_OPTIONS = 3 };
+static const cli_option plot_options[PLOT_OPTIONS] = {
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw a picture: .svg, .png or .pdf (by gnuplot)"),
+    CLI_ROW("show", CLI_TEXT, PLACE(show), "WHAT", NULL),
+    CLI_ROW("colour", CLI_TEXT, PLACE(colour), "COL",
+            "colour the picture by a column, which is no feature then unless --features lists it"),
+};
 
 static const cli_option scale_option = CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features");
 
@@ -99,6 +115,34 @@ static gram_status add_rows(cli_session *session, const structure_state *state, 
     return status;
 }
 
+/* The picture of what it says of the rows. */
+static gram_status draw_values(cli_session *session, const structure_state *state, int *code)
+{
+    const gram_prepared *data = gram_learner_lesson(state->learner)->data;
+    gram_predictor *predictor = NULL;
+    gram_status status = gram_predictor_create(session->context, state->model, NULL, &predictor);
+    const int64_t count = status < 0 ? 0 : gram_predictor_columns(predictor)->count;
+    double *values = calloc((size_t)(data->n * count + 1), sizeof *values);
+    gram_predictor_destroy(predictor);
+    if (status >= 0 && !values) status = GRAM_ERROR_MEMORY;
+    if (status >= 0) status = gram_learner_values(session->context, state->learner, state->model, values, count);
+    const cli_structure_picture picture = {state->own.show, state->model, state->file,  data,
+                                           values,          count,        state->table, state->column};
+    if (status >= 0) *code = cli_structure_picture_draw(session, state->own.plot, &picture);
+    free(values);
+    return status;
+}
+
+static int draw(cli_session *session, structure_state *state)
+{
+    int code = CLI_DONE;
+    if (!state->own.plot) return CLI_DONE;
+    const gram_status status = draw_values(session, state, &code);
+    if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    if (code == CLI_DONE) state->drawn = state->own.plot;
+    return code;
+}
+
 static int write_rows(cli_session *session, const structure_state *state)
 {
     gram_string text = {0};
@@ -123,6 +167,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
                     gram_bytes_format(gram_system_memory_peak(), size));
     if (state->own.model) cli_add_row(text, "model", state->own.model);
     if (state->own.rows) cli_add_row(text, "rows", state->own.rows);
+    if (state->drawn) cli_add_row(text, "plot", state->drawn);
 }
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
@@ -132,7 +177,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "data", state->file);
     if (state->own.model) gram_json_string(json, "model", state->own.model);
     if (state->own.rows) gram_json_string(json, "out", state->own.rows);
-    cli_json_end(session, json, NULL);
+    cli_json_end(session, json, state->drawn);
 }
 
 /* Beside rows on standard output there is no report. */
@@ -141,6 +186,8 @@ static int finish(cli_session *session, structure_state *state)
     int code = cli_model_report_find(session, state->model, state->own.model, &state->report);
     if (code == CLI_DONE) code = write_model(session, state);
     if (code == CLI_DONE) code = write_rows(session, state);
+    const int drawn = code == CLI_DONE ? draw(session, state) : CLI_DONE;
+    if (drawn != CLI_DONE) return drawn;
     if (code != CLI_DONE || is_standard_output(state->own.rows)) return code;
     return cli_report_print(session, state, write_json, write_table);
 }
@@ -161,6 +208,31 @@ static int check_use(cli_session *session, const structure_state *state)
     int code = own->model ? cli_output_check(session, own->model) : CLI_DONE;
     if (code == CLI_DONE && own->rows && !is_standard_output(own->rows)) code = cli_output_check(session, own->rows);
     return code;
+}
+
+static int has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return length > 0;
+    return 0;
+}
+
+/* What is drawn, and by what it is coloured. */
+static int check_picture(cli_session *session, structure_state *state)
+{
+    static char first[32];
+    structure_options *own = &state->own;
+    const char *pictures = state->verb->pictures ? state->verb->pictures : "";
+    if ((own->show || own->colour) && !own->plot)
+        return cli_fail(CLI_WRONG_USE, "Give --plot FILE.", "%s: --%s is for a picture", state->verb->name,
+                        own->show ? "show" : "colour");
+    if (own->show && !has_word(pictures, own->show))
+        return cli_fail(CLI_WRONG_USE, NULL, "%s: --show cannot be '%s': it may be %s", state->verb->name, own->show,
+                        pictures);
+    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(pictures, " "), pictures);
+    if (!own->show) own->show = first;
+    return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
 /* Is it a method of the verb? */
@@ -190,17 +262,52 @@ static int add_settings(const gram_verb *verb, const cli_method_options *methods
     return CLI_DONE;
 }
 
+/* The column that colours is read with all others, and ignored unless features are listed. */
+static int read_colours(cli_session *session, const char *path, structure_state *state)
+{
+    gram_table_options options;
+    int64_t count = 0, columns[1];
+    const char *features = NULL, *ignore = NULL;
+    cli_settings *settings = &state->own.settings;
+    size_t place = settings->count;
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->given[i].name, "features") == 0) features = settings->given[i].value;
+        if (strcmp(settings->given[i].name, "ignore") == 0) ignore = settings->given[place = i].value;
+    }
+    gram_table_options_init(&options, sizeof options);
+    options.format = (gram_format)state->own.format.value;
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1;
+    gram_status status = gram_table_read(session->context, path, &options, &state->table);
+    if (status < 0) return cli_session_fail(session, status, 1, NULL);
+    int64_t *all = calloc((size_t)gram_table_columns(state->table), sizeof *all);
+    if (!all) return cli_no_memory();
+    status = gram_table_find_columns(session->context, state->table, state->own.colour, all, &count);
+    columns[0] = all[0];
+    free(all);
+    if (status < 0) return cli_session_fail(session, status, 1, "--colour takes the name or the place of a column.");
+    if (count != 1) return cli_fail(CLI_WRONG_USE, NULL, "%s: --colour takes one column", state->verb->name);
+    state->column = columns[0];
+    if (features) return CLI_DONE;
+    gram_string_add(&state->ignore, "%s%s%s", ignore ? ignore : "", ignore ? "," : "", state->own.colour);
+    settings->given[place] = (cli_given){"ignore", state->ignore.data};
+    if (place == settings->count) settings->count++;
+    return state->ignore.failed ? cli_no_memory() : CLI_DONE;
+}
+
 /* Of one file, or of two with the views of the rows. */
 static int learn(cli_session *session, char **files, structure_state *state)
 {
     const cli_settings *settings[] = {&state->own.settings, &state->methods.settings};
     const gram_format format = (gram_format)state->own.format.value;
     state->file = cli_data_name(files[0]);
-    const int code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
+    int code = state->own.colour ? read_colours(session, files[0], state) : CLI_DONE;
+    if (code == CLI_DONE) code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
     const gram_status status =
-        files[1] ? gram_learn_file_pair(session->context, state->learner, files[0], files[1], format, &state->model)
-                 : gram_learn_file(session->context, state->learner, files[0], format, &state->model);
+        state->table ? gram_learn_table(session->context, state->learner, state->table, state->file, &state->model)
+        : files[1]   ? gram_learn_file_pair(session->context, state->learner, files[0], files[1], format, &state->model)
+                     : gram_learn_file(session->context, state->learner, files[0], format, &state->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
@@ -210,6 +317,7 @@ static int work(cli_session *session, char **operands, void *state_)
     *(state->verb->out_is_model ? &state->own.model : &state->own.rows) = session->out;
     int code = add_settings(state->verb, &state->methods, operands, &state->own.settings);
     if (code == CLI_DONE) code = check_use(session, state);
+    if (code == CLI_DONE) code = check_picture(session, state);
     if (code == CLI_DONE) code = learn(session, operands + state->verb->kernel_operand, state);
     return code == CLI_DONE ? finish(session, state) : code;
 }
@@ -220,6 +328,8 @@ static void release(void *state_)
     cli_model_report_free(&state->report);
     gram_learner_destroy(state->learner);
     gram_model_destroy(state->model);
+    gram_table_destroy(state->table);
+    gram_string_free(&state->ignore);
 }
 
 static int run(structure_state *state, int count, char **arguments)
@@ -231,9 +341,10 @@ static int run(structure_state *state, int count, char **arguments)
         verb->name, verb->operands, verb->about, verb->examples,
         first + 1,  most,           NULL,        verb->out ? verb->out : "write the result to FILE"};
     cli_common common = {0};
-    cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS];
-    cli_group groups[CLI_MOST_METHODS + 4];
-    size_t group_count = 1, mine_count = 0;
+    cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS], plot[PLOT_OPTIONS];
+    cli_group groups[CLI_MOST_METHODS + 5];
+    char pictures[128];
+    size_t group_count = 1, mine_count = 0, plot_count = 0;
     memcpy(data, data_options, sizeof data);
     if (methods->first.unscaled) data[SCALE_OPTION] = scale_option;
     for (int i = 0; i < OWN_OPTIONS; i++) {
@@ -251,6 +362,15 @@ static int run(structure_state *state, int count, char **arguments)
     for (size_t g = 0; g < methods->group_count; g++)
         if (methods->groups[g].count > 0) groups[group_count++] = methods->groups[g];
     groups[group_count++] = (cli_group){"Data", data, DATA_OPTIONS, &state->own};
+    (void)snprintf(pictures, sizeof pictures, "what to draw: %s (default: the first)",
+                   verb->pictures ? verb->pictures : "");
+    for (int i = 0; i < PLOT_OPTIONS && verb->pictures; i++) {
+        if (i == SHOW_OPTION && !strchr(verb->pictures, ' ')) continue;
+        plot[plot_count] = plot_options[i];
+        if (i == SHOW_OPTION) plot[plot_count].help = pictures;
+        plot_count++;
+    }
+    if (plot_count > 0) groups[group_count++] = (cli_group){"Pictures", plot, plot_count, &state->own};
     groups[group_count++] = cli_common_group(&common);
     const cli_job job = {&usage, groups, group_count, work, release, state};
     return cli_run(&job, count, arguments);

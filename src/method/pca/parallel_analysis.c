@@ -17,7 +17,7 @@
 #include "method/pca/pca.h"
 #include "points/points.h"
 
-enum { ROWS = 1000, STREAM = 0x70617261 /* "para" */ };
+enum { ROWS = 500, STREAM = 0x70617261 /* "para" */ };
 static const double TOLERANCE = 1e-4; /* of vectors: eigenvalues are right to its square */
 
 typedef struct analysis {
@@ -108,6 +108,7 @@ gram_status gram_pca_parallel_analysis(gram_context *context, gram_kernel *kerne
     found->rows = a.n;
     found->tested = most;
     found->significant = count_significant(&a, a.values + (count + 1) * most, found->chance);
+    while (found->tested > 1 && !(found->chance[found->tested - 1] > 1e-12 * found->chance[0])) found->tested--;
 done:
     gram_arena_release(&arena);
     return status;

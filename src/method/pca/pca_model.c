@@ -352,7 +352,7 @@ static void report_pca(gram_report *report)
     if (!isnan(gram_report_number(report, "significant"))) {
         gram_report_row(report, "  parallel analysis");
         gram_report_add(report, gram_report_number(report, "significant") > 0 ? "these" : "none, one is kept");
-        gram_report_add(report, " of 20 above 95 %% of shuffled tables");
+        gram_report_add(report, " above those of 95 %% of shuffled tables");
         gram_report_part(report, "tables", "permutations", GRAM_WHOLE);
         gram_report_part(report, "rows", "analysed_rows", GRAM_WHOLE);
     }
@@ -387,6 +387,7 @@ static const gram_verb VERB = {
                 "  gram pca noisy.csv -k 4 --reconstruct -o denoised.csv\n"
                 "  gram pca data.csv --kernel linear --json\n",
     .out = "write the coordinates of the rows to FILE",
+    .pictures = "scatter space boxes directions spectrum",
 };
 
 const gram_method gram_method_pca = {
