@@ -83,7 +83,8 @@ good
 [ "$(wc -l <out)" = 301 ] || wrong 'should have one row for each row'
 run pca gaps.csv --missing drop --kernel linear -k 3 --reconstruct -o - --quiet
 good
-[ "$(sed -n 2,4p out | tr '\n' ' ')" = '1,red 2,green , ' ] || wrong 'should give texts back, and leave dropped rows empty'
+LC_ALL=C awk -F, 'NR > 1 { row[NR] = sprintf("%.9g", $1) "," $2 } END { exit !(row[2] == "1,red" && row[3] == "2,green" && row[6] == "7,blue") }' out &&
+    [ "$(sed -n 4p out)" = ',' ] || wrong 'should give texts back, and leave dropped rows empty'
 run pca ring.csv --reconstruct
 bad 2 '--reconstruct writes rows to -o'
 run pca ring.csv --kernel matern --preimage fixed-point

@@ -31,6 +31,7 @@ typedef struct structure_state {
     const char *drawn;
     gram_table *table; /* held for the column that colours a picture */
     int64_t column;
+    char first_picture[32];
     gram_string ignore; /* that column beside those that are ignored */
     gram_learner *learner;
     gram_model *model;
@@ -221,17 +222,17 @@ static int has_word(const char *words, const char *word)
 /* What is drawn, and by what it is coloured. */
 static int check_picture(cli_session *session, structure_state *state)
 {
-    static char first[32];
     structure_options *own = &state->own;
+    char help[128];
     const char *pictures = state->verb->pictures ? state->verb->pictures : "";
     if ((own->show || own->colour) && !own->plot)
         return cli_fail(CLI_WRONG_USE, "Give --plot FILE.", "%s: --%s is for a picture", state->verb->name,
                         own->show ? "show" : "colour");
+    (void)snprintf(help, sizeof help, "It may be one of: %s.", pictures);
     if (own->show && !has_word(pictures, own->show))
-        return cli_fail(CLI_WRONG_USE, NULL, "%s: --show cannot be '%s': it may be %s", state->verb->name, own->show,
-                        pictures);
-    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(pictures, " "), pictures);
-    if (!own->show) own->show = first;
+        return cli_fail(CLI_WRONG_USE, help, "%s: --show cannot be '%s'", state->verb->name, own->show);
+    (void)snprintf(state->first_picture, sizeof state->first_picture, "%.*s", (int)strcspn(pictures, " "), pictures);
+    if (!own->show) own->show = state->first_picture;
     return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
@@ -286,7 +287,9 @@ static int read_colours(cli_session *session, const char *path, structure_state 
     columns[0] = all[0];
     free(all);
     if (status < 0) return cli_session_fail(session, status, 1, "--colour takes the name or the place of a column.");
-    if (count != 1) return cli_fail(CLI_WRONG_USE, NULL, "%s: --colour takes one column", state->verb->name);
+    if (count != 1)
+        return cli_fail(CLI_WRONG_USE, "Give its name or its place.", "%s: --colour takes one column",
+                        state->verb->name);
     state->column = columns[0];
     if (features) return CLI_DONE;
     gram_string_add(&state->ignore, "%s%s%s", ignore ? ignore : "", ignore ? "," : "", state->own.colour);
