@@ -16,6 +16,7 @@
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/features.h>
 #include <gram/function.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>
@@ -32,6 +33,7 @@
 #include <gram/loss.h>
 #include <gram/map.h>
 #include <gram/matrix.h>
+#include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
@@ -45,6 +47,7 @@
 #include <gram/random.h>
 #include <gram/sampler.h>
 #include <gram/score.h>
+#include <gram/spectral_density.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>

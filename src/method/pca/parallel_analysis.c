@@ -34,11 +34,15 @@ typedef struct analysis {
 static gram_status find_values(const analysis *a, const double *x, double *values)
 {
     gram_status status = GRAM_OK;
+    gram_component_options asked = gram_pca_components(&a->options);
+    gram_components found = {0};
     gram_points *points = NULL;
+    asked.any_rank = 1;
     TRY(gram_points_create_f64(a->context, a->n, a->d, x, a->d, &points));
-    TRY(gram_pca_values(a->context, a->kernel, points, &a->options, values));
-    for (int64_t s = 0; s < a->options.components; s++) values[s] /= (double)a->n;
+    TRY(gram_components_find(a->context, a->kernel, points, &asked, &found));
+    for (int64_t s = 0; s < asked.count; s++) values[s] = found.values[s] / (double)a->n;
 done:
+    gram_components_free(a->context->memory, &found);
     gram_points_release(points);
     return status;
 }
