@@ -16,6 +16,8 @@
 #include <gram/couple.h>
 #include <gram/cross_validation.h>
 #include <gram/density.h>
+#include <gram/describe.h>
+#include <gram/draw_points.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/features.h>
@@ -33,6 +35,7 @@
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>
+#include <gram/map.h>
 #include <gram/matrix.h>
 #include <gram/mercer.h>
 #include <gram/mmd.h>
@@ -46,8 +49,10 @@
 #include <gram/points.h>
 #include <gram/preparation.h>
 #include <gram/random.h>
+#include <gram/sample_groups.h>
 #include <gram/sampler.h>
 #include <gram/score.h>
+#include <gram/scored_points.h>
 #include <gram/spectral_density.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>

@@ -169,6 +169,7 @@ typedef struct gram_predict_options {
     /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
      * or of a filter on the line */
     int scores;
+    int reconstruct; /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -204,6 +205,8 @@ typedef struct gram_columns {
     /* what scores are from: the scale of a new observation, also where std is that of f; its standard deviation, or with `freedom`
      * that of Student's t */
     int64_t spread;
+    const gram_column
+        *features; /* of rows that were reconstructed: what column j is, of text the number of a level; else NULL */
 } gram_columns;
 
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
@@ -244,54 +247,6 @@ typedef struct gram_predicted {
 GRAM_API gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream *stream,
                                               const gram_predicted **piece);
 
-/* ---- telling ---- */
-
-/* What is known of a model, in rows of a label and a value, as the command's report has them. The caller destroys the
- * description, before the model. */
-typedef struct gram_description gram_description;
-
-/* `file`: where it is kept; NULL: it is not. */
-GRAM_API gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
-                                         gram_description **description);
-GRAM_API void gram_description_destroy(gram_description *description);
-GRAM_API int64_t gram_description_count(const gram_description *description);
-/* Labels that begin with two blanks belong to the row above; the label "" goes on with that row. */
-GRAM_API const char *gram_description_label(const gram_description *description, int64_t row);
-GRAM_API const char *gram_description_value(const gram_description *description, int64_t row);
-/* The classes of a classifier, count 0 for others. */
-GRAM_API const gram_classes *gram_description_classes(const gram_description *description);
-
-/* Lists of numbers that the description has, such as eigenvalues, and their names; NULL after the last. They belong to the
- * model. */
-GRAM_API const double *gram_description_list(const gram_description *description, int64_t list, const char **name,
-                                             int64_t *count);
-
-/* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
-enum { GRAM_ELSEWHERE_SIZE = 128 };
-GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
-
-/* Bayesian linear regression: the weight of a prepared column, in the units of its feature. */
-typedef struct gram_weight {
-    double mean, std;
-} gram_weight;
-
-/* The weights that a Gaussian process with a linear kernel keeps, one for each prepared column; returns how many there are, 0: it
- * has none. weights may be NULL. */
-GRAM_API int64_t gram_model_weights(const gram_model *model, gram_weight *weights);
-
-/* How much a fitted kernel looks at a feature. */
-typedef struct gram_relevance {
-    int64_t feature; /* of the preparation */
-    double value;    /* 1/ell in scaled units; the largest of its columns if it is text */
-    double length;   /* ell in the feature's own units, NaN for text */
-} gram_relevance;
-
-/* rows[feature_count of the preparation], the caller's: the features, the most relevant first. Known for kernels that have
- * exactly one list of length-scales, one for each of at least two prepared columns; *count is 0 for others, else
- * feature_count. */
-GRAM_API gram_status gram_kernel_relevance(gram_context *context, const gram_kernel *kernel,
-                                           const gram_preparation *preparation, gram_relevance *rows, int64_t *count);
-
 /* ---- the table of methods ---- */
 
 typedef enum gram_option_kind {
@@ -329,6 +284,8 @@ typedef struct gram_verb {
     int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
+    const char *
+        pictures; /* words for what can be drawn of the rows, with blanks between, the first by default; NULL: nothing */
 } gram_verb;
 
 typedef struct gram_method_facts {
@@ -342,6 +299,7 @@ typedef struct gram_method_facts {
     int64_t options;
     int unscaled;          /* features are taken as they are, unless `scale` is asked for */
     const gram_verb *verb; /* NULL: `fit` */
+    int reconstructs;      /* its models can make rows of their coordinates */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);
@@ -358,9 +316,10 @@ GRAM_API int64_t gram_option_count(const char *verb);
  * are several. */
 GRAM_API gram_status gram_option_describe(const char *verb, int64_t option, gram_option_facts *facts,
                                           const char **method);
-/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where several methods say the same, else "krr: WORDS; gp: WORDS". */
+/* Adds what help says of it, or of its "no": "WORDS (krr, gp)" where all methods say the same, else "krr, gp: WORDS; svm: WORDS". */
 GRAM_API void gram_option_help(const char *verb, int64_t option, int no, gram_string *text);
-/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, ...", the kernels that are taken if none is given. */
+/* Adds "krr (kernel ridge regression), ...", and "rbf for krr, svm; ...", the kernels that are taken if none is given; only "rbf" if that is
+ * the same for all. */
 GRAM_API void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels);
 
 GRAM_END

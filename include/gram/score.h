@@ -46,6 +46,10 @@ typedef struct gram_score_report {
 /* O(kept log kept) for two classes. */
 GRAM_API gram_status gram_score_sum_up(gram_context *context, const gram_score *score, gram_score_report *report);
 
+/* The same as keys of an object that is open, none if no targets were known: scored, and accuracy, log_loss, auc, unknown_classes, classes,
+ * confusion of classes; quantiles, a list of level, loss and below; or rmse, mae, r2, nlpd, coverage. */
+GRAM_API gram_status gram_score_json(gram_context *context, const gram_score *score, gram_json *json);
+
 /* The ROC curve of two classes: with a falling threshold on the scores (lds apart), the share of class 1 that is found against
  * the share of class 0 that is taken for it. labels are 0, 1, or negative for rows that do not count. *count points, at
  * most n + 1, from (0, 0) on; both arrays are the caller's and have room for n + 1. O(n log n). */

@@ -43,6 +43,10 @@ typedef struct gram_spectrum_report {
     int cauchy_schwarz;    /* ratio <= 1 up to rounding */
     double metric[3];      /* least, median and largest distance d_k(x, y) over pairs of rows, NaN if there is none */
     int64_t metric_rows;   /* rows that the pairs are of: at most 512, evenly spaced */
+
+    double trace;  /* the sum of the eigenvalues */
+    double lambda; /* of the options; 0: none */
+    int checked;   /* with check */
 } gram_spectrum_report;
 
 /* Of K(X, X). The kernel has no free numbers (gram_kernel_resolve). options may be NULL. O(n^3) time, O(n^2) memory until it

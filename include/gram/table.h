@@ -66,6 +66,9 @@ typedef struct gram_table_options {
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */
 GRAM_API void gram_table_options_init(gram_table_options *options, size_t size);
 
+/* A file as messages call it: "-" is "standard input". */
+GRAM_API const char *gram_data_name(const char *path);
+
 /* Reads a file, "-" is standard input; options may be NULL. Rows of different lengths and repeated names are errors, and
  * unless the options say otherwise text, missing values (empty, NA, NaN in any case of letters) and infinities. The caller
  * destroys the table. A plain file is read by all threads of the context. O(size of the file); its text is never held as

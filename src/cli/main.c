@@ -8,14 +8,14 @@
 
 /* A new verb is a file and a row; methods bring verbs of their own. */
 static const cli_verb own_verbs[] = {
-    {"fit", "learns a model from data", cli_fit},
-    {"predict", "predictions of a model for new data, and their scores", cli_predict},
-    {"info", "what a model is", cli_info},
-    {"convert", "models of LIBSVM to models of gram and back", cli_convert},
-    {"kernel", "facts about a kernel, and about its Gram matrix on data", cli_kernel},
-    {"sample", "draws from a Gaussian process, prior or posterior", cli_sample_verb},
-    {"test", "hypothesis tests: two samples, independence, fit to a density", cli_test},
-    {"thin", "a few rows that stand for many: Stein thinning, herding", cli_thin},
+    {"fit", "learn a model from data", cli_fit},
+    {"predict", "predict new data with a model, and score the predictions", cli_predict},
+    {"info", "describe a model", cli_info},
+    {"convert", "convert models of LIBSVM to models of gram and back", cli_convert},
+    {"kernel", "describe a kernel, and its Gram matrix on data", cli_kernel},
+    {"sample", "draw from a Gaussian process, prior or posterior", cli_sample_verb},
+    {"test", "test hypotheses: two samples, independence, fit to a density", cli_test},
+    {"thin", "choose a few rows that stand for many: Stein thinning, herding", cli_thin},
 };
 
 enum { OWN_VERBS = sizeof own_verbs / sizeof *own_verbs, MOST_VERBS = 64 };
@@ -43,7 +43,7 @@ static void add_usage(gram_string *text)
     gram_string_add(text, "Usage: gram VERB [OPTIONS] [FILES]\n\nVerbs:\n");
     cli_add_verbs(text, verbs, count, 14);
     gram_string_add(text,
-                    "  help VERB   what a verb does and its options\n"
+                    "  help VERB   describe a verb and its options\n"
                     "\n`gram --version` shows the version, the processor's instructions, BLAS and threads in use.\n");
 }
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <gram/table.h>
+
 enum { PACKED_SIZE = 64 << 10, BLOCK_SIZE = 1 << 20 };
 
 /* A part of standard input that was kept. */
@@ -79,6 +81,11 @@ done:
     return status;
 }
 
+const char *gram_data_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 gram_status gram_source_open(gram_context *context, const char *path, int seekable, gram_source **source)
 {
     gram_status status = GRAM_OK;
@@ -86,7 +93,7 @@ gram_status gram_source_open(gram_context *context, const char *path, int seekab
     struct stat facts;
     const int is_input = strcmp(path, "-") == 0;
     gram_source *made = NULL;
-    TRY(create(context, is_input ? "standard input" : path, &made));
+    TRY(create(context, gram_data_name(path), &made));
     made->descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     FAIL_IF(made->descriptor < 0, context, GRAM_ERROR_FILE, "%s: cannot be opened: %s", made->name,
             gram_system_reason(errno, reason));

@@ -403,16 +403,11 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     return status < 0 ? unread(learning, status) : status;
 }
 
-static const char *source_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 gram_status gram_learn_file(gram_context *context, gram_learner *learner, const char *path, gram_format format,
                             gram_model **model)
 {
     gram_table *table = NULL;
-    gram_status status = gram_learning_begin(context, learner, source_name(path));
+    gram_status status = gram_learning_begin(context, learner, gram_data_name(path));
     if (status >= 0) status = read_table(&learner->learning, path, format, &table);
     return status < 0 ? finish(learner, status, model) : learn_own_tables(learner, table, NULL, model);
 }
@@ -421,8 +416,8 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
                                  gram_format format, gram_model **model)
 {
     gram_table *tables[2] = {NULL, NULL};
-    gram_status status = gram_learning_begin(context, learner, source_name(first));
-    learner->learning.second.source = source_name(second);
+    gram_status status = gram_learning_begin(context, learner, gram_data_name(first));
+    learner->learning.second.source = gram_data_name(second);
     if (status >= 0) status = check_pair(&learner->learning);
     if (status >= 0) status = read_table(&learner->learning, first, format, &tables[0]);
     if (status >= 0) status = read_table(&learner->learning, second, format, &tables[1]);

@@ -99,12 +99,18 @@ void gram_option_help(const char *verb, int64_t option, int no, gram_string *tex
     const owners all = owners_of(verb, o->name);
     int same = 1;
     for (int k = 1; k < all.count; k++) same &= strcmp(help_of(all.option[k], no), help_of(all.option[0], no)) == 0;
-    if (same) gram_string_add(text, "%s", help_of(all.option[0], no));
-    for (int k = 0; k < all.count && !same; k++)
-        gram_string_add(text, "%s%s: %s", k > 0 ? "; " : "", all.method[k]->name, help_of(all.option[k], no));
-    if (!same || all.count == 1) return;
-    for (int k = 0; k < all.count; k++) gram_string_add(text, "%s%s", k > 0 ? ", " : " (", all.method[k]->name);
-    gram_string_add(text, ")");
+    if (same) gram_string_add(text, "%s%s", help_of(all.option[0], no), all.count > 1 ? " (" : "");
+    for (int k = 0; k < all.count && (!same || all.count > 1); k++) {
+        const char *words = help_of(all.option[k], no);
+        int first = 0; /* the first owner that says the same lists them all */
+        while (strcmp(help_of(all.option[first], no), words) != 0) first++;
+        if (first < k) continue;
+        if (k > 0) gram_string_add(text, "; ");
+        for (int m = k; m < all.count; m++)
+            if (strcmp(help_of(all.option[m], no), words) == 0)
+                gram_string_add(text, "%s%s", m > k ? ", " : "", all.method[m]->name);
+        gram_string_add(text, "%s%s", same ? ")" : ": ", same ? "" : words);
+    }
 }
 
 /* Is this the last row of its name, the plain one? */
@@ -115,15 +121,37 @@ static int is_last(int64_t index)
     return 1;
 }
 
+/* Adds the names of the methods with the default kernel of row `index`, which is the first of them; returns how many there are, 0 if it is
+ * not the first. */
+static int64_t add_owners(const char *verb, int64_t index, gram_string *names)
+{
+    int64_t count = 0;
+    const char *kernel = gram_method_row(index)->kernel;
+    for (int64_t i = 0; i < gram_method_count(); i++) {
+        const gram_method *row = gram_method_row(i);
+        if (!row->kernel || strcmp(row->kernel, kernel) != 0 || !is_last(i) || !is_of_verb(i, verb)) continue;
+        if (i < index) return 0;
+        gram_string_add(names, "%s%s", count++ > 0 ? ", " : "", row->name);
+    }
+    return count;
+}
+
 void gram_methods_help(const char *verb, gram_string *names, gram_string *kernels)
 {
     const char *before = "";
+    int64_t methods = 0;
+    for (int64_t i = 0; i < gram_method_count(); i++) methods += is_last(i) && is_of_verb(i, verb);
     for (int64_t i = 0; i < gram_method_count(); i++) {
         const gram_method *row = gram_method_row(i);
+        gram_string sharing = {0};
         if (!is_last(i) || !is_of_verb(i, verb)) continue;
         gram_string_add(names, "%s%s (%s)", names->length > 0 ? ", " : "", row->name, row->title);
         if (!row->kernel) continue;
-        gram_string_add(kernels, "%s%s for %s", before, row->kernel, row->name);
-        before = ", ";
+        const int64_t count = add_owners(verb, i, &sharing);
+        if (count > 0) gram_string_add(kernels, "%s%s", before, row->kernel);
+        if (count > 0 && count < methods) gram_string_add(kernels, " for %s", sharing.data ? sharing.data : "");
+        if (count > 0) before = "; ";
+        kernels->failed |= sharing.failed;
+        gram_string_free(&sharing);
     }
 }

@@ -40,7 +40,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     if (!preparation) preparation = predictor->preparation;
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
             predictor->wish.name);
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *shown = gram_data_name(path);
     const size_t length = strlen(shown) + 1;
     TRY(gram_take(context, "predict_stream", (int64_t)(sizeof *made + length), 1, (void **)&made));
     *made = (gram_predict_stream){.memory = gram_memory_retain(context->memory), .predictor = predictor};

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/sized_struct.h"
+#include "learn/describe/description_parts.h"
 
 enum { SAMPLE_STREAM = 0x636C6173, FIRST_ROOM = 1024, MOST_KEPT = 1000000 };
 
@@ -329,6 +330,11 @@ static gram_status report_classes(gram_context *context, const gram_score *score
     if (out->rows > 0) out->accuracy = (double)right / (double)out->rows;
     if (sums->probable > 0) out->log_loss = sums->log_loss / (double)sums->probable;
     return find_area(context, &score->kept, &out->auc);
+}
+
+const gram_columns *gram_score_columns(const gram_score *score)
+{
+    return score->columns;
 }
 
 gram_status gram_score_sum_up(gram_context *context, const gram_score *score, gram_score_report *report)

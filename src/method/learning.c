@@ -10,39 +10,12 @@
 
 /* ---- messages ---- */
 
-/* Copies `text` with the dashes of the speaker instead of "--" before a letter. */
-void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size)
-{
-    size_t at = 0;
-    while (*text && at + 1 < size) {
-        const int option = text[0] == '-' && text[1] == '-' && text[2] >= 'A' && text[2] <= 'z';
-        if (!option) {
-            out[at++] = *text++;
-            continue;
-        }
-        for (const char *dash = dashes; *dash && at + 1 < size; dash++) out[at++] = *dash;
-        text += 2;
-    }
-    out[at] = '\0';
-}
-
-/* Kept without allocating: the message is made in place, the advice after it. */
-static gram_status fail(gram_context *context, gram_status status, const char *who, const char *dashes,
-                        const char *advice, const char *format, va_list arguments)
-{
-    char message[GRAM_MESSAGE_SIZE], spoken[GRAM_MESSAGE_SIZE];
-    (void)vsnprintf(message, sizeof message, format, arguments);
-    gram_write_dashes(message, dashes, spoken, sizeof spoken);
-    (void)gram_fail(context, status, "%s: %s", who, spoken);
-    gram_write_dashes(advice ? advice : "", dashes, spoken, sizeof spoken);
-    return gram_advise(context, status, spoken);
-}
-
 gram_status gram_learning_fail(gram_learning *learning, gram_status status, const char *advice, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)fail(learning->context, status, learning->who, learning->dashes, advice, format, arguments);
+    (void)gram_fail_spoken_list(learning->context, status, (gram_speech){learning->who, learning->dashes}, advice,
+                                format, arguments);
     va_end(arguments);
     return status;
 }
@@ -51,7 +24,8 @@ gram_status gram_learning_fail_data(gram_learning *learning, const char *advice,
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)fail(learning->context, GRAM_ERROR_DATA, learning->source, learning->dashes, advice, format, arguments);
+    (void)gram_fail_spoken_list(learning->context, GRAM_ERROR_DATA, (gram_speech){learning->source, learning->dashes},
+                                advice, format, arguments);
     va_end(arguments);
     return GRAM_ERROR_DATA;
 }
@@ -61,7 +35,8 @@ gram_status gram_predictor_fail(gram_context *context, const gram_predictor *pre
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)fail(context, status, predictor->wish.who, predictor->wish.dashes, advice, format, arguments);
+    (void)gram_fail_spoken_list(context, status, (gram_speech){predictor->wish.who, predictor->wish.dashes}, advice,
+                                format, arguments);
     va_end(arguments);
     return status;
 }
@@ -126,8 +101,8 @@ gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_
 {
     const char *name = ridge->lambda == 0 ? "lambda" : ridge->noise == 0 ? "noise" : ridge->alpha == 0 ? "alpha" : NULL;
     if (!name) return GRAM_OK;
-    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here.",
-                              "--%s '0' is not allowed", name);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "It must be above 0 here.", "--%s '0' is not allowed",
+                              name);
 }
 
 int gram_learning_ard(const gram_learning *learning)

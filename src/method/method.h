@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/text/spoken_failure.h"
 
 /* ---- options ---- */
 
@@ -177,6 +178,7 @@ struct gram_method {
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */
     int process;             /* its models are posteriors of Gaussian processes: functions can be drawn from them */
+    int reconstructs;        /* its models can make rows of what they say of them */
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */
@@ -287,9 +289,6 @@ extern const gram_choice gram_precision_choices[];
     }
 
 /* ---- for rows: one fit (learning.c) ---- */
-
-/* Copies `text` with `dashes` instead of "--" before a letter: how the speaker writes an option. */
-void gram_write_dashes(const char *text, const char *dashes, char *out, size_t size);
 
 /* A failure with a line that says what to do. The message gets "WHO: " in front; options are written --name in both texts and
  * come out with the dashes that the learner speaks with. */

@@ -145,6 +145,7 @@ static gram_status find_values(workplace *w, const gram_spectrum_options *option
     const double largest = fmax(fabs(s->values[0]), fabs(s->values[s->n - 1]));
     s->tolerance = (double)s->n * DBL_EPSILON * largest;
     s->psd = s->values[s->n - 1] >= -s->tolerance;
+    for (int64_t i = 0; i < s->n; i++) s->trace += s->values[i];
     s->effective_dimension = options->lambda > 0 ? effective_dimension(s, options->lambda) : NAN;
     return GRAM_OK;
 }
@@ -251,6 +252,8 @@ gram_status gram_spectrum_create(gram_context *context, const gram_kernel *kerne
     *made = (gram_spectrum){.memory = gram_memory_retain(context->memory)};
     made->report = (gram_spectrum_report){
         .size = sizeof made->report, .form = NAN, .ratio = NAN, .ratio_rows = {-1, -1}, .metric = {NAN, NAN, NAN}};
+    made->report.lambda = o.lambda;
+    made->report.checked = o.check;
     gram_arena_init(&made->arena, made->memory);
     TRY(choose_rows(&w, &made->arena, points->n, o.rows));
     made->report.n = w.n;

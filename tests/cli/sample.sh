@@ -68,7 +68,7 @@ LC_ALL=C awk -F, 'NR % 500 == 2 { for (j = 2; j <= NF; j++) { s += $j * $j; n++;
 run sample 'rbf(ell=1)'
 bad 2 '--grid a:b:n or --at FILE'
 run sample 'rbf(ell=1)' --grid 0:1
-bad 2 "--grid '0:1'"
+bad 2 "the grid '0:1'"
 run sample 'rbf(ell=1)' --grid 1:0:5
 bad 2 "a < b"
 run sample 'rbf(ell=[1,2])' --grid 0:1:5

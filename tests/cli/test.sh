@@ -216,7 +216,7 @@ prints '"mutual": ["u", "v", "w"]' '"reject": true' '"p_value": 0.005'
 run test independence pairs.csv --x u
 bad 2 '--y is missing'
 run test independence pairs.csv --x u --y u,w
-bad 2 "column 'u' is in --x and in --y"
+bad 2 "column 'u' is in two groups"
 run test independence pairs.csv --x u --y z
 bad 3 'z'
 run test independence pairs.csv --x u --y v --method wild

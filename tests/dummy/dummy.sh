@@ -41,13 +41,13 @@ good
 # help has the method and its option
 run help fit
 good
-prints '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Of nearest only'
+tells '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Options of nearest only'
 
 # what is refused, by both sides
 run fit train.csv --neighbours 2
-bad 2 '--neighbours is an option of nearest, not of krr'
+bad 2 '--neighbours is an option of ' 'nearest, not of krr'
 run fit train.csv --method gp --neighbours 2
-bad 2 '--neighbours is an option of nearest, not of gp'
+bad 2 '--neighbours is an option of ' 'nearest, not of gp'
 run fit train.csv --method nearest --C 2
 bad 2 '--C is an option of svm and logistic, not of nearest'
 run fit train.csv --method nearest --tune loo

@@ -650,6 +650,54 @@ static gram_status table_read(world *w, void *given)
     return status;
 }
 
+static gram_status scored_points_read(world *w, void *given)
+{
+    gram_scored_points *made = NULL;
+    FILE *file = fopen("test_abi_scored.csv", "wb");
+    assert_non_null(file);
+    assert_int_equal(fputs("a,b\n1,2\n3,5\n4,4\n", file) >= 0 && fclose(file) == 0, 1);
+    const gram_status status = gram_scored_points_read(w->context, "test_abi_scored.csv", given, &made);
+    if (made) w->reported = gram_scored_points_get_report(made)->size;
+    gram_scored_points_destroy(made);
+    (void)remove("test_abi_scored.csv");
+    return status;
+}
+
+static gram_status draw_points(world *w, void *given)
+{
+    gram_draw_points *made = NULL;
+    (void)given;
+    const gram_status status = gram_draw_points_of_grid(w->context, "0:1:5", NULL, &made);
+    if (made) w->reported = gram_draw_points_get_report(made)->size;
+    gram_draw_points_destroy(made);
+    return status;
+}
+
+static gram_status sample_read(world *w, void *given)
+{
+    gram_sample *made = NULL;
+    FILE *file = fopen("test_abi_sample.csv", "wb");
+    assert_non_null(file);
+    assert_int_equal(fputs("a,b\n1,2\n3,5\n4,4\n", file) >= 0 && fclose(file) == 0, 1);
+    const gram_status status = gram_sample_read(w->context, "test_abi_sample.csv", given, 0, NULL, &made);
+    if (made) w->reported = gram_sample_get_report(made)->size;
+    gram_sample_destroy(made);
+    (void)remove("test_abi_sample.csv");
+    return status;
+}
+
+static gram_status sample_read_pair(world *w, void *given)
+{
+    gram_sample *made[2] = {NULL, NULL};
+    FILE *file = fopen("test_abi_pair.csv", "wb");
+    assert_non_null(file);
+    assert_int_equal(fputs("a,b\n1,2\n3,5\n4,4\n", file) >= 0 && fclose(file) == 0, 1);
+    const gram_status status = gram_sample_read_pair(w->context, "test_abi_pair.csv", "test_abi_pair.csv", given, made);
+    for (int i = 0; i < 2; i++) gram_sample_destroy(made[i]);
+    (void)remove("test_abi_pair.csv");
+    return status;
+}
+
 static gram_status table_read_memory(world *w, void *given)
 {
     gram_table *made = NULL;
@@ -812,6 +860,8 @@ INIT(gram_mmd_options)
 INIT(gram_mmd_result)
 INIT(gram_predict_options)
 INIT(gram_preparation_options)
+INIT(gram_sample_options)
+INIT(gram_scored_options)
 INIT(gram_spectrum_options)
 INIT(gram_stein_test_options)
 INIT(gram_svm_options)
@@ -927,6 +977,9 @@ static const use uses[] = {
     READS(gram_preparation_learn_both, gram_preparation_options, "preparation_learn_both: options",
           preparation_learn_both),
     READS(gram_preparation_reading, gram_table_options, NULL, preparation_reading),
+    READS(gram_scored_points_read, gram_scored_options, "scored_points_read: options", scored_points_read),
+    READS(gram_sample_read, gram_sample_options, "sample_read: options", sample_read),
+    READS(gram_sample_read_pair, gram_sample_options, "sample_read_pair: options", sample_read_pair),
     READS(gram_table_read, gram_table_options, "table_read: options", table_read),
     READS(gram_table_read_memory, gram_table_options, "table_read: options", table_read_memory),
     READS(gram_reader_open, gram_table_options, "table_read: options", reader_open),
@@ -966,6 +1019,9 @@ static const struct owned {
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
+    OWNS(gram_draw_points_get_report, gram_draw_points_report, draw_points),
+    OWNS(gram_sample_get_report, gram_sample_report, sample_read),
+    OWNS(gram_scored_points_get_report, gram_scored_report, scored_points_read),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
     OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
 };
@@ -1006,6 +1062,8 @@ static const use inits[] = {
     STARTS(gram_mmd_result),
     STARTS(gram_krr_plan_request),
     STARTS(gram_preparation_options),
+    STARTS(gram_sample_options),
+    STARTS(gram_scored_options),
     STARTS(gram_spectrum_options),
     STARTS(gram_stein_test_options),
     STARTS(gram_svm_options),

@@ -83,11 +83,12 @@ int cli_eigen_picture_draw(cli_session *session, const char *path, const cli_eig
         gram_string words = {0};
         gram_string_add(&words, " on %s", cli_plot_file(picture->file));
         gram_string_add(&script, "set multiplot layout 1,2 title ");
-        cli_plot_heading(&script, picture->kernel, words.data ? words.data : "");
+        cli_plot_heading(&script, gram_function_kernel(gram_model_function(picture->model)),
+                         words.data ? words.data : "");
         gram_string_add(&script, "\n");
         gram_string_free(&words);
     } else {
-        cli_plot_title(&script, picture->kernel, picture->file);
+        cli_plot_title(&script, gram_function_kernel(gram_model_function(picture->model)), picture->file);
     }
     add_spectrum(&script, picture->model);
     if (both) status = add_curves(session, &script, picture);

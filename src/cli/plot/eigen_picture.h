@@ -6,7 +6,7 @@
 
 typedef struct cli_eigen_picture {
     const gram_model *model; /* with an array of eigenvalues, perhaps with those in closed form */
-    const char *kernel, *file;
+    const char *file;
     const gram_prepared *data; /* the rows that it was learnt from */
 } cli_eigen_picture;
 

@@ -8,7 +8,6 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
-#include "cli/report/kernel_text.h"
 
 enum {
     GRID = 600,     /* points of a curve */
@@ -157,19 +156,22 @@ static void add_residuals(gram_string *script, const cli_picture *picture)
 
 static int64_t bar_count(const cli_picture *picture)
 {
-    return picture->relevance->count < MOST_BARS ? picture->relevance->count : MOST_BARS;
+    int64_t count;
+    (void)gram_description_relevance(picture->description, &count);
+    return count < MOST_BARS ? count : MOST_BARS;
 }
 
 static void add_bars(gram_string *script, const cli_picture *picture)
 {
-    const cli_relevance *relevance = picture->relevance;
+    int64_t all;
+    const gram_relevance *rows = gram_description_relevance(picture->description, &all);
     const int64_t count = bar_count(picture);
     char number[GRAM_NUMBER_SIZE];
     gram_string_add(script, "set ytics (");
-    for (int64_t i = 0; i < count; i++) cli_plot_tic(script, cli_relevance_name(relevance, i), i);
+    for (int64_t i = 0; i < count; i++) cli_plot_tic(script, rows[i].name, i);
     gram_string_add(script, ") scale 0\n$bars << END_OF_BARS\n");
     for (int64_t i = 0; i < count; i++)
-        gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(relevance->rows[i].value, number), i);
+        gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(rows[i].value, number), i);
     gram_string_add(script,
                     "END_OF_BARS\nset grid xtics noytics\nset xrange [0:*]\nset yrange [%g:-0.6]\nunset ylabel\n"
                     "set xlabel 'relevance, 1/ell'\nset style fill solid 0.75 noborder\n"
@@ -199,11 +201,9 @@ int cli_picture_draw(cli_session *session, const char *path, const cli_picture *
     const int one = cli_picture_dimension(picture->model) == 1;
     const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
     if (found != CLI_DONE) return found;
-    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
-    if (!kernel) return cli_no_memory();
     cli_picture_look(&script);
     if (one) {
-        cli_plot_title(&script, kernel, picture->file);
+        cli_plot_title(&script, gram_function_kernel(gram_model_function(picture->model)), picture->file);
         add_curve(&script, picture, &c, target);
     } else {
         add_panels(&script, picture, target);
@@ -211,6 +211,5 @@ int cli_picture_draw(cli_session *session, const char *path, const cli_picture *
     const int wide = one ? 800 : bar_count(picture) > 0 ? 1350 : 900;
     const int code = cli_plot(session, path, wide, one ? 500 : 420, &script);
     gram_string_free(&script);
-    free(kernel);
     return code;
 }

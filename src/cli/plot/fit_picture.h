@@ -2,7 +2,6 @@
 #ifndef GRAM_CLI_PLOT_FIT_PICTURE_H
 #define GRAM_CLI_PLOT_FIT_PICTURE_H
 
-#include "cli/report/relevance_report.h"
 #include "cli/terminal/cli.h"
 
 /* At most this many points are drawn. */
@@ -26,7 +25,7 @@ typedef struct cli_picture {
     const char *file;      /* of the data */
     const char *predicted; /* what the predictions are, as in "leave-one-out prediction" */
     const cli_sample *sample;
-    const cli_relevance *relevance;
+    const gram_description *description;
 } cli_picture;
 
 /* Draws it to the file. Returns the exit code. */

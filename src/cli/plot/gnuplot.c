@@ -99,11 +99,13 @@ void cli_plot_tic(gram_string *script, const char *name, int64_t place)
     gram_string_add(script, " %" PRId64, place);
 }
 
-void cli_plot_heading(gram_string *script, const char *kernel, const char *words)
+void cli_plot_heading(gram_string *script, const gram_kernel *kernel, const char *words)
 {
     enum { LONGEST = 72 };
     gram_string title = {0};
-    gram_string_add(&title, "%.*s%s%s", LONGEST, kernel, strlen(kernel) > LONGEST ? "..." : "", words);
+    char text[LONGEST + 1];
+    const size_t length = gram_kernel_print(kernel, text, sizeof text);
+    gram_string_add(&title, "%s%s%s", text, length > LONGEST ? "..." : "", words);
     cli_plot_quote(script, title.data ? title.data : "");
     gram_string_add(script, " font ',10'");
     gram_string_free(&title);
@@ -115,7 +117,7 @@ const char *cli_plot_file(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void cli_plot_title(gram_string *script, const char *kernel, const char *file)
+void cli_plot_title(gram_string *script, const gram_kernel *kernel, const char *file)
 {
     gram_string words = {0};
     gram_string_add(&words, " on %s", cli_plot_file(file));

@@ -19,12 +19,12 @@ void cli_plot_quote(gram_string *script, const char *text);
 void cli_plot_tic(gram_string *script, const char *name, int64_t place);
 
 /* A kernel, cut where it would be too long, and words after it, as a string in a small font. */
-void cli_plot_heading(gram_string *script, const char *kernel, const char *words);
+void cli_plot_heading(gram_string *script, const gram_kernel *kernel, const char *words);
 
 /* The file without its folder. */
 const char *cli_plot_file(const char *path);
 
 /* "KERNEL on FILE" as the title, cut where it would not fit. */
-void cli_plot_title(gram_string *script, const char *kernel, const char *file);
+void cli_plot_title(gram_string *script, const gram_kernel *kernel, const char *file);
 
 #endif

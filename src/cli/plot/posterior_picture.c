@@ -8,7 +8,6 @@
 #include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
-#include "cli/report/kernel_text.h"
 
 enum { GRID = 800, FIRST_HEIGHT = 420, TERM_HEIGHT = 190 };
 
@@ -54,16 +53,14 @@ static double tic_step(double range)
 
 static void add_term(gram_string *script, const gram_kernel *kernel, int64_t t, double range)
 {
-    char *text = cli_kernel_text(gram_kernel_term(kernel, t));
     if (range > 0 && isfinite(range)) gram_string_add(script, "set ytics %.6g\n", tic_step(range));
     gram_string_add(script, "set title ");
-    cli_plot_heading(script, text ? text : "", "");
+    cli_plot_heading(script, gram_kernel_term(kernel, t), "");
     gram_string_add(script,
                     "\nunset ylabel\nunset key\nplot $panel%" PRId64
                     " using 1:2:3 with filledcurves fc rgb '#d5e3f2', $panel%" PRId64
                     " using 1:4 with lines lw 1.5 lc rgb '#0060ad'\n",
                     t + 1, t + 1);
-    free(text);
 }
 
 /* The first panel is higher than those of the terms. */

@@ -1,11 +1,11 @@
-/* Pictures of draws: curves with their 95 % band over one dimension, maps over two. */
+#include "cli/plot/sample_picture.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
-#include "cli/verb/verb_sample.h"
 
 enum { MOST_CURVES = 12, MOST_MAPS = 4, MOST_POINTS = 2000 };
 
@@ -16,7 +16,7 @@ static const char *const COLOURS[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad"
 /* x, the band, and the draws: one row for each point, or for some of very many. */
 static void add_curves(gram_string *script, const sample_picture *picture, int64_t curves)
 {
-    const sample_points *at = picture->points;
+    const gram_draw_points_report *at = picture->points;
     const int64_t step = at->n / MOST_POINTS + 1;
     gram_string_add(script, "$curves << END_OF_CURVES\n");
     for (int64_t i = 0; i < at->n; i += step) {
@@ -36,7 +36,7 @@ static void add_curves(gram_string *script, const sample_picture *picture, int64
 static void add_heading(gram_string *script, const char *command, const sample_picture *picture)
 {
     gram_string_add(script, "%s title ", command);
-    cli_plot_heading(script, picture->title, picture->model ? ", posterior" : ", prior");
+    cli_plot_heading(script, picture->kernel, picture->model ? ", posterior" : ", prior");
     gram_string_add(script, "\n");
 }
 
@@ -45,7 +45,7 @@ static void add_lines(gram_string *script, const sample_picture *picture)
     const int64_t curves = picture->draws < MOST_CURVES ? picture->draws : MOST_CURVES;
     add_heading(script, "set", picture);
     add_curves(script, picture, curves);
-    const gram_axis *axis = &picture->points->grid.axes[0];
+    const gram_axis *axis = &picture->points->grid->axes[0];
     const int64_t data = cli_picture_observations(script, picture->model, axis->from, axis->to);
     cli_picture_label(script, "x", "", picture->points->names[0]);
     cli_picture_range(script, "x", axis->from, axis->to);
@@ -85,8 +85,8 @@ static void add_maps(gram_string *script, const sample_picture *picture, int64_t
     for (int64_t j = 0; j < maps; j++) add_map(script, picture, j);
     cli_picture_label(script, "x", "", picture->points->names[0]);
     cli_picture_label(script, "y", "", picture->points->names[1]);
-    cli_picture_range(script, "x", picture->points->grid.axes[0].from, picture->points->grid.axes[0].to);
-    cli_picture_range(script, "y", picture->points->grid.axes[1].from, picture->points->grid.axes[1].to);
+    cli_picture_range(script, "x", picture->points->grid->axes[0].from, picture->points->grid->axes[0].to);
+    cli_picture_range(script, "y", picture->points->grid->axes[1].from, picture->points->grid->axes[1].to);
     gram_string_add(
         script, "set palette defined (0 '#053061', 1 '#4393c3', 2 '#f7f7f7', 3 '#d6604d', 4 '#67001f')\nunset key\n");
     add_colours(script, picture, maps);
@@ -99,7 +99,7 @@ static void add_maps(gram_string *script, const sample_picture *picture, int64_t
 int cli_sample_plot(cli_session *session, const char *path, const sample_picture *picture)
 {
     gram_string script = {0};
-    const int axes = picture->points->grid.axis_count;
+    const int axes = picture->points->grid->axis_count;
     const int64_t maps = picture->draws < MOST_MAPS ? picture->draws : MOST_MAPS;
     if (axes > 2)
         return cli_fail(CLI_WRONG_USE, "Leave it out.", "sample: --plot is for grids of one or two dimensions");

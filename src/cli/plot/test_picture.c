@@ -16,9 +16,10 @@ enum { LINE_STEPS = 400, GRID = 121, MOST_POINTS = 1500 };
 static void add_title(gram_string *script, const cli_test_picture *p)
 {
     gram_string title = {0};
-    char number[CLI_SHORT_SIZE];
-    gram_string_add(&title, "%s and %s: p = %s, %.60s", cli_plot_file(p->a->file), cli_plot_file(p->b->file),
-                    cli_short_number(p->p_value, number), p->kernel_text);
+    char number[CLI_SHORT_SIZE], kernel[61];
+    (void)gram_kernel_print(p->kernel, kernel, sizeof kernel);
+    gram_string_add(&title, "%s and %s: p = %s, %s", cli_plot_file(p->a->file), cli_plot_file(p->b->file),
+                    cli_short_number(p->p_value, number), kernel);
     gram_string_add(script, "set title ");
     cli_plot_quote(script, title.data ? title.data : "");
     gram_string_add(script, " font ',10'\n");
@@ -29,8 +30,8 @@ static void add_title(gram_string *script, const cli_test_picture *p)
 static void range_of(const cli_test_picture *p, int64_t l, double *low, double *high)
 {
     *low = *high = NAN;
-    cli_picture_extend(p->a->n, p->a->x + l, p->a->d, low, high);
-    cli_picture_extend(p->b->n, p->b->x + l, p->b->d, low, high);
+    cli_picture_extend(p->a->data->n, p->a->data->x + l, p->a->data->d, low, high);
+    cli_picture_extend(p->b->data->n, p->b->data->x + l, p->b->data->d, low, high);
     const double margin = *high > *low ? 0.08 * (*high - *low) : 1;
     *low -= margin;
     *high += margin;
@@ -41,8 +42,10 @@ static int witness_at(cli_session *session, const cli_test_picture *p, int64_t c
 {
     gram_function *witness = NULL;
     gram_points *points = NULL;
-    gram_status status = gram_mmd_witness(session->context, p->kernel, p->a->points, p->b->points, &witness);
-    if (status >= 0) status = gram_points_create_f64(session->context, count, p->a->d, at, p->a->d, &points);
+    gram_status status =
+        gram_mmd_witness(session->context, p->kernel, p->a->groups[0].points, p->b->groups[0].points, &witness);
+    if (status >= 0)
+        status = gram_points_create_f64(session->context, count, p->a->data->d, at, p->a->data->d, &points);
     if (status >= 0) status = gram_function_evaluate(session->context, witness, points, out, 1);
     gram_points_release(points);
     gram_function_release(witness);
@@ -53,12 +56,12 @@ static int witness_at(cli_session *session, const cli_test_picture *p, int64_t c
 
 static void add_lines(gram_string *script, const cli_test_picture *p, double *at, const double *witness)
 {
-    const double unit = cli_rows_feature(p->a, 0)->deviation;
+    const double unit = gram_preparation_describe(p->a->preparation)->features[0].deviation;
     double first[LINE_STEPS], second[LINE_STEPS];
-    gram_density_estimate(p->a->n, p->a->x, LINE_STEPS, at, first);
-    gram_density_estimate(p->b->n, p->b->x, LINE_STEPS, at, second);
+    gram_density_estimate(p->a->data->n, p->a->data->x, LINE_STEPS, at, first);
+    gram_density_estimate(p->b->data->n, p->b->data->x, LINE_STEPS, at, second);
     for (int i = 0; i < LINE_STEPS; i++) {
-        at[i] = gram_preparation_unit(p->a->columns, 0, at[i]);
+        at[i] = gram_preparation_unit(p->a->preparation, 0, at[i]);
         first[i] /= unit;
         second[i] /= unit;
     }
@@ -113,8 +116,8 @@ static void add_grid(gram_string *script, const cli_test_picture *p, const doubl
     double most = 0;
     gram_string_add(script, "$grid << EOD\n");
     for (int i = 0; i < GRID * GRID; i++) {
-        cli_picture_number(script, gram_preparation_unit(p->a->columns, 0, at[2 * i]), " ");
-        cli_picture_number(script, gram_preparation_unit(p->a->columns, 1, at[2 * i + 1]), " ");
+        cli_picture_number(script, gram_preparation_unit(p->a->preparation, 0, at[2 * i]), " ");
+        cli_picture_number(script, gram_preparation_unit(p->a->preparation, 1, at[2 * i + 1]), " ");
         cli_picture_number(script, witness[i], "\n");
         most = fmax(most, fabs(witness[i]));
     }
@@ -156,8 +159,8 @@ static int draw_plane(cli_session *session, const cli_test_picture *p, gram_stri
     const int code = witness_at(session, p, GRID * GRID, at, witness);
     if (code == CLI_DONE) {
         add_grid(script, p, at, witness);
-        cli_picture_points(script, "first", p->a->columns, p->a->n, p->a->x, 2, MOST_POINTS, NULL, 0);
-        cli_picture_points(script, "second", p->b->columns, p->b->n, p->b->x, 2, MOST_POINTS, NULL, 0);
+        cli_picture_points(script, "first", p->a->preparation, p->a->data->n, p->a->data->x, 2, MOST_POINTS, NULL, 0);
+        cli_picture_points(script, "second", p->b->preparation, p->b->data->n, p->b->data->x, 2, MOST_POINTS, NULL, 0);
         add_map(script, p);
     }
     free(at);
@@ -170,7 +173,7 @@ static void draw_columns(const cli_test_picture *p, gram_string *script)
 {
     enum { MOST = 12 };
     char name[CLI_COLUMN_NAME_SIZE];
-    const int64_t shown = p->a->d < MOST ? p->a->d : MOST;
+    const int64_t shown = p->a->data->d < MOST ? p->a->data->d : MOST;
     gram_string_add(script, "$bars << EOD\n");
     for (int64_t i = 0; i < shown; i++) {
         gram_string_add(script, "%" PRId64 " ", i);
@@ -202,9 +205,9 @@ int cli_test_draw_two_sample(cli_session *session, const char *path, const cli_t
 {
     gram_string script = {0};
     int code = CLI_DONE;
-    if (picture->a->d == 1)
+    if (picture->a->data->d == 1)
         code = draw_line(session, picture, &script);
-    else if (picture->a->d == 2)
+    else if (picture->a->data->d == 2)
         code = draw_plane(session, picture, &script);
     else
         draw_columns(picture, &script);

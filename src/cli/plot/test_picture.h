@@ -5,9 +5,8 @@
 #include "cli/verb/prepared_samples.h"
 
 typedef struct cli_test_picture {
-    const cli_rows *a, *b;
+    const gram_sample_report *a, *b;
     gram_kernel *kernel;
-    const char *kernel_text;
     double p_value;
     const double *score;
     const int64_t *order; /* columns, the highest score first */

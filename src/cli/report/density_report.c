@@ -104,7 +104,7 @@ void cli_density_print(cli_session *session, gram_string *text, const cli_densit
 }
 
 /* The density as a filled curve, atoms as impulses on a scale of their own. */
-int cli_density_plot(cli_session *session, const char *path, const char *kernel, const cli_density *found)
+int cli_density_plot(cli_session *session, const char *path, const gram_kernel *kernel, const cli_density *found)
 {
     gram_string script = {0};
     char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];

@@ -24,6 +24,6 @@ int cli_density_find(cli_session *session, const cli_density_options *options, g
 void cli_density_free(cli_density *found);
 void cli_density_json(gram_json *json, const cli_density *found);
 void cli_density_print(cli_session *session, gram_string *text, const cli_density *found);
-int cli_density_plot(cli_session *session, const char *path, const char *kernel, const cli_density *found);
+int cli_density_plot(cli_session *session, const char *path, const gram_kernel *kernel, const cli_density *found);
 
 #endif

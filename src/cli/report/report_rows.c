@@ -23,6 +23,32 @@ void cli_add_row(gram_string *text, const char *label, const char *value)
     gram_string_add(text, "%s\n", value);
 }
 
+/* Characters of the line so far. */
+static size_t line_width(const gram_string *text)
+{
+    size_t start = text->length;
+    while (start > 0 && text->data[start - 1] != '\n') start--;
+    return text->length > start ? gram_string_width(text->data + start, text->length - start) : 0;
+}
+
+void cli_add_wrapped(gram_string *text, const char *words, const char *after, size_t column)
+{
+    enum { WIDTH = 100 };
+    while (*words) {
+        size_t length = strcspn(words, after);
+        length += words[length] != '\0';
+        const size_t line = line_width(text);
+        if (line + gram_string_width(words, length) > WIDTH && line > column) {
+            while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
+            gram_string_add(text, "\n");
+            if (column > 0) gram_string_pad(text, column);
+        }
+        gram_string_put(text, words, length);
+        words += length;
+    }
+    gram_string_add(text, "\n");
+}
+
 void cli_add_number(gram_string *text, const char *label, double value)
 {
     char number[CLI_SHORT_SIZE];

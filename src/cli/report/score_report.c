@@ -7,67 +7,6 @@
 
 enum { MOST_SHOWN = 12 };
 
-/* ---- as JSON ---- */
-
-static void json_confusion(gram_json *json, int64_t classes, const int64_t *confusion)
-{
-    gram_json_open(json, "confusion", '[');
-    for (int64_t t = 0; t < classes; t++) {
-        gram_json_open(json, NULL, '[');
-        for (int64_t p = 0; p < classes; p++) gram_json_integer(json, NULL, confusion[t * classes + p]);
-        gram_json_close(json, '[');
-    }
-    gram_json_close(json, '[');
-}
-
-static void json_classes(gram_json *json, const gram_classes *classes, const gram_score_report *score)
-{
-    gram_json_integer(json, "scored", score->rows);
-    gram_json_number(json, "accuracy", score->accuracy);
-    if (score->probable > 0) gram_json_number(json, "log_loss", score->log_loss);
-    if (classes->count == 2) gram_json_number(json, "auc", score->auc);
-    if (score->other > 0) gram_json_integer(json, "unknown_classes", score->other);
-    cli_classes_json(json, classes);
-    json_confusion(json, classes->count, score->confusion);
-}
-
-static void json_levels(gram_json *json, const double *levels, const gram_score_report *score)
-{
-    gram_json_open(json, "quantiles", '[');
-    for (int64_t i = 0; i < score->level_count; i++) {
-        gram_json_open(json, NULL, '{');
-        gram_json_number(json, "level", levels[i]);
-        gram_json_number(json, "loss", score->level_loss[i]);
-        gram_json_number(json, "below", score->level_below[i]);
-        gram_json_close(json, '{');
-    }
-    gram_json_close(json, '[');
-}
-
-static void json_means(gram_json *json, const gram_score_report *score)
-{
-    gram_json_integer(json, "scored", score->rows);
-    gram_json_number(json, "rmse", score->rmse);
-    gram_json_number(json, "mae", score->mae);
-    gram_json_number(json, "r2", score->r2);
-    if (score->densities == 0) return;
-    gram_json_number(json, "nlpd", score->nlpd);
-    gram_json_number(json, "coverage", score->coverage);
-}
-
-void cli_score_json(gram_json *json, const gram_columns *columns, const gram_score_report *score)
-{
-    if (!score->scored) return;
-    if (columns->classes->count > 0)
-        json_classes(json, columns->classes, score);
-    else if (score->level_count > 0)
-        json_levels(json, columns->levels, score);
-    else
-        json_means(json, score);
-}
-
-/* ---- for people ---- */
-
 static void add_score(gram_string *text, const char *name, double value)
 {
     char number[CLI_SHORT_SIZE];

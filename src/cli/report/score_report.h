@@ -4,8 +4,7 @@
 
 #include "cli/terminal/cli.h"
 
-/* Keys of an open object, and rows for people; nothing if no targets were known. */
-void cli_score_json(gram_json *json, const gram_columns *columns, const gram_score_report *score);
+/* Rows for people; nothing if no targets were known. */
 void cli_score_print(gram_string *text, const gram_columns *columns, const gram_score_report *score);
 
 #endif

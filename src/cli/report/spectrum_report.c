@@ -11,8 +11,6 @@ int cli_spectrum_is_asked(const cli_spectrum_options *options)
     return options->check || options->count > 0 || options->lambda > 0;
 }
 
-/* ---- as JSON ---- */
-
 static int64_t shown(const cli_spectrum_options *options, const gram_spectrum_report *s)
 {
     return options->count < s->n ? options->count : s->n;
@@ -21,69 +19,7 @@ static int64_t shown(const cli_spectrum_options *options, const gram_spectrum_re
 /* The part of the trace; NaN if that is not positive. */
 static double share(const gram_spectrum_report *s, double value)
 {
-    double trace = 0;
-    for (int64_t i = 0; i < s->n; i++) trace += s->values[i];
-    return trace > 0 ? value / trace : NAN;
-}
-
-static void json_certificate(gram_json *json, const gram_spectrum_report *s)
-{
-    if (s->psd) {
-        gram_json_null(json, "certificate");
-        return;
-    }
-    gram_json_open(json, "certificate", '{');
-    gram_json_number(json, "quadratic_form", s->form);
-    gram_json_open(json, "entries", '[');
-    for (int i = 0; i < s->entry_count; i++) {
-        gram_json_open(json, NULL, '{');
-        gram_json_integer(json, "row", s->entry_row[i] + 1);
-        gram_json_number(json, "weight", s->entry[i]);
-        gram_json_close(json, '{');
-    }
-    gram_json_close(json, '[');
-    gram_json_close(json, '{');
-}
-
-static void json_check(gram_json *json, const gram_spectrum_report *s)
-{
-    gram_json_truth(json, "symmetric", s->symmetric);
-    json_certificate(json, s);
-    gram_json_open(json, "cauchy_schwarz", '{');
-    gram_json_truth(json, "holds", s->cauchy_schwarz);
-    gram_json_number(json, "largest_ratio", s->ratio);
-    gram_json_open(json, "rows", '[');
-    for (int i = 0; i < 2 && s->ratio_rows[i] >= 0; i++) gram_json_integer(json, NULL, s->ratio_rows[i] + 1);
-    gram_json_close(json, '[');
-    gram_json_close(json, '{');
-    gram_json_open(json, "kernel_metric", '{');
-    gram_json_number(json, "min", s->metric[0]);
-    gram_json_number(json, "median", s->metric[1]);
-    gram_json_number(json, "max", s->metric[2]);
-    gram_json_integer(json, "rows", s->metric_rows);
-    gram_json_close(json, '{');
-}
-
-void cli_spectrum_json(gram_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
-{
-    if (!cli_spectrum_is_asked(options)) return;
-    gram_json_integer(json, "rows_checked", spectrum->n);
-    gram_json_truth(json, "psd", spectrum->psd);
-    gram_json_number(json, "min_eigenvalue", spectrum->values[spectrum->n - 1]);
-    gram_json_number(json, "max_eigenvalue", spectrum->values[0]);
-    gram_json_number(json, "tolerance", spectrum->tolerance);
-    if (options->check) json_check(json, spectrum);
-    if (options->count > 0) {
-        gram_json_numbers(json, "spectrum", shown(options, spectrum), spectrum->values, 1);
-        gram_json_open(json, "spectrum_shares", '[');
-        for (int64_t i = 0; i < shown(options, spectrum); i++)
-            gram_json_number(json, NULL, share(spectrum, spectrum->values[i]));
-        gram_json_close(json, '[');
-    }
-    if (options->lambda > 0) {
-        gram_json_number(json, "lambda", options->lambda);
-        gram_json_number(json, "effective_dimension", spectrum->effective_dimension);
-    }
+    return s->trace > 0 ? value / s->trace : NAN;
 }
 
 /* ---- for people ---- */
@@ -161,7 +97,7 @@ void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spect
 
 /* ---- the plot ---- */
 
-int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel, const char *file,
+int cli_spectrum_plot(cli_session *session, const char *path, const gram_kernel *kernel, const char *file,
                       const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
 {
     gram_string script = {0};

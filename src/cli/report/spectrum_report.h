@@ -13,13 +13,12 @@ typedef struct cli_spectrum_options {
 
 int cli_spectrum_is_asked(const cli_spectrum_options *options);
 
-void cli_spectrum_json(gram_json *json, const cli_spectrum_options *options, const gram_spectrum_report *spectrum);
 /* `total` is the number of rows of the data. */
 void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spectrum_options *options,
                         const gram_spectrum_report *spectrum, int64_t total);
 
 /* The scree plot: eigenvalues by their number, on a log scale; kernel and file are for its title. Returns the exit code. */
-int cli_spectrum_plot(cli_session *session, const char *path, const char *kernel, const char *file,
+int cli_spectrum_plot(cli_session *session, const char *path, const gram_kernel *kernel, const char *file,
                       const cli_spectrum_options *options, const gram_spectrum_report *spectrum);
 
 #endif

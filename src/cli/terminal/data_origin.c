@@ -1,12 +1,5 @@
 #include "cli/terminal/data_origin.h"
 
-#include <string.h>
-
-const char *cli_data_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 static const char *reading_help(gram_status status, const char *contents)
 {
     if (status == GRAM_ERROR_FILE) return "Check the name, and that you may read it.";
@@ -18,21 +11,8 @@ static const char *reading_help(gram_status status, const char *contents)
 
 int cli_data_unread(cli_session *session, gram_status status, const char *contents)
 {
-    return cli_session_fail(session, status, 1, reading_help(status, contents));
-}
-
-int cli_data_fail(cli_session *session, gram_status status, const cli_origin *origin)
-{
-    int64_t row, column;
-    char name[256] = "";
-    if (gram_context_place(session->context, &row, &column) && column >= 0) {
-        if (origin->preparation)
-            (void)gram_preparation_column_name(origin->preparation, origin->first_column + column, name, sizeof name);
-        gram_context_name_place(session->context, origin->file,
-                                origin->first + (origin->rows ? origin->rows[row] : row),
-                                origin->table ? gram_table_column_name(origin->table, column) : name);
-    }
-    return cli_session_fail(session, status, 1, origin->help);
+    const char *advice = gram_context_advice(session->context);
+    return cli_session_fail(session, status, 1, advice[0] ? advice : reading_help(status, contents));
 }
 
 int cli_model_read(cli_session *session, const char *path, gram_model **model)

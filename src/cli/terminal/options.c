@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report/report_rows.h"
+
 enum { MAX_OPTIONS = 128, FIRST_LONG = 256, CONTINUE = -1 };
 
 static const cli_option common_options[] = {
     CLI_ROW_FLAG("json", offsetof(cli_common, json), "one JSON object instead of the table"),
     {"out", 'o', CLI_TEXT, offsetof(cli_common, out), "FILE", "write the result to FILE", 0, 0, NULL},
     CLI_ROW("seed", CLI_SEED, offsetof(cli_common, seed), "N", "seed of all random numbers (default 0)"),
-    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, CLI_MOST_THREADS, "threads to use (default: all)"),
+    CLI_ROW_INTEGER("threads", offsetof(cli_common, threads), "N", 1, CLI_MOST_THREADS,
+                    "threads to use (default: all)"),
     CLI_ROW("memory", CLI_SIZE, offsetof(cli_common, memory), "SIZE",
             "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
@@ -35,7 +38,7 @@ const cli_choice cli_missings[] = {
     CLI_WORDS_END,
 };
 
-static const cli_option data_options[] = {
+static const cli_option data_options[CLI_DATA_OPTIONS] = {
     CLI_ROW_CHOICE("format", offsetof(cli_data, format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("features", CLI_TEXT, offsetof(cli_data, features), "LIST", "the columns to use, e.g. x1,x3:x5,7"),
     CLI_ROW("ignore", CLI_TEXT, offsetof(cli_data, ignore), "LIST", "the columns to leave out"),
@@ -294,14 +297,35 @@ static void add_group(gram_string *text, const cli_group *group, const char *out
         gram_string_add(text, "--%s", option->name);
         if (option->argument) gram_string_add(text, " %s", option->argument);
         gram_string_pad(text, help_column);
-        gram_string_add(text, "%s\n", out && strcmp(option->name, "out") == 0 ? out : option->help);
+        cli_add_wrapped(text, out && strcmp(option->name, "out") == 0 ? out : option->help, " ", help_column);
+    }
+}
+
+/* A paragraph is filled anew, wherever its lines end in the source; lines that begin with a blank are rows of a list and stay so. */
+static void add_about(gram_string *text, const char *about)
+{
+    while (*about) {
+        gram_string line = {0};
+        const int row = *about == ' ';
+        size_t length = strcspn(about, "\n");
+        gram_string_put(&line, about, length);
+        about += length + (about[length] == '\n');
+        while (!row && length > 0 && *about && *about != '\n' && *about != ' ') {
+            length = strcspn(about, "\n");
+            gram_string_add(&line, " %.*s", (int)length, about);
+            about += length + (about[length] == '\n');
+        }
+        cli_add_wrapped(text, line.data ? line.data : "", " ", row ? 15 : 0);
+        text->failed |= line.failed;
+        gram_string_free(&line);
     }
 }
 
 static int print_help(const cli_usage *usage, const cli_group *groups, size_t group_count)
 {
     gram_string text = {0};
-    gram_string_add(&text, "Usage: gram %s %s [OPTIONS]\n\n%s", usage->verb, usage->operands, usage->about);
+    gram_string_add(&text, "Usage: gram %s %s [OPTIONS]\n\n", usage->verb, usage->operands);
+    add_about(&text, usage->about);
     for (size_t g = 0; g < group_count; g++) add_group(&text, &groups[g], usage->out);
     if (usage->more) usage->more(&text);
     gram_string_add(&text, "\nExamples:\n%s", usage->examples);

@@ -89,7 +89,7 @@ typedef struct cli_group {
 typedef struct cli_usage {
     const char *verb;
     const char *operands; /* "EXPRESSION [DATA]" */
-    const char *about;    /* a paragraph, lines ended */
+    const char *about;    /* paragraphs, which are filled anew, and lists, whose lines begin with a blank */
     const char *examples;
     int least_operands, most_operands;
     void (*more)(gram_string *text); /* adds a section to --help, or NULL */
@@ -111,6 +111,7 @@ extern const cli_choice cli_formats[], cli_missings[];
 #define CLI_FORMAT_HELP "csv, tsv, npy or libsvm (default: by the file's ending)"
 
 cli_group cli_common_group(cli_common *common);
+enum { CLI_DATA_OPTIONS = 4 }; /* the last is --scale */
 cli_group cli_data_group(cli_data *data);
 
 /* A verb: its options, its work, and what the work keeps in a struct of its own. */

@@ -34,8 +34,8 @@ static cli_group *group_of(cli_method_options *made, const char *method)
     const size_t last = made->group_count;
     (void)snprintf(made->titles[last], sizeof made->titles[last],
                    !method                   ? "Options of several methods"
-                   : made->method_count == 1 ? "Of the method"
-                                             : "Of %s only",
+                   : made->method_count == 1 ? "Options of the method"
+                                             : "Options of %s only",
                    method);
     for (size_t g = 0; g < last; g++)
         if (strcmp(made->titles[g], made->titles[last]) == 0) return &made->groups[g];
@@ -73,6 +73,7 @@ int cli_method_options_make(cli_method_options *made, const char *verb)
     gram_string_add(&made->names, verb ? "" : "auto (default: by the target)");
     gram_string_add(&made->kernels, "an expression (default%s: ", verb ? "" : ", with one length-scale per feature");
     gram_methods_help(verb, &made->names, &made->kernels);
+    if (verb && made->method_count > 1) gram_string_add(&made->names, "; default: %s", made->first.name);
     gram_string_add(&made->kernels, ")");
     return !made->texts || made->failed || made->names.failed || made->kernels.failed ? cli_no_memory() : CLI_DONE;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
@@ -26,7 +27,7 @@ typedef struct convert_state {
     const char *from, *to;
     int to_gram;
     gram_model *model;
-    cli_model_report report;
+    gram_description *description;
 } convert_state;
 
 /* ---- what M1 is ---- */
@@ -130,9 +131,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "format", state->to_gram ? "gram" : "libsvm");
     gram_json_string(json, "method", gram_model_method(state->model));
     gram_json_string(json, "task", gram_model_task(state->model));
-    gram_json_string(json, "kernel", state->report.kernel);
-    const gram_classes *classes = gram_description_classes(state->report.description);
-    if (classes->count > 0) cli_classes_json(json, classes);
+    gram_json_kernel(json, "kernel", gram_function_kernel(gram_model_function(state->model)));
+    const gram_classes *classes = gram_description_classes(state->description);
+    if (classes->count > 0) gram_classes_json(classes, json);
     gram_json_integer(json, "n_support", support_count(state->model));
     gram_json_integer(json, "d", dimension_of(state->model));
     gram_json_truth(json, "probabilities", gram_model_array(state->model, "sigmoids", NULL, NULL) != NULL);
@@ -149,14 +150,14 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_add_row(text, kinds[!state->to_gram], state->to);
     cli_add_label(text, "task");
     gram_string_add(text, "%s", gram_model_task(state->model));
-    const gram_classes *classes = gram_description_classes(state->report.description);
+    const gram_classes *classes = gram_description_classes(state->description);
     if (classes->count > 0) {
         gram_string_add(text, ", ");
         cli_classes_print(text, classes);
     }
     if (gram_model_array(state->model, "sigmoids", NULL, NULL)) gram_string_add(text, ", with probabilities");
     gram_string_add(text, "\n");
-    cli_add_row(text, "kernel", state->report.kernel);
+    cli_add_kernel(text, "kernel", gram_function_kernel(gram_model_function(state->model)));
     cli_add_label(text, "support vectors");
     gram_string_add(text, "%s in %" PRId64 " column%s\n", gram_count_format(support_count(state->model), count), d,
                     cli_plural(d));
@@ -166,7 +167,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 static int print_report(cli_session *session, convert_state *state)
 {
     if (strcmp(state->to, "-") == 0) return CLI_DONE;
-    const int code = cli_model_report_find(session, state->model, state->from, &state->report);
+    const int code = cli_model_report_find(session, state->model, state->from, &state->description);
     return code == CLI_DONE ? cli_report_print(session, state, write_json, write_table) : code;
 }
 
@@ -181,7 +182,7 @@ static int work(cli_session *session, char **operands, void *state_)
 static void release(void *state_)
 {
     convert_state *state = state_;
-    cli_model_report_free(&state->report);
+    gram_description_destroy(state->description);
     gram_model_destroy(state->model);
 }
 

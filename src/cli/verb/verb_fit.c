@@ -33,7 +33,7 @@ typedef struct fit_state {
     gram_learner *learner;
     gram_model *before; /* --resume */
     gram_model *model;
-    cli_model_report report;
+    gram_description *description;
 } fit_state;
 
 #define PLACE(field) offsetof(fit_options, field)
@@ -106,14 +106,14 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 {
     const fit_state *fit = report_;
     cli_lesson_print(text, gram_learner_lesson(fit->learner));
-    cli_model_report_print(session, text, &fit->report);
+    cli_model_report_print(session, text, fit->description);
     add_place(session, text, fit);
 }
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const fit_state *fit = report_;
-    cli_model_report_json(json, &fit->report);
+    gram_description_json(fit->description, json);
     gram_json_string(json, "data", fit->file);
     gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
     gram_json_number(json, "seconds", cli_session_seconds(session));
@@ -131,7 +131,7 @@ static int draw(cli_session *session, const fit_state *fit)
     const gram_prepared *data = lesson->data;
     double *f = calloc((size_t)data->n, sizeof *f);
     cli_sample sample = {0};
-    cli_picture picture = {fit->model, fit->file, NULL, &sample, &fit->report.relevance};
+    cli_picture picture = {fit->model, fit->file, NULL, &sample, fit->description};
     if (!f) return cli_no_memory();
     const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
     int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
@@ -181,7 +181,7 @@ static int begin(cli_session *session, fit_state *fit)
 
 static int learn(cli_session *session, const char *path, fit_state *fit)
 {
-    fit->file = cli_data_name(path);
+    fit->file = gram_data_name(path);
     const gram_status status =
         gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.format.value, &fit->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
@@ -199,7 +199,7 @@ static int finish(cli_session *session, fit_state *fit)
 {
     const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
-    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->report);
+    int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
     if (fit->own.plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
@@ -221,7 +221,7 @@ static int work(cli_session *session, char **operands, void *state)
 static void release(void *state)
 {
     fit_state *fit = state;
-    cli_model_report_free(&fit->report);
+    gram_description_destroy(fit->description);
     gram_learner_destroy(fit->learner);
     gram_model_destroy(fit->model);
     gram_model_destroy(fit->before);

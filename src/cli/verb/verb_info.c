@@ -28,8 +28,7 @@ typedef struct info_state {
     const char *file;
     size_t bytes;
     gram_model *model;
-    cli_model_report report;
-    cli_words words;
+    gram_description *description;
 } info_state;
 
 static int64_t dimension_of(const gram_model *model)
@@ -49,49 +48,22 @@ static int find_all(cli_session *session, const char *path, info_state *state)
     int code = cli_model_read(session, path, &state->model);
     if (code != CLI_DONE) return code;
     if (stat(path, &facts) == 0) state->bytes = (size_t)facts.st_size;
-    code = cli_model_report_find(session, state->model, path, &state->report);
-    if (code != CLI_DONE) return code;
-    return cli_words_find(session, gram_function_kernel(gram_model_function(state->model)), dimension_of(state->model),
-                          &state->words);
+    return cli_model_report_find(session, state->model, path, &state->description);
 }
 
 /* ---- as JSON ---- */
 
-static void json_column(gram_json *json, const gram_column *column)
-{
-    gram_json_open(json, NULL, '{');
-    gram_json_string(json, "name", column->name);
-    gram_json_string(json, "kind", column->text ? "text" : "number");
-    if (column->text) {
-        gram_json_strings(json, "levels", column->level_count, column->levels);
-    } else {
-        gram_json_number(json, "mean", column->mean);
-        gram_json_number(json, "deviation", column->deviation);
-    }
-    gram_json_close(json, '{');
-}
-
-static void json_columns(gram_json *json, const gram_preparation *preparation)
-{
-    if (!preparation) return;
-    const gram_preparation_description *known = gram_preparation_describe(preparation);
-    gram_json_open(json, "columns", '[');
-    for (int64_t f = 0; f < known->feature_count; f++) json_column(json, &known->features[f]);
-    gram_json_close(json, '[');
-}
-
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const info_state *state = report_;
-    (void)session;
     gram_json_string(json, "model", state->file);
     gram_json_integer(json, "bytes", (int64_t)state->bytes);
     gram_json_string(json, "version", gram_model_version(state->model));
     gram_json_integer(json, "centres", centre_count(state->model));
     gram_json_integer(json, "outputs", gram_function_outputs(gram_model_function(state->model)));
-    cli_model_report_json(json, &state->report);
-    json_columns(json, gram_model_preparation(state->model));
-    cli_words_json(json, &state->words);
+    gram_description_json(state->description, json);
+    if (gram_model_preparation(state->model)) gram_preparation_json(gram_model_preparation(state->model), json);
+    cli_words_json(session, json, gram_function_kernel(gram_model_function(state->model)), dimension_of(state->model));
 }
 
 /* ---- for people ---- */
@@ -167,11 +139,12 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 {
     const info_state *state = report_;
     add_model(text, state);
-    cli_model_report_print(session, text, &state->report);
+    cli_model_report_print(session, text, state->description);
     add_columns(session, text, "Features", gram_model_preparation(state->model));
     add_columns(session, text, "Features of the second view", gram_model_second_preparation(state->model));
-    cli_words_print(session, text, &state->words);
-    if (state->words.tools[GRAM_TOOL_SCIKIT_LEARN].length > 0) add_alpha(text, state);
+    if (cli_words_print(session, text, gram_function_kernel(gram_model_function(state->model)),
+                        dimension_of(state->model)))
+        add_alpha(text, state);
 }
 
 /* ---- the verb ---- */
@@ -185,8 +158,7 @@ static int work(cli_session *session, char **operands, void *state)
 static void release(void *state_)
 {
     info_state *state = state_;
-    cli_words_free(&state->words);
-    cli_model_report_free(&state->report);
+    gram_description_destroy(state->description);
     gram_model_destroy(state->model);
 }
 

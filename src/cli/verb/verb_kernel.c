@@ -62,10 +62,9 @@ enum { MAX_SAMPLE = 512 };
 typedef struct kernel_report {
     kernel_options own;
     cli_data data;
-    const char *file; /* of the data, or NULL */
-    char *given;      /* the expression as gram writes it */
-    char *resolved;   /* the same without free numbers; NULL without data */
-    gram_kernel *kernel, *resolved_kernel;
+    const char *file;             /* of the data, or NULL */
+    gram_kernel *kernel;          /* as given, */
+    gram_kernel *resolved_kernel; /* and without free numbers; NULL without data */
     gram_table *table;
     gram_points *points;
     gram_properties facts;
@@ -74,7 +73,6 @@ typedef struct kernel_report {
     gram_spectrum *spectrum; /* NULL: it was not asked for */
     const gram_spectrum_report *spectrum_report;
     cli_density density;
-    cli_words words;
 } kernel_report;
 
 static gram_kernel *final_kernel(const kernel_report *report)
@@ -83,14 +81,6 @@ static gram_kernel *final_kernel(const kernel_report *report)
 }
 
 /* ---- finding out ---- */
-
-static int read_kernel(cli_session *session, const char *expression, kernel_report *report)
-{
-    const int code = cli_kernel_read(session, expression, &report->kernel);
-    if (code != CLI_DONE) return code;
-    report->given = cli_kernel_text(report->kernel);
-    return report->given ? CLI_DONE : cli_no_memory();
-}
 
 /* The dimension of --dimension, or the least one that the kernel takes. */
 static int find_dimension(cli_session *session, int64_t asked, kernel_report *report)
@@ -109,10 +99,13 @@ static int find_dimension(cli_session *session, int64_t asked, kernel_report *re
                     "%s", gram_context_message(session->context));
 }
 
+/* A failure of a single number names its row and column. */
 static int data_fail(cli_session *session, gram_status status, const kernel_report *report)
 {
-    const cli_origin origin = {.file = report->file, .table = report->table};
-    return cli_data_fail(session, status, &origin);
+    int64_t row, column;
+    if (gram_context_place(session->context, &row, &column) && column >= 0)
+        gram_context_name_place(session->context, report->file, row, gram_table_column_name(report->table, column));
+    return cli_session_fail(session, status, 1, NULL);
 }
 
 static int read_data(cli_session *session, const char *path, kernel_report *report)
@@ -124,7 +117,7 @@ static int read_data(cli_session *session, const char *path, kernel_report *repo
     options.format = (gram_format)data->format.value;
     options.features = data->features;
     options.ignore = data->ignore;
-    report->file = cli_data_name(path);
+    report->file = gram_data_name(path);
     gram_status status = gram_table_read(context, path, &options, &report->table);
     if (status >= 0 && data->scale) status = gram_table_standardise(context, report->table, NULL, NULL);
     if (status < 0) return cli_data_unread(session, status, NULL);
@@ -140,9 +133,7 @@ static int resolve(cli_session *session, kernel_report *report)
     gram_status status = gram_kernel_check_dimension(session->context, report->kernel, report->d);
     if (status >= 0)
         status = gram_kernel_resolve(session->context, report->kernel, report->points, &report->resolved_kernel);
-    if (status < 0) return data_fail(session, status, report);
-    report->resolved = cli_kernel_text(report->resolved_kernel);
-    return report->resolved ? CLI_DONE : cli_no_memory();
+    return status < 0 ? data_fail(session, status, report) : CLI_DONE;
 }
 
 static int write_gram(cli_session *session, const kernel_report *report)
@@ -186,49 +177,30 @@ static int find_spectrum(cli_session *session, kernel_report *report)
     if (status < 0) return cli_session_fail(session, status, 1, help);
     report->spectrum_report = gram_spectrum_get_report(report->spectrum);
     if (!report->own.plot || report->own.density.asked) return CLI_DONE;
-    return cli_spectrum_plot(session, report->own.plot, report->resolved, report->file, &report->own.spectrum,
+    return cli_spectrum_plot(session, report->own.plot, report->resolved_kernel, report->file, &report->own.spectrum,
                              report->spectrum_report);
 }
 
 static int find_density(cli_session *session, kernel_report *report)
 {
-    const char *text = report->resolved ? report->resolved : report->given;
     const int code = cli_density_find(session, &report->own.density, final_kernel(report), report->d, &report->density);
     if (code != CLI_DONE || !report->own.density.asked || !report->own.plot) return code;
-    return cli_density_plot(session, report->own.plot, text, &report->density);
+    return cli_density_plot(session, report->own.plot, final_kernel(report), &report->density);
 }
 
 /* ---- as JSON ---- */
 
-/* true, false, or null for what is not known */
-static void json_answer(gram_json *json, const char *key, gram_answer value)
-{
-    if (value == GRAM_UNKNOWN)
-        gram_json_null(json, key);
-    else
-        gram_json_truth(json, key, value == GRAM_YES);
-}
-
-static void json_order(gram_json *json, const char *key, double value)
-{
-    if (value == GRAM_INFINITE)
-        gram_json_string(json, key, "infinite");
-    else
-        gram_json_number(json, key, value);
-}
-
-/* Properties with an answer; a label of NULL: they are not printed. */
+/* Properties with an answer. */
 static const struct {
-    const char *key, *label;
+    const char *label;
     size_t offset;
 } ANSWERS[] = {
-    {"positive_definite", "positive definite", offsetof(gram_properties, positive_definite)},
-    {"strictly", "  strictly", offsetof(gram_properties, strictly)},
-    {"stationary", "stationary", offsetof(gram_properties, stationary)},
-    {"isotropic", "isotropic", offsetof(gram_properties, isotropic)},
-    {"universal", "universal", offsetof(gram_properties, universal)},
-    {"characteristic", "characteristic", offsetof(gram_properties, characteristic)},
-    {"continuous", NULL, offsetof(gram_properties, continuous)},
+    {"positive definite", offsetof(gram_properties, positive_definite)},
+    {"  strictly", offsetof(gram_properties, strictly)},
+    {"stationary", offsetof(gram_properties, stationary)},
+    {"isotropic", offsetof(gram_properties, isotropic)},
+    {"universal", offsetof(gram_properties, universal)},
+    {"characteristic", offsetof(gram_properties, characteristic)},
 };
 
 enum { ANSWER_COUNT = sizeof ANSWERS / sizeof *ANSWERS };
@@ -238,50 +210,12 @@ static gram_answer answer_of(const gram_properties *facts, int i)
     return *(const gram_answer *)(const void *)((const char *)facts + ANSWERS[i].offset);
 }
 
-static void json_properties(gram_json *json, const gram_properties *facts)
-{
-    gram_json_open(json, "properties", '{');
-    for (int i = 0; i < ANSWER_COUNT; i++) json_answer(json, ANSWERS[i].key, answer_of(facts, i));
-    json_order(json, "rank", (double)facts->rank);
-    json_order(json, "derivatives", facts->derivatives);
-    json_answer(json, "constant_diagonal", facts->constant_diagonal);
-    json_answer(json, "draws_in_space", facts->draws_in_space);
-    json_order(json, "draw_smoothness", isinf(facts->draw_smoothness) ? GRAM_INFINITE : facts->draw_smoothness);
-    json_order(json, "sobolev_order", facts->sobolev_order);
-    gram_json_close(json, '{');
-}
-
-static const char *scale_name(const gram_parameter *parameter)
-{
-    return parameter->transform == GRAM_TRANSFORM_LOG ? "log" : "linear";
-}
-
 /* Was it set by the heuristic? */
 static int was_free(cli_session *session, const kernel_report *report, int64_t index)
 {
     gram_parameter given;
     if (index >= gram_kernel_parameter_count(report->kernel)) return 0;
     return gram_kernel_parameter_get(session->context, report->kernel, index, &given) == GRAM_OK && !given.set;
-}
-
-static void json_parameters(cli_session *session, gram_json *json, const kernel_report *report)
-{
-    gram_parameter parameter;
-    const gram_kernel *kernel = final_kernel(report);
-    gram_json_open(json, "parameters", '[');
-    for (int64_t i = 0; i < gram_kernel_parameter_count(kernel); i++) {
-        if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) != GRAM_OK) continue;
-        gram_json_open(json, NULL, '{');
-        gram_json_string(json, "name", parameter.name);
-        gram_json_number(json, "value", parameter.value);
-        gram_json_truth(json, "free", was_free(session, report, i));
-        gram_json_number(json, "lower", parameter.lower);
-        gram_json_number(json, "upper", parameter.upper);
-        gram_json_string(json, "scale", scale_name(&parameter));
-        gram_json_truth(json, "fixed", parameter.fixed);
-        gram_json_close(json, '{');
-    }
-    gram_json_close(json, '[');
 }
 
 static void json_range(gram_json *json, const char *key, const double range[2])
@@ -307,18 +241,18 @@ static void json_data(gram_json *json, const kernel_report *report)
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const kernel_report *report = report_;
-    gram_json_string(json, "kernel", report->resolved ? report->resolved : report->given);
-    gram_json_string(json, "given", report->given);
+    gram_json_kernel(json, "kernel", final_kernel(report));
+    gram_json_kernel(json, "given", report->kernel);
     if (report->table)
         gram_json_integer(json, "n", report->n);
     else
         gram_json_null(json, "n");
     gram_json_integer(json, "d", report->d);
-    json_properties(json, &report->facts);
-    json_parameters(session, json, report);
-    cli_words_json(json, &report->words);
+    if (gram_kernel_json(session->context, final_kernel(report), report->kernel, report->d, json) < 0)
+        json->text->failed = 1;
+    cli_words_json(session, json, final_kernel(report), report->d);
     if (report->table) json_data(json, report);
-    cli_spectrum_json(json, &report->own.spectrum, report->spectrum_report);
+    if (report->spectrum) gram_spectrum_json(report->spectrum, report->own.spectrum.count, json);
     cli_density_json(json, &report->density);
     gram_json_string(json, "gram", report->own.gram);
     cli_json_end(session, json, report->own.plot);
@@ -363,8 +297,7 @@ static void add_properties(cli_session *session, gram_string *text, const kernel
     char heading[64];
     (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
     cli_add_heading(session, text, heading);
-    for (int i = 0; i < ANSWER_COUNT; i++)
-        if (ANSWERS[i].label) add_answer(text, ANSWERS[i].label, answer_of(facts, i));
+    for (int i = 0; i < ANSWER_COUNT; i++) add_answer(text, ANSWERS[i].label, answer_of(facts, i));
     add_order(text, "rank", (double)facts->rank);
     add_order(text, "derivatives", facts->derivatives);
     if (!isnan(facts->sobolev_order)) add_order(text, "Sobolev order", facts->sobolev_order);
@@ -392,7 +325,8 @@ static void add_parameter(cli_session *session, gram_string *text, const kernel_
     gram_string_pad(text, width);
     gram_string_add(text, "%-12s  %-9s  %-9s  %-6s  %s", parameter.set ? value : "free",
                     cli_short_number(parameter.lower, lower), cli_short_number(parameter.upper, upper),
-                    scale_name(&parameter), origin(session, report, index, &parameter));
+                    parameter.transform == GRAM_TRANSFORM_LOG ? "log" : "linear",
+                    origin(session, report, index, &parameter));
     while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
     gram_string_add(text, "\n");
 }
@@ -448,8 +382,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
 {
     const kernel_report *report = report_;
     char rows[CLI_SHORT_SIZE], columns[CLI_SHORT_SIZE];
-    cli_add_row(text, "kernel", report->resolved ? report->resolved : report->given);
-    if (report->resolved && strcmp(report->resolved, report->given) != 0) cli_add_row(text, "given as", report->given);
+    cli_add_kernel(text, "kernel", final_kernel(report));
+    if (!gram_kernel_equal(final_kernel(report), report->kernel)) cli_add_kernel(text, "given as", report->kernel);
     if (report->table) {
         cli_add_label(text, "data");
         gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, gram_count_format(report->n, rows),
@@ -457,7 +391,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     }
     add_properties(session, text, report);
     add_parameters(session, text, report);
-    cli_words_print(session, text, &report->words);
+    (void)cli_words_print(session, text, final_kernel(report), report->d);
     if (report->table) add_gram(session, text, report);
     cli_spectrum_print(session, text, &report->own.spectrum, report->spectrum_report, report->n);
     cli_density_print(session, text, &report->density);
@@ -528,7 +462,7 @@ static int work(cli_session *session, char **operands, void *report_)
 {
     kernel_report *report = report_;
     int code = check_use(session, report, operands[1] != NULL);
-    if (code == CLI_DONE) code = read_kernel(session, operands[0], report);
+    if (code == CLI_DONE) code = cli_kernel_read(session, operands[0], &report->kernel);
     if (code == CLI_DONE && !operands[1]) code = find_dimension(session, report->own.dimension, report);
     if (code == CLI_DONE && operands[1]) {
         code = read_data(session, operands[1], report);
@@ -537,7 +471,6 @@ static int work(cli_session *session, char **operands, void *report_)
         if (code == CLI_DONE) code = find_ranges(session, report);
         if (code == CLI_DONE) code = find_spectrum(session, report);
     }
-    if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
     if (code == CLI_DONE) code = find_facts(session, report);
     if (code == CLI_DONE) code = find_density(session, report);
     return code == CLI_DONE ? cli_report_print(session, report, write_json, write_table) : code;
@@ -548,13 +481,10 @@ static void release(void *report_)
     kernel_report *report = report_;
     gram_spectrum_destroy(report->spectrum);
     cli_density_free(&report->density);
-    cli_words_free(&report->words);
     gram_points_release(report->points);
     gram_table_destroy(report->table);
     gram_kernel_release(report->resolved_kernel);
     gram_kernel_release(report->kernel);
-    free(report->resolved);
-    free(report->given);
 }
 
 int cli_kernel(int count, char **arguments)

@@ -43,6 +43,8 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("view", CLI_TEXT, PLACE(wish.view), "NAME",
             "of models of two views: which of them DATA has (default: both)"),
+    CLI_ROW_FLAG("reconstruct", PLACE(wish.reconstruct),
+                 "rows made of their coordinates, in the columns of the data (pca)"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
@@ -137,7 +139,7 @@ static int unread(cli_session *session, gram_status status)
 
 static int open_data(cli_session *session, const char *path, predict_state *state)
 {
-    state->file = cli_data_name(path);
+    state->file = gram_data_name(path);
     const gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
                                                         (gram_format)state->own.format.value, &state->source);
     return status < 0 ? unread(session, status) : CLI_DONE;
@@ -239,16 +241,16 @@ static int draw_classes(cli_session *session, const predict_state *state)
 
 static int draw(cli_session *session, predict_state *state)
 {
-    cli_model_report report = {0};
+    gram_description *description = NULL;
     if (state->columns->classes->count > 0) return draw_classes(session, state);
     if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
     if (!state->scores.scored || state->sample.count == 0)
         return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
                         "%s: --plot needs the target, which is missing", state->file);
-    int code = cli_model_report_find(session, state->model, state->model_file, &report);
-    const cli_picture picture = {state->model, state->file, "prediction", &state->sample, &report.relevance};
+    int code = cli_model_report_find(session, state->model, state->model_file, &description);
+    const cli_picture picture = {state->model, state->file, "prediction", &state->sample, description};
     if (code == CLI_DONE) code = cli_picture_draw(session, state->own.plot, &picture);
-    cli_model_report_free(&report);
+    gram_description_destroy(description);
     return code;
 }
 
@@ -258,11 +260,8 @@ static void json_terms(gram_json *json, const predict_state *state)
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
     if (!state->own.wish.terms) return;
     gram_json_open(json, "terms", '[');
-    for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++) {
-        char *text = cli_kernel_text(gram_kernel_term(kernel, t));
-        gram_json_string(json, NULL, text);
-        free(text);
-    }
+    for (int64_t t = 0; t < gram_kernel_term_count(kernel); t++)
+        gram_json_kernel(json, NULL, gram_kernel_term(kernel, t));
     gram_json_close(json, '[');
 }
 
@@ -273,7 +272,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "data", state->file);
     gram_json_integer(json, "rows", state->rows);
     gram_json_integer(json, "n", state->predicted);
-    cli_score_json(json, state->columns, &state->scores);
+    if (gram_score_json(session->context, state->score, json) < 0) json->text->failed = 1;
     json_terms(json, state);
     if (state->out) gram_json_string(json, "predictions", state->out);
     cli_json_end(session, json, state->drawn);
@@ -284,10 +283,8 @@ static void add_terms(const predict_state *state, gram_string *text)
     const gram_kernel *kernel = gram_function_kernel(gram_model_function(state->model));
     char label[CLI_SHORT_SIZE];
     for (int64_t t = 0; t < gram_kernel_term_count(kernel) && state->own.wish.terms; t++) {
-        char *term = cli_kernel_text(gram_kernel_term(kernel, t));
         (void)snprintf(label, sizeof label, "term_%" PRId64, t + 1);
-        cli_add_row(text, label, term ? term : "");
-        free(term);
+        cli_add_kernel(text, label, gram_kernel_term(kernel, t));
     }
 }
 

@@ -1,7 +1,5 @@
 /* gram sample: draws from a Gaussian process, prior or posterior. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/verb/verb_sample.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/plot/sample_picture.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
@@ -54,10 +53,10 @@ typedef struct sample_state {
     const char *out;   /* of --out */
     gram_model *model; /* NULL: a prior */
     gram_kernel *kernel;
-    char *kernel_text;
     gram_sampler *sampler;
-    sample_points points;
-    double *values; /* n x draws */
+    gram_draw_points *points;
+    const gram_draw_points_report *at; /* what they are */
+    double *values;                    /* n x draws */
     double *mean, *std;
     gram_draw_report drawn;
 } sample_state;
@@ -91,8 +90,17 @@ static int open_model(cli_session *session, const char *path, sample_state *stat
 
 static int make_points(cli_session *session, sample_state *state)
 {
-    return state->own.at ? cli_sample_points_read(session, state->own.at, state->model, &state->points)
-                         : cli_sample_points_make(session, state->model, &state->points);
+    const gram_status status =
+        state->own.at ? gram_draw_points_read(session->context, state->own.at, state->model, &state->points)
+                      : gram_draw_points_of_grid(session->context, state->own.grid, state->model, &state->points);
+    if (status == GRAM_ERROR_ARGUMENT)
+        return cli_fail(
+            CLI_WRONG_USE,
+            "For example --grid 0:10:200, or 0:1:50,0:1:50 in two dimensions; --at FILE takes the rows of a table.",
+            "sample: %s", gram_context_message(session->context));
+    if (status < 0) return cli_data_unread(session, status, NULL);
+    state->at = gram_draw_points_get_report(state->points);
+    return CLI_DONE;
 }
 
 static int open_kernel(cli_session *session, const char *text, sample_state *state)
@@ -103,8 +111,8 @@ static int open_kernel(cli_session *session, const char *text, sample_state *sta
         code = cli_fail(CLI_WRONG_USE, "Add + S*white() to the kernel.", "sample: --observed is for models");
     if (code == CLI_DONE) code = make_points(session, state);
     if (code == CLI_DONE) {
-        gram_status status = gram_kernel_check_dimension(session->context, given, state->points.d);
-        if (status >= 0) status = gram_kernel_resolve(session->context, given, state->points.points, &state->kernel);
+        gram_status status = gram_kernel_check_dimension(session->context, given, state->at->d);
+        if (status >= 0) status = gram_kernel_resolve(session->context, given, state->at->points, &state->kernel);
         if (status >= 0) status = gram_sampler_of_kernel(session->context, state->kernel, &state->sampler);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
     }
@@ -114,24 +122,15 @@ static int open_kernel(cli_session *session, const char *text, sample_state *sta
 
 static int open_all(cli_session *session, const char *operand, sample_state *state)
 {
-    int code = CLI_DONE;
-    if (state->own.grid) code = cli_sample_grid(state->own.grid, &state->points.grid);
-    if (code != CLI_DONE) return code;
-    if (is_model(operand)) {
-        code = open_model(session, operand, state);
-        if (code == CLI_DONE) code = make_points(session, state);
-    } else {
-        code = open_kernel(session, operand, state);
-    }
-    if (code != CLI_DONE) return code;
-    state->kernel_text = cli_kernel_text(state->kernel);
-    return state->kernel_text ? CLI_DONE : cli_no_memory();
+    if (!is_model(operand)) return open_kernel(session, operand, state);
+    const int code = open_model(session, operand, state);
+    return code == CLI_DONE ? make_points(session, state) : code;
 }
 
 /* The draws and, for the bands, mean and deviation. */
 static int draw(cli_session *session, sample_state *state)
 {
-    const sample_points *at = &state->points;
+    const gram_draw_points_report *at = state->at;
     const int64_t draws = state->own.draws;
     state->values = calloc((size_t)at->n * (size_t)draws, sizeof *state->values);
     state->mean = calloc((size_t)at->n, sizeof *state->mean);
@@ -152,8 +151,8 @@ static int draw(cli_session *session, sample_state *state)
 
 static void add_header(const sample_state *state, gram_string *text)
 {
-    for (int64_t j = 0; j < state->points.shown_columns; j++) {
-        gram_string_add_field(text, state->points.names[j]);
+    for (int64_t j = 0; j < state->at->shown_columns; j++) {
+        gram_string_add_field(text, state->at->names[j]);
         gram_string_add(text, ",");
     }
     for (int64_t j = 0; j < state->own.draws; j++)
@@ -162,8 +161,8 @@ static void add_header(const sample_state *state, gram_string *text)
 
 static void add_row(const sample_state *state, int64_t i, gram_string *text)
 {
-    const int64_t columns = state->points.shown_columns, draws = state->own.draws;
-    cli_add_values(text, columns, state->points.shown + i * columns, ",");
+    const int64_t columns = state->at->shown_columns, draws = state->own.draws;
+    cli_add_values(text, columns, state->at->shown + i * columns, ",");
     cli_add_values(text, draws, state->values + i * draws, "\n");
 }
 
@@ -175,9 +174,9 @@ static int write_draws(cli_session *session, const sample_state *state)
     int code = cli_stream_open(session, state->out, &stream);
     if (code != CLI_DONE) return code;
     add_header(state, &text);
-    for (int64_t i = 0; i < state->points.n && code == CLI_DONE && !stream.gone; i++) {
+    for (int64_t i = 0; i < state->at->n && code == CLI_DONE && !stream.gone; i++) {
         add_row(state, i, &text);
-        if (text.length < PIECE && i + 1 < state->points.n) continue;
+        if (text.length < PIECE && i + 1 < state->at->n) continue;
         code = cli_stream_put(&stream, &text);
         gram_string_free(&text);
         text = (gram_string){0};
@@ -188,7 +187,7 @@ static int write_draws(cli_session *session, const sample_state *state)
 
 static void json_values(gram_json *json, const sample_state *state)
 {
-    const sample_points *at = &state->points;
+    const gram_draw_points_report *at = state->at;
     gram_json_open(json, "points", '[');
     for (int64_t i = 0; i < at->n; i++)
         gram_json_numbers(json, NULL, at->shown_columns, at->shown + i * at->shown_columns, 1);
@@ -203,9 +202,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
 {
     const sample_state *state = report_;
     gram_json_string(json, "from", state->model ? "posterior" : "prior");
-    gram_json_string(json, "kernel", state->kernel_text);
-    gram_json_integer(json, "n", state->points.n);
-    gram_json_integer(json, "d", state->points.d);
+    gram_json_kernel(json, "kernel", state->kernel);
+    gram_json_integer(json, "n", state->at->n);
+    gram_json_integer(json, "d", state->at->d);
     gram_json_integer(json, "draws", state->own.draws);
     gram_json_string(json, "method", state->drawn.method);
     gram_json_number(json, "jitter", state->drawn.jitter);
@@ -231,8 +230,8 @@ static int print_all(cli_session *session, sample_state *state)
     if (!session->common->json || state->out) code = write_draws(session, state);
     if (code == CLI_DONE) say_jitter(session, state);
     if (code == CLI_DONE && state->own.plot) {
-        const sample_picture picture = {&state->points, state->own.draws, state->values,     state->mean,
-                                        state->std,     state->model,     state->kernel_text};
+        const sample_picture picture = {state->at,  state->own.draws, state->values, state->mean,
+                                        state->std, state->model,     state->kernel};
         code = cli_sample_plot(session, state->own.plot, &picture);
     }
     return code == CLI_DONE && session->common->json ? cli_report_print(session, state, write_json, NULL) : code;
@@ -268,8 +267,7 @@ static void release(void *state_)
     free(state->values);
     free(state->mean);
     free(state->std);
-    free(state->kernel_text);
-    cli_sample_points_free(&state->points);
+    gram_draw_points_destroy(state->points);
     gram_sampler_destroy(state->sampler);
     gram_kernel_release(state->kernel);
     gram_model_destroy(state->model);

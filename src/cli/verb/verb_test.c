@@ -76,15 +76,27 @@ static void json_count(gram_json *json, const char *key, int64_t count)
         gram_json_null(json, key);
 }
 
+void cli_test_add_kernels(gram_string *text, const cli_test_outcome *outcome)
+{
+    for (int k = 0; k < outcome->kernel_count; k++) {
+        if (k > 0) gram_string_add(text, ", ");
+        gram_kernel_append(outcome->kernels[k], text);
+    }
+}
+
 static void start_json(gram_json *json, const cli_test_outcome *outcome)
 {
+    gram_string kernels = {0};
+    cli_test_add_kernels(&kernels, outcome);
     gram_json_string(json, "test", outcome->test);
     gram_json_string(json, "method", outcome->method);
     gram_json_number(json, "statistic", outcome->statistic);
     gram_json_number(json, "p_value", outcome->p_value);
     gram_json_number(json, "level", outcome->level);
     gram_json_truth(json, "reject", outcome->reject);
-    gram_json_string(json, "kernel", outcome->kernel);
+    gram_json_string(json, "kernel", kernels.data);
+    json->text->failed |= kernels.failed;
+    gram_string_free(&kernels);
     gram_json_integer(json, "n", outcome->n);
     json_count(json, "m", outcome->m);
 }
@@ -100,6 +112,12 @@ void cli_test_json(gram_json *json, const cli_test_outcome *outcome, double null
 void cli_test_print(gram_string *text, const cli_test_outcome *outcome)
 {
     char number[CLI_SHORT_SIZE], level[CLI_SHORT_SIZE];
+    if (outcome->assumes) {
+        cli_add_row(text, "assumed", outcome->assumes);
+        cli_add_label(text, "kernel");
+        cli_test_add_kernels(text, outcome);
+        gram_string_add(text, "\n");
+    }
     cli_add_row(text, "statistic", cli_short_number(outcome->statistic, number));
     cli_add_row(text, "p-value", cli_short_number(outcome->p_value, number));
     cli_add_label(text, "result");

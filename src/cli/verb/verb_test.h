@@ -31,8 +31,9 @@ int cli_test_method(const char *verb, const cli_test_options *options, const cha
 typedef struct cli_test_outcome {
     const char *test;
     const char *method;
-    const char *kernel;
-    const char *assumes; /* of the data; NULL: nothing is said */
+    gram_kernel *const *kernels;
+    int kernel_count;
+    const char *assumes; /* of the data; NULL: nothing is said, and the test prints its kernel itself */
     double statistic, p_value, level;
     int64_t draws; /* permutations or bootstrap draws; 0: the p-value is a formula's */
     int reject;
@@ -48,7 +49,8 @@ typedef struct cli_test_outcome {
 /* What it assumes, its permutations, and mean and deviation of the statistic if the hypothesis holds: keys of an open object. */
 void cli_test_json(gram_json *json, const cli_test_outcome *outcome, double null_mean, double null_deviation);
 
-/* The rows that every test has; and one for rows that were dropped, if any were. */
+/* The kernels, "rbf(ell=1), rbf(ell=2)" for two of them; the rows that every test has; and one for rows that were dropped, if any were. */
+void cli_test_add_kernels(gram_string *text, const cli_test_outcome *outcome);
 void cli_test_print(gram_string *text, const cli_test_outcome *outcome);
 void cli_test_print_dropped(gram_string *text, int64_t dropped);
 

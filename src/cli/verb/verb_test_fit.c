@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
-#include "cli/verb/scored_points.h"
+#include "cli/verb/density_options.h"
 #include "cli/verb/verb_test.h"
 
 typedef struct fit_report {
@@ -15,7 +16,8 @@ typedef struct fit_report {
     const cli_scored_options *choice;
     const cli_test_options *test;
     double flip; /* how often signs change */
-    cli_scored scored;
+    gram_scored_points *scored;
+    const gram_scored_report *points; /* what it holds */
     cli_test_outcome outcome;
     gram_stein_test_result result;
     double *bootstrap; /* the draws, if they are to be drawn */
@@ -32,7 +34,7 @@ static const cli_usage usage = {
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
     "the\nrows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy "
-    "(U-statistic; --biased: V).\nMethods: wild (default) takes the rows for independent; chain takes them for a "
+    "(U-statistic; --biased: V).\nMethods: wild (default) treats the rows as independent; chain treats them as a "
     "Markov chain, in order: the signs\nof the bootstrap then change with probability --flip from row to row. Columns "
     "are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
@@ -70,7 +72,7 @@ static int draw(cli_session *session, const char *path, const fit_report *r, int
     char u[GRAM_NUMBER_SIZE], threshold[GRAM_NUMBER_SIZE];
     gram_string script = {0};
     add_histogram(&script, r, draws);
-    cli_plot_title(&script, r->outcome.kernel, r->scored.file);
+    cli_plot_title(&script, r->points->kernel, r->points->file);
     gram_string_add(&script, "set xlabel 'squared discrepancy'\nset ylabel 'draws of the bootstrap'\n"
                              "set style fill solid 0.5 noborder\nset yrange [0:*]\nset key top right\n");
     (void)gram_number_format(r->result.statistic.u_statistic, u);
@@ -93,15 +95,15 @@ static void write_json(cli_session *session, const void *report, gram_json *json
 {
     const fit_report *r = report;
     (void)session;
-    gram_json_integer(json, "d", r->scored.d);
+    gram_json_integer(json, "d", r->points->d);
     gram_json_number(json, "discrepancy", r->result.statistic.discrepancy);
     gram_json_number(json, "v_statistic", r->result.statistic.v_statistic);
     gram_json_number(json, "u_statistic", r->result.statistic.u_statistic);
     gram_json_number(json, "threshold", r->result.threshold);
     gram_json_integer(json, "permutations", r->test->permutations);
     gram_json_number(json, "flip", r->flip);
-    gram_json_string(json, "density", r->scored.source);
-    gram_json_string(json, "data", r->scored.file);
+    gram_json_string(json, "density", r->points->source);
+    gram_json_string(json, "data", r->points->file);
 }
 
 static void write_table(cli_session *session, const void *report, gram_string *text)
@@ -111,10 +113,10 @@ static void write_table(cli_session *session, const void *report, gram_string *t
     gram_string_add(text, "%sTest of fit: kernel Stein discrepancy%s\n", cli_bold(session->common),
                     cli_plain(session->common));
     cli_add_label(text, "data");
-    gram_string_add(text, "%s: %s row%s, %s column%s\n", r->scored.file, gram_count_format(r->scored.n, rows),
-                    cli_plural(r->scored.n), gram_count_format(r->scored.d, columns), cli_plural(r->scored.d));
-    cli_add_row(text, "against", r->scored.source);
-    cli_add_row(text, "base kernel", r->outcome.kernel);
+    gram_string_add(text, "%s: %s row%s, %s column%s\n", r->points->file, gram_count_format(r->points->n, rows),
+                    cli_plural(r->points->n), gram_count_format(r->points->d, columns), cli_plural(r->points->d));
+    cli_add_row(text, "against", r->points->source);
+    cli_add_kernel(text, "base kernel", r->points->kernel);
     cli_add_label(text, "method");
     gram_string_add(text, "%s, %s draws\n",
                     strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs"
@@ -131,9 +133,10 @@ static int run(cli_session *session, char **operands, void *report)
     gram_stein_test_options options;
     const int code = cli_scored_read(session, usage.verb, operands[0], r->data, r->choice, 0, &r->scored);
     if (code != CLI_DONE) return code;
-    if (r->scored.n < 2)
+    r->points = gram_scored_points_get_report(r->scored);
+    if (r->points->n < 2)
         return cli_fail(CLI_BAD_DATA, "A test needs a sample.", "test fit: %s: one row, need at least two",
-                        r->scored.file);
+                        r->points->file);
     gram_stein_test_options_init(&options, sizeof options);
     r->result.size = sizeof r->result;
     options.level = test->level;
@@ -144,21 +147,22 @@ static int run(cli_session *session, char **operands, void *report)
         if (!r->bootstrap) return cli_no_memory();
         options.bootstrap = r->bootstrap;
     }
-    const gram_status status = gram_stein_test(session->context, r->scored.kernel, r->scored.points, r->scored.scores,
-                                               r->scored.d, &options, &r->result);
+    const gram_status status = gram_stein_test(session->context, r->points->kernel, r->points->points,
+                                               r->points->scores, r->points->d, &options, &r->result);
     if (status == GRAM_ERROR_UNSUPPORTED)
         return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
-    if (status < 0) return cli_scored_fail(session, status, &r->scored);
+    if (status < 0) return cli_scored_fail(session, status, r->scored);
     r->outcome = (cli_test_outcome){.test = "fit",
                                     .method = r->flip < 0.5 ? "chain" : "wild",
-                                    .kernel = r->scored.kernel_text,
+                                    .kernels = &r->points->kernel,
+                                    .kernel_count = 1,
                                     .statistic = test->biased ? r->result.statistic.v_statistic
                                                               : r->result.statistic.u_statistic,
                                     .p_value = r->result.p_value,
                                     .level = test->level,
                                     .draws = test->permutations,
                                     .reject = r->result.reject,
-                                    .n = r->scored.n};
+                                    .n = r->points->n};
     return test->plot ? draw(session, test->plot, r, options.draws) : CLI_DONE;
 }
 
@@ -200,7 +204,7 @@ static void release(void *report)
 {
     fit_report *r = report;
     free(r->bootstrap);
-    cli_scored_free(&r->scored);
+    gram_scored_points_destroy(r->scored);
 }
 
 int cli_test_fit(int count, char **arguments)
@@ -211,9 +215,14 @@ int cli_test_fit(int count, char **arguments)
     cli_common common = {0};
     fit_report report = {.data = &data, .choice = &scored, .test = &test};
     cli_test_defaults(&test);
+    cli_group columns = cli_data_group(&data);
+    cli_option shown[CLI_DATA_OPTIONS];
+    memcpy(shown, columns.options, sizeof shown);
+    shown[CLI_DATA_OPTIONS - 1].help = NULL; /* --scale is refused with the reason */
+    columns.options = shown;
     const cli_group groups[] = {
         cli_scored_group(&scored), {"Options", own_options, sizeof own_options / sizeof *own_options, &report},
-        cli_test_group(&test),     cli_data_group(&data),
+        cli_test_group(&test),     columns,
         cli_common_group(&common),
     };
     cli_test_plan plan = {&usage, groups, 5, &test, &report, check, run, write_json, write_table, outcome_of, release};

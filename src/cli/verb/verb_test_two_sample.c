@@ -26,7 +26,7 @@ static const cli_option own_table[] = {
     CLI_ROW_FLAG("dependent", PLACE(dependent),
                  "rows are in order of time and depend on their neighbours: wild bootstrap"),
     CLI_ROW_INTEGER("lag", PLACE(lag), "L", 1, 1 << 30, "over how many rows dependence lasts (default 20)"),
-    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the root of n)"),
+    CLI_ROW_INTEGER("block", PLACE(block), "B", 2, 1 << 30, "rows of a block (default: the square root of n)"),
 };
 
 static const cli_usage usage = {
@@ -38,7 +38,8 @@ static const cli_usage usage = {
     "--kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
-    "linear       linear-time estimator: for millions of rows; block: between linear and all pairs\n  wild         "
+    "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
+    "estimates from blocks of rows\n  wild         "
     "wild bootstrap for time series (--dependent)\n",
     "  gram test two-sample january.csv february.csv\n"
     "  gram test two-sample before.csv after.csv --kernel 'matern(nu=1.5)' --plot difference.svg\n"
@@ -76,9 +77,9 @@ typedef struct report {
     const cli_test_options *options;
     const cli_rows_options *data;
     gram_mmd_options how;
-    cli_rows a, b;
-    gram_kernel *kernel; /* given, or NULL */
-    char *kernel_text;
+    gram_sample *samples[2];
+    const gram_sample_report *a, *b; /* what they hold */
+    gram_kernel *kernel;             /* given, or NULL */
     gram_mmd_result result;
     const method *used;
     double *score;  /* of each column */
@@ -116,45 +117,37 @@ static int check(void *report_)
     return CLI_DONE;
 }
 
-static int check_rows(const report *r, const cli_rows *sample)
+static int check_rows(const report *r, const gram_sample_report *sample)
 {
-    const char *kept = cli_rows_dropped(sample) ? " without missing values" : "";
-    if (sample->n < 2)
+    const char *kept = sample->dropped ? " without missing values" : "";
+    const int64_t n = sample->data->n;
+    if (n < 2)
         return cli_fail(CLI_BAD_DATA, "A sample needs at least two rows, and more to show anything.",
                         "%s has a single row%s", sample->file, kept);
-    if (sample->n >= 4) return CLI_DONE;
+    if (n >= 4) return CLI_DONE;
     if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
         r->how.method == GRAM_MMD_TEST_BLOCK)
         return cli_fail(CLI_BAD_DATA, "Other methods do with two rows; more are needed to show anything.",
-                        "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, sample->n, kept,
-                        r->options->method);
+                        "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, n, kept, r->options->method);
     return CLI_DONE;
 }
 
 static int read_samples(cli_session *session, char **operands, report *r)
 {
-    if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
-        return cli_fail(CLI_WRONG_USE, "Give one of the samples as a file.",
-                        "test two-sample: both samples from standard input");
-    int code = cli_rows_read(session, operands[0], r->data, &r->a);
-    if (code == CLI_DONE) code = cli_rows_read(session, operands[1], r->data, &r->b);
-    if (code == CLI_DONE) code = cli_rows_prepare_both(session, r->data, &r->a, &r->b);
-    if (code == CLI_DONE) code = check_rows(r, &r->a);
-    if (code == CLI_DONE) code = check_rows(r, &r->b);
-    if (code == CLI_DONE) code = cli_rows_points(session, &r->a, 0, r->a.d, &r->a.points);
-    if (code == CLI_DONE) code = cli_rows_points(session, &r->b, 0, r->b.d, &r->b.points);
-    return code;
+    const gram_sample_options wish = cli_rows_wish(r->data, usage.verb);
+    const gram_status status = gram_sample_read_pair(session->context, operands[0], operands[1], &wish, r->samples);
+    if (status < 0) return cli_rows_unread(session, status);
+    r->a = gram_sample_get_report(r->samples[0]);
+    r->b = gram_sample_get_report(r->samples[1]);
+    const int code = check_rows(r, r->a);
+    return code == CLI_DONE ? check_rows(r, r->b) : code;
 }
 
 static int fail(cli_session *session, const report *r, gram_status status)
 {
     const char *help = NULL;
-    int code = CLI_DONE;
-    if (status == GRAM_ERROR_DOMAIN && r->kernel) {
-        code = cli_rows_blame(session, &r->a, 0, r->a.points, r->kernel);
-        if (code == CLI_DONE) code = cli_rows_blame(session, &r->b, 0, r->b.points, r->kernel);
-        if (code != CLI_DONE) return code;
-    }
+    for (int i = 0; i < 2 && status == GRAM_ERROR_DOMAIN && r->kernel; i++)
+        if (gram_sample_blame(session->context, r->samples[i], 0, r->kernel)) break;
     if (status == GRAM_ERROR_NUMERICAL) help = CLI_TEST_TOO_LARGE;
     if (status == GRAM_ERROR_ARGUMENT) help = "`gram test two-sample --help` says what each method needs.";
     return cli_session_fail(session, status, status == GRAM_ERROR_DIMENSION || status == GRAM_ERROR_DOMAIN, help);
@@ -163,31 +156,30 @@ static int fail(cli_session *session, const report *r, gram_status status)
 static int run_test(cli_session *session, report *r)
 {
     const gram_status status =
-        gram_mmd_test(session->context, r->kernel, r->a.points, r->b.points, &r->how, &r->result);
+        gram_mmd_test(session->context, r->kernel, r->a->groups[0].points, r->b->groups[0].points, &r->how, &r->result);
     if (status < 0) return fail(session, r, status);
     for (int i = 0; i < METHOD_COUNT; i++)
         if (METHODS[i].id == r->result.used) r->used = &METHODS[i];
-    r->kernel_text = cli_kernel_text(r->result.kernel);
-    return r->kernel_text ? CLI_DONE : cli_no_memory();
+    return CLI_DONE;
 }
 
 /* Which columns show the difference. */
 static int score_columns(cli_session *session, report *r)
 {
-    const int64_t d = r->a.d;
+    const int64_t d = r->a->data->d;
     r->score = calloc((size_t)d, sizeof *r->score);
     r->order = calloc((size_t)d, sizeof *r->order);
     if (!r->score || !r->order) return cli_no_memory();
-    const gram_status status = gram_mmd_columns(session->context, r->a.points, r->b.points, r->score, r->order);
+    const gram_status status =
+        gram_mmd_columns(session->context, r->a->groups[0].points, r->b->groups[0].points, r->score, r->order);
     return status < 0 ? fail(session, r, status) : CLI_DONE;
 }
 
 static int draw(cli_session *session, const report *r)
 {
-    const cli_test_picture picture = {.a = &r->a,
-                                      .b = &r->b,
+    const cli_test_picture picture = {.a = r->a,
+                                      .b = r->b,
                                       .kernel = r->result.kernel,
-                                      .kernel_text = r->kernel_text,
                                       .p_value = r->result.p_value,
                                       .score = r->score,
                                       .order = r->order};
@@ -210,7 +202,8 @@ static cli_test_outcome outcome_of(const void *report_)
     return (cli_test_outcome){.test = "two-sample",
                               .method = r->used->name,
                               .assumes = r->used->assumes,
-                              .kernel = r->kernel_text,
+                              .kernels = &r->result.kernel,
+                              .kernel_count = 1,
                               .statistic = result->statistic,
                               .p_value = result->p_value,
                               .level = r->options->level,
@@ -236,9 +229,9 @@ static void json_columns(gram_json *json, const report *r)
 {
     char name[CLI_COLUMN_NAME_SIZE];
     gram_json_open(json, "columns", '[');
-    for (int64_t i = 0; i < r->a.d; i++) {
+    for (int64_t i = 0; i < r->a->data->d; i++) {
         gram_json_open(json, NULL, '{');
-        gram_json_string(json, "name", cli_rows_name(&r->a, r->order[i], name));
+        gram_json_string(json, "name", cli_rows_name(r->a, r->order[i], name));
         gram_json_number(json, "score", r->score[r->order[i]]);
         gram_json_close(json, '{');
     }
@@ -250,9 +243,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     const report *r = report_;
     const cli_test_outcome outcome = outcome_of(r);
     (void)session;
-    gram_json_integer(json, "d", r->a.d);
-    gram_json_truth(json, "scaled", cli_rows_scaled(&r->a));
-    gram_json_integer(json, "dropped", cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
+    gram_json_integer(json, "d", r->a->data->d);
+    gram_json_truth(json, "scaled", cli_rows_scaled(r->a));
+    gram_json_integer(json, "dropped", r->a->dropped + r->b->dropped);
     cli_test_json(json, &outcome, r->result.null_mean, r->result.null_deviation);
     if (r->result.width_count > 0) json_widths(json, r);
     json_columns(json, r);
@@ -261,14 +254,15 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
 static void add_data(gram_string *text, const report *r)
 {
     char n[CLI_SHORT_SIZE], m[CLI_SHORT_SIZE], d[CLI_SHORT_SIZE];
-    const int64_t features = gram_preparation_describe(r->a.columns)->feature_count;
+    const int64_t features = gram_preparation_describe(r->a->preparation)->feature_count;
     cli_add_label(text, "samples");
-    gram_string_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a.file, gram_count_format(r->a.n, n), r->b.file,
-                    gram_count_format(r->b.n, m), gram_count_format(features, d), cli_plural(features));
-    if (r->a.d != features) gram_string_add(text, " (%s with categories)", gram_count_format(r->a.d, d));
-    gram_string_add(text, "%s\n", cli_rows_scaled(&r->a) ? ", standardised together" : "");
-    cli_test_print_dropped(text, cli_rows_dropped(&r->a) + cli_rows_dropped(&r->b));
-    if (r->result.n == r->a.n && r->result.m == r->b.n) return;
+    gram_string_add(text, "%s (%s rows), %s (%s rows); %s column%s", r->a->file, gram_count_format(r->a->data->n, n),
+                    r->b->file, gram_count_format(r->b->data->n, m), gram_count_format(features, d),
+                    cli_plural(features));
+    if (r->a->data->d != features) gram_string_add(text, " (%s with categories)", gram_count_format(r->a->data->d, d));
+    gram_string_add(text, "%s\n", cli_rows_scaled(r->a) ? ", standardised together" : "");
+    cli_test_print_dropped(text, r->a->dropped + r->b->dropped);
+    if (r->result.n == r->a->data->n && r->result.m == r->b->data->n) return;
     cli_add_label(text, "rows tested");
     gram_string_add(text, "%s and %s\n", gram_count_format(r->result.n, n), gram_count_format(r->result.m, m));
 }
@@ -284,8 +278,6 @@ static void add_method(gram_string *text, const report *r)
         gram_string_add(text, ", %s %s", gram_count_format(r->options->permutations, count),
                         r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
     gram_string_add(text, "\n");
-    cli_add_row(text, "assumed", r->used->assumes);
-    cli_add_row(text, "kernel", r->kernel_text);
 }
 
 static void add_widths(cli_session *session, gram_string *text, const report *r)
@@ -307,12 +299,12 @@ static void add_columns(cli_session *session, gram_string *text, const report *r
     enum { MOST = 10 };
     char number[CLI_SHORT_SIZE], name[CLI_COLUMN_NAME_SIZE];
     cli_add_heading(session, text, "Columns, each on its own: standard deviations above chance");
-    for (int64_t i = 0; i < r->a.d && i < MOST; i++) {
-        gram_string_add(text, "%s", cli_rows_name(&r->a, r->order[i], name));
+    for (int64_t i = 0; i < r->a->data->d && i < MOST; i++) {
+        gram_string_add(text, "%s", cli_rows_name(r->a, r->order[i], name));
         gram_string_pad(text, CLI_VALUE_COLUMN);
         gram_string_add(text, "%s\n", cli_short_number(r->score[r->order[i]], number));
     }
-    if (r->a.d > MOST) gram_string_add(text, "... and %" PRId64 " more\n", r->a.d - MOST);
+    if (r->a->data->d > MOST) gram_string_add(text, "... and %" PRId64 " more\n", r->a->data->d - MOST);
 }
 
 static void write_table(cli_session *session, const void *report_, gram_string *text)
@@ -344,10 +336,9 @@ static void release(void *report_)
 {
     report *r = report_;
     gram_mmd_result_clear(&r->result);
-    cli_rows_free(&r->a);
-    cli_rows_free(&r->b);
+    gram_sample_destroy(r->samples[0]);
+    gram_sample_destroy(r->samples[1]);
     gram_kernel_release(r->kernel);
-    free(r->kernel_text);
     free(r->score);
     free(r->order);
 }

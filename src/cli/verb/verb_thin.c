@@ -10,7 +10,7 @@
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/picture_parts.h"
 #include "cli/report/report_rows.h"
-#include "cli/verb/scored_points.h"
+#include "cli/verb/density_options.h"
 
 static const cli_choice methods[] = {
     CLI_WORD("greedy", GRAM_THIN_GREEDY),
@@ -61,7 +61,8 @@ typedef struct thin_report {
     thin_options own;
     cli_scored_options choice;
     cli_data data;
-    cli_scored scored;
+    gram_scored_points *scored;
+    const gram_scored_report *points; /* what it holds */
     int64_t *index;
     double *weights; /* or NULL */
     double discrepancy, equal, plain,
@@ -72,7 +73,7 @@ typedef struct thin_report {
 
 static gram_status choose(cli_session *session, thin_report *r, double *path)
 {
-    const cli_scored *s = &r->scored;
+    const gram_scored_report *s = r->points;
     const int64_t m = r->own.m;
     gram_thin_options options;
     gram_thin_options_init(&options, sizeof options);
@@ -92,9 +93,10 @@ static gram_status choose(cli_session *session, thin_report *r, double *path)
 static int choose_rows(cli_session *session, thin_report *r)
 {
     const int64_t m = r->own.m;
-    if (m > r->scored.n)
+    if (m > r->points->n)
         return cli_fail(CLI_WRONG_USE, "Choose fewer rows.",
-                        "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s", m, r->scored.n, r->scored.file);
+                        "thin: -m %" PRId64 " is more than the %" PRId64 " rows of %s", m, r->points->n,
+                        r->points->file);
     double *path = calloc((size_t)m, sizeof *path);
     r->index = calloc((size_t)m, sizeof *r->index);
     r->weights = r->own.optimal_weights ? calloc((size_t)m, sizeof *r->weights) : NULL;
@@ -106,22 +108,22 @@ static int choose_rows(cli_session *session, thin_report *r)
     free(path);
     if (status == GRAM_ERROR_UNSUPPORTED)
         return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
-    return status < 0 ? cli_scored_fail(session, status, &r->scored) : CLI_DONE;
+    return status < 0 ? cli_scored_fail(session, status, r->scored) : CLI_DONE;
 }
 
 /* ---- the picture ---- */
 
 enum { MOST_POINTS = 5000 };
 
-static void add_point(gram_string *script, const cli_scored *s, int64_t i)
+static void add_point(gram_string *script, const gram_scored_report *s, int64_t i)
 {
-    cli_picture_number(script, s->numbers[i * s->d], " ");
-    cli_picture_number(script, s->d > 1 ? s->numbers[i * s->d + 1] : (double)(i + 1), "\n");
+    cli_picture_number(script, s->x[i * s->d], " ");
+    cli_picture_number(script, s->d > 1 ? s->x[i * s->d + 1] : (double)(i + 1), "\n");
 }
 
 static int draw(cli_session *session, const thin_report *r)
 {
-    const cli_scored *s = &r->scored;
+    const gram_scored_report *s = r->points;
     gram_string script = {0};
     const int64_t step = (s->n + MOST_POINTS - 1) / MOST_POINTS;
     gram_string_add(&script, "$all << END_OF_POINTS\n");
@@ -129,7 +131,7 @@ static int draw(cli_session *session, const thin_report *r)
     gram_string_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
     for (int64_t a = 0; a < r->own.m; a++) add_point(&script, s, r->index[a]);
     gram_string_add(&script, "END_OF_POINTS\n");
-    cli_plot_title(&script, s->kernel_text, s->file);
+    cli_plot_title(&script, s->kernel, s->file);
     cli_picture_label(&script, "x", "", gram_table_column_name(s->table, s->columns[0]));
     cli_picture_label(&script, "y", "", s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
     gram_string_add(&script, "set key outside bottom center horizontal\n"
@@ -146,10 +148,10 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
 {
     const thin_report *r = report_;
     gram_json_string(json, "method", methods[r->own.method.value].name);
-    gram_json_string(json, "kernel", r->scored.kernel_text);
-    gram_json_string(json, "target", r->scored.source);
-    gram_json_integer(json, "n", r->scored.n);
-    gram_json_integer(json, "d", r->scored.d);
+    gram_json_kernel(json, "kernel", r->points->kernel);
+    gram_json_string(json, "target", r->points->source);
+    gram_json_integer(json, "n", r->points->n);
+    gram_json_integer(json, "d", r->points->d);
     gram_json_integer(json, "m", r->own.m);
     gram_json_open(json, "indices", '[');
     for (int64_t a = 0; a < r->own.m; a++) gram_json_integer(json, NULL, r->index[a] + 1);
@@ -167,7 +169,7 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
 {
     const thin_report *r = report_;
     (void)session;
-    const gram_table *table = r->scored.table;
+    const gram_table *table = r->points->table;
     const int64_t columns = gram_table_columns(table), ld = gram_table_ld(table);
     for (int64_t c = 0; c < columns; c++) {
         if (c > 0) gram_string_add(text, ",");
@@ -183,10 +185,11 @@ static void write_rows(cli_session *session, const void *report_, gram_string *t
 /* What a person at a terminal wants to know beside the rows; on standard error, so that it does not get among them. */
 static void tell(const thin_report *r)
 {
-    char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE];
+    char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE], kernel[256];
+    (void)gram_kernel_print(r->points->kernel, kernel, sizeof kernel);
     (void)fprintf(stderr, "%" PRId64 " of %" PRId64 " rows for %s by %s: discrepancy %s (evenly spaced rows: %s)\n",
-                  r->own.m, r->scored.n, r->scored.source, r->scored.kernel_text,
-                  cli_short_number(r->discrepancy, found), cli_short_number(r->plain, plain));
+                  r->own.m, r->points->n, r->points->source, kernel, cli_short_number(r->discrepancy, found),
+                  cli_short_number(r->plain, plain));
 }
 
 static int finish(cli_session *session, const thin_report *r)
@@ -216,6 +219,7 @@ static int work(cli_session *session, char **operands, void *report)
     int code = check_use(session, &r->own, &r->choice);
     if (code == CLI_DONE)
         code = cli_scored_read(session, "thin", operands[0], &r->data, &r->choice, r->own.m, &r->scored);
+    if (code == CLI_DONE) r->points = gram_scored_points_get_report(r->scored);
     if (code == CLI_DONE) code = choose_rows(session, r);
     if (code == CLI_DONE && r->own.plot) code = draw(session, r);
     return code == CLI_DONE ? finish(session, r) : code;
@@ -226,7 +230,7 @@ static void release(void *report)
     thin_report *r = report;
     free(r->index);
     free(r->weights);
-    cli_scored_free(&r->scored);
+    gram_scored_points_destroy(r->scored);
 }
 
 int cli_thin(int count, char **arguments)

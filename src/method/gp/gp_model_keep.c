@@ -187,24 +187,28 @@ static void keep_facts(gram_keeper *keeper, const kept_fit *fit)
  * alone at the unit vector e_j is the weight of column j, so that its posterior is that of a term. */
 
 /* The amplitude A if the kernel is A*linear(c), else NaN. */
-static double amplitude_of(gram_context *context, const gram_kernel *kernel)
+static gram_status find_amplitude(gram_context *context, const gram_kernel *kernel, double *found)
 {
-    double amplitude = 1, c = NAN;
-    char text[128], a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    gram_status status = GRAM_OK;
     gram_parameter parameter;
+    char text[96], a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
+    double amplitude = 1, c = NAN;
     gram_kernel *same = NULL;
+    *found = NAN;
     for (int64_t i = 0; i < gram_kernel_parameter_count(kernel); i++) {
-        if (gram_kernel_parameter_get(context, kernel, i, &parameter) < 0) return NAN;
+        TRY(gram_kernel_parameter_get(context, kernel, i, &parameter));
         if (strcmp(parameter.name, "const") == 0) amplitude = parameter.value;
         if (strcmp(parameter.name, "linear.c") == 0) c = parameter.value;
     }
-    if (isnan(c)) return NAN;
+    if (isnan(c)) goto done;
     gram_number_format(amplitude, a);
     gram_number_format(c, b);
     (void)snprintf(text, sizeof text, amplitude == 1 ? "%.0slinear(c=%s)" : "%s*linear(c=%s)", a, b);
-    const int equal = gram_kernel_parse(context, text, &same) >= 0 && gram_kernel_equal(same, kernel);
+    TRY(gram_kernel_parse(context, text, &same));
+    if (gram_kernel_equal(same, kernel)) *found = amplitude;
+done:
     gram_kernel_release(same);
-    return equal ? amplitude : NAN;
+    return status;
 }
 
 static gram_status keep_weights(gram_keeper *keeper, gram_learning *learning)
@@ -213,12 +217,13 @@ static gram_status keep_weights(gram_keeper *keeper, gram_learning *learning)
     gram_context *context = learning->context;
     const gp_state *state = learning->own;
     const int64_t d = learning->data->d;
-    const double amplitude = amplitude_of(context, learning->kernel);
+    double amplitude;
     gram_points *points = NULL;
     gram_kernel *term = NULL;
     double *unit = NULL;
     char text[64], number[GRAM_NUMBER_SIZE];
-    if (!(amplitude > 0)) return GRAM_OK;
+    TRY(find_amplitude(context, learning->kernel, &amplitude));
+    if (!(amplitude > 0)) goto done;
     TRY(gram_learning_take(learning, d * d + 2 * d, sizeof *unit, &unit));
     double *mean = unit + d * d, *deviation = mean + d;
     for (int64_t j = 0; j < d; j++) unit[j * d + j] = 1;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "learn/describe/description_parts.h"
 #include "learn/method_table.h"
 #include "method/method_report.h"
 
@@ -10,6 +11,10 @@ struct gram_description {
     gram_arena arena;
     gram_classes classes;
     gram_report report;
+    int64_t weight_count;
+    gram_weight *weights;
+    int64_t relevance_count;
+    gram_relevance *relevance;
 };
 
 static gram_status add_kernel(gram_context *context, gram_description *d, const char *label,
@@ -22,6 +27,19 @@ static gram_status add_kernel(gram_context *context, gram_description *d, const 
     TRY(gram_arena_take(context, &d->arena, "describe", (int64_t)length + 1, 1, (void **)&text));
     (void)gram_kernel_print(kernel, text, length + 1);
     gram_report_long(&d->report, label, text);
+done:
+    return status;
+}
+
+static gram_status find_relevance(gram_context *context, gram_description *d, const gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation *preparation = gram_model_preparation(model);
+    if (!preparation) return status;
+    const int64_t features = gram_preparation_describe(preparation)->feature_count;
+    TRY(gram_arena_take(context, &d->arena, "describe", features, sizeof *d->relevance, (void **)&d->relevance));
+    TRY(gram_kernel_relevance(context, gram_function_kernel(gram_model_function(model)), preparation, d->relevance,
+                              &d->relevance_count));
 done:
     return status;
 }
@@ -47,6 +65,8 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     if (method && method->report) method->report(&made->report);
     gram_report_end_row(&made->report);
     TRY(made->report.status);
+    TRY(gram_weights_find(context, &made->arena, model, &made->weights, &made->weight_count));
+    TRY(find_relevance(context, made, model));
     made->report.context = NULL;
     *description = made;
     made = NULL;
@@ -94,6 +114,23 @@ const double *gram_description_list(const gram_description *description, int64_t
 const gram_classes *gram_description_classes(const gram_description *description)
 {
     return &description->classes;
+}
+
+const gram_model *gram_description_model(const gram_description *description)
+{
+    return description->report.model;
+}
+
+const gram_weight *gram_description_weights(const gram_description *description, int64_t *count)
+{
+    *count = description->weight_count;
+    return description->weights;
+}
+
+const gram_relevance *gram_description_relevance(const gram_description *description, int64_t *count)
+{
+    *count = description->relevance_count;
+    return description->relevance;
 }
 
 const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE])

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gram/learn.h>
+#include <gram/describe.h>
 
 #include "base/context.h"
 
@@ -46,7 +46,7 @@ static int more_relevant(const void *a, const void *b)
 static void group_columns(const gram_preparation *preparation, int64_t d, const double *ell, gram_relevance *rows)
 {
     const gram_preparation_description *known = gram_preparation_describe(preparation);
-    for (int64_t f = 0; f < known->feature_count; f++) rows[f] = (gram_relevance){f, 0, NAN};
+    for (int64_t f = 0; f < known->feature_count; f++) rows[f] = (gram_relevance){f, 0, NAN, known->features[f].name};
     for (int64_t l = 0; l < d; l++) {
         const int64_t f = gram_preparation_feature_of(preparation, l);
         if (1 / ell[l] > rows[f].value) rows[f].value = 1 / ell[l];
