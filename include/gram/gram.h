@@ -33,6 +33,7 @@
 #include <gram/matrix.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
+#include <gram/network.h>
 #include <gram/npy.h>
 #include <gram/nystrom.h>
 #include <gram/operator.h>
