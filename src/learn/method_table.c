@@ -19,7 +19,8 @@
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_pca)                                                                                               \
     ROW(gram_method_kmeans)                                                                                            \
-    ROW(gram_method_spectral)
+    ROW(gram_method_spectral)                                                                                          \
+    ROW(gram_method_net)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS
