@@ -498,6 +498,7 @@ const gram_method gram_method_net = {
     .refuses = "weights",
     .words = WORDS,
     .verb = &VERB,
+    .python = {[GRAM_TASK_REGRESSION] = "NetworkRegressor", [GRAM_TASK_CLASSIFICATION] = "NetworkClassifier"},
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(net_settings),
