@@ -40,6 +40,7 @@
 #include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
+#include <gram/network.h>
 #include <gram/npy.h>
 #include <gram/nystrom.h>
 #include <gram/operator.h>

@@ -23,7 +23,8 @@
     ROW(gram_method_kmeans)                                                                                            \
     ROW(gram_method_spectral)                                                                                          \
     ROW(gram_method_cca)                                                                                               \
-    ROW(gram_method_couple)
+    ROW(gram_method_couple)                                                                                            \
+    ROW(gram_method_net)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS

@@ -404,6 +404,31 @@ static gram_status pca_fit(world *w, void *given)
     return status;
 }
 
+static const int64_t network_widths[] = {5};
+
+static const gram_network_options network_shape = {
+    .size = sizeof network_shape, .inputs = 2, .outputs = 1, .depth = 1, .widths = network_widths, .sw = 1, .scale = 1};
+
+static gram_status network_create(world *w, void *given)
+{
+    gram_network *network = NULL;
+    const gram_status status = gram_network_create(w->context, given ? given : &network_shape, &network);
+    if (network) w->reported = gram_network_get_options(network)->size;
+    gram_network_destroy(network);
+    return status;
+}
+
+static gram_status descent_create(world *w, void *given)
+{
+    gram_network *network = NULL;
+    gram_descent *descent = NULL;
+    OK(w->context, gram_network_create(w->context, &network_shape, &network));
+    const gram_status status = gram_descent_create(w->context, network, w->x, w->y, 1, given, &descent);
+    gram_descent_destroy(descent);
+    gram_network_destroy(network);
+    return status;
+}
+
 static gram_status cca_fit(world *w, void *given)
 {
     gram_cca *fit = NULL;
@@ -870,6 +895,18 @@ INIT(gram_table_options)
 INIT(gram_thin_options)
 INIT(gram_krr_tune_options)
 
+INIT(gram_descent_options)
+
+/* A network has inputs and units. */
+static void gram_network_options_start(void *made, size_t size)
+{
+    gram_network_options *options = made;
+    gram_network_options_init(made, size);
+    if (!made) return;
+    if (size >= offsetof(gram_network_options, inputs) + sizeof options->inputs) options->inputs = 2;
+    if (size >= offsetof(gram_network_options, widths) + sizeof options->widths) options->widths = network_widths;
+}
+
 /* A plan is asked for something, or it is refused. */
 static void gram_krr_plan_request_start(void *made, size_t size)
 {
@@ -951,6 +988,9 @@ static const use uses[] = {
     READS(gram_features_create, gram_features_options, "features_create: options", features_create),
     READS(gram_mercer_fit, gram_mercer_options, "mercer_fit: options", mercer_fit),
     READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
+    {"gram_network_create", "gram_network_options", "network_create: options", OPTIONS, sizeof(gram_network_options),
+     offsetof(gram_network_options, activation), gram_network_options_start, network_create},
+    READS(gram_descent_create, gram_descent_options, "descent_create: options", descent_create),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
@@ -1017,6 +1057,7 @@ static const struct owned {
     OWNS(gram_spectral_density_get_report, gram_spectral_report, spectral_density_create),
     OWNS(gram_mercer_get_report, gram_mercer_report, mercer_fit),
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
+    OWNS(gram_network_get_options, gram_network_options, network_create),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_draw_points_get_report, gram_draw_points_report, draw_points),
@@ -1055,6 +1096,8 @@ static const use inits[] = {
     STARTS(gram_features_options),
     STARTS(gram_mercer_options),
     STARTS(gram_pca_options),
+    STARTS(gram_network_options),
+    STARTS(gram_descent_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),
     STARTS(gram_loss_tune_options),

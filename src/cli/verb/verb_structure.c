@@ -55,8 +55,11 @@ static const cli_option own_options[OWN_OPTIONS] = {
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", NULL),
 };
 
-enum { SCALE_OPTION = 4 };
+/* The first two are for verbs whose methods have a target. */
+enum { TARGET_OPTIONS = 2, SCALE_OPTION = 6 };
 static const cli_option data_options[] = {
+    CLI_ROW("target", CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)"),
+    CLI_ROW("task", CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)"),
     CLI_ROW("features", CLI_SETTING, PLACE(settings), "LIST", "the columns to use, e.g. x1,x3:x5,7 (default: all)"),
     CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
     CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
@@ -428,7 +431,7 @@ static int run(structure_state *state, int count, char **arguments)
     if (methods->first.unscaled) data[SCALE_OPTION] = scale_option;
     for (int i = 0; i < OWN_OPTIONS; i++) {
         if (i == METHOD_OPTION   ? methods->method_count < 2
-            : i == KERNEL_OPTION ? verb->kernel_operand
+            : i == KERNEL_OPTION ? verb->kernel_operand || !methods->first.kernel
             : i == MODEL_OPTION  ? verb->out_is_model
             : i == AT_OPTION     ? !verb->at
             : i == PLOT_OPTION   ? !verb->plot
@@ -444,7 +447,9 @@ static int run(structure_state *state, int count, char **arguments)
     groups[0] = (cli_group){"Options", mine, mine_count, &state->own};
     for (size_t g = 0; g < methods->group_count; g++)
         if (methods->groups[g].count > 0) groups[group_count++] = methods->groups[g];
-    groups[group_count++] = (cli_group){"Data", data, DATA_OPTIONS, &state->own};
+    const unsigned with_target = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION;
+    const size_t skipped = methods->first.tasks & with_target ? 0 : TARGET_OPTIONS;
+    groups[group_count++] = (cli_group){"Data", data + skipped, DATA_OPTIONS - skipped, &state->own};
     (void)snprintf(pictures, sizeof pictures, "what to draw: %s (default: the first)",
                    verb->pictures ? verb->pictures : "");
     for (int i = 0; i < PLOT_OPTIONS && verb->pictures; i++) {

@@ -1,0 +1,48 @@
+/* What the files of the method share. */
+#ifndef GRAM_METHOD_NET_NET_H
+#define GRAM_METHOD_NET_NET_H
+
+#include <gram/network.h>
+
+#include "method/method.h"
+
+typedef struct net_settings {
+    int64_t width, depth;
+    gram_chosen act;
+    double sw, sb, output_scale;
+    int mean_field, centred;
+    int64_t steps, batch, members;
+    double rate, momentum;
+} net_settings;
+
+/* What is looked at along training, at up to NET_SEEN steps. */
+enum { NET_SEEN = 64 };
+typedef struct net_curves {
+    int64_t count;
+    double step[NET_SEEN], loss[NET_SEEN], ntk_loss[NET_SEEN], drift[NET_SEEN], change[NET_SEEN];
+} net_curves;
+
+typedef struct net_state {
+    int64_t outputs;
+    gram_network_loss loss;
+    double *y;                 /* n x outputs: standardised targets, or 1 for the class and 0 for others */
+    double *mean, *deviation;  /* of the targets */
+    gram_network_options made; /* of all networks */
+    int64_t widths[64];
+    gram_network **networks;
+    gram_network *linear; /* the first one, with its tangent kernel frozen */
+    double rate;
+    net_curves curves;
+    double each, whole; /* how far weights of the first moved */
+    gram_function *limit;
+    int64_t limit_rows;
+} net_state;
+
+/* Trains all networks, and the first beside its linearised self. */
+gram_status gram_net_train(gram_learning *learning);
+
+/* What networks of infinite width are at the end: the mean of the ensemble as a function of the kernel ntk (net_limit.c). Sets
+ * learning->kernel. */
+gram_status gram_net_find_limit(gram_learning *learning);
+
+#endif
