@@ -1,4 +1,5 @@
-/* How each row of the method table is reached: options and data, small enough to be run often. For the contract tests. */
+/* How each row of the method table is reached: options and data, small enough to be run often. For the contract tests
+ * and the fuzz targets. */
 #ifndef GRAM_TESTS_METHOD_WAYS_H
 #define GRAM_TESTS_METHOD_WAYS_H
 
@@ -8,7 +9,7 @@
 
 #include "learn/learner.h"
 #include "learn/method_table.h"
-#include "support.h"
+#include "random_numbers.h"
 
 enum { WAY_D = 2, WAY_MOST_OPTIONS = 6, WAY_MOST_ROWS = 64 };
 
