@@ -27,7 +27,8 @@ typedef struct gram_csv_layout {
     int64_t fields;       /* of a record */
     const int64_t *place; /* of each field in a row of the table, -1 if it is left out */
     gram_levels **levels; /* of each column of the table, NULL for numbers */
-    atomic_uchar *found;  /* for each column of numbers: GRAM_FOUND_...; NULL: text is a fault, and so are marks unless kept */
+    atomic_uchar
+        *found; /* for each column of numbers: GRAM_FOUND_...; NULL: text is a fault, and so are marks unless kept */
     int keep_missing;
 } gram_csv_layout;
 
