@@ -83,7 +83,7 @@ def prepare():
                    "-o", "svm.gram"]):
         subprocess.run([GRAM, *words, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([GRAM, "convert", "svm.gram", "svm.model", "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    return [
+    verbs = [
         Verb("fit", ["fit", "data.csv", "--kernel", "rbf(ell=1)", "--lambda", "0.1", "-o", "m.gram", "--quiet"], "m.gram"),
         Verb("predict", ["predict", "gp.gram", "data.csv", "--std", "-o", "p.csv", "--quiet"], "p.csv"),
         Verb("predict to a pipe", ["predict", "gp.gram", "data.csv", "--quiet"], None),
@@ -95,7 +95,18 @@ def prepare():
         Verb("convert to LIBSVM", ["convert", "svm.gram", "c.model"], "c.model"),
         Verb("kernel", ["kernel", "rbf(ell=1)", "data.csv", "--gram", "K.npy"], "K.npy"),
         Verb("info", ["info", "gp.gram", "-o", "i.txt"], "i.txt"),
+        Verb("pca", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "-o", "coords.csv", "--quiet"], "coords.csv"),
+        Verb("pca's model", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "--model", "pca.gram", "--quiet"], "pca.gram"),
+        Verb("cluster", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "-o", "labels.csv", "--quiet"], "labels.csv"),
+        Verb("cluster's model", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "--model", "cluster.gram", "--quiet"],
+             "cluster.gram"),
     ]
+    # a verb that nobody thought of here is a fault of this list
+    tried = {verb.words[0] for verb in verbs} | {"help"}
+    listed = re.findall(r"^  ([a-z]+) ", subprocess.run([GRAM, "help"], check=True, capture_output=True, text=True).stdout, re.M)
+    if not set(listed) <= tried or "fit" not in listed:
+        sys.exit(f"faults.py: verbs that it does not try: {sorted(set(listed) - tried)}")
+    return verbs
 
 
 def left_aside(known):
