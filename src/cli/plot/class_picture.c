@@ -29,10 +29,17 @@ static double own_value(const cli_class_picture *picture, int feature, double x)
 
 /* ---- regions ---- */
 
+/* SIDE x SIDE places. A prediction for each of them would be slow for some methods, and most places are amid others of their class:
+ * first one is asked in each block of BLOCK x BLOCK, then all in blocks beside one of another class, or with a point in it. */
+enum { BLOCK = 4, BLOCKS = SIDE / BLOCK };
+
 typedef struct region {
-    double low[2], high[2]; /* prepared units */
-    double *x;              /* SIDE^2 x 2 */
-    double *values;         /* SIDE^2 x ld */
+    double low[2], high[2];         /* prepared units */
+    double *x;                      /* SIDE^2 x 2: the places that are asked for */
+    double *values;                 /* SIDE^2 x ld */
+    int place[SIDE * SIDE];         /* of these */
+    int shade[SIDE * SIDE];         /* of all */
+    char detailed[BLOCKS * BLOCKS]; /* is every place of the block asked for? */
 } region;
 
 static void find_frame(const cli_class_picture *picture, region *r)
@@ -46,33 +53,94 @@ static void find_frame(const cli_class_picture *picture, region *r)
     }
 }
 
-static gram_status evaluate_frame(cli_session *session, const gram_predictor *predictor, region *r)
-{
-    for (int i = 0; i < SIDE; i++)
-        for (int j = 0; j < SIDE; j++) {
-            r->x[2 * (i * SIDE + j)] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
-            r->x[2 * (i * SIDE + j) + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
-        }
-    return gram_predictor_evaluate(session->context, predictor, SIDE * SIDE, r->x, NULL, r->values,
-                                   gram_predictor_columns(predictor)->ld);
-}
-
 /* Inside of one class is 1, outside 0. */
 static int64_t shade(const gram_columns *columns, double label)
 {
     return columns->classes->count > 0 ? (int64_t)label : label > 0;
 }
 
-static void add_frame(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
-                      const region *r)
+static void ask(region *r, int i, int j, int64_t *count)
+{
+    r->x[2 * *count] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
+    r->x[2 * *count + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
+    r->place[(*count)++] = i * SIDE + j;
+}
+
+static gram_status answer(cli_session *session, const gram_predictor *predictor, int64_t count, region *r)
+{
+    const gram_columns *columns = gram_predictor_columns(predictor);
+    const gram_status status =
+        count > 0 ? gram_predictor_evaluate(session->context, predictor, count, r->x, NULL, r->values, columns->ld)
+                  : GRAM_OK;
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        r->shade[r->place[k]] = (int)(shade(columns, r->values[k * columns->ld]) % COLOURS);
+    return status;
+}
+
+/* The place of a block that speaks for it. */
+static int speaker(int a, int b)
+{
+    return (a * BLOCK + BLOCK / 2) * SIDE + b * BLOCK + BLOCK / 2;
+}
+
+static int block_of(const region *r, int f, double x)
+{
+    const double at = (x - r->low[f]) / (r->high[f] - r->low[f]) * BLOCKS;
+    return at < 0 ? 0 : at >= BLOCKS ? BLOCKS - 1 : (int)at;
+}
+
+static void choose_detailed(const cli_class_picture *picture, region *r)
+{
+    for (int a = 0; a < BLOCKS; a++)
+        for (int b = 0; b < BLOCKS; b++)
+            for (int k = 0; k < 9; k++) {
+                const int i = a + k / 3 - 1, j = b + k % 3 - 1;
+                if (i < 0 || j < 0 || i >= BLOCKS || j >= BLOCKS) continue;
+                if (r->shade[speaker(i, j)] != r->shade[speaker(a, b)]) r->detailed[a * BLOCKS + b] = 1;
+            }
+    for (int64_t i = 0; i < picture->n; i++)
+        r->detailed[block_of(r, 0, picture->x[2 * i]) * BLOCKS + block_of(r, 1, picture->x[2 * i + 1])] = 1;
+}
+
+static gram_status evaluate_frame(cli_session *session, const cli_class_picture *picture,
+                                  const gram_predictor *predictor, region *r)
+{
+    int64_t count = 0;
+    for (int a = 0; a < BLOCKS; a++)
+        for (int b = 0; b < BLOCKS; b++) ask(r, speaker(a, b) / SIDE, speaker(a, b) % SIDE, &count);
+    const gram_status status = answer(session, predictor, count, r);
+    if (status < 0) return status;
+    choose_detailed(picture, r);
+    count = 0;
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            const int a = i / BLOCK, b = j / BLOCK;
+            if (r->detailed[a * BLOCKS + b])
+                ask(r, i, j, &count);
+            else
+                r->shade[i * SIDE + j] = r->shade[speaker(a, b)];
+        }
+    return answer(session, predictor, count, r);
+}
+
+/* A matrix, whose columns go along x. */
+static void add_frame(gram_string *script, const region *r)
 {
     gram_string_add(script, "$frame << END_OF_FRAME\n");
-    for (int64_t i = 0; i < SIDE * SIDE; i++) {
-        cli_picture_number(script, own_value(picture, 0, r->x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
-        gram_string_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->ld]) % COLOURS);
-    }
+    for (int j = 0; j < SIDE; j++)
+        for (int i = 0; i < SIDE; i++)
+            gram_string_add(script, "%d%c", r->shade[i * SIDE + j], i + 1 < SIDE ? ' ' : '\n');
     gram_string_add(script, "END_OF_FRAME\n");
+}
+
+/* The value at place number `column` of the matrix, for gnuplot: low + (number + 1/2) (high - low)/SIDE. */
+static void add_position(gram_string *script, const cli_class_picture *picture, const region *r, int f)
+{
+    const double low = own_value(picture, f, r->low[f]), high = own_value(picture, f, r->high[f]);
+    gram_string_add(script, "((");
+    cli_picture_number(script, low, "");
+    gram_string_add(script, ") + ($%d + 0.5) * (", f + 1);
+    cli_picture_number(script, (high - low) / SIDE, "))");
 }
 
 /* A block of the points of each class. */
@@ -99,7 +167,7 @@ static void add_regions(gram_string *script, const cli_class_picture *picture, c
                         const region *r)
 {
     const int64_t classes = picture->labels ? columns->classes->count : 1;
-    add_frame(script, picture, columns, r);
+    add_frame(script, r);
     for (int64_t c = 0; c < classes; c++) add_points(script, picture, c);
     const int64_t support = add_support(script, picture);
     cli_picture_label(script, "x", "", features_of(picture)[0].name);
@@ -109,7 +177,11 @@ static void add_regions(gram_string *script, const cli_class_picture *picture, c
     gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
     cli_picture_range(script, "x", own_value(picture, 0, r->low[0]), own_value(picture, 0, r->high[0]));
     cli_picture_range(script, "y", own_value(picture, 1, r->low[1]), own_value(picture, 1, r->high[1]));
-    gram_string_add(script, "plot $frame with image notitle");
+    gram_string_add(script, "plot $frame matrix using ");
+    add_position(script, picture, r, 0);
+    gram_string_add(script, ":");
+    add_position(script, picture, r, 1);
+    gram_string_add(script, ":3 with image notitle");
     for (int64_t c = 0; c < classes; c++) {
         gram_string_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
                         cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
@@ -186,24 +258,28 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
 {
     gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
-    region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
-    r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *r.values);
-    int code = r.x && r.values ? CLI_DONE : cli_no_memory();
+    region *r = calloc(1, sizeof *r);
+    double *x = calloc((size_t)SIDE * SIDE * 2, sizeof *x);
+    double *values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *values);
+    int code = r && x && values ? CLI_DONE : cli_no_memory();
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
     if (code == CLI_DONE) {
-        find_frame(picture, &r);
-        const gram_status status = evaluate_frame(session, predictor, &r);
+        r->x = x;
+        r->values = values;
+        find_frame(picture, r);
+        const gram_status status = evaluate_frame(session, picture, predictor, r);
         if (status < 0) code = cli_session_fail(session, status, 0, NULL);
     }
     if (code == CLI_DONE) {
         cli_picture_look(&script);
         cli_plot_title(&script, kernel ? kernel : "", picture->file);
-        add_regions(&script, picture, columns, &r);
+        add_regions(&script, picture, columns, r);
         code = cli_plot(session, path, 720, 640, &script);
     }
     free(kernel);
-    free(r.x);
-    free(r.values);
+    free(r);
+    free(x);
+    free(values);
     gram_string_free(&script);
     return code;
 }
