@@ -127,13 +127,12 @@ run fit wave.csv --method gp --kernel 'rbf(ell=1)' --noise 0.02 --quiet -o wave.
 good
 run predict wave.gram wave.csv --std --json
 good
-# (to ten digits: means alone are sums over the centres, which round in another order)
-sed 's/,/\n/g; s/\(\.[0-9]\{10\}\)[0-9]*/\1/g' out | grep -e nlpd -e coverage >wanted
+sed 's/,/\n/g' out | grep -e nlpd -e coverage >wanted
 [ "$(wc -l <wanted)" = 2 ] || wrong 'should have nlpd and coverage'
 for how in '' --latent '--std --latent' '--interval 0.95' '--interval 0.95 --latent'; do
     run predict wave.gram wave.csv $how --json
     good
-    sed 's/,/\n/g; s/\(\.[0-9]\{10\}\)[0-9]*/\1/g' out | grep -e nlpd -e coverage >found
+    sed 's/,/\n/g' out | grep -e nlpd -e coverage >found
     cmp -s wanted found || wrong 'should say the same of new observations'
 done
 run predict wave.gram wave.csv
