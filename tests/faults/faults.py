@@ -94,12 +94,16 @@ def prepare():
         Verb("convert to gram", ["convert", "svm.model", "c.gram"], "c.gram"),
         Verb("convert to LIBSVM", ["convert", "svm.gram", "c.model"], "c.model"),
         Verb("kernel", ["kernel", "rbf(ell=1)", "data.csv", "--gram", "K.npy"], "K.npy"),
+        Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "2", "-o", "f.csv", "--quiet"], "f.csv"),
+        Verb("features", ["features", "data.csv", "--kernel", "poly(m=2,c=1)", "-o", "z.npy", "--quiet"], "z.npy"),
         Verb("info", ["info", "gp.gram", "-o", "i.txt"], "i.txt"),
         Verb("pca", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "-o", "coords.csv", "--quiet"], "coords.csv"),
         Verb("pca's model", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "--model", "pca.gram", "--quiet"], "pca.gram"),
         Verb("cluster", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "-o", "labels.csv", "--quiet"], "labels.csv"),
         Verb("cluster's model", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "--model", "cluster.gram", "--quiet"],
              "cluster.gram"),
+        Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "3", "-o", "f.csv", "--quiet"], "f.csv"),
+        Verb("features", ["features", "data.csv", "--kernel", "rbf(ell=1)", "--fourier", "8", "-o", "Z.npy", "--quiet"], "Z.npy"),
     ]
     # a verb that nobody thought of here is a fault of this list
     tried = {verb.words[0] for verb in verbs} | {"help"}
