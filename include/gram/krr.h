@@ -35,7 +35,9 @@ typedef struct gram_krr_report {
     double lambda;
     gram_solver solver;
     gram_precision precision;
-    double residual; /* |y - b - A a|/|y - b|, the worst output; A without any jitter; over y where b is much larger */
+    double
+        residual; /* |y - b - A a|/|y - b|, the worst output; A without any jitter; over y where b is much larger. Nystrom: of its
+                      * normal equations */
     double backward_error; /* |y - b - A a|/(|A| |a| + |y - b|), the worst output; |A| is bounded from below */
     double jitter;
     double condition; /* of A, an estimate in the 1-norm */
@@ -60,7 +62,8 @@ typedef struct gram_krr gram_krr;
 /* Fits n points x with y, n x outputs, row-major. The caller destroys the result. GRAM_NOT_CONVERGED if cg did not reach the
  * tolerance, or where, by any solver but Nystrom's, the residual is above 1e-4 of the targets' deviation: lambda is too small for
  * these targets and the digits that K has (cg with a tolerance of the caller's, and f32, are taken as they are). The fit is the best
- * there is, and its report says how good. */
+ * there is, and its report says how good. GRAM_ERROR_NUMERICAL where the normal equations of Nystrom's landmarks are singular to
+ * working precision. */
 GRAM_API gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                   const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr);
 GRAM_API void gram_krr_destroy(gram_krr *krr);

@@ -70,8 +70,8 @@ GRAM_API void gram_table_options_init(gram_table_options *options, size_t size);
 GRAM_API const char *gram_data_name(const char *path);
 
 /* Reads a file, "-" is standard input; options may be NULL. Rows of different lengths and repeated names are errors, and
- * unless the options say otherwise text, missing values (empty, NA, NaN in any case of letters) and infinities. The caller
- * destroys the table. A plain file is read by all threads of the context. O(size of the file); its text is never held as
+ * unless the options say otherwise text, missing values (empty, NA, NaN, null in any case of letters, and ? . - in a column
+ * without other text) and infinities. The caller destroys the table. A plain file is read by all threads of the context. O(size of the file); its text is never held as
  * a whole, but for standard input with GRAM_TEXT_CATEGORIES, which may have to be read twice. */
 GRAM_API gram_status gram_table_read(gram_context *context, const char *path, const gram_table_options *options,
                                      gram_table **table);

@@ -6,12 +6,19 @@
  *
  * That of Student's t is I_x(f/2, 1/2)/2 at x = f/(f + t^2), for t > 0: the regularised incomplete beta function, by its continued
  * fraction (DLMF 8.17.22), with the roles of x and 1 - x exchanged where that converges faster. */
+#define _DEFAULT_SOURCE /* lgamma_r */
 #include "base/distribution_tails.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { MOST_TERMS = 100000 };
+
+double gram_log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
 
 double gram_tail_normal(double x)
 {
@@ -45,7 +52,7 @@ static double fraction(double a, double x)
 double gram_tail_gamma(double shape, double x)
 {
     if (!(x > 0)) return 1;
-    const double front = exp(shape * log(x) - x - lgamma(shape));
+    const double front = exp(shape * log(x) - x - gram_log_gamma(shape));
     const double tail = x < shape + 1 ? 1 - front / shape * series(shape, x) : front * fraction(shape, x);
     return fmin(fmax(tail, 0), 1);
 }
@@ -54,7 +61,7 @@ double gram_tail_gamma(double shape, double x)
  * (DLMF 5.11.13) */
 static double gamma_ratio(double a)
 {
-    if (a < 100) return exp(lgamma(a + 0.5) - lgamma(a));
+    if (a < 100) return exp(gram_log_gamma(a + 0.5) - gram_log_gamma(a));
     const double r = 1 / a;
     return sqrt(a) *
            (1 + r * (-1.0 / 8 + r * (1.0 / 128 + r * (5.0 / 1024 + r * (-21.0 / 32768 - r * 399.0 / 262144)))));

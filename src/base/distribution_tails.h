@@ -1,6 +1,9 @@
-/* Upper tails of distributions: P(X >= x), accurate to about 1e-13 relative where it is not below 1e-300. */
+/* Upper tails of distributions: P(X >= x), accurate to about 1e-13 relative where it is not below 1e-300; log Gamma. */
 #ifndef GRAM_BASE_DISTRIBUTION_TAILS_H
 #define GRAM_BASE_DISTRIBUTION_TAILS_H
+
+/* log |Gamma(x)|, from any thread: lgamma writes to a variable of the whole process, signgam. */
+double gram_log_gamma(double x);
 
 /* Standard normal. */
 double gram_tail_normal(double x);

@@ -37,7 +37,8 @@ static double seconds(void)
 static void record_failure(sweep_state *state, int64_t ticket, gram_status status)
 {
     pthread_mutex_lock(&state->lock);
-    if (state->failed_task < 0 || ticket < state->failed_task) {
+    /* after a cancellation tasks may fail at what they left half done */
+    if (state->failed_task < 0 || (ticket < state->failed_task && state->status != GRAM_ERROR_CANCELLED)) {
         state->failed_task = ticket;
         state->status = status;
     }

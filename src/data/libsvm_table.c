@@ -60,7 +60,7 @@ static gram_status read_value(const svm_reader *reader, token whole, token t, do
     if (kind == GRAM_FIELD_NUMBER) return GRAM_OK;
     if (kind == GRAM_FIELD_TEXT || t.length == 0) return fail_at(reader, whole, "not a number");
     if (reader->keep_missing) return GRAM_OK;
-    return fail_at(reader, whole, kind == GRAM_FIELD_MISSING ? "missing value" : "not a finite number");
+    return fail_at(reader, whole, kind == GRAM_FIELD_INFINITE ? "not a finite number" : "missing value");
 }
 
 /* The index of "7:0.5"; *value gets the text after the colon. */

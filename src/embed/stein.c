@@ -44,7 +44,7 @@ static void begin(const void *self, void *scratch)
     char *rest = (char *)scratch + ROW_WORK_BYTES;
     work->column_panel = -1;
     (void)gram_jet_layout(&stein->general, rest, &work->jet);
-    gram_engine_begin(stein->engine, rest);
+    gram_engine_begin(stein->engine, rest, NULL);
 }
 
 static const double *of_row(const double *packed, int64_t d, int64_t i)

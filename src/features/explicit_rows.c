@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/distribution_tails.h"
 #include "features/explicit_nodes.h"
 
 /* What a series needs: tables of u_l^n/sqrt(n!), with exp(-u_l^2/2) or without, and the products of those of n = 0 from l on. */
@@ -30,7 +31,8 @@ static void fill_gaussian(int64_t degree, double u, double *powers)
 {
     const double size = fabs(u), mode = floor(size * size);
     const int64_t top = mode < (double)degree ? (int64_t)mode : degree;
-    powers[top] = exp((top > 0 ? (double)top * log(size) : 0) - 0.5 * size * size - 0.5 * lgamma((double)top + 1));
+    powers[top] =
+        exp((top > 0 ? (double)top * log(size) : 0) - 0.5 * size * size - 0.5 * gram_log_gamma((double)top + 1));
     for (int64_t n = top; n < degree; n++) powers[n + 1] = powers[n] * size / sqrt((double)n + 1);
     for (int64_t n = top; n > 0; n--) powers[n - 1] = powers[n] * sqrt((double)n) / size;
     for (int64_t n = 1; n <= degree && u < 0; n += 2) powers[n] = -powers[n];
@@ -159,11 +161,11 @@ static double poisson_tail(int64_t degree, double t)
     double sum = 0, term;
     if (t <= 0) return 0;
     if (t < first) {
-        term = exp(first * log(t) - t - lgamma(first + 1));
+        term = exp(first * log(t) - t - gram_log_gamma(first + 1));
         for (double i = first; term > 1e-17 * sum; i++) sum += term, term *= t / (i + 1);
         return sum;
     }
-    term = exp((first - 1) * log(t) - t - lgamma(first));
+    term = exp((first - 1) * log(t) - t - gram_log_gamma(first));
     for (double i = first - 1; i >= 0 && term > 1e-17 * sum; i--) sum += term, term *= i / t;
     return sum < 1 ? 1 - sum : 0;
 }

@@ -1,5 +1,7 @@
 #include "kernel/family_facts.h"
 
+#include "base/distribution_tails.h"
+
 void gram_facts_smooth_stationary(gram_properties *facts)
 {
     facts->positive_definite = GRAM_YES;
@@ -32,7 +34,7 @@ void gram_facts_polynomial(gram_properties *facts, int64_t rank, int positive_di
 
 int64_t gram_monomial_count(int64_t d, double m)
 {
-    const double count = round(exp(lgamma((double)d + m + 1) - lgamma(m + 1) - lgamma((double)d + 1)));
+    const double count = round(exp(gram_log_gamma((double)d + m + 1) - gram_log_gamma(m + 1) - gram_log_gamma((double)d + 1)));
     return count < 9e15 ? (int64_t)count : GRAM_INFINITE;
 }
 

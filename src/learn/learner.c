@@ -305,14 +305,13 @@ static const char *name_of(const gram_setting *given, char *text, size_t size)
     return text;
 }
 
-/* Does another row of the same name have the option? */
-static int has_sibling(const gram_method *method, const char *name)
+/* Another row of the same name that has the option, NULL: none. */
+static const gram_method *find_sibling(const gram_method *method, const char *name)
 {
-    for (int64_t i = 0; gram_method_row(i); i++)
-        if (gram_method_row(i) != method && strcmp(gram_method_row(i)->name, method->name) == 0 &&
-            gram_method_find_option(gram_method_row(i), name))
-            return 1;
-    return 0;
+    const gram_method *row;
+    for (int64_t i = 0; (row = gram_method_row(i)); i++)
+        if (row != method && strcmp(row->name, method->name) == 0 && gram_method_find_option(row, name)) return row;
+    return NULL;
 }
 
 /* "--nu is an option of svm, not of krr"; of a variant: "--delta is not for krr with the loss squared". */
@@ -321,9 +320,13 @@ static gram_status refuse_option(gram_learning *learning, const gram_setting *gi
     char list[128], name[64];
     const gram_method *method = learning->method;
     name_of(given, name, sizeof name);
-    if (method->variant && has_sibling(method, given->name))
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is not for %s with %s", name,
-                                  method->name, method->variant);
+    const gram_method *sibling = method->variant ? find_sibling(method, given->name) : NULL;
+    /* options are checked before the data, which may say that these are classes */
+    const int classes = sibling && sibling->tasks == 1u << GRAM_TASK_CLASSIFICATION;
+    if (sibling)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                  classes ? "Leave it out, or give --task classification." : "Leave it out.",
+                                  "--%s is not for %s with %s", name, method->name, method->variant);
     gram_method_list(has_option, given->name, " and", list, sizeof list);
     return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.", "--%s is an option of %s, not of %s",
                               name, list, method->name);

@@ -9,6 +9,7 @@
 #include <gram/score.h>
 
 #include "base/arena.h"
+#include "base/distribution_tails.h"
 #include "base/sized_struct.h"
 #include "learn/describe/description_parts.h"
 
@@ -124,7 +125,7 @@ static void add_target(target_sums *sums, double y, double f)
 static double minus_log_density(double freedom, double z)
 {
     if (freedom == 0) return 0.5 * z * z + 0.91893853320467274178;
-    return lgamma(0.5 * freedom) - lgamma(0.5 * (freedom + 1)) + 0.5 * log(freedom * 3.14159265358979323846) +
+    return gram_log_gamma(0.5 * freedom) - gram_log_gamma(0.5 * (freedom + 1)) + 0.5 * log(freedom * 3.14159265358979323846) +
            0.5 * (freedom + 1) * log1p(z * z / freedom);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/system_call.h"
 #include "base/text/json_writer.h"
 #include "data/npy_header.h"
 #include "function/function.h"
@@ -32,24 +33,34 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
     gram_json_close(json, '{');
 }
 
-static void put_columns(gram_json *json, const char *key, int64_t count, const gram_column *columns)
+/* Columns may be a million: a few seconds. What is too long for a model file is not written to its end. */
+static gram_status put_columns(gram_context *context, gram_json *json, const char *key, int64_t count,
+                               const gram_column *columns)
 {
+    enum { LOOK = 4096 };
+    gram_status status = GRAM_OK;
     gram_json_open(json, key, '[');
-    for (int64_t i = 0; i < count; i++) put_column(json, NULL, &columns[i]);
+    for (int64_t i = 0; i < count && json->text->length <= GRAM_MODEL_MOST_JSON; i++) {
+        if (i % LOOK == LOOK - 1) TRY(gram_pulse(context, "writing", (double)i / (double)count));
+        put_column(json, NULL, &columns[i]);
+    }
     gram_json_close(json, '[');
+done:
+    return status;
 }
 
-static void put_preparation(gram_json *json, const gram_preparation *preparation)
+static gram_status put_preparation(gram_context *context, gram_json *json, const gram_preparation *preparation)
 {
     static const char *const missing[] = {"error", "drop", "mean"};
+    gram_status status = GRAM_OK;
     if (!preparation) {
         gram_json_null(json, "preparation");
-        return;
+        return status;
     }
     const gram_preparation_description *description = gram_preparation_describe(preparation);
     gram_json_open(json, "preparation", '{');
-    put_columns(json, "features", description->feature_count, description->features);
-    put_columns(json, "targets", description->target_count, description->targets);
+    TRY(put_columns(context, json, "features", description->feature_count, description->features));
+    TRY(put_columns(context, json, "targets", description->target_count, description->targets));
     if (description->weights)
         put_column(json, "weights", description->weights);
     else
@@ -58,6 +69,8 @@ static void put_preparation(gram_json *json, const gram_preparation *preparation
     gram_json_truth(json, "scaled", description->scaled);
     gram_json_truth(json, "named", description->named);
     gram_json_close(json, '{');
+done:
+    return status;
 }
 
 /* JSON has no infinities: {"number": "inf"}. */
@@ -116,17 +129,21 @@ static void put_arrays(gram_json *json, const gram_model *model)
 }
 
 /* The second view: what the first has at the top. */
-static void put_second(gram_json *json, const gram_model *model, const char *kernel)
+static gram_status put_second(gram_context *context, gram_json *json, const gram_model *model, const char *kernel)
 {
+    gram_status status = GRAM_OK;
     gram_json_open(json, "second", '{');
     gram_json_string(json, "kernel", kernel);
     gram_json_integer(json, "outputs", model->second->outputs);
-    put_preparation(json, model->second_preparation);
+    TRY(put_preparation(context, json, model->second_preparation));
     gram_json_close(json, '{');
+done:
+    return status;
 }
 
-static void put_model(gram_json *json, const gram_model *model, char *const *kernel)
+static gram_status put_model(gram_context *context, gram_json *json, const gram_model *model, char *const *kernel)
 {
+    gram_status status = GRAM_OK;
     gram_json_open(json, NULL, '{');
     gram_json_string(json, "format", "gram-model");
     gram_json_integer(json, "version", GRAM_MODEL_VERSION);
@@ -135,11 +152,13 @@ static void put_model(gram_json *json, const gram_model *model, char *const *ker
     gram_json_string(json, "task", model->task);
     gram_json_string(json, "kernel", kernel[0]);
     gram_json_integer(json, "outputs", model->function->outputs);
-    put_preparation(json, model->preparation);
-    if (model->second) put_second(json, model, kernel[1]);
+    TRY(put_preparation(context, json, model->preparation));
+    if (model->second) TRY(put_second(context, json, model, kernel[1]));
     put_facts(json, model);
     put_arrays(json, model);
     gram_json_close(json, '{');
+done:
+    return status;
 }
 
 /* ---- what cannot be written ---- */
@@ -174,18 +193,20 @@ done:
 static gram_status make_json(gram_context *context, const gram_model *model, gram_string *text)
 {
     gram_status status = GRAM_OK;
-    char *kernel[2] = {NULL, NULL}, wanted[GRAM_BYTES_SIZE], most[GRAM_BYTES_SIZE];
+    char *kernel[2] = {NULL, NULL}, most[GRAM_BYTES_SIZE];
     TRY(print_kernel(context, model->function->kernel, &kernel[0]));
     if (model->second) TRY(print_kernel(context, model->second->kernel, &kernel[1]));
     *text = (gram_string){.fixed = 1};
-    put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
+    TRY(put_model(context, &(gram_json){.text = text, .exact = 1}, model, kernel));
     FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
-            "model_write: names, levels and facts take %s, more than the %s of a model file",
-            gram_bytes_format(text->length, wanted), gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+            "model_write: the names and levels of %" PRId64
+            " columns, and facts, take more than the %s of a model file",
+            model->preparation ? gram_preparation_describe(model->preparation)->feature_count : 0,
+            gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
     text->room = text->length;
     TRY(gram_take(context, "model_write: model.json", (int64_t)text->room, 1, (void **)&text->data));
     text->length = 0;
-    put_model(&(gram_json){.text = text, .exact = 1}, model, kernel);
+    TRY(put_model(context, &(gram_json){.text = text, .exact = 1}, model, kernel));
 done:
     gram_give(context, kernel[0]);
     gram_give(context, kernel[1]);

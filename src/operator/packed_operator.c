@@ -52,7 +52,7 @@ static gram_status fill_task(void *argument, const gram_worker *worker)
     if (j > i) return GRAM_OK;
     const int64_t panels = tiled->width / GRAM_PANEL, ld = gram_tiled_ld(tiled, j);
     double *tile = job->op->numbers + gram_tiled_place(tiled, i, j);
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int64_t p = 0; p < panels && (i * panels + p) * GRAM_PANEL < tiled->n; p++)
         for (int64_t q = 0; q < panels && j * panels + q <= i * panels + p; q++)
             gram_fill_tile(job->engine, worker->scratch, i * panels + p, j * panels + q,

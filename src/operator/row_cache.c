@@ -153,7 +153,7 @@ static void write_strip(const making *job, void *scratch, int64_t panel, int row
 static gram_status make_panel(void *argument, const gram_worker *worker)
 {
     const making *job = argument;
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int64_t columns = 0; columns < gram_engine_column_panels(job->engine); columns++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP)
             if (worker->task * GRAM_PANEL + row < job->engine->n)

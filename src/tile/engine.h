@@ -117,9 +117,10 @@ typedef struct gram_engine_request {
 gram_status gram_engine_create(gram_context *context, const gram_engine_request *request, gram_engine **engine);
 void gram_engine_destroy(gram_engine *engine);
 
-/* Bytes of scratch for one thread; gram_engine_begin makes it ready at the start of a task. */
+/* Bytes of scratch for one thread; gram_engine_begin makes it ready at the start of a task. Strips of very many columns take long:
+ * they ask the worker, if there is one, whether its sweep has stopped, and then make no form any more. */
 size_t gram_engine_scratch(const gram_engine *engine);
-void gram_engine_begin(const gram_engine *engine, void *scratch);
+void gram_engine_begin(const gram_engine *engine, void *scratch, const gram_worker *worker);
 
 static inline int64_t gram_engine_row_panels(const gram_engine *engine)
 {
@@ -151,6 +152,7 @@ typedef struct gram_strip {
     int *used;  /* for each form: how many of its users had it */
     void *slots;
     double *work; /* two strips in f64 */
+    const gram_worker *worker;
 } gram_strip;
 
 /* The diagonal of a symmetric engine's K. */
@@ -184,6 +186,9 @@ static inline int gram_program_is_constant(const gram_program_node *node)
 
 /* Says which strip is meant from now on. */
 void gram_strip_move(const gram_engine *engine, gram_strip *strip, int64_t row_panel, int row, int64_t column_panel);
+
+/* Has the work stopped? Asked before a form of d columns, where that is worth a look at the clock. */
+int gram_strip_stopped(const gram_strip *strip, int64_t d);
 
 /* 0 if no row of the strip is the same observation as one of its columns, for sure. */
 int gram_strip_may_share(const gram_engine *engine, const gram_strip *strip);

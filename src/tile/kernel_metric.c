@@ -110,7 +110,7 @@ static gram_status measure_panel(void *argument, const gram_worker *worker)
 {
     const measuring *job = argument;
     const int64_t columns = gram_engine_column_panels(job->engine);
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int64_t c = 0; c < columns; c++)
         for (int row = 0; row < GRAM_PANEL && worker->task * GRAM_PANEL + row < job->engine->n; row += GRAM_STRIP)
             measure_strip(job, worker->scratch, worker->task, row, c);

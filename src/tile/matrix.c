@@ -27,7 +27,7 @@ static gram_status write_symmetric_tile(void *argument, const gram_worker *worke
     const writing *job = argument;
     int64_t i, j;
     triangle_place(worker->task, &i, &j);
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     double *block = job->out + i * GRAM_PANEL * job->ld + j * GRAM_PANEL;
     double *mirror = job->out + j * GRAM_PANEL * job->ld + i * GRAM_PANEL;
     gram_fill_tile(job->engine, worker->scratch, i, j, block, job->ld, i == j ? NULL : mirror, job->ld);
@@ -40,7 +40,7 @@ static gram_status write_tile(void *argument, const gram_worker *worker)
     const writing *job = argument;
     const int64_t columns = gram_engine_column_panels(job->engine);
     const int64_t i = worker->task / columns, j = worker->task % columns;
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     gram_fill_tile(job->engine, worker->scratch, i, j, job->out + i * GRAM_PANEL * job->ld + j * GRAM_PANEL, job->ld,
                    NULL, 0);
     return GRAM_OK;
@@ -119,7 +119,7 @@ static gram_status write_diagonal(void *argument, const gram_worker *worker)
 {
     const writing *job = argument;
     const int64_t panel = worker->task;
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
         const int64_t first = panel * GRAM_PANEL + row;
         if (first >= job->engine->n) break;

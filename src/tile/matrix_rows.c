@@ -20,7 +20,7 @@ static void engine_begin(const void *self, void *scratch)
 {
     strip_place *place = scratch;
     place->strip = NULL;
-    gram_engine_begin(self, (char *)scratch + GRAM_ALIGNMENT);
+    gram_engine_begin(self, (char *)scratch + GRAM_ALIGNMENT, NULL);
 }
 
 /* A strip is made whole; rows of the strip that was made last cost nothing. */

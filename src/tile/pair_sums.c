@@ -118,7 +118,7 @@ static gram_status subsets_task(void *argument, const gram_worker *worker)
     void *rest = (char *)worker->scratch + s->engine_scratch;
     int32_t *tables = rest;
     int32_t *numbers = tables + GRAM_SUBSET_TABLE;
-    gram_engine_begin(s->pairs->engine, worker->scratch);
+    gram_engine_begin(s->pairs->engine, worker->scratch, worker);
     for (int64_t j = 0; j <= i; j++)
         for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < s->pairs->n; row += GRAM_STRIP) {
             const double *k = centred_strip(s->pairs, worker->scratch, i, row, j);
@@ -162,7 +162,7 @@ static gram_status forms_task(void *argument, const gram_worker *worker)
     double *tile = rest, *product = tile + GRAM_TILE_SIZE;
     const double *rows = s->w + i * GRAM_PANEL * s->count;
     memset(product, 0, (size_t)(GRAM_PANEL * s->count) * sizeof(double));
-    gram_engine_begin(s->pairs->engine, worker->scratch);
+    gram_engine_begin(s->pairs->engine, worker->scratch, worker);
     for (int64_t j = 0; j <= i; j++) {
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP)
             memcpy(tile + (ptrdiff_t)row * GRAM_PANEL, centred_strip(s->pairs, worker->scratch, i, row, j),
@@ -200,8 +200,8 @@ static gram_status products_task(void *argument, const gram_worker *worker)
     const rows_sweep *s = argument;
     const int64_t i = task_panel(s, worker);
     void *second = (char *)worker->scratch + s->engine_scratch;
-    gram_engine_begin(s->pairs->engine, worker->scratch);
-    if (s->other != s->pairs) gram_engine_begin(s->other->engine, second);
+    gram_engine_begin(s->pairs->engine, worker->scratch, worker);
+    if (s->other != s->pairs) gram_engine_begin(s->other->engine, second, worker);
     double total = 0, most = 0;
     for (int64_t j = 0; j <= i; j++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP) {
@@ -284,7 +284,7 @@ static gram_status matrix_task(void *argument, const gram_worker *worker)
 {
     const rows_sweep *s = argument;
     const int64_t i = task_panel(s, worker);
-    gram_engine_begin(s->pairs->engine, worker->scratch);
+    gram_engine_begin(s->pairs->engine, worker->scratch, worker);
     for (int64_t j = 0; j <= i; j++)
         for (int row = 0; row < GRAM_PANEL; row += GRAM_STRIP)
             put_strip(s, i * GRAM_PANEL + row, j * GRAM_PANEL, centred_strip(s->pairs, worker->scratch, i, row, j));

@@ -4,6 +4,8 @@
 
 #include "base/sweep.h"
 
+enum { PART = 512 }; /* columns: those of a panel fit the second-level cache */
+
 typedef struct packing {
     const gram_points *points;
     const int64_t *index;
@@ -11,6 +13,11 @@ typedef struct packing {
     gram_panels *panels;
     int norms;
 } packing;
+
+static int64_t part_width(const gram_mapping *mapping)
+{
+    return mapping->factor || mapping->d < PART ? mapping->d : PART;
+}
 
 /* u = L^-1 t in place, by forward substitution */
 static void solve_lower(int64_t d, const double *factor, double *t)
@@ -31,62 +38,80 @@ static double source(const gram_mapping *mapping, const gram_points *points, int
     return sum;
 }
 
+/* Coordinates from .. to-1 of (A x[columns] - shift)/divide. */
+static void map_part(const gram_mapping *mapping, const gram_points *points, int64_t row, int64_t from, int64_t to,
+                     double *u)
+{
+    for (int64_t l = from; l < to; l++) {
+        u[l - from] = source(mapping, points, row, l);
+        if (mapping->shift) u[l - from] -= mapping->shift[l];
+        if (mapping->divide) u[l - from] /= mapping->divide[l];
+    }
+}
+
 void gram_mapping_point(const gram_mapping *mapping, const gram_points *points, int64_t row, double *u)
 {
-    for (int64_t l = 0; l < mapping->d; l++) {
-        u[l] = source(mapping, points, row, l);
-        if (mapping->shift) u[l] -= mapping->shift[l];
-        if (mapping->divide) u[l] /= mapping->divide[l];
-    }
+    map_part(mapping, points, row, 0, mapping->d, u);
     if (mapping->factor) solve_lower(mapping->d, mapping->factor, u);
 }
 
-static void store_point(const packing *job, int64_t i, const double *u)
+/* Stores coordinates from .. to-1 of point i and adds their squares to *norm. */
+static void store_part(const packing *job, int64_t i, int64_t from, int64_t to, const double *u, double *norm)
 {
     gram_panels *panels = job->panels;
     const int64_t first = i / GRAM_PANEL * panels->d * GRAM_PANEL + i % GRAM_PANEL;
-    double norm = 0;
-    for (int64_t l = 0; l < panels->d; l++) {
+    for (int64_t l = from; l < to; l++) {
         const int64_t at = first + l * GRAM_PANEL;
         if (panels->single)
-            panels->f32[at] = (float)u[l];
+            panels->f32[at] = (float)u[l - from];
         else
-            panels->f64[at] = u[l];
-        const double rounded = panels->single ? (double)panels->f32[at] : u[l];
-        norm += rounded * rounded;
+            panels->f64[at] = u[l - from];
+        const double rounded = panels->single ? (double)panels->f32[at] : u[l - from];
+        *norm += rounded * rounded;
     }
-    if (!job->norms) return;
-    if (panels->single)
-        panels->norms_f32[i] = (float)norm;
-    else
-        panels->norms_f64[i] = norm;
 }
 
-static void clear_panel(const packing *job, int64_t panel)
+static void clear_part(const packing *job, int64_t panel, int64_t from, int64_t to)
 {
     gram_panels *panels = job->panels;
-    const int64_t at = panel * panels->d * GRAM_PANEL, numbers = panels->d * GRAM_PANEL;
+    const int64_t at = (panel * panels->d + from) * GRAM_PANEL, numbers = (to - from) * GRAM_PANEL;
     if (panels->single)
         memset(panels->f32 + at, 0, (size_t)numbers * sizeof(float));
     else
         memset(panels->f64 + at, 0, (size_t)numbers * sizeof(double));
-    if (!job->norms) return;
-    if (panels->single)
-        memset(panels->norms_f32 + panel * GRAM_PANEL, 0, GRAM_PANEL * sizeof(float));
-    else
-        memset(panels->norms_f64 + panel * GRAM_PANEL, 0, GRAM_PANEL * sizeof(double));
 }
 
+static void store_norms(const packing *job, int64_t panel, const double *norms)
+{
+    for (int64_t i = 0; i < GRAM_PANEL; i++) {
+        if (job->panels->single)
+            job->panels->norms_f32[panel * GRAM_PANEL + i] = (float)norms[i];
+        else
+            job->panels->norms_f64[panel * GRAM_PANEL + i] = norms[i];
+    }
+}
+
+/* Some columns after the other, all points of the panel in each: what is written then stays in the cache, and of very many
+ * columns the work can be stopped in between. A factor needs whole points. */
 static gram_status pack_panel(void *argument, const gram_worker *worker)
 {
     const packing *job = argument;
-    const int64_t from = worker->task * GRAM_PANEL;
-    const int64_t to = from + GRAM_PANEL < job->panels->n ? from + GRAM_PANEL : job->panels->n;
-    if (to - from < GRAM_PANEL) clear_panel(job, worker->task);
-    for (int64_t i = from; i < to; i++) {
-        gram_mapping_point(job->mapping, job->points, job->index ? job->index[i] : i, worker->scratch);
-        store_point(job, i, worker->scratch);
+    const int64_t first = worker->task * GRAM_PANEL, d = job->panels->d;
+    const int64_t count = first + GRAM_PANEL < job->panels->n ? GRAM_PANEL : job->panels->n - first;
+    const int64_t step = part_width(job->mapping);
+    double norms[GRAM_PANEL] = {0}, *u = worker->scratch;
+    for (int64_t from = 0; from < d; from += step) {
+        const int64_t to = from + step < d ? from + step : d;
+        if (from > 0 && gram_worker_stopped(worker)) return GRAM_OK;
+        if (count < GRAM_PANEL) clear_part(job, worker->task, from, to);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t row = job->index ? job->index[first + i] : first + i;
+            map_part(job->mapping, job->points, row, from, to, u);
+            if (job->mapping->factor) solve_lower(d, job->mapping->factor, u);
+            store_part(job, first + i, from, to, u, &norms[i]);
+        }
     }
+    if (job->norms) store_norms(job, worker->task, norms);
     return GRAM_OK;
 }
 
@@ -121,7 +146,7 @@ gram_status gram_panels_create(gram_context *context, const gram_points *points,
     packing job = {points, index, mapping, panels, norms};
     const gram_sweep sweep = {.what = "packing points",
                               .tasks = panels->count,
-                              .scratch_bytes = (size_t)panels->d * sizeof(double),
+                              .scratch_bytes = (size_t)part_width(mapping) * sizeof(double),
                               .run = pack_panel,
                               .argument = &job};
     TRY(gram_sweep_run(context, &sweep));

@@ -148,7 +148,7 @@ static gram_status cross_task(void *argument, const gram_worker *worker)
     const int64_t i = worker->task / p->parts, part = worker->task % p->parts;
     const int64_t panels = gram_engine_column_panels(p->engine);
     double *out = p->out + part * p->row_count * p->columns;
-    gram_engine_begin(p->engine, worker->scratch);
+    gram_engine_begin(p->engine, worker->scratch, worker);
     for (int64_t j = part * panels / p->parts; j < (part + 1) * panels / p->parts; j++)
         rows_times_v(p, worker->scratch, i, j, out);
     return GRAM_OK;
@@ -160,7 +160,7 @@ static gram_status symmetric_task(void *argument, const gram_worker *worker)
     const int64_t panels = gram_engine_row_panels(p->engine), teams = (panels + p->group - 1) / p->group;
     int64_t a, b;
     if (!gram_tournament_game(teams, worker->round, worker->task, &a, &b)) return GRAM_OK;
-    gram_engine_begin(p->engine, worker->scratch);
+    gram_engine_begin(p->engine, worker->scratch, worker);
     for (int64_t i = a * p->group; i < (a + 1) * p->group && i < panels; i++)
         for (int64_t j = b * p->group; j < (b + 1) * p->group && j <= i; j++) both_times_v(p, worker->scratch, i, j);
     return GRAM_OK;

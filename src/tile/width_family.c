@@ -60,7 +60,7 @@ static gram_status fill_task(void *argument, const gram_worker *worker)
     int64_t panel = gram_engine_row_panels(job->engine) - 1, part = worker->task;
     for (; part >= tasks_of(panel); panel--) part -= tasks_of(panel); /* the longest first */
     const int64_t end = least((part + 1) * COLUMN_PANELS, panel + 1);
-    gram_engine_begin(job->engine, worker->scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int64_t column = part * COLUMN_PANELS; column < end; column++)
         for (int row = 0; row < GRAM_PANEL && panel * GRAM_PANEL + row < job->engine->n; row += GRAM_STRIP)
             fill_strip(job, worker->scratch, panel, row, column);

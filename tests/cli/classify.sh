@@ -223,3 +223,10 @@ bad 2 '--no-intercept is not for --svm nu'
 run fit flat.csv --method svm --no-intercept --json --quiet
 good
 prints '"cv_accuracy"' '"intercept": 0'
+
+# options are looked at before the data are: what is for classes only says how to have it
+printf 'x,c\n0,b\n1,a\n2,b\n3,a\n' >two.csv
+run fit two.csv --method gp --kernel 'rbf(ell=1)' --approximation laplace -o a.gram --quiet
+bad 2 '--approximation is not for gp with the likelihood gaussian' 'give --task classification'
+run fit two.csv --method gp --kernel 'rbf(ell=1)' --approximation laplace --task classification -o a.gram --quiet
+good

@@ -78,3 +78,19 @@ good
 run predict m.gram smooth.csv --quiet
 good
 near out 31 1 0.088235294118 1e-6
+
+# low-rank solvers: what lies below their own rounding is refused by name, what does not is right, and the report certifies it
+for noise in 1e-16 1e-12; do
+    run fit smooth.csv --method gp --kernel 'rbf(ell=1)' --noise $noise --solver inducing:30 --no-scale -o m.gram --quiet
+    bad 4 "noise = $noise is below the jitter that the inducing points need, 1e-10" 'Raise'
+done
+run fit smooth.csv --method gp --kernel 'rbf(ell=1)' --noise 1e-8 --solver inducing:30 --no-scale -o m.gram --quiet
+good
+for lambda in 1e-18 1e-16; do
+    run fit dd.csv --kernel 'rbf(ell=1)' --lambda $lambda --solver nystrom:3 --no-scale -o m.gram --quiet
+    bad 4 'the normal equations of 3 landmarks are singular to working precision' 'Raise --lambda'
+done
+run fit dd.csv --kernel 'rbf(ell=1)' --lambda 1e-12 --solver nystrom:3 --no-scale -o m.gram --json --quiet
+good
+LC_ALL=C awk 'match($0, /"residual": [0-9.e+-]+/) { found = substr($0, RSTART + 12, RLENGTH - 12) + 0 < 1e-12 } END { exit !found }' out ||
+    wrong 'should report the residual of the normal equations'

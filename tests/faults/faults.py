@@ -83,7 +83,7 @@ def prepare():
                    "-o", "svm.gram"]):
         subprocess.run([GRAM, *words, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([GRAM, "convert", "svm.gram", "svm.model", "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    return [
+    verbs = [
         Verb("fit", ["fit", "data.csv", "--kernel", "rbf(ell=1)", "--lambda", "0.1", "-o", "m.gram", "--quiet"], "m.gram"),
         Verb("predict", ["predict", "gp.gram", "data.csv", "--std", "-o", "p.csv", "--quiet"], "p.csv"),
         Verb("predict to a pipe", ["predict", "gp.gram", "data.csv", "--quiet"], None),
@@ -97,7 +97,22 @@ def prepare():
         Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "2", "-o", "f.csv", "--quiet"], "f.csv"),
         Verb("features", ["features", "data.csv", "--kernel", "poly(m=2,c=1)", "-o", "z.npy", "--quiet"], "z.npy"),
         Verb("info", ["info", "gp.gram", "-o", "i.txt"], "i.txt"),
+        Verb("pca", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "-o", "coords.csv", "--quiet"], "coords.csv"),
+        Verb("pca's model", ["pca", "data.csv", "-k", "2", "--kernel", "rbf(ell=1)", "--model", "pca.gram", "--quiet"], "pca.gram"),
+        Verb("cluster", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "-o", "labels.csv", "--quiet"], "labels.csv"),
+        Verb("cluster's model", ["cluster", "data.csv", "-k", "3", "--kernel", "rbf(ell=1)", "--model", "cluster.gram", "--quiet"],
+             "cluster.gram"),
+        Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "3", "-o", "f.csv", "--quiet"], "f.csv"),
+        Verb("features", ["features", "data.csv", "--kernel", "rbf(ell=1)", "--fourier", "8", "-o", "Z.npy", "--quiet"], "Z.npy"),
+        Verb("cca", ["cca", "data.csv", "--x", "a", "--y", "b", "-k", "1", "-o", "cca.csv", "--quiet"], "cca.csv"),
+        Verb("couple", ["couple", "data.csv", "classes.csv", "-k", "1", "-o", "couple.gram", "--quiet"], "couple.gram"),
     ]
+    # a verb that nobody thought of here is a fault of this list
+    tried = {verb.words[0] for verb in verbs} | {"help"}
+    listed = re.findall(r"^  ([a-z]+) ", subprocess.run([GRAM, "help"], check=True, capture_output=True, text=True).stdout, re.M)
+    if not set(listed) <= tried or "fit" not in listed:
+        sys.exit(f"faults.py: verbs that it does not try: {sorted(set(listed) - tried)}")
+    return verbs
 
 
 def left_aside(known):

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <gram/cholesky.h>
+#include <gram/gp.h>
 #include <gram/learn.h>
 
 #include "support.h"
@@ -82,11 +84,80 @@ static void test_svm_cancelled(void **state)
     }
 }
 
+/* ---- very many columns, where a task of the factor takes seconds ---- */
+
+static gram_status factor_wide(looks *l)
+{
+    enum { N = 480, WIDE = 10000 };
+    gram_context *context = TEST_CONTEXT(.threads = 1, .cancel = look, .cancel_user = l);
+    double *x = calloc((size_t)N * WIDE, sizeof *x);
+    for (int64_t i = 0; i < (int64_t)N * WIDE; i++) x[i] = (double)(i * 7919 % 10007) / 10007;
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=50)");
+    gram_points *points = NULL;
+    gram_cholesky *factor = NULL;
+    double jitter = 0;
+    assert_int_equal(gram_points_create_f64(context, N, WIDE, x, WIDE, &points), GRAM_OK);
+    l->last = processor_time();
+    const gram_status status = gram_cholesky_create(context, kernel, points, NULL, GRAM_STORAGE_F64, &jitter, &factor);
+    l->longest = fmax(l->longest, processor_time() - l->last);
+    gram_cholesky_destroy(factor);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    gram_context_destroy(context);
+    free(x);
+    return status;
+}
+
+static void test_wide(void **state)
+{
+    (void)state;
+    double share =
+        1; /* of all of the work that is done without a look; the least of three, as other programs disturb it */
+    for (int k = 0; k < 3; k++) {
+        looks l = {.cancel_at = -1};
+        const double start = processor_time();
+        assert_int_equal(factor_wide(&l), GRAM_OK);
+        share = fmin(share, l.longest / (processor_time() - start));
+    }
+    print_message("[          ] at most %.3f of the work between two looks\n", share);
+    assert_true(share < 0.3);
+    for (int at = 0; at < 6; at += 2) { /* what the stopped task left is not taken for a matrix that needs a jitter */
+        looks stopped = {.cancel_at = at};
+        assert_int_equal(factor_wide(&stopped), GRAM_ERROR_CANCELLED);
+        assert_int_equal(stopped.count, at + 1);
+    }
+}
+
+/* ---- joint draws: no factor in one piece ---- */
+
+static void test_draws(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    looks l = {.cancel_at = -1};
+    gram_context *context = TEST_CONTEXT(.threads = 1, .cancel = look, .cancel_user = &l);
+    double *x = test_random(5, 2 * N, 0, 100), out[N];
+    gram_kernel *kernel = test_kernel(context, "matern(nu=2.5, ell=1)");
+    gram_points *points = NULL;
+    assert_int_equal(gram_points_create_f64(context, N, 2, x, 2, &points), GRAM_OK);
+    l.last = processor_time();
+    assert_int_equal(gram_gp_draw_prior(context, kernel, points, GRAM_SOLVER_EXACT, 1, out, 1, NULL), GRAM_OK);
+    l.longest = fmax(l.longest, processor_time() - l.last);
+    print_message("[          ] %d looks, at most %.3f s between two\n", l.count, l.longest);
+    assert_true(l.longest < 0.3);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    gram_context_destroy(context);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_svm_for_numbers),
         cmocka_unit_test(test_svm_cancelled),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

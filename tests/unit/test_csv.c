@@ -172,6 +172,51 @@ static void test_late_text(void **state)
     gram_context_destroy(context);
 }
 
+/* ? . and - are missing among numbers and levels among texts, whichever comes first; null is always missing. */
+static void test_marks(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 1);
+    gram_table *table = read_with(context, "a,b,c,d\n?,-,1,-\n.,+,\"-\",?\nNULL,null,.,.\n-.5,?,-1,\n", &options);
+    const double *x = gram_table_numbers(table);
+    assert_int_equal(gram_table_rows(table), 4);
+    check_column(table, 1, "-|+||?");
+    for (int j = 0; j < 4; j++) assert_int_equal(gram_table_column_is_text(table, j), j == 1);
+    for (int i = 0; i < 3; i++) assert_true(isnan(x[4 * i]) && isnan(x[4 * i + 3]));
+    assert_true(x[12] == -0.5 && x[2] == 1 && isnan(x[6]) && isnan(x[10]) && x[14] == -1);
+    gram_table_destroy(table);
+    table = read_with(context, "-,red\n-,blue\n1,green\n", &options);
+    assert_int_equal(gram_table_rows(table), 3); /* what is found again below is no name */
+    gram_table_destroy(table);
+
+    options.keep_missing = 0;
+    refuse(context, "a,b\n1,2\n-,3\n", &options, "data.csv:3: column 'a': missing value: '-'");
+    refuse(context, "a,b\n1,x\n2,null\n", &options, "data.csv:3: column 'b': missing value: 'null'");
+    table = read_with(context, "a,b\n1,2\n-,3\nx,4\n", &options);
+    check_column(table, 0, "1|-|x");
+    gram_table_destroy(table);
+    options.text = GRAM_TEXT_ERROR;
+    refuse(context, "a,b\n1,2\n?,3\nx,4\n", &options, "data.csv:3: column 'a': missing value: '?'");
+    options.format = GRAM_FORMAT_LIBSVM;
+    refuse(context, "1 1:2 2:?\n", &options, "data.csv:1: missing value: '2:?'");
+
+    /* a text after 30,000 numbers and marks: the marks were levels all the time */
+    options = options_of(GRAM_TEXT_CATEGORIES, 0);
+    char *text = malloc(N * 16), *end = text;
+    end += sprintf(end, "a,b\n");
+    for (int i = 0; i < N; i++) end += sprintf(end, "%d,%s\n", i, i == N - 1 ? "late" : i % 3 ? "5" : "-");
+    table = read_with(context, text, &options);
+    assert_int_equal(gram_table_level_count(table, 1), 3);
+    assert_true(gram_table_numbers(table)[1] == 0 && gram_table_numbers(table)[3] == 1);
+    gram_table_destroy(table);
+    (void)strcpy(end - strlen("late\n"), "5\n");
+    refuse(context, text, &options, "data.csv:2: column 'b': missing value: '-'");
+    free(text);
+    gram_context_destroy(context);
+}
+
 /* A return that does not end its line belongs to the text: half of it is no level. */
 static void test_lone_return(void **state)
 {
@@ -261,7 +306,8 @@ typedef enum kind { PLAIN, MESSY, QUOTED, KINDS } kind;
  * line ends and delimiters. Neither ends with a line end. */
 static char *make_text(kind k, size_t *length)
 {
-    static const char *const texts[] = {"red", "green", "blue", "NA", "", "7"};
+    static const char *const texts[] = {"red", "-", "blue", "NA", "", "7"};
+    static const char *const gaps[] = {" NA ", "Null", "?", ".", " - "};
     char *text = malloc(ROWS * COLUMNS * 30 + 1000), *end = text;
     uint64_t seed = 3 + (uint64_t)k;
     char digits[GRAM_NUMBER_SIZE];
@@ -276,7 +322,7 @@ static char *make_text(kind k, size_t *length)
             if (j < 3 || k == PLAIN)
                 end += sprintf(end, "%s", gram_number_format((double)(int64_t)bits * 0x1p-60, digits));
             else if (j == 3)
-                end += sprintf(end, bits % 7 ? "%d" : " NA ", (int)(bits % 1000));
+                end += bits % 7 ? sprintf(end, "%d", (int)(bits % 1000)) : sprintf(end, "%s", gaps[bits / 7 % 5]);
             else if (k == MESSY || bits % 3)
                 end += sprintf(end, "%s", word);
             else
@@ -674,7 +720,7 @@ int main(void)
         cmocka_unit_test(test_many_levels), cmocka_unit_test(test_wanted),      cmocka_unit_test(test_every_way),
         cmocka_unit_test(test_cuts),        cmocka_unit_test(test_deep_faults), cmocka_unit_test(test_odd_large),
         cmocka_unit_test(test_gzip),        cmocka_unit_test(test_reader),      cmocka_unit_test(test_reader_memory),
-        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_lone_return),
+        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_lone_return), cmocka_unit_test(test_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

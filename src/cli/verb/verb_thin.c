@@ -83,7 +83,7 @@ static gram_status choose(cli_session *session, thin_report *r, double *path)
         gram_thin_reference(session->context, s->kernel, s->points, s->scores, s->d, m, &r->plain, &r->all);
     if (status >= 0)
         status = gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
-    r->discrepancy = r->equal = path[m - 1];
+    if (status >= 0) r->discrepancy = r->equal = path[m - 1];
     if (status >= 0 && r->weights)
         status = gram_thin_weights(session->context, s->kernel, s->points, s->scores, s->d, m, r->index, r->weights,
                                    &r->discrepancy);

@@ -49,7 +49,8 @@ static void look_at_row(const gram_csv *csv, const gram_csv_record *record, colu
         const gram_field_kind kind = gram_field_read(&field, &value);
         columns[i].texts += kind == GRAM_FIELD_TEXT;
         columns[i].numbers += kind == GRAM_FIELD_NUMBER || kind == GRAM_FIELD_INFINITE;
-        if (kind == GRAM_FIELD_TEXT && same(&field, &columns[i].first)) columns[i].again = 1;
+        if ((kind == GRAM_FIELD_TEXT || kind == GRAM_FIELD_MARK) && same(&field, &columns[i].first))
+            columns[i].again = 1;
     }
 }
 

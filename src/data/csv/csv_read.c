@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-/* Columns of numbers in which text was found become text; *changed tells whether there were any. */
-static gram_status correct_types(gram_csv *csv, int *changed)
+/* Columns of numbers in which text was found become text; *again tells whether there were any, or marks that are faults
+ * now that their column has turned out to be of numbers: the second reading meets them. */
+static gram_status correct_types(gram_csv *csv, int *again)
 {
     gram_status status = GRAM_OK;
-    *changed = 0;
+    *again = 0;
     for (int64_t i = 0; i < csv->columns; i++) {
-        if (!atomic_load(&csv->found[i])) continue;
-        atomic_store(&csv->found[i], 0);
-        *changed = 1;
-        TRY(gram_table_make_text(csv->context, csv->table, i));
+        const unsigned char found = atomic_load(&csv->found[i]);
+        if (found & GRAM_FOUND_TEXT) TRY(gram_table_make_text(csv->context, csv->table, i));
+        *again |= (found & GRAM_FOUND_TEXT) || (found && !csv->layout.keep_missing);
     }
-    for (int64_t i = 0; *changed && i < csv->columns; i++)
+    for (int64_t i = 0; *again && i < csv->columns; i++)
         if (csv->table->levels[i]) gram_levels_clear(csv->table->levels[i]);
+    csv->layout.found = NULL;
 done:
     return status;
 }
@@ -35,13 +36,13 @@ gram_status gram_csv_read(gram_context *context, gram_source *source, const gram
 {
     gram_status status = GRAM_OK;
     gram_csv csv;
-    int changed;
+    int again;
     TRY(gram_csv_start(context, source, table, sizes, &csv));
     TRY(gram_csv_open(&csv, options));
     const int64_t lines = csv.lines, consumed = csv.consumed;
     TRY(read_rows(&csv));
-    TRY(correct_types(&csv, &changed));
-    if (changed) { /* what stood there as a number stands there as text now: read it again */
+    TRY(correct_types(&csv, &again));
+    if (again) { /* what stood there as a number stands there as text now: read it again */
         TRY(gram_csv_again(&csv, lines, consumed));
         TRY(read_rows(&csv));
     }

@@ -24,7 +24,9 @@ gram_field_kind gram_field_read(const gram_csv_field *field, double *value)
     if (length > 0 && gram_number_read(text, length, value) == length)
         return isfinite(*value) ? GRAM_FIELD_NUMBER : GRAM_FIELD_INFINITE;
     *value = NAN;
-    if (length == 0 || is_word(text, length, "na") || is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
+    if (length == 0 || is_word(text, length, "na") || is_word(text, length, "nan") || is_word(text, length, "null"))
+        return GRAM_FIELD_MISSING;
+    if (length == 1 && (text[0] == '?' || text[0] == '.' || text[0] == '-')) return GRAM_FIELD_MARK;
     const int negative = text[0] == '-';
     if (text[0] == '+' || text[0] == '-') text++, length--;
     if (is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
@@ -67,12 +69,14 @@ static int read_cell(const gram_csv_layout *layout, const gram_csv_field *field,
     if (layout->levels[column]) return read_level(layout, field, column, cell, fault);
     const gram_field_kind kind = gram_field_read(field, cell);
     if (kind == GRAM_FIELD_NUMBER) return 1;
-    if (kind == GRAM_FIELD_TEXT && layout->found) {
-        atomic_store_explicit(&layout->found[column], 1, memory_order_relaxed);
+    if (layout->found && (kind == GRAM_FIELD_TEXT || kind == GRAM_FIELD_MARK)) {
+        const unsigned char what = kind == GRAM_FIELD_TEXT ? GRAM_FOUND_TEXT : GRAM_FOUND_MARK;
+        atomic_fetch_or_explicit(&layout->found[column], what, memory_order_relaxed);
         return 1;
     }
     if (kind != GRAM_FIELD_TEXT && layout->keep_missing) return 1;
     *fault = (gram_csv_fault){.kind = GRAM_FAULT_FIELD, .column = column, .field = *field, .found = kind};
+    if (kind == GRAM_FIELD_MARK) fault->found = GRAM_FIELD_MISSING;
     return 0;
 }
 

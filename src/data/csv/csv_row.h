@@ -10,12 +10,16 @@
 typedef enum gram_field_kind {
     GRAM_FIELD_NUMBER,
     GRAM_FIELD_MISSING,
+    GRAM_FIELD_MARK, /* ? . or -: missing among numbers, a text among texts */
     GRAM_FIELD_INFINITE,
     GRAM_FIELD_TEXT
 } gram_field_kind;
 
-/* What a field is, and its value: NaN for a missing one or for text. */
+/* What a field is, and its value: NaN for a missing one, a mark or text. */
 gram_field_kind gram_field_read(const gram_csv_field *field, double *value);
+
+/* What was found in a column that was taken for numbers. */
+enum { GRAM_FOUND_TEXT = 1, GRAM_FOUND_MARK = 2 };
 
 /* What the fields of a record are to become. */
 typedef struct gram_csv_layout {
@@ -23,7 +27,8 @@ typedef struct gram_csv_layout {
     int64_t fields;       /* of a record */
     const int64_t *place; /* of each field in a row of the table, -1 if it is left out */
     gram_levels **levels; /* of each column of the table, NULL for numbers */
-    atomic_uchar *found;  /* for each column of numbers: was text found? NULL: text is a fault */
+    atomic_uchar
+        *found; /* for each column of numbers: GRAM_FOUND_...; NULL: text is a fault, and so are marks unless kept */
     int keep_missing;
 } gram_csv_layout;
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/distribution_tails.h"
 #include "kernel/bessel_k.h"
 
 static const double PI = 3.14159265358979323846;
@@ -14,7 +15,7 @@ double gram_frequency_normal(double p, double w)
 
 double gram_frequency_student(double p, double w)
 {
-    return exp(lgamma(p + 0.5) - lgamma(p) - (p + 0.5) * log1p(w * w / (2 * p))) / sqrt(2 * p * PI);
+    return exp(gram_log_gamma(p + 0.5) - gram_log_gamma(p) - (p + 0.5) * log1p(w * w / (2 * p))) / sqrt(2 * p * PI);
 }
 
 double gram_frequency_cauchy(double p, double w)
@@ -36,12 +37,12 @@ double gram_frequency_bessel(double p, double w)
     const double q = p - 0.5, size = fabs(q);
     double log2_m = 0, log2_e = 0;
     gram_bessel_order order;
-    if (w == 0) return q > 0 ? exp(lgamma(q) - lgamma(p)) / (2 * sqrt(PI)) : INFINITY;
+    if (w == 0) return q > 0 ? exp(gram_log_gamma(q) - gram_log_gamma(p)) / (2 * sqrt(PI)) : INFINITY;
     if (w > 700 + 50 * p) return 0; /* M falls like exp(-w) */
     gram_bessel_order_set(size < 1e-9 ? 1 : size, &order);
     gram_bessel_k_log2(&order, w * w, &log2_m, &log2_e);
     if (size < 1e-9) return exp2(log2_e) / (sqrt(PI) * tgamma(p));
-    const double common = exp(lgamma(size) - lgamma(p) + log2_m * log(2)) / (2 * sqrt(PI));
+    const double common = exp(gram_log_gamma(size) - gram_log_gamma(p) + log2_m * log(2)) / (2 * sqrt(PI));
     return q > 0 ? common : common * pow(0.5 * w, 2 * q);
 }
 

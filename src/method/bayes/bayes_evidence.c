@@ -5,6 +5,7 @@
  * alpha there may be several maxima, so a grid comes before the golden section. */
 #include <math.h>
 
+#include "base/distribution_tails.h"
 #include "method/bayes/bayes.h"
 
 enum { GRID = 121 };
@@ -14,7 +15,7 @@ static const double LEAST = 1e-14, MOST = 1e10;
 
 static double log_constant(const gram_bayes_options *o)
 {
-    return o->shape > 0 && o->scale > 0 ? o->shape * log(o->scale) - lgamma(o->shape) : 0;
+    return o->shape > 0 && o->scale > 0 ? o->shape * log(o->scale) - gram_log_gamma(o->shape) : 0;
 }
 
 gram_bayes_noise gram_bayes_find_noise(const gram_bayes_data *data, const gram_bayes_options *o, double alpha)
@@ -31,7 +32,7 @@ gram_bayes_noise gram_bayes_find_noise(const gram_bayes_data *data, const gram_b
     noise.scale = o->scale + 0.5 * square;
     if (!(alpha > 0) || !(noise.scale > 0)) return noise;
     noise.log_evidence = 0.5 * (data->log_weights - rows * log(6.283185307179586477) + log_shrink) + log_constant(o) +
-                         lgamma(noise.shape) - noise.shape * log(noise.scale);
+                         gram_log_gamma(noise.shape) - noise.shape * log(noise.scale);
     if (data->intercept) noise.log_evidence -= 0.5 * log(data->weight);
     return noise;
 }

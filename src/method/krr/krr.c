@@ -276,7 +276,10 @@ static gram_status report(gram_context *context, const gram_problem *p, gram_sol
     TRY(multiply(context, p, s, products));
     TRY(gram_matrix_diagonal(context, p->kernel, p->x, diagonal));
     report_solution(p, s, diagonal, r);
-    if (s->centres == p->x) report_residual(p, s, products, diagonal, r);
+    if (s->centres == p->x)
+        report_residual(p, s, products, diagonal, r);
+    else
+        r->residual = s->reduced_error;
     TRY(report_norm(context, p, s, krr->function, products, r));
     TRY(take_rows(context, krr, &krr->fitted));
     report_training(p, s, products, krr->fitted, r);

@@ -7,6 +7,7 @@
  *
  * What the landmarks miss of the kernel is tr(K - Phi Phi') = sum_i k(x_i, x_i) - |phi_i|^2. */
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -188,6 +189,48 @@ static void copy_means(const landmarks *l, double *means)
         means[i] = (i < p ? l->products[p * width + i] : l->products[i * width + p]) / total;
 }
 
+/* The factor takes the lower triangle; the upper one keeps G + n lambda I, without its diagonal. */
+static void mirror(const landmarks *l, double *diagonal)
+{
+    const int64_t p = l->p, width = l->width;
+    for (int64_t i = 0; i < p; i++) {
+        diagonal[i] = l->products[i * width + i];
+        for (int64_t j = 0; j < i; j++) l->products[j * width + i] = l->products[i * width + j];
+    }
+}
+
+/* |g - (G + n lambda I) c|/|g|, the worst output. */
+static double reduced_error(const landmarks *l, const double *diagonal, const double *c)
+{
+    const int64_t p = l->p, width = l->width, m = l->problem->m;
+    double worst = 0;
+    for (int64_t o = 0; o < m; o++) {
+        double left = 0, size = 0;
+        for (int64_t i = 0; i < p; i++) {
+            const double right = l->products[(p + 1 + o) * width + i];
+            double sum = right - diagonal[i] * c[i * m + o];
+            for (int64_t j = 0; j < i; j++) sum -= l->products[j * width + i] * c[j * m + o];
+            for (int64_t j = i + 1; j < p; j++) sum -= l->products[i * width + j] * c[j * m + o];
+            left += sum * sum;
+            size += right * right;
+        }
+        if (size > 0) worst = fmax(worst, sqrt(left / size));
+    }
+    return worst;
+}
+
+/* A pivot below the rounding of the products is made of it, and so is the solution; a ridge above that lifts all of them. */
+static int is_lost(const landmarks *l, const double *diagonal)
+{
+    double trace = 0, least = INFINITY;
+    for (int64_t i = 0; i < l->p; i++) {
+        const double root = l->products[i * l->width + i];
+        trace += diagonal[i];
+        least = fmin(least, root * root);
+    }
+    return !(least > DBL_EPSILON * trace);
+}
+
 /* (G + n lambda I) c = g in place of the products; a = L^-T c. */
 static gram_status solve(gram_context *context, landmarks *l, gram_solution *s)
 {
@@ -195,29 +238,35 @@ static gram_status solve(gram_context *context, landmarks *l, gram_solution *s)
     const int64_t p = l->p, width = l->width, m = l->problem->m;
     const double ridge = l->problem->ridge[0] * gram_problem_weight(l->problem, 0);
     const int size = (int)p, lda = (int)width;
-    double *means = NULL, *at = l->products;
+    double *means = NULL, *diagonal = NULL, *at = l->products;
     int info = 0;
     TRY(gram_take(context, "means of features", width, sizeof(double), (void **)&means));
+    TRY(gram_take(context, "normal equations", p, sizeof(double), (void **)&diagonal));
     copy_means(l, means);
     if (s->intercept) centre(l, at);
     for (int64_t i = 0; i < p; i++) {
         at[i * width + i] += ridge;
         for (int64_t o = 0; o < m; o++) s->a[i * m + o] = at[(p + 1 + o) * width + i];
     }
+    mirror(l, diagonal);
     const int blas = gram_blas_enter();
     dpotrf_("U", &size, at, &lda, &info, 1);
-    if (info == 0) {
+    const int solved = info == 0 && !is_lost(l, diagonal);
+    if (solved) {
         for (int transposed = 0; transposed < 2; transposed++)
             cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
                         size, (int)m, 1, at, lda, s->a, (int)m);
+        s->reduced_error = reduced_error(l, diagonal, s->a);
         if (s->intercept) set_constants(l, means, s->a, s);
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, size, (int)m, 1, l->factor, size,
                     s->a, (int)m);
     }
     gram_blas_leave(blas);
-    FAIL_IF(info != 0, context, GRAM_ERROR_NUMERICAL,
-            "krr_fit: the normal equations of %lld landmarks are singular; a larger lambda helps", (long long)p);
+    FAIL_IF(!solved, context, GRAM_ERROR_NUMERICAL,
+            "krr_fit: the normal equations of %lld landmarks are singular to working precision; a larger lambda helps",
+            (long long)p);
 done:
+    gram_give(context, diagonal);
     gram_give(context, means);
     return status;
 }

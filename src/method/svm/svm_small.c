@@ -86,7 +86,7 @@ static gram_status fill_own(void *argument, const gram_worker *worker)
     int64_t class = 0;
     while (worker->task * GRAM_PANEL >= s->place[class + 1]) class ++;
     const int64_t first = s->place[class] / GRAM_PANEL, row = worker->task - first, width = width_of(s, class);
-    gram_engine_begin(s->engine, worker->scratch);
+    gram_engine_begin(s->engine, worker->scratch, worker);
     for (int64_t column = 0; column <= row; column++) {
         double *out = s->own[class] + row * GRAM_PANEL * width + column * GRAM_PANEL;
         double *mirror = s->own[class] + column * GRAM_PANEL * width + row * GRAM_PANEL;
@@ -126,7 +126,7 @@ static void fill_cross(const solving *job, void *scratch, int64_t a, int64_t b, 
 {
     const small *s = job->s;
     const int64_t rows = width_of(s, a), columns = width_of(s, b);
-    gram_engine_begin(s->engine, scratch);
+    gram_engine_begin(s->engine, scratch, NULL);
     for (int64_t i = 0; i < rows; i += GRAM_PANEL)
         for (int64_t j = 0; j < columns; j += GRAM_PANEL)
             gram_fill_tile(s->engine, scratch, (s->place[a] + i) / GRAM_PANEL, (s->place[b] + j) / GRAM_PANEL,

@@ -9,15 +9,16 @@ static REAL *NAME(tile)(const gram_cholesky *factor, int64_t i, int64_t j)
 
 /* K of the tile from the engine's panels that it covers; on the diagonal the lower panels only, and what is added
  * there. */
-static void NAME(fill_tile)(const gram_factoring *job, void *scratch, int64_t i, int64_t j)
+static void NAME(fill_tile)(const gram_factoring *job, const gram_worker *worker, int64_t i, int64_t j)
 {
     const gram_tiled *tiles = &job->factor->tiles;
     const int64_t panels = tiles->width / GRAM_PANEL, ld = gram_tiled_ld(tiles, j);
     REAL *tile = NAME(tile)(job->factor, i, j);
-    gram_engine_begin(job->engine, scratch);
+    gram_engine_begin(job->engine, worker->scratch, worker);
     for (int64_t p = 0; p < panels && (i * panels + p) * GRAM_PANEL < tiles->n; p++)
         for (int64_t q = 0; q < panels && j * panels + q <= i * panels + p; q++)
-            FILL(job->engine, scratch, i * panels + p, j * panels + q, tile + p * GRAM_PANEL * ld + q * GRAM_PANEL, ld);
+            FILL(job->engine, worker->scratch, i * panels + p, j * panels + q,
+                 tile + p * GRAM_PANEL * ld + q * GRAM_PANEL, ld);
     if (i != j) return;
     for (int64_t r = 0; r < gram_tiled_rows(tiles, i); r++) {
         const double added = (job->shift ? job->shift[i * tiles->width + r] : 0) + job->jitter;
@@ -80,7 +81,7 @@ gram_status NAME(gram_cholesky_factor_task)(void *argument, const gram_worker *w
     const int rows = (int)gram_tiled_rows(&job->factor->tiles, i),
               columns = (int)gram_tiled_rows(&job->factor->tiles, j);
     REAL *tile = NAME(tile)(job->factor, i, j);
-    NAME(fill_tile)(job, worker->scratch, i, j);
+    NAME(fill_tile)(job, worker, i, j);
     if (!NAME(subtract_products)(job, i, j, tile)) return GRAM_OK;
     if (i == j) {
         status = NAME(factor_diagonal)(job, i, tile);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/distribution_tails.h"
+
 /* ---- logistic, y = -1 or 1: p = 1/(1 + exp(-y f)) ---- */
 
 /* Everything from e = exp(-|f|) <= 1, so that nothing overflows and small probabilities keep their digits. */
@@ -33,7 +35,7 @@ static void poisson_evaluate(const gram_likelihood_rule *rule, double y, double 
 {
     (void)rule;
     const double rate = exp(f);
-    out[0] = y * f - rate - lgamma(y + 1);
+    out[0] = y * f - rate - gram_log_gamma(y + 1);
     out[1] = y - rate;
     out[2] = rate;
     out[3] = -rate;
@@ -56,7 +58,7 @@ static void student_evaluate(const gram_likelihood_rule *rule, double y, double 
 {
     const double nu = rule->nu, s = nu * rule->scale * rule->scale, r = y - f, q = s + r * r,
                  pi = 3.14159265358979323846;
-    out[0] = lgamma((nu + 1) / 2) - lgamma(nu / 2) - log(pi * s) / 2 - (nu + 1) / 2 * log1p(r * r / s);
+    out[0] = gram_log_gamma((nu + 1) / 2) - gram_log_gamma(nu / 2) - log(pi * s) / 2 - (nu + 1) / 2 * log1p(r * r / s);
     out[1] = (nu + 1) * r / q;
     out[2] = (nu + 1) * (s - r * r) / q / q;
     out[3] = (nu + 1) * 2 * r * (r * r - 3 * s) / q / q / q;

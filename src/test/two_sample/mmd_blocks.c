@@ -73,7 +73,7 @@ static gram_status task(void *argument, const gram_worker *worker)
     const double pairs = (double)b->block * (double)(b->block - 1);
     for (int s = 0; s < SETS; s++) {
         readers[s] = (reader){b->engines[s], scratch, -1, -1, NULL};
-        gram_engine_begin(b->engines[s], scratch);
+        gram_engine_begin(b->engines[s], scratch, worker);
         scratch += b->scratch[s];
     }
     for (int64_t i = worker->task * BLOCKS_PER_TASK; i < (worker->task + 1) * BLOCKS_PER_TASK && i < b->count; i++) {

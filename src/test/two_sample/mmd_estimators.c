@@ -32,7 +32,7 @@ static gram_status cross_task(void *argument, const gram_worker *worker)
     const cross *c = argument;
     const int64_t panel = worker->task;
     double sum = 0;
-    gram_engine_begin(c->engine, worker->scratch);
+    gram_engine_begin(c->engine, worker->scratch, worker);
     for (int row = 0; row < GRAM_PANEL && panel * GRAM_PANEL + row < c->engine->n; row += GRAM_STRIP) {
         const double *k = gram_engine_strip_f64(c->engine, worker->scratch, panel, row, panel);
         for (int r = 0; r < GRAM_STRIP && panel * GRAM_PANEL + row + r < c->engine->n; r++)

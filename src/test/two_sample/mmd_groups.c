@@ -154,7 +154,7 @@ static gram_status blocks_task(void *argument, const gram_worker *worker)
 {
     const grouped *g = argument;
     const int64_t panels = gram_engine_row_panels(g->engine), i = panels - 1 - worker->task;
-    gram_engine_begin(g->engine, worker->scratch);
+    gram_engine_begin(g->engine, worker->scratch, worker);
     for (int64_t j = 0; j <= i; j++)
         for (int64_t row = i * GRAM_PANEL; row < (i + 1) * GRAM_PANEL && row < g->engine->n; row += GRAM_STRIP)
             for (int64_t k = 0; k < g->looks; k++) {

@@ -249,7 +249,7 @@ static gram_status derive_strip(void *argument, const gram_worker *worker)
     const int64_t first = worker->task * GRAM_STRIP;
     gram_jet_work work;
     (void)gram_jet_layout(job, worker->scratch, &work);
-    gram_engine_begin(engine, worker->scratch);
+    gram_engine_begin(engine, worker->scratch, worker);
     for (int64_t c = 0; c < gram_engine_column_panels(engine); c++) {
         const int64_t left = c * GRAM_PANEL;
         gram_strip_move(engine, work.strip, first / GRAM_PANEL, (int)(first % GRAM_PANEL), c);

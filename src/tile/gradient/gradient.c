@@ -32,7 +32,7 @@ static gram_status parameter_task(void *argument, const gram_worker *worker)
     (void)gram_tape_layout(g, worker->scratch, &t);
     t.parameter = g->out + worker->task * g->engine->parameter_count;
     t.column_sums = g->column_sums ? g->column_sums + worker->task * gram_gradient_column_sums(g->engine) : NULL;
-    gram_engine_begin(g->engine, worker->scratch);
+    gram_engine_begin(g->engine, worker->scratch, worker);
     column_range(g, i, &from, &to);
     for (int64_t j = from; j < to; j++)
         for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < g->engine->n; row += GRAM_STRIP)
@@ -47,7 +47,7 @@ static gram_status input_task(void *argument, const gram_worker *worker)
     int64_t from, to;
     gram_tape t;
     (void)gram_tape_layout(g, worker->scratch, &t);
-    gram_engine_begin(g->engine, worker->scratch);
+    gram_engine_begin(g->engine, worker->scratch, worker);
     column_range(g, i, &from, &to);
     for (int row = 0; row < GRAM_PANEL && i * GRAM_PANEL + row < g->engine->n; row += GRAM_STRIP) {
         const int64_t first = i * GRAM_PANEL + row;

@@ -34,9 +34,19 @@ size_t gram_engine_scratch(const gram_engine *engine)
     return lay_out(engine, none, NULL);
 }
 
-void gram_engine_begin(const gram_engine *engine, void *scratch)
+void gram_engine_begin(const gram_engine *engine, void *scratch, const gram_worker *worker)
 {
-    (void)lay_out(engine, scratch, scratch);
+    gram_strip *strip = scratch;
+    (void)lay_out(engine, scratch, strip);
+    strip->worker = worker;
+}
+
+int gram_strip_stopped(const gram_strip *strip, int64_t d)
+{
+    enum {
+        MANY_COLUMNS = 1000
+    }; /* some 0.3 ms; a strip of a million takes 0.3 s, a tile of a factor thousands of strips */
+    return d >= MANY_COLUMNS && strip->worker && gram_worker_stopped(strip->worker);
 }
 
 void gram_strip_move(const gram_engine *engine, gram_strip *strip, int64_t row_panel, int row, int64_t column_panel)
@@ -114,6 +124,10 @@ void gram_engine_special(const gram_engine *engine, const gram_strip *strip, con
     }
     if (leaf->type->form == GRAM_FORM_INDEX) {
         given_entries(engine, strip, leaf->shape.data, out);
+        return;
+    }
+    if (gram_strip_stopped(strip, engine->d)) {
+        memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
         return;
     }
     const gram_coords_block block = gram_engine_coords(engine, strip, leaf);

@@ -46,6 +46,10 @@ static void NAME(make_form)(const gram_engine *engine, gram_strip *strip, const 
     const gram_panels *rows = &engine->metrics[form->metric].x;
     const REAL *x = NAME(gram_panels)(rows, strip->row_panel) + strip->row;
     const REAL *y = NAME(gram_panels)(gram_engine_columns(engine, form->metric), strip->column_panel);
+    if (gram_strip_stopped(strip, rows->d)) {
+        memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
+        return;
+    }
     switch (form->kind) {
     case GRAM_FORM_L1: STRIPS.l1(rows->d, form->NAME(weights), x, y, out); break;
     case GRAM_FORM_DOT: STRIPS.dot(rows->d, x, y, out); break;

@@ -146,6 +146,18 @@ static int64_t affordable_evaluations(int64_t n, const gram_gp_inducing_options 
     return (int64_t)fmin(MOST, fmax(LEAST, count));
 }
 
+/* The jitter acts as noise does. A given noise below it would be another one; what was learnt is what the bound said. */
+static gram_status check_jitter(gram_context *context, const gram_gp_inducing_options *o, const gram_inducing *s)
+{
+    gram_status status = GRAM_OK;
+    char noise[GRAM_NUMBER_SIZE];
+    FAIL_IF(!o->learn_noise && s->base.options.noise < s->added, context, GRAM_ERROR_NUMERICAL,
+            "gp_fit: noise = %s is below the jitter that the inducing points need, %.2g",
+            gram_number_format(s->base.options.noise, noise), s->added);
+done:
+    return status;
+}
+
 gram_status gram_gp_inducing_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                  const gram_gp_options *options, gram_gp_inducing **gp)
 {
@@ -161,6 +173,7 @@ gram_status gram_gp_inducing_fit(gram_context *context, gram_kernel *kernel, con
     if (o.evaluations == 0) o.evaluations = affordable_evaluations(s->base.n, &o);
     if (o.learn_parameters || o.learn_noise || o.learn_positions) TRY(gram_inducing_learn(context, &o, made));
     TRY(gram_inducing_evaluate(context, o.jitter, s));
+    TRY(check_jitter(context, &o, s));
     gram_gp_inducing_report *r = &made->report;
     r->n = s->base.n;
     r->d = s->base.d;

@@ -78,6 +78,7 @@ typedef struct gram_inducing {
     double *coefficients; /* m: weights of y - T beta */
     double *mean_weights; /* m x q: the first q columns of weights */
     gram_gp_inducing_value value;
+    double added; /* to the diagonal of K_zz, the most */
 } gram_inducing;
 
 struct gram_gp_inducing {

@@ -247,7 +247,11 @@ static gram_status factor_positions(gram_context *context, double jitter, gram_i
                 "gp_inducing: the matrix of the %d inducing points is not positive definite with a jitter of %g", m,
                 s->value.jitter);
         TRY(gram_matrix(context, s->kernel, s->z, NULL, s->factor, m));
-        for (int64_t i = 0; i < m; i++) s->factor[i * m + i] *= 1 + s->value.jitter;
+        s->added = 0;
+        for (int64_t i = 0; i < m; i++) {
+            s->added = fmax(s->added, s->value.jitter * s->factor[i * m + i]);
+            s->factor[i * m + i] *= 1 + s->value.jitter;
+        }
         const int blas = gram_blas_enter();
         dpotrf_("U", &m, s->factor, &m, &info, 1); /* the row-major lower triangle */
         gram_blas_leave(blas);
