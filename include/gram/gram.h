@@ -16,6 +16,7 @@
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/flow.h>
 #include <gram/function.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>
