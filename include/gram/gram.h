@@ -16,6 +16,7 @@
 #include <gram/density.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/features.h>
 #include <gram/flow.h>
 #include <gram/function.h>
 #include <gram/gp.h>
@@ -32,6 +33,7 @@
 #include <gram/logistic.h>
 #include <gram/loss.h>
 #include <gram/matrix.h>
+#include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
 #include <gram/npy.h>
@@ -45,6 +47,7 @@
 #include <gram/random.h>
 #include <gram/sampler.h>
 #include <gram/score.h>
+#include <gram/spectral_density.h>
 #include <gram/spectrum.h>
 #include <gram/status.h>
 #include <gram/stein.h>

@@ -18,6 +18,8 @@
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
+    ROW(gram_method_features)                                                                                          \
+    ROW(gram_method_mercer)                                                                                            \
     ROW(gram_method_pca)                                                                                               \
     ROW(gram_method_kmeans)                                                                                            \
     ROW(gram_method_spectral)

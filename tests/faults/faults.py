@@ -94,6 +94,8 @@ def prepare():
         Verb("convert to gram", ["convert", "svm.model", "c.gram"], "c.gram"),
         Verb("convert to LIBSVM", ["convert", "svm.gram", "c.model"], "c.model"),
         Verb("kernel", ["kernel", "rbf(ell=1)", "data.csv", "--gram", "K.npy"], "K.npy"),
+        Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "2", "-o", "f.csv", "--quiet"], "f.csv"),
+        Verb("features", ["features", "data.csv", "--kernel", "poly(m=2,c=1)", "-o", "z.npy", "--quiet"], "z.npy"),
         Verb("info", ["info", "gp.gram", "-o", "i.txt"], "i.txt"),
     ]
 

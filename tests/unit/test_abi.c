@@ -360,6 +360,41 @@ static gram_status bayes_fit(world *w, void *given)
     return status;
 }
 
+static gram_status features_create(world *w, void *given)
+{
+    gram_features *map = NULL;
+    gram_kernel *kernel = NULL;
+    gram_status status = gram_kernel_parse(w->context, "linear", &kernel);
+    if (status >= 0)
+        status = gram_features_create(w->context, kernel, gram_points_dimension(w->x), w->x, given, &map);
+    if (map) w->reported = gram_features_get_report(map)->size;
+    gram_features_destroy(map);
+    gram_kernel_release(kernel);
+    return status;
+}
+
+static gram_status spectral_density_create(world *w, void *given)
+{
+    gram_spectral_density *density = NULL;
+    gram_kernel *kernel = NULL;
+    gram_status status = gram_kernel_parse(w->context, "rbf(ell=1)", &kernel);
+    (void)given;
+    if (status >= 0) status = gram_spectral_density_create(w->context, kernel, 1, NULL, &density);
+    if (density) w->reported = gram_spectral_density_get_report(density)->size;
+    gram_spectral_density_destroy(density);
+    gram_kernel_release(kernel);
+    return status;
+}
+
+static gram_status mercer_fit(world *w, void *given)
+{
+    gram_mercer *fit = NULL;
+    const gram_status status = gram_mercer_fit(w->context, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_mercer_get_report(fit)->size;
+    gram_mercer_destroy(fit);
+    return status;
+}
+
 static gram_status pca_fit(world *w, void *given)
 {
     gram_pca *fit = NULL;
@@ -750,6 +785,8 @@ INIT(gram_logistic_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_cluster_options)
+INIT(gram_features_options)
+INIT(gram_mercer_options)
 INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
@@ -839,6 +876,8 @@ static const use uses[] = {
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
     READS(gram_cluster_fit, gram_cluster_options, "cluster_fit: options", cluster_fit),
+    READS(gram_features_create, gram_features_options, "features_create: options", features_create),
+    READS(gram_mercer_fit, gram_mercer_options, "mercer_fit: options", mercer_fit),
     READS(gram_pca_fit, gram_pca_options, "pca_fit: options", pca_fit),
     READS(gram_logistic_fit, gram_logistic_options, "logistic_fit: options", logistic_fit),
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
@@ -897,6 +936,9 @@ static const struct owned {
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_cluster_get_report, gram_cluster_report, cluster_fit),
+    OWNS(gram_features_get_report, gram_features_report, features_create),
+    OWNS(gram_spectral_density_get_report, gram_spectral_report, spectral_density_create),
+    OWNS(gram_mercer_get_report, gram_mercer_report, mercer_fit),
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
@@ -928,6 +970,8 @@ static const use inits[] = {
     STARTS(gram_laplace_tune_options),
     STARTS(gram_logistic_options),
     STARTS(gram_cluster_options),
+    STARTS(gram_features_options),
+    STARTS(gram_mercer_options),
     STARTS(gram_pca_options),
     STARTS(gram_logistic_tune_options),
     STARTS(gram_loss_options),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/report/density_report.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/spectrum_report.h"
@@ -17,6 +18,7 @@ typedef struct kernel_options {
     const char *plot;
     int64_t dimension;
     cli_spectrum_options spectrum;
+    cli_density_options density;
 } kernel_options;
 
 #define PLACE(field) offsetof(kernel_options, field)
@@ -28,7 +30,12 @@ static const cli_option own_options[] = {
     CLI_ROW_FLAG("check", PLACE(spectrum.check), "is K symmetric and positive semi-definite? if not: a certificate"),
     CLI_ROW_INTEGER("spectrum", PLACE(spectrum.count), "K", 1, 1 << 30, "the K largest eigenvalues of K"),
     CLI_ROW("lambda", CLI_POSITIVE, PLACE(spectrum.lambda), "L", "the effective dimension tr K (K + n L I)^-1"),
-    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the spectrum: .svg, .png or .pdf (by gnuplot)"),
+    CLI_ROW_FLAG("density", PLACE(density.asked),
+                 "the spectral density of a stationary kernel, by angular frequencies"),
+    CLI_ROW("grid", CLI_TEXT, PLACE(density.grid), "A:B:N",
+            "N frequencies from A to B for --density (default: chosen)"),
+    CLI_ROW_INTEGER("along", PLACE(density.column), "J", 1, 1 << 30, "the column for --density (default 1)"),
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the spectrum or the density: .svg, .png or .pdf (by gnuplot)"),
 };
 
 static void add_kernels(gram_string *text);
@@ -41,7 +48,8 @@ static const cli_usage usage = {
     "written.\n",
     "  gram kernel '2*rbf(ell=0.3) + white'\n"
     "  gram kernel 'matern(nu=1.5)*on(2, rbf)' points.csv --gram K.npy\n"
-    "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n",
+    "  gram kernel rbf points.csv --check --spectrum 20 --plot spectrum.svg\n"
+    "  gram kernel 'matern(nu=1.5,ell=1)*cosine(p=2)' --density --plot density.svg\n",
     1,
     2,
     add_kernels,
@@ -65,6 +73,7 @@ typedef struct kernel_report {
     gram_matrix_ranges ranges;
     gram_spectrum *spectrum; /* NULL: it was not asked for */
     const gram_spectrum_report *spectrum_report;
+    cli_density density;
     cli_words words;
 } kernel_report;
 
@@ -176,9 +185,17 @@ static int find_spectrum(cli_session *session, kernel_report *report)
         status == GRAM_ERROR_NUMERICAL ? "Standardise the columns (--scale), or change the kernel." : NULL;
     if (status < 0) return cli_session_fail(session, status, 1, help);
     report->spectrum_report = gram_spectrum_get_report(report->spectrum);
-    if (!report->own.plot) return CLI_DONE;
+    if (!report->own.plot || report->own.density.asked) return CLI_DONE;
     return cli_spectrum_plot(session, report->own.plot, report->resolved, report->file, &report->own.spectrum,
                              report->spectrum_report);
+}
+
+static int find_density(cli_session *session, kernel_report *report)
+{
+    const char *text = report->resolved ? report->resolved : report->given;
+    const int code = cli_density_find(session, &report->own.density, final_kernel(report), report->d, &report->density);
+    if (code != CLI_DONE || !report->own.density.asked || !report->own.plot) return code;
+    return cli_density_plot(session, report->own.plot, text, &report->density);
 }
 
 /* ---- as JSON ---- */
@@ -302,6 +319,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     cli_words_json(json, &report->words);
     if (report->table) json_data(json, report);
     cli_spectrum_json(json, &report->own.spectrum, report->spectrum_report);
+    cli_density_json(json, &report->density);
     gram_json_string(json, "gram", report->own.gram);
     cli_json_end(session, json, report->own.plot);
 }
@@ -442,6 +460,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
     cli_words_print(session, text, &report->words);
     if (report->table) add_gram(session, text, report);
     cli_spectrum_print(session, text, &report->own.spectrum, report->spectrum_report, report->n);
+    cli_density_print(session, text, &report->density);
     if (!report->own.plot) return;
     gram_string_add(text, "\n");
     cli_add_row(text, "plot", report->own.plot);
@@ -471,9 +490,15 @@ static const char *needs_data(const kernel_options *own, const cli_data *data)
         int given;
         const char *name;
     } options[] = {
-        {own->gram != NULL, "gram"},          {own->spectrum.check, "check"}, {own->spectrum.count > 0, "spectrum"},
-        {own->spectrum.lambda > 0, "lambda"}, {own->plot != NULL, "plot"},    {data->features != NULL, "features"},
-        {data->ignore != NULL, "ignore"},     {data->scale, "scale"},         {data->format.value != 0, "format"},
+        {own->gram != NULL, "gram"},
+        {own->spectrum.check, "check"},
+        {own->spectrum.count > 0, "spectrum"},
+        {own->spectrum.lambda > 0, "lambda"},
+        {own->plot && !own->density.asked, "plot"},
+        {data->features != NULL, "features"},
+        {data->ignore != NULL, "ignore"},
+        {data->scale, "scale"},
+        {data->format.value != 0, "format"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given) return options[i].name;
@@ -490,9 +515,12 @@ static int check_use(cli_session *session, const kernel_report *report, int with
     if (!with_data && needs) return cli_fail(CLI_WRONG_USE, help, "kernel: --%s needs DATA", needs);
     if (own->gram && strcmp(own->gram, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "kernel: --gram cannot write to standard output");
-    if (own->plot && own->spectrum.count == 0)
-        return cli_fail(CLI_WRONG_USE, "Give the number of eigenvalues to draw, as in --spectrum 20.",
-                        "kernel: --plot needs --spectrum K");
+    if (own->plot && (own->spectrum.count == 0) == !own->density.asked)
+        return cli_fail(CLI_WRONG_USE,
+                        "Give one of them: the number of eigenvalues to draw, as in --spectrum 20, or --density.",
+                        "kernel: --plot needs --spectrum K or --density");
+    if ((own->density.grid || own->density.column) && !own->density.asked)
+        return cli_fail(CLI_WRONG_USE, help, "kernel: --%s needs --density", own->density.grid ? "grid" : "along");
     return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
@@ -511,6 +539,7 @@ static int work(cli_session *session, char **operands, void *report_)
     }
     if (code == CLI_DONE) code = cli_words_find(session, final_kernel(report), report->d, &report->words);
     if (code == CLI_DONE) code = find_facts(session, report);
+    if (code == CLI_DONE) code = find_density(session, report);
     return code == CLI_DONE ? cli_report_print(session, report, write_json, write_table) : code;
 }
 
@@ -518,6 +547,7 @@ static void release(void *report_)
 {
     kernel_report *report = report_;
     gram_spectrum_destroy(report->spectrum);
+    cli_density_free(&report->density);
     cli_words_free(&report->words);
     gram_points_release(report->points);
     gram_table_destroy(report->table);

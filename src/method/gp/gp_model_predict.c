@@ -12,7 +12,7 @@ typedef struct gp_posterior {
     double offset;        /* what was subtracted from the target before the fit */
     const double *slopes; /* of a linear mean, or NULL */
     gram_gp *gp;          /* NULL if only means are asked for */
-    int by_function;      /* means are the model's function: variances, if any, are for scores */
+    int by_function;      /* means are those of the model's function, with and without variances beside them */
 } gp_posterior;
 
 /* Variances for scores alone: at most this many centres, each variance costing their square. */
@@ -113,10 +113,11 @@ static gram_status open_posterior(gram_context *context, gram_predictor *predict
         return damaged(context, predictor, "as many slopes as columns");
     if (solver == GRAM_SOLVER_AUTO) return damaged(context, predictor, "a solver");
     /* sums over a million centres would take long, and the filter gives the mean as well */
-    posterior->by_function = !whole && solver != GRAM_SOLVER_MARKOV;
-    if (posterior->by_function && predictor->columns.spread < 0) return GRAM_OK;
+    posterior->by_function = solver != GRAM_SOLVER_MARKOV;
+    whole |= !posterior->by_function;
+    if (!whole && predictor->columns.spread < 0) return GRAM_OK;
     const gram_status status = open_gp(context, predictor);
-    if (status >= 0 || status == GRAM_ERROR_CANCELLED || !posterior->by_function) return status;
+    if (status >= 0 || status == GRAM_ERROR_CANCELLED || whole) return status;
     predictor->columns.spread = -1; /* means do without */
     predictor->columns.ld = predictor->columns.count;
     return GRAM_OK;

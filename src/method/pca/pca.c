@@ -1,18 +1,8 @@
-/* Kernel PCA: the choice of a road, and what all of them end with. */
+/* Kernel PCA: components of the centred matrix (solve/components) and the functions that they are. */
 #include "method/pca/pca.h"
-
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/sized_struct.h"
 #include "function/function.h"
-#include "kernel/kernel.h"
-#include "solve/eigen/leading_eigen.h"
-#include "solve/pivoted_cholesky.h"
-
-enum { LARGE = 20000, LEAST_RANK = 500, MOST_RANK = 1500, RANK_PER_COMPONENT = 10 };
 
 void gram_pca_options_init(gram_pca_options *options, size_t size)
 {
@@ -20,172 +10,53 @@ void gram_pca_options_init(gram_pca_options *options, size_t size)
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-const char *gram_pca_solver_name(gram_pca_solver solver)
+gram_component_options gram_pca_components(const gram_pca_options *options)
 {
-    static const char *const names[] = {"auto", "dense", "krylov", "nystrom", "covariance"};
-    return (int)solver >= 0 && solver <= GRAM_PCA_COVARIANCE ? names[solver] : "unknown";
-}
-
-/* ---- the road ---- */
-
-static int is_linear(const gram_kernel *kernel)
-{
-    return kernel->node == GRAM_NODE_LEAF && strcmp(kernel->type->name, "linear") == 0;
-}
-
-static int64_t rank_for(int64_t n, int64_t components, double budget)
-{
-    const int64_t wanted = RANK_PER_COMPONENT * components, fits = (int64_t)(budget / 2 / (8.0 * (double)n));
-    int64_t rank = wanted < LEAST_RANK ? LEAST_RANK : wanted > MOST_RANK ? MOST_RANK : wanted;
-    if (rank < components) rank = components;
-    if (rank > fits && fits >= components) rank = fits;
-    return rank < n ? rank : n;
-}
-
-static gram_pca_solver solver_for(const gram_kernel *kernel, int64_t n, int64_t d, int64_t components, double budget,
-                                  const char **reason)
-{
-    const double dense = 8 * (double)n * ((double)n + 2 * (double)components);
-    if (is_linear(kernel) && d < n) {
-        *reason = "a linear kernel, and fewer columns than rows";
-        return GRAM_PCA_COVARIANCE;
-    }
-    if ((double)gram_leading_bytes(n, components) > 2.0 * (double)n * (double)n && dense < budget) {
-        *reason = "few rows";
-        return GRAM_PCA_DENSE;
-    }
-    *reason = n > LARGE ? "more than 20,000 rows" : "the first components from products with K";
-    return n > LARGE ? GRAM_PCA_NYSTROM : GRAM_PCA_KRYLOV;
-}
-
-/* Rough seconds: on two cores, 1.5 ns for a pair of points and 20 GFlop/s. */
-static void estimate(int64_t n, int64_t d, int64_t components, gram_pca_plan *plan)
-{
-    const double pairs = (double)n * (double)n, k = (double)components, r = (double)plan->rank;
-    const double result = 8 * (double)n * (2 * k + (double)d);
-    switch (plan->solver) {
-    case GRAM_PCA_DENSE:
-        plan->bytes = 8 * pairs + 16 * (double)n * k + result;
-        plan->seconds = 1e-10 * pairs * (double)n + 1e-10 * pairs * k;
-        break;
-    case GRAM_PCA_KRYLOV:
-        plan->bytes = (plan->packed ? 4.2 * pairs : 0) + (double)gram_leading_bytes(n, components) + result;
-        plan->seconds = pairs * (plan->packed ? 1.5e-9 + 12 * 1e-9 : 12 * 2e-9);
-        break;
-    default:
-        plan->bytes = 8 * (double)n * r + 16 * r * r + 8 * (double)n * 64 + result;
-        plan->seconds = 1e-10 * (double)n * r * r + 1.5e-9 * (double)n * r;
-        break;
-    }
-}
-
-gram_pca_plan gram_pca_choose(const gram_context *context, const gram_kernel *kernel, int64_t n, int64_t d,
-                              const gram_pca_options *options)
-{
-    const size_t given = gram_memory_budget(context->memory);
-    const double budget = given == 0 ? INFINITY : (double)given;
-    gram_pca_plan plan = {.solver = options->solver, .reason = "as asked"};
-    if (plan.solver == GRAM_PCA_AUTO) plan.solver = solver_for(kernel, n, d, options->components, budget, &plan.reason);
-    plan.rank = plan.solver == GRAM_PCA_COVARIANCE ? d : n;
-    if (plan.solver == GRAM_PCA_NYSTROM)
-        plan.rank = options->rank > 0 ? options->rank : rank_for(n, options->components, budget);
-    if (plan.rank > n && plan.solver == GRAM_PCA_NYSTROM) plan.rank = n;
-    plan.packed = 4.2 * (double)n * (double)n < budget / 2;
-    estimate(n, d, options->components, &plan);
-    return plan;
-}
-
-/* ---- the end ---- */
-
-/* Where centring cancels all but rounding, that is of the size of K as it was. */
-gram_status gram_pca_check_rank(const gram_pca_work *work)
-{
-    gram_status status = GRAM_OK;
-    const int64_t n = work->pca->report.n, components = work->options.components;
-    const double *values = work->pca->values;
-    const double floor = fmax((double)n * DBL_EPSILON * values[0], 8 * DBL_EPSILON * work->whole);
-    int64_t rank = 0;
-    while (rank < components && values[rank] > floor) rank++;
-    FAIL_IF(rank == 0, work->context, GRAM_ERROR_DATA,
-            "pca: the matrix of the kernel is 0 to rounding: all rows are alike to it");
-    FAIL_IF(rank < components, work->context, GRAM_ERROR_ARGUMENT,
-            "pca: %" PRId64 " components are more than the %" PRId64 " that are above rounding", components, rank);
-done:
-    return status;
-}
-
-/* The coordinate of largest size is positive. */
-static void fix_signs(const gram_pca_work *work, int64_t centres)
-{
-    const int64_t n = work->pca->report.n, k = work->options.components;
-    double *f = work->pca->coordinates;
-    for (int64_t s = 0; s < k; s++) {
-        double largest = 0;
-        for (int64_t i = 0; i < n; i++)
-            if (fabs(f[i * k + s]) > fabs(largest)) largest = f[i * k + s];
-        if (largest >= 0) continue;
-        for (int64_t i = 0; i < n; i++) f[i * k + s] = -f[i * k + s];
-        for (int64_t i = 0; i < centres; i++) work->coefficients[i * k + s] = -work->coefficients[i * k + s];
-        work->constant[s] = -work->constant[s];
-    }
-}
-
-static gram_status finish(gram_pca_work *work)
-{
-    gram_status status = GRAM_OK;
-    const int64_t k = work->options.components;
-    const gram_points *centres = work->centres ? work->centres : work->x;
-    fix_signs(work, gram_points_count(centres));
-    TRY(gram_function_create(work->context, work->kernel, centres, k, work->coefficients, k, work->constant,
-                             &work->pca->function));
-done:
-    return status;
+    return (gram_component_options){.who = "pca_fit",
+                                    .count = options->components,
+                                    .centre = options->centre,
+                                    .solver = options->solver,
+                                    .rank = options->rank,
+                                    .tolerance = options->tolerance};
 }
 
 static gram_status check(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                         const gram_pca_options *o)
+                         const gram_component_options *o)
 {
     gram_status status = GRAM_OK;
     FAIL_IF(!kernel || !x, context, GRAM_ERROR_ARGUMENT, "pca_fit: %s is NULL", !kernel ? "kernel" : "x");
-    const int64_t n = gram_points_count(x);
-    FAIL_IF(o->components < 1 || o->components > n, context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: components = %" PRId64 " is not from 1 to the %" PRId64 " points", o->components, n);
-    FAIL_IF((int)o->solver < 0 || o->solver > GRAM_PCA_COVARIANCE, context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: solver = %d is not known", (int)o->solver);
-    FAIL_IF(o->solver == GRAM_PCA_COVARIANCE && !is_linear(kernel), context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: the solver covariance is for the kernel linear alone");
-    FAIL_IF(o->rank < 0 || o->rank > GRAM_PIVOTED_MOST, context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: rank = %" PRId64 " is not from 0 to %d", o->rank, (int)GRAM_PIVOTED_MOST);
-    FAIL_IF(o->rank > 0 && o->rank < o->components, context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: rank = %" PRId64 " is less than the %" PRId64 " components", o->rank, o->components);
-    FAIL_IF(!(o->tolerance > 0 && o->tolerance < 1), context, GRAM_ERROR_ARGUMENT,
-            "pca_fit: tolerance = %g is not in (0, 1)", o->tolerance);
+    TRY(gram_components_check(context, kernel, x, o));
     TRY(gram_function_check_kernel(context, kernel, gram_points_dimension(x)));
 done:
     return status;
 }
 
-static gram_status begin(gram_pca_work *work, const gram_pca_plan *plan)
+/* Values and coordinates become the result's. */
+static gram_status make(gram_context *context, gram_kernel *kernel, int centre, gram_components *found, gram_pca **pca)
 {
     gram_status status = GRAM_OK;
-    gram_context *context = work->context;
-    const int64_t n = gram_points_count(work->x), k = work->options.components;
     gram_pca *made = NULL;
     TRY(gram_take(context, "pca_fit", 1, sizeof *made, (void **)&made));
     *made = (gram_pca){.memory = gram_memory_retain(context->memory)};
     made->report = (gram_pca_report){.size = sizeof made->report,
-                                     .n = n,
-                                     .components = k,
-                                     .centre = work->options.centre,
-                                     .solver = plan->solver,
-                                     .rank = plan->rank,
-                                     .residual = NAN};
-    work->pca = made;
-    TRY(gram_take(context, "pca_fit: eigenvalues", k, sizeof *made->values, (void **)&made->values));
-    TRY(gram_take(context, "pca_fit: coordinates", n * k, sizeof *made->coordinates, (void **)&made->coordinates));
-    TRY(gram_take(context, "pca_fit: constant", k, sizeof *work->constant, (void **)&work->constant));
-    memset(work->constant, 0, (size_t)k * sizeof *work->constant);
+                                     .n = found->n,
+                                     .components = found->count,
+                                     .centre = centre,
+                                     .solver = found->solver,
+                                     .trace = found->trace,
+                                     .residual = found->residual,
+                                     .trace_error = found->trace_error,
+                                     .rank = found->rank,
+                                     .products = found->products};
+    TRY(gram_function_create(context, kernel, found->centres, found->count, found->coefficients, found->count,
+                             found->constant, &made->function));
+    made->values = found->values;
+    made->coordinates = found->coordinates;
+    found->values = found->coordinates = NULL;
+    *pca = made;
+    made = NULL;
 done:
+    gram_pca_destroy(made);
     return status;
 }
 
@@ -193,28 +64,19 @@ gram_status gram_pca_fit(gram_context *context, gram_kernel *kernel, const gram_
                          const gram_pca_options *options, gram_pca **pca)
 {
     gram_status status = GRAM_OK;
-    gram_pca_work work = {.context = context, .kernel = kernel, .x = x, .converged = 1};
+    gram_pca_options own;
+    gram_components found = {0};
     if (!context || !pca) return GRAM_ERROR_ARGUMENT;
     *pca = NULL;
-    gram_pca_options_init(&work.options, sizeof work.options);
-    TRY(gram_sized_read(context, "pca_fit", "options", "gram_pca_options", options, &work.options,
-                        sizeof work.options));
-    TRY(check(context, kernel, x, &work.options));
-    const gram_pca_plan plan =
-        gram_pca_choose(context, kernel, gram_points_count(x), gram_points_dimension(x), &work.options);
-    TRY(begin(&work, &plan));
-    TRY(plan.solver == GRAM_PCA_DENSE || plan.solver == GRAM_PCA_KRYLOV ? gram_pca_by_matrix(&work, &plan)
-                                                                        : gram_pca_by_factor(&work, &plan));
-    TRY(finish(&work));
-    *pca = work.pca;
-    work.pca = NULL;
-    if (!work.converged) status = GRAM_NOT_CONVERGED;
+    gram_pca_options_init(&own, sizeof own);
+    TRY(gram_sized_read(context, "pca_fit", "options", "gram_pca_options", options, &own, sizeof own));
+    const gram_component_options asked = gram_pca_components(&own);
+    TRY(check(context, kernel, x, &asked));
+    TRY(gram_components_find(context, kernel, x, &asked, &found));
+    TRY(make(context, kernel, own.centre, &found, pca));
+    if (!found.converged) status = GRAM_NOT_CONVERGED;
 done:
-    gram_pca_destroy(work.pca);
-    gram_points_release(work.centres);
-    gram_give(context, work.own_centres);
-    gram_give(context, work.coefficients);
-    gram_give(context, work.constant);
+    gram_components_free(context->memory, &found);
     return status;
 }
 

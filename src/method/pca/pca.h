@@ -4,7 +4,7 @@
 
 #include <gram/pca.h>
 
-#include "base/context.h"
+#include "solve/components/components.h"
 
 struct gram_pca {
     gram_memory *memory;
@@ -14,39 +14,7 @@ struct gram_pca {
     double *coordinates; /* n x components */
 };
 
-/* One fit, and what a road to the components must find: values, coordinates, and the function as centres, coefficients and
- * constant. */
-typedef struct gram_pca_work {
-    gram_context *context;
-    gram_kernel *kernel;
-    const gram_points *x;
-    gram_pca_options options;
-    gram_pca *pca;
-    gram_points *centres; /* NULL: x */
-    double *own_centres;  /* what they are of, if they are the road's own */
-    double *coefficients; /* centres x components */
-    double *constant;     /* components */
-    double whole;         /* tr K, not centred: what rounding is measured by */
-    int converged;
-} gram_pca_work;
-
-/* How it will be done: a solver that is not auto, its rank, whether K is held in memory, and bytes. */
-typedef struct gram_pca_plan {
-    gram_pca_solver solver;
-    int64_t rank;
-    int packed;
-    double bytes, seconds;
-    const char *reason;
-} gram_pca_plan;
-
-gram_pca_plan gram_pca_choose(const gram_context *context, const gram_kernel *kernel, int64_t n, int64_t d,
-                              const gram_pca_options *options);
-
-/* The roads: eigenvectors of K~ (pca_matrix.c), and of F'F for K = F F' (pca_factor.c). */
-gram_status gram_pca_by_matrix(gram_pca_work *work, const gram_pca_plan *plan);
-gram_status gram_pca_by_factor(gram_pca_work *work, const gram_pca_plan *plan);
-
-/* GRAM_OK if all eigenvalues are above rounding. */
-gram_status gram_pca_check_rank(const gram_pca_work *work);
+/* The options as the roads read them (solve/components). */
+gram_component_options gram_pca_components(const gram_pca_options *options);
 
 #endif

@@ -1,12 +1,11 @@
 /* Kernel PCA as a method of the learner: coordinates of the rows and of new ones, and the verb `gram pca`. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
-#include "method/method.h"
+#include "method/component_rows.h"
 #include "method/pca/pca.h"
 
-enum { MOST_COMPONENTS = 1 << 20, MOST_RANK = 32768 };
+enum { MOST_COMPONENTS = 1 << 20 };
 
 typedef struct pca_settings {
     int64_t k;
@@ -19,13 +18,6 @@ typedef struct pca_state {
     gram_pca_options options;
     gram_pca *pca;
 } pca_state;
-
-static const gram_choice SOLVERS[] = {{"auto", GRAM_PCA_AUTO, NULL, 0, 0},
-                                      {"dense", GRAM_PCA_DENSE, NULL, 0, 0},
-                                      {"krylov", GRAM_PCA_KRYLOV, NULL, 0, 0},
-                                      {"nystrom", GRAM_PCA_NYSTROM, "M", 1, MOST_RANK},
-                                      {"covariance", GRAM_PCA_COVARIANCE, NULL, 0, 0},
-                                      {NULL, 0, NULL, 0, 0}};
 
 #define PLACE(field) offsetof(pca_settings, field)
 
@@ -44,14 +36,7 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(centre),
      .help_no = "components of K itself, about the origin of feature space",
      .otherwise = "yes"},
-    {.name = "solver",
-     .kind = GRAM_OPTION_CHOICE,
-     .offset = PLACE(solver),
-     .argument = "HOW",
-     .help = "auto (default), dense, krylov, nystrom[:M] (M columns of K), covariance (linear kernel)",
-     .otherwise = "auto",
-     .choices = SOLVERS,
-     .elsewhere = "scikit-learn eigen_solver"},
+    GRAM_COMPONENT_SOLVER_OPTION(pca_settings, "scikit-learn eigen_solver"),
     GRAM_TOLERANCE_OPTION(pca_settings),
 };
 
@@ -63,7 +48,6 @@ static gram_status plan(gram_learning *learning)
     const pca_settings *own = learning->settings;
     const int64_t n = learning->n;
     pca_state *state = NULL;
-    char words[64];
     if (own->k > n)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for fewer.",
                                   "-k %" PRId64 " is more than the %" PRId64 " rows", own->k, n);
@@ -75,23 +59,9 @@ static gram_status plan(gram_learning *learning)
     state->options.solver = (gram_pca_solver)own->solver.value;
     state->options.rank = own->solver.number;
     if (!isnan(own->tolerance)) state->options.tolerance = own->tolerance;
-    const gram_pca_plan way =
-        gram_pca_choose(learning->context, learning->written, n, learning->data->d, &state->options);
-    TRY(gram_learning_room(learning, way.bytes, "Use --solver nystrom:M, fewer rows, or more --memory.",
-                           "the components of"));
-    (void)snprintf(words, sizeof words, "%s%s", gram_pca_solver_name(way.solver),
-                   way.solver == GRAM_PCA_KRYLOV && !way.packed ? " without K in memory" : "");
-    gram_learning_plan(learning, words, (size_t)way.bytes, way.seconds, way.reason);
+    const gram_component_options asked = gram_pca_components(&state->options);
+    TRY(gram_component_rows_plan(learning, &asked, "the components of"));
 done:
-    return status;
-}
-
-static gram_status explain(gram_learning *learning, gram_status status)
-{
-    if (status == GRAM_ERROR_ARGUMENT && !gram_context_advice(learning->context)[0])
-        return gram_advise(learning->context, status, "Ask for fewer with -k, or use another kernel.");
-    if (status == GRAM_ERROR_DATA && !gram_context_advice(learning->context)[0])
-        return gram_advise(learning->context, status, "Use another kernel, or columns in which the rows differ.");
     return status;
 }
 
@@ -101,12 +71,9 @@ static gram_status fit(gram_learning *learning)
     pca_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
     status = gram_pca_fit(learning->context, learning->kernel, learning->points, &state->options, &state->pca);
-    if (status != GRAM_NOT_CONVERGED) return explain(learning, status);
-    const gram_pca_report *report = gram_pca_get_report(state->pca);
-    status = gram_learning_fail(
-        learning, GRAM_ERROR_NUMERICAL, "Ask for fewer components, for less with --tolerance T, or use --solver dense.",
-        "no convergence: after %" PRId64 " products the residual is %.2g of the largest eigenvalue", report->products,
-        report->residual);
+    const gram_pca_report *report = state->pca ? gram_pca_get_report(state->pca) : NULL;
+    return gram_component_rows_end(learning, status, "Use another kernel, or columns in which the rows differ.",
+                                   report ? report->products : 0, report ? report->residual : NAN);
 done:
     return status;
 }

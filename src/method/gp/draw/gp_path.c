@@ -15,7 +15,7 @@
 
 #include "base/sized_struct.h"
 #include "base/sweep.h"
-#include "kernel/spectral_measure.h"
+#include "kernel/spectral/spectral_measure.h"
 #include "method/gp/cg/gp_cg_system.h"
 #include "points/points.h"
 #include "solve/cholesky/cholesky.h"
@@ -429,7 +429,8 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
     TRY(check(context, &o, d, x, y));
     TRY(gram_kernel_check_set(context, kernel));
     TRY(gram_kernel_check_dimension(context, kernel, d));
-    TRY(gram_spectrum_check(context, "gp_path_create", kernel, d, &height));
+    TRY(gram_spectrum_check(context, "gp_path_create", "gram_gp_draw draws from any kernel, at given points", kernel, d,
+                            &height));
     if (x) TRY(gram_gp_system_begin(context, "gp_path_create", kernel, x, y, o.gp, &made->base));
     made->base.d = d;
     made->draws = o.draws;

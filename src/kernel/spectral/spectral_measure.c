@@ -8,11 +8,12 @@
  *     rbf        normal with covariance diag(1/ell^2), or S^-1
  *     matern     that times sqrt(nu/g), g ~ Gamma(nu): Student's t with 2 nu degrees of freedom; laplace is nu = 1/2
  *     rq, imq    that times sqrt(g/alpha), g ~ Gamma(alpha): a mixture of rbf
+ *     powexp     that times sqrt(2 A), A positive stable of index p/2: E exp(-s A) = exp(-s^(p/2))
  *     laplace1   Cauchy in each column
  *     periodic   2 pi/p times a difference of two Poisson numbers of mean 1/(2 ell^2): exp(s cos u - s) is the characteristic
  *                function of that difference at u, s = 1/ell^2
  *     cosine     +- 2 pi/p in each column;  sinc: uniform on (-B, B) */
-#include "kernel/spectral_measure.h"
+#include "kernel/spectral/spectral_measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +67,14 @@ static double next_poisson(cursor *c, double mean)
         if (time > mean) return count;
         count++;
     }
+}
+
+/* Positive stable of index a in (0, 1], E exp(-s A) = exp(-s^a) (Kanter 1975). */
+static double next_stable(cursor *c, double a)
+{
+    const double u = PI * next_uniform(c), e = -log(next_uniform(c));
+    if (a >= 1) return 1;
+    return sin(a * u) / pow(sin(u), 1 / a) * pow(sin((1 - a) * u) / e, (1 - a) / a);
 }
 
 /* ---- leaves ---- */
@@ -124,6 +133,11 @@ static void draw_laplace(cursor *c, const gram_kernel *leaf, const double *par, 
     add_normal(c, leaf, sqrt(0.5 / next_gamma(c, 0.5)), d, w);
 }
 
+static void draw_powexp(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
+{
+    add_normal(c, leaf, sqrt(2 * next_stable(c, par[0] / 2)), d, w);
+}
+
 static void draw_rq(cursor *c, const gram_kernel *leaf, const double *par, int64_t d, double *w)
 {
     add_normal(c, leaf, sqrt(next_gamma(c, par[0]) / par[0]), d, w);
@@ -176,16 +190,10 @@ static double height_sinc(const double *par, int64_t d)
 }
 
 static const leaf_spectrum LEAVES[] = {
-    {"const", height_const, draw_const},
-    {"rbf", NULL, draw_rbf},
-    {"matern", NULL, draw_matern},
-    {"laplace", NULL, draw_laplace},
-    {"rq", NULL, draw_rq},
-    {"imq", height_imq, draw_imq},
-    {"laplace1", NULL, draw_laplace1},
-    {"periodic", NULL, draw_periodic},
-    {"cosine", NULL, draw_cosine},
-    {"sinc", height_sinc, draw_sinc},
+    {"const", height_const, draw_const}, {"rbf", NULL, draw_rbf},           {"matern", NULL, draw_matern},
+    {"laplace", NULL, draw_laplace},     {"powexp", NULL, draw_powexp},     {"rq", NULL, draw_rq},
+    {"imq", height_imq, draw_imq},       {"laplace1", NULL, draw_laplace1}, {"periodic", NULL, draw_periodic},
+    {"cosine", NULL, draw_cosine},       {"sinc", height_sinc, draw_sinc},
 };
 enum { LEAVES_COUNT = sizeof LEAVES / sizeof *LEAVES };
 
@@ -244,13 +252,12 @@ static const char *obstacle(const gram_kernel *k)
     }
 }
 
-gram_status gram_spectrum_check(gram_context *context, const char *name, const gram_kernel *kernel, int64_t d,
-                                double *height)
+gram_status gram_spectrum_check(gram_context *context, const char *name, const char *otherwise,
+                                const gram_kernel *kernel, int64_t d, double *height)
 {
     gram_status status = GRAM_OK;
     const char *what = obstacle(kernel);
-    FAIL_IF(what, context, GRAM_ERROR_UNSUPPORTED,
-            "%s: no frequencies can be drawn of %s; gram_gp_draw draws from any kernel, at given points", name, what);
+    FAIL_IF(what, context, GRAM_ERROR_UNSUPPORTED, "%s: no frequencies can be drawn of %s; %s", name, what, otherwise);
     *height = height_of(kernel, d);
     FAIL_IF(!(*height >= 0) || isinf(*height), context, GRAM_ERROR_NUMERICAL, "%s: k(x, x) is negative or not finite",
             name);

@@ -6,10 +6,10 @@
 
 #include "kernel/kernel.h"
 
-/* GRAM_ERROR_UNSUPPORTED, naming the part, if frequencies of the kernel on d columns cannot be drawn (`name` for the
- * message); else its height k(x, x). The kernel fits d and has all its numbers. */
-gram_status gram_spectrum_check(gram_context *context, const char *name, const gram_kernel *kernel, int64_t d,
-                                double *height);
+/* GRAM_ERROR_UNSUPPORTED, naming the part, if frequencies of the kernel on d columns cannot be drawn (`name` and what
+ * to do `otherwise` are for the message); else its height k(x, x). The kernel fits d and has all its numbers. */
+gram_status gram_spectrum_check(gram_context *context, const char *name, const char *otherwise,
+                                const gram_kernel *kernel, int64_t d, double *height);
 
 /* Numbers of scratch that gram_spectrum_draw needs. */
 int64_t gram_spectrum_work(const gram_kernel *kernel);

@@ -1,0 +1,89 @@
+/* Feature maps: z(x) of finitely many numbers with z(x).z(y) = k(x, y), exactly or nearly.
+ *
+ *     explicit   the monomials of inner products, (x.y)^i = sum over |a| = i of i!/a! x^a y^a: exact for const, linear, poly, monomial
+ *                and what sums, products, powers, `on` and `warp` make of them; a power series cut off at a degree for expdot,
+ *                intpow, exp and rbf, the last about the centre c of the points: exp(-|u|^2/2) u^a/sqrt(a!), u = (x - c)/ell. Sums are
+ *                features side by side, products all products of two features.
+ *     fourier    sqrt(2 k(0)/D) [cos(w_1.x), ..., sin(w_1.x), ...] with D/2 random frequencies w of a stationary kernel
+ *                (Rahimi and Recht 2007): P(|z.z - k| >= e k(0)) <= 2 exp(-D e^2/4) for each pair
+ *     nystrom    L^-1 k(P, x) for rows P of the points (pivoted Cholesky), L L' = K(P, P)
+ *
+ * Of explicit maps and nystrom k(x, y) - z(x).z(y) is a kernel too, so that it is at most sqrt(e(x) e(y)) in size with e(x) = k(x, x) -
+ * |z(x)|^2, which gram_features_residual has.
+ *
+ * A map never changes and may be shared by threads. Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION, GRAM_ERROR_UNSET,
+ * GRAM_ERROR_UNSUPPORTED (the part of the kernel that has no such features is named), GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY,
+ * GRAM_ERROR_CANCELLED. */
+#ifndef GRAM_FEATURES_H
+#define GRAM_FEATURES_H
+
+#include <gram/model.h>
+
+GRAM_BEGIN
+
+typedef enum gram_features_kind {
+    GRAM_FEATURES_EXPLICIT = 0,
+    GRAM_FEATURES_FOURIER = 1,
+    GRAM_FEATURES_NYSTROM = 2
+} gram_features_kind;
+
+/* "explicit", "fourier", "nystrom"; NULL past the end. Static. */
+GRAM_API const char *gram_features_kind_name(gram_features_kind kind);
+
+typedef struct gram_features_options {
+    size_t size;
+    gram_features_kind kind;
+    int64_t dimension; /* of fourier, even, and of nystrom at most; 0: 1000, of nystrom no more than points */
+    int64_t degree;    /* of explicit: where power series end, 0 to 10000; -1: where `tolerance` is met at all points */
+    double tolerance;  /* of explicit: the largest e(x) over the largest k(x, x), in (0, 1); default 1e-6 */
+    int64_t most;      /* of explicit: the most features there may be; default 1,000,000 */
+} gram_features_options;
+
+GRAM_API void gram_features_options_init(gram_features_options *options, size_t size);
+
+typedef struct gram_features_report {
+    size_t size;
+    gram_features_kind kind;
+    int64_t d, dimension;
+    int64_t degree; /* of explicit with a power series; else -1 */
+    int exact;      /* z(x).z(y) = k(x, y) everywhere, but for rounding */
+    /* explicit, nystrom: the largest e(x) of the points, which bounds |k - z.z| over all their pairs. fourier: the root mean square of
+     * k - z.z over pairs of at most 256 points. NaN: there were no points. */
+    double error;
+} gram_features_report;
+
+typedef struct gram_features gram_features;
+
+/* Makes the map of a complete kernel on d columns. The points are those whose errors are found; explicit maps are centred in the
+ * middle of their columns, nystrom takes rows of them. They may be NULL for fourier, and for explicit if the degree is given or not
+ * needed: then the centre is 0. Options may be NULL. Random numbers come from the context's seed. The caller destroys the map
+ * (takes NULL). Explicit: O(n size of the kernel) for each of some ten degrees that are tried. */
+GRAM_API gram_status gram_features_create(gram_context *context, gram_kernel *kernel, int64_t d, const gram_points *x,
+                                          const gram_features_options *options, gram_features **features);
+GRAM_API void gram_features_destroy(gram_features *features);
+
+/* Both belong to the map. */
+GRAM_API const gram_features_report *gram_features_get_report(const gram_features *features);
+GRAM_API gram_kernel *gram_features_kernel(const gram_features *features);
+
+/* out[i * ldo + j] = z_j(x_i) for n rows of d numbers, ldx apart: `dimension` columns. Parallel over blocks of rows, the same bits for any
+ * number of threads and any other rows beside. O(n dimension), fourier and nystrom O(n d dimension) and more. */
+GRAM_API gram_status gram_features_transform(gram_context *context, const gram_features *features, int64_t n,
+                                             const double *x, int64_t ldx, double *out, int64_t ldo);
+
+/* out[i] = e(x_i) = k(x_i, x_i) - |z(x_i)|^2, of explicit maps by the rest of their series, without cancellation. Of fourier it is 0. */
+GRAM_API gram_status gram_features_residual(gram_context *context, const gram_features *features, int64_t n,
+                                            const double *x, int64_t ldx, double *out);
+
+/* What it is, as a few words on one line: "all monomials up to degree 12 in 2 columns". */
+GRAM_API void gram_features_describe(const gram_features *features, gram_string *text);
+
+/* The map as a model that `gram predict` and `gram info` know, and the map of such a model (GRAM_ERROR_DATA: it is of another method, or
+ * damaged). The preparation may be NULL. The caller destroys both. */
+GRAM_API gram_status gram_features_model(gram_context *context, const gram_features *features,
+                                         gram_preparation *preparation, int64_t n, gram_model **model);
+GRAM_API gram_status gram_features_of_model(gram_context *context, const gram_model *model, gram_features **features);
+
+GRAM_END
+
+#endif

@@ -1,0 +1,66 @@
+/* Feature maps from inside: what each type of map declares. A new one is one file with one gram_feature_type and one row in
+ * feature_map.c. */
+#ifndef GRAM_FEATURES_FEATURE_MAP_H
+#define GRAM_FEATURES_FEATURE_MAP_H
+
+#include <gram/features.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+
+/* Numbers that make a map, beside kernel and degree: what a model keeps. */
+typedef struct gram_feature_array {
+    int64_t rows, columns;
+    double *data; /* in the arena */
+} gram_feature_array;
+
+enum { GRAM_FEATURE_ARRAYS = 2, GRAM_FEATURES_MOST_DEGREE = 10000 };
+
+typedef struct gram_feature_type {
+    const char *name;
+    const char *arrays[GRAM_FEATURE_ARRAYS]; /* their names, NULL: there is none */
+    /* Decides: sets degree, the arrays, and the report's error; options are checked, x may be NULL. */
+    gram_status (*make)(gram_context *context, gram_features *map, const gram_points *x,
+                        const gram_features_options *options);
+    /* From degree and arrays, of `make` or of a model: checks them, sets `dimension` and `own`. GRAM_ERROR_DATA: they do not belong
+     * together. */
+    gram_status (*open)(gram_context *context, gram_features *map);
+    void (*close)(gram_features *map); /* what is not in the arena; NULL: nothing */
+    gram_status (*transform)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                             double *out, int64_t ldo);
+    gram_status (*residual)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                            double *out);
+    void (*describe)(const gram_features *map, gram_string *text);
+} gram_feature_type;
+
+struct gram_features {
+    gram_memory *memory;
+    gram_arena arena;
+    gram_kernel *kernel;
+    const gram_feature_type *type;
+    int64_t d;
+    gram_features_report report;
+    gram_feature_array arrays[GRAM_FEATURE_ARRAYS];
+    void *own;
+};
+
+extern const gram_feature_type gram_feature_explicit, gram_feature_fourier, gram_feature_nystrom;
+
+/* Room for one of the arrays. */
+gram_status gram_feature_array_take(gram_context *context, gram_features *map, int which, int64_t rows,
+                                    int64_t columns);
+
+/* The row of that name, or NULL. */
+const gram_feature_type *gram_feature_type_find(const char *name);
+
+/* The map of a type from its kernel, degree and arrays (copied), as a model keeps them; `error` is what was found when it was made. */
+gram_status gram_features_restore(gram_context *context, const gram_feature_type *type, gram_kernel *kernel, int64_t d,
+                                  int64_t degree, double error, const gram_feature_array arrays[GRAM_FEATURE_ARRAYS],
+                                  gram_features **map);
+
+/* Blocks of rows by a sweep: `run` makes rows [begin, end) with scratch of its own. */
+typedef void (*gram_feature_rows_fn)(const void *argument, int64_t begin, int64_t end, double *scratch);
+gram_status gram_feature_rows(gram_context *context, int64_t n, int64_t work_per_row, int64_t scratch,
+                              gram_feature_rows_fn run, const void *argument);
+
+#endif

@@ -1,0 +1,139 @@
+/* Random Fourier features: z = sqrt(2 k(0)/D) [cos(w_i.x) ..., sin(w_i.x) ...] with D/2 frequencies of the spectral measure, so that
+ * z(x).z(y) is the mean of k(0) cos(w_i.(x - y)) and |z(x)|^2 = k(0). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <gram/matrix.h>
+
+#include "features/feature_map.h"
+#include "kernel/spectral/spectral_measure.h"
+#include "points/points.h"
+
+enum { MOST_ROWS = 256, STREAM = 1 }; /* the stream of the seed: path draws have 0 */
+
+typedef struct fourier_rows {
+    const gram_features *map;
+    double factor;
+    const double *x;
+    int64_t ldx;
+    double *out;
+    int64_t ldo;
+} fourier_rows;
+
+static void put_rows(const void *argument, int64_t begin, int64_t end, double *scratch)
+{
+    const fourier_rows *rows = argument;
+    const int64_t count = rows->map->arrays[0].rows, d = rows->map->d;
+    (void)scratch;
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = rows->x + i * rows->ldx;
+        double *out = rows->out + i * rows->ldo;
+        for (int64_t f = 0; f < count; f++) {
+            const double *w = rows->map->arrays[0].data + f * d;
+            double angle = 0;
+            for (int64_t l = 0; l < d; l++) angle += w[l] * x[l];
+            out[f] = rows->factor * cos(angle);
+            out[count + f] = rows->factor * sin(angle);
+        }
+    }
+}
+
+static gram_status transform(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                             double *out, int64_t ldo)
+{
+    const double *height = map->own;
+    const fourier_rows rows = {map, sqrt(*height / (double)map->arrays[0].rows), x, ldx, out, ldo};
+    return gram_feature_rows(context, n, map->report.dimension * (map->d + 8), 0, put_rows, &rows);
+}
+
+static gram_status residual(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                            double *out)
+{
+    (void)context, (void)map, (void)x, (void)ldx;
+    for (int64_t i = 0; i < n; i++) out[i] = 0;
+    return GRAM_OK;
+}
+
+static gram_status open_map(gram_context *context, gram_features *map)
+{
+    gram_status status = GRAM_OK;
+    double *height = NULL;
+    FAIL_IF(map->arrays[0].columns != map->d, context, GRAM_ERROR_DATA,
+            "features: the frequencies have not one number for each column");
+    TRY(gram_arena_take(context, &map->arena, "features", 1, sizeof *height, (void **)&height));
+    map->own = height;
+    TRY(gram_spectrum_check(context, "features", "nystrom is for any kernel", map->kernel, map->d, height));
+    map->report.dimension = 2 * map->arrays[0].rows;
+done:
+    return status;
+}
+
+/* The root mean square of k - z.z over the pairs of m of the rows, evenly spaced ones. */
+static gram_status measure(gram_context *context, gram_features *map, const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = gram_points_count(points), m = n < MOST_ROWS ? n : MOST_ROWS, d = map->d,
+                  columns = map->report.dimension;
+    double *x = NULL, *z = NULL, *k = NULL, sum = 0;
+    gram_points *few = NULL;
+    TRY(gram_take(context, "features", m * d, sizeof *x, (void **)&x));
+    TRY(gram_take(context, "features", m * columns, sizeof *z, (void **)&z));
+    TRY(gram_take(context, "features", m * m, sizeof *k, (void **)&k));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < d; l++) x[i * d + l] = gram_points_at(points, i * n / m, l);
+    TRY(gram_points_create_f64(context, m, d, x, d, &few));
+    TRY(transform(context, map, m, x, d, z, columns));
+    TRY(gram_matrix(context, map->kernel, few, NULL, k, m));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double inner = 0;
+            for (int64_t c = 0; c < columns; c++) inner += z[i * columns + c] * z[j * columns + c];
+            sum += (k[i * m + j] - inner) * (k[i * m + j] - inner);
+        }
+    map->report.error = m > 1 ? sqrt(2 * sum / ((double)m * (double)(m - 1))) : 0;
+done:
+    gram_points_release(few);
+    gram_give(context, k);
+    gram_give(context, z);
+    gram_give(context, x);
+    return status;
+}
+
+static gram_status make(gram_context *context, gram_features *map, const gram_points *x,
+                        const gram_features_options *options)
+{
+    gram_status status = GRAM_OK;
+    const int64_t count = options->dimension / 2, d = map->d;
+    double height, *work = NULL;
+    FAIL_IF(options->dimension % 2 != 0, context, GRAM_ERROR_ARGUMENT,
+            "features_create: dimension = %" PRId64 " is odd: each frequency has a cosine and a sine",
+            options->dimension);
+    TRY(gram_spectrum_check(context, "features", "nystrom is for any kernel", map->kernel, d, &height));
+    TRY(gram_take(context, "features", gram_spectrum_work(map->kernel) + 1, sizeof *work, (void **)&work));
+    TRY(gram_feature_array_take(context, map, 0, count, d));
+    for (int64_t i = 0; i < count; i++)
+        gram_spectrum_draw(map->kernel, gram_context_seed(context), STREAM, i, count, d, work,
+                           map->arrays[0].data + i * d);
+    TRY(open_map(context, map));
+    if (x) TRY(measure(context, map, x));
+done:
+    gram_give(context, work);
+    return status;
+}
+
+static void describe(const gram_features *map, gram_string *text)
+{
+    gram_string_add(text, "%" PRId64 " random Fourier features of %" PRId64 " column%s", map->report.dimension, map->d,
+                    map->d == 1 ? "" : "s");
+}
+
+const gram_feature_type gram_feature_fourier = {
+    .name = "fourier",
+    .arrays = {"frequencies"},
+    .make = make,
+    .open = open_map,
+    .transform = transform,
+    .residual = residual,
+    .describe = describe,
+};

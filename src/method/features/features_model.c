@@ -1,0 +1,307 @@
+/* Feature maps as a method of the learner: features of the rows and of new ones, and the verb `gram features`. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "features/feature_map.h"
+#include "method/method.h"
+
+typedef struct features_settings {
+    int64_t fourier, nystrom; /* 0: not asked for */
+    int explicit_ones;
+    int64_t degree; /* -1: by the tolerance */
+    double tolerance;
+} features_settings;
+
+typedef struct features_state {
+    gram_features_options options;
+    gram_features *map;
+    gram_function *function; /* what a model must have: it is 0, and holds the kernel */
+} features_state;
+
+#define PLACE(field) offsetof(features_settings, field)
+
+static const gram_option OPTIONS[] = {
+    {.name = "explicit",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(explicit_ones),
+     .help = "monomials of finite-rank kernels and power series: linear, poly, monomial, expdot, rbf (default)",
+     .group = "map"},
+    {.name = "fourier",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(fourier),
+     .argument = "D",
+     .help = "D random Fourier features of a stationary kernel, cosines and sines",
+     .least = 2,
+     .most = 1 << 30,
+     .group = "map",
+     .elsewhere = "scikit-learn RBFSampler: n_components"},
+    {.name = "nystrom",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(nystrom),
+     .argument = "M",
+     .help = "features from at most M rows, chosen where most is left (any kernel)",
+     .least = 1,
+     .most = 32768,
+     .group = "map",
+     .elsewhere = "scikit-learn Nystroem: n_components"},
+    {.name = "degree",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(degree),
+     .argument = "N",
+     .help = "of explicit features: end power series at degree N (default: by --tolerance)",
+     .otherwise = "-1",
+     .least = -1,
+     .most = 10000},
+    {.name = "tolerance",
+     .kind = GRAM_OPTION_NUMBER,
+     .offset = PLACE(tolerance),
+     .argument = "T",
+     .help = "of explicit features: the error on the diagonal of K, over its largest entry (default 1e-6)",
+     .otherwise = "1e-6",
+     .least = 0,
+     .most = 1,
+     .above = 1},
+};
+
+/* ---- the fit ---- */
+
+static gram_status check(gram_learning *learning)
+{
+    const features_settings *own = learning->settings;
+    const char *other = own->fourier > 0 ? "--fourier" : own->nystrom > 0 ? "--nystrom" : NULL;
+    const char *given = gram_given_text(learning, "degree")      ? "--degree"
+                        : gram_given_text(learning, "tolerance") ? "--tolerance"
+                                                                 : NULL;
+    if (other && given)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one of them out.",
+                                  "%s is for explicit features, not for %s", given, other);
+    if (own->fourier % 2 != 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give an even number.",
+                                  "--fourier %" PRId64 " is odd: each frequency has a cosine and a sine", own->fourier);
+    return GRAM_OK;
+}
+
+static gram_status plan(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const features_settings *own = learning->settings;
+    const double n = (double)learning->n, m = (double)own->nystrom;
+    features_state *state = NULL;
+    TRY(gram_learning_take(learning, 1, sizeof *state, &state));
+    learning->own = state;
+    gram_features_options_init(&state->options, sizeof state->options);
+    state->options.kind = own->fourier > 0   ? GRAM_FEATURES_FOURIER
+                          : own->nystrom > 0 ? GRAM_FEATURES_NYSTROM
+                                             : GRAM_FEATURES_EXPLICIT;
+    state->options.dimension = own->fourier > 0 ? own->fourier : own->nystrom;
+    state->options.degree = own->degree;
+    state->options.tolerance = own->tolerance;
+    const double bytes = own->nystrom > 0 ? 8 * n * fmin(m, n) + 16 * m * m : 16 * n;
+    TRY(gram_learning_room(learning, bytes, "Use fewer landmarks, fewer rows, or more --memory.", "the features of"));
+    gram_learning_plan(learning, gram_features_kind_name(state->options.kind), (size_t)bytes, 1e-9 * n * (m * m + 100),
+                       "as asked");
+done:
+    return status;
+}
+
+static gram_status explain(gram_learning *learning, gram_status status)
+{
+    const features_settings *own = learning->settings;
+    if (status >= 0 || gram_context_advice(learning->context)[0]) return status;
+    if (status == GRAM_ERROR_UNSUPPORTED)
+        return gram_advise(learning->context, GRAM_ERROR_ARGUMENT,
+                           own->fourier > 0 ? "Use --nystrom M, which is for any kernel."
+                                            : "Use --fourier D if the kernel is stationary, or --nystrom M.");
+    if (status == GRAM_ERROR_ARGUMENT)
+        return gram_advise(
+            learning->context, status,
+            "Ask for less with --tolerance T or --degree N, use fewer columns, --fourier D or --nystrom M.");
+    return status;
+}
+
+/* A function that is 0, with one centre: a model keeps its kernel in one. */
+static gram_status make_holder(gram_context *context, gram_kernel *kernel, int64_t d, const double *row,
+                               gram_function **function)
+{
+    gram_status status = GRAM_OK;
+    const double zero = 0;
+    gram_points *point = NULL;
+    TRY(gram_points_create_f64(context, 1, d, row, d, &point));
+    TRY(gram_function_create(context, kernel, point, 1, &zero, 1, NULL, function));
+done:
+    gram_points_release(point);
+    return status;
+}
+
+static gram_status fit(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    features_state *state = learning->own;
+    TRY(gram_learning_resolve(learning));
+    status = gram_features_create(learning->context, learning->kernel, learning->data->d, learning->points,
+                                  &state->options, &state->map);
+    if (status < 0) return explain(learning, status);
+    TRY(make_holder(learning->context, learning->kernel, learning->data->d, learning->data->x, &state->function));
+done:
+    return status;
+}
+
+static void forget(gram_learning *learning)
+{
+    features_state *state = learning->own;
+    if (!state) return;
+    gram_features_destroy(state->map);
+    gram_function_release(state->function);
+}
+
+/* ---- the model ---- */
+
+static void keep_map(gram_keeper *keeper, const gram_features *map)
+{
+    gram_string text = {0};
+    gram_features_describe(map, &text);
+    gram_keep_text(keeper, "map", map->type->name);
+    gram_keep_text(keeper, "description", text.data ? text.data : "");
+    gram_keep_integer(keeper, "dimension", map->report.dimension);
+    gram_keep_integer(keeper, "exact", map->report.exact);
+    if (map->report.degree >= 0) gram_keep_integer(keeper, "degree", map->report.degree);
+    if (!isnan(map->report.error)) gram_keep_number(keeper, "error_estimate", map->report.error);
+    for (int i = 0; i < GRAM_FEATURE_ARRAYS && map->type->arrays[i]; i++)
+        gram_keep_array(keeper, map->type->arrays[i], map->arrays[i].rows, map->arrays[i].columns, map->arrays[i].data);
+    gram_string_free(&text);
+}
+
+static gram_status keep(gram_learning *learning)
+{
+    const features_state *state = learning->own;
+    gram_keeper keeper = gram_keep_begin(learning, state->function);
+    keep_map(&keeper, state->map);
+    gram_keep_tuning(&keeper, learning, NULL);
+    return keeper.status;
+}
+
+gram_status gram_features_of_model(gram_context *context, const gram_model *model, gram_features **features)
+{
+    gram_status status = GRAM_OK;
+    gram_feature_array arrays[GRAM_FEATURE_ARRAYS] = {{0, 0, NULL}};
+    if (!context || !model || !features) return GRAM_ERROR_ARGUMENT;
+    *features = NULL;
+    const char *kind = gram_kept_text(model, "map");
+    FAIL_IF(!kind, context, GRAM_ERROR_DATA, "features_of_model: the model has no feature map");
+    const gram_feature_type *type = gram_feature_type_find(kind);
+    FAIL_IF(!type, context, GRAM_ERROR_DATA, "features_of_model: '%s' is not a kind of feature map", kind);
+    for (int i = 0; i < GRAM_FEATURE_ARRAYS && type->arrays[i]; i++)
+        arrays[i].data = (double *)gram_model_array(model, type->arrays[i], &arrays[i].rows, &arrays[i].columns);
+    gram_function *function = gram_model_function(model);
+    TRY(gram_features_restore(context, type, gram_function_kernel(function),
+                              gram_points_dimension(gram_function_centres(function)),
+                              (int64_t)gram_kept_number(model, "degree", -1),
+                              gram_kept_number(model, "error_estimate", NAN), arrays, features));
+done:
+    return status;
+}
+
+static gram_status open_features(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    gram_features *map = NULL;
+    TRY(gram_features_of_model(context, predictor->model, &map));
+    predictor->own = map;
+    TRY(gram_predictor_coordinates(context, predictor, "z", map->report.dimension));
+done:
+    return status;
+}
+
+static void close_features(gram_predictor *predictor)
+{
+    gram_features_destroy(predictor->own);
+}
+
+static gram_status evaluate(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                            double *values, int64_t ldv)
+{
+    return gram_features_transform(context, predictor->own, places->n, places->x, places->d, values, ldv);
+}
+
+static void report_features(gram_report *report)
+{
+    gram_report_tuning(report);
+    gram_report_row(report, "features");
+    gram_report_add(report, "%s",
+                    gram_report_text(report, "description") ? gram_report_text(report, "description") : "");
+    gram_report_row(report, "error");
+    if (gram_report_number(report, "exact") == 1) {
+        gram_report_add(report, "none but rounding");
+    } else {
+        gram_report_part(report, "", "error_estimate", GRAM_ROUGH);
+        gram_report_add(report, gram_report_text(report, "map") && gram_report_text(report, "map")[0] == 'f'
+                                    ? ", the root mean square over pairs of rows"
+                                    : " at most, over all pairs of rows");
+    }
+}
+
+static const gram_verb VERB = {
+    .name = "features",
+    .summary = "explicit features of a kernel: z(x).z(y) is k(x, y), or near it",
+    .operands = "DATA",
+    .about =
+        "Writes features z of the rows of a table whose inner products are the kernel, exactly or nearly. With "
+        "--explicit (the\n"
+        "default) they are the monomials of linear, poly, monomial and what sums, products and powers make of them, "
+        "and the first\n"
+        "terms of the series of expdot, exp and rbf, as many as --tolerance or --degree say. --fourier draws "
+        "frequencies of a\n"
+        "stationary kernel, --nystrom takes rows as landmarks. All columns are used, as they are unless --scale; free "
+        "numbers of\n"
+        "the kernel are set by the median heuristic. -o writes them, as an array of NumPy if FILE ends in .npy; with "
+        "--model the\n"
+        "map is kept, and `gram predict` gives new rows theirs.\n",
+    .examples =
+        "  gram features data.csv --kernel 'poly(m=2,c=1)' -o Z.npy\n"
+        "  gram features data.csv --kernel 'rbf(ell=2)' --tolerance 1e-3 -o Z.csv\n"
+        "  gram features data.csv --kernel 'matern(nu=1.5,ell=1)' --fourier 2000 --seed 1 -o Z.npy --model z.gram\n",
+    .out = "write the features to FILE: .npy, or else CSV",
+};
+
+const gram_method gram_method_features = {
+    .name = "feature-map",
+    .title = "feature map",
+    .tasks = 1u << GRAM_TASK_TRANSFORM,
+    .refuses = "weights",
+    .kernel = "rbf",
+    .unscaled = 1,
+    .verb = &VERB,
+    .python = {[GRAM_TASK_TRANSFORM] = "FeatureMap"},
+    .options = OPTIONS,
+    .option_count = sizeof OPTIONS / sizeof *OPTIONS,
+    .settings_size = sizeof(features_settings),
+    .check = check,
+    .plan = plan,
+    .fit = fit,
+    .keep = keep,
+    .forget = forget,
+    .open = open_features,
+    .evaluate = evaluate,
+    .close = close_features,
+    .report = report_features,
+};
+
+gram_status gram_features_model(gram_context *context, const gram_features *features, gram_preparation *preparation,
+                                int64_t n, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    double *origin = NULL;
+    gram_function *function = NULL;
+    if (!context || !features || !model) return GRAM_ERROR_ARGUMENT;
+    *model = NULL;
+    TRY(gram_take(context, "features_model", features->d, sizeof *origin, (void **)&origin));
+    for (int64_t l = 0; l < features->d; l++) origin[l] = 0;
+    TRY(make_holder(context, features->kernel, features->d, origin, &function));
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_features, GRAM_TASK_TRANSFORM, preparation, function, n);
+    keep_map(&keeper, features);
+    TRY(gram_keep_end(&keeper, model));
+done:
+    gram_function_release(function);
+    gram_give(context, origin);
+    return status;
+}
