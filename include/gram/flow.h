@@ -113,11 +113,10 @@ GRAM_API gram_status gram_flow_model(gram_context *context, const gram_flow *flo
 
 typedef struct gram_flow_descent {
     size_t size;
-    int64_t steps;  /* in all */
-    double step;    /* the largest */
-    double largest; /* l_1, from above */
-    double
-        error; /* of f_t at the points, over |S E_0|, at most: 0.28/steps to the time, from k steps of 1 - x for exp(-k x) */
+    int64_t steps;     /* in all */
+    double step;       /* the largest */
+    double largest;    /* l_1, from above */
+    double error;      /* in any direction at the last time, of its part of E_0: about 0.27/steps, if those are short */
     double train_rmse; /* at the last time, */
     double norm;       /* and of f - f_0 there */
 } gram_flow_descent;

@@ -365,8 +365,7 @@ static gram_status features_create(world *w, void *given)
     gram_features *map = NULL;
     gram_kernel *kernel = NULL;
     gram_status status = gram_kernel_parse(w->context, "linear", &kernel);
-    if (status >= 0)
-        status = gram_features_create(w->context, kernel, gram_points_dimension(w->x), w->x, given, &map);
+    if (status >= 0) status = gram_features_create(w->context, kernel, gram_points_dimension(w->x), w->x, given, &map);
     if (map) w->reported = gram_features_get_report(map)->size;
     gram_features_destroy(map);
     gram_kernel_release(kernel);
@@ -451,6 +450,57 @@ static gram_status loss_value(world *w, void *given)
 {
     (void)w;
     return isnan(gram_loss_value(given, 0, -0.5)) ? GRAM_ERROR_ARGUMENT : GRAM_OK;
+}
+
+static gram_status flow_create(world *w, void *given)
+{
+    gram_flow *flow = NULL;
+    const gram_status status = gram_flow_create(w->context, w->kernel, w->x, 1, w->y, 1, given, &flow);
+    if (flow) w->reported = gram_flow_get_report(flow)->size;
+    gram_flow_destroy(flow);
+    return status;
+}
+
+static gram_status descend(world *w, const gram_flow_options *options, gram_flow_descent *report)
+{
+    const double time = 1;
+    return gram_flow_descend(w->context, w->kernel, w->x, 1, w->y, 1, options, 1, &time, w->spare, w->spare + N,
+                             report);
+}
+
+static gram_status flow_descend(world *w, void *given)
+{
+    return descend(w, given, NULL);
+}
+
+static gram_status flow_descend_report(world *w, void *given)
+{
+    return descend(w, NULL, given);
+}
+
+static gram_status tune_flow(world *w, const gram_flow_options *options, const gram_flow_tune_options *tune,
+                             gram_grid_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_flow_tune(w->context, w->kernel, w->x, 1, w->y, 1, options, tune, &tuned, w->spare, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status flow_tune_flow(world *w, void *given)
+{
+    return tune_flow(w, given, NULL, NULL);
+}
+
+static gram_status flow_tune(world *w, void *given)
+{
+    return tune_flow(w, NULL, given, NULL);
+}
+
+static gram_status flow_tune_report(world *w, void *given)
+{
+    return tune_flow(w, NULL, NULL, given);
 }
 
 static gram_status loss_fit(world *w, void *given)
@@ -782,6 +832,8 @@ INIT(gram_laplace_options)
 INIT(gram_laplace_tune_options)
 INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
+INIT(gram_flow_options)
+INIT(gram_flow_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_cluster_options)
@@ -883,6 +935,12 @@ static const use uses[] = {
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
     READS(gram_loss_value, gram_loss_options, NULL, loss_value),
+    READS(gram_flow_create, gram_flow_options, "flow_create: options", flow_create),
+    READS(gram_flow_descend, gram_flow_options, "flow_descend: options", flow_descend),
+    FILLS(gram_flow_descend, gram_flow_descent, "flow_descend: report", flow_descend_report),
+    READS(gram_flow_tune, gram_flow_options, "flow_tune: options", flow_tune_flow),
+    READS(gram_flow_tune, gram_flow_tune_options, "flow_tune: tune", flow_tune),
+    FILLS(gram_flow_tune, gram_grid_report, "flow_tune: report", flow_tune_report),
     READS(gram_loss_fit, gram_loss_options, "loss_fit: options", loss_fit),
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
@@ -941,6 +999,7 @@ static const struct owned {
     OWNS(gram_mercer_get_report, gram_mercer_report, mercer_fit),
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
+    OWNS(gram_flow_get_report, gram_flow_report, flow_create),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_spectrum_get_report, gram_spectrum_report, spectrum_create),
     OWNS(gram_svm_get_report, gram_svm_report, svm_fit),
@@ -952,40 +1011,24 @@ static const struct owned {
 #type "_init", #type, NULL, OPTIONS, sizeof(type), 0, type##_start, NULL                                       \
     }
 static const use inits[] = {
-    STARTS(gram_arrays),
-    STARTS(gram_predict_options),
-    STARTS(gram_cg_options),
-    STARTS(gram_context_options),
-    STARTS(gram_folds_options),
-    STARTS(gram_gp_options),
-    STARTS(gram_gp_cg_options),
-    STARTS(gram_gp_inducing_options),
-    STARTS(gram_gp_path_options),
-    STARTS(gram_gp_tune_options),
-    STARTS(gram_hsic_options),
-    STARTS(gram_hsic_result),
-    STARTS(gram_bayes_options),
-    STARTS(gram_krr_options),
-    STARTS(gram_laplace_options),
-    STARTS(gram_laplace_tune_options),
-    STARTS(gram_logistic_options),
-    STARTS(gram_cluster_options),
-    STARTS(gram_features_options),
-    STARTS(gram_mercer_options),
-    STARTS(gram_pca_options),
-    STARTS(gram_logistic_tune_options),
-    STARTS(gram_loss_options),
-    STARTS(gram_loss_tune_options),
-    STARTS(gram_mmd_options),
-    STARTS(gram_mmd_result),
-    STARTS(gram_krr_plan_request),
-    STARTS(gram_preparation_options),
-    STARTS(gram_spectrum_options),
-    STARTS(gram_stein_test_options),
-    STARTS(gram_svm_options),
-    STARTS(gram_svm_tune_options),
-    STARTS(gram_table_options),
-    STARTS(gram_thin_options),
+    STARTS(gram_arrays),           STARTS(gram_predict_options),
+    STARTS(gram_cg_options),       STARTS(gram_context_options),
+    STARTS(gram_folds_options),    STARTS(gram_gp_options),
+    STARTS(gram_gp_cg_options),    STARTS(gram_gp_inducing_options),
+    STARTS(gram_gp_path_options),  STARTS(gram_gp_tune_options),
+    STARTS(gram_hsic_options),     STARTS(gram_hsic_result),
+    STARTS(gram_bayes_options),    STARTS(gram_krr_options),
+    STARTS(gram_laplace_options),  STARTS(gram_laplace_tune_options),
+    STARTS(gram_logistic_options), STARTS(gram_cluster_options),
+    STARTS(gram_features_options), STARTS(gram_mercer_options),
+    STARTS(gram_pca_options),      STARTS(gram_logistic_tune_options),
+    STARTS(gram_flow_options),     STARTS(gram_flow_tune_options),
+    STARTS(gram_loss_options),     STARTS(gram_loss_tune_options),
+    STARTS(gram_mmd_options),      STARTS(gram_mmd_result),
+    STARTS(gram_krr_plan_request), STARTS(gram_preparation_options),
+    STARTS(gram_spectrum_options), STARTS(gram_stein_test_options),
+    STARTS(gram_svm_options),      STARTS(gram_svm_tune_options),
+    STARTS(gram_table_options),    STARTS(gram_thin_options),
     STARTS(gram_krr_tune_options),
 };
 

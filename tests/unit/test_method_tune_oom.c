@@ -1,4 +1,5 @@
 /* Tuning with its allocations failing in turn: a clean status, nothing held. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "oom.h"

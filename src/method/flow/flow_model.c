@@ -533,7 +533,7 @@ static void report_flow(gram_report *report)
         gram_report_row(report, "  descent");
         gram_report_part(report, "step", "step", GRAM_FINE);
         gram_report_part(report, "largest eigenvalue", "largest_eigenvalue", GRAM_FINE);
-        gram_report_part(report, "error of the steps at most", "descent_error", GRAM_ROUGH);
+        gram_report_part(report, "off the flow by at most", "descent_error", GRAM_ROUGH);
     }
     gram_report_errors(report, 0);
     gram_report_row(report, "approximate loo");
