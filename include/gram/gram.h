@@ -7,11 +7,13 @@
 #define GRAM_GRAM_H
 
 #include <gram/bayes.h>
+#include <gram/cca.h>
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
+#include <gram/couple.h>
 #include <gram/cross_validation.h>
 #include <gram/density.h>
 #include <gram/eigen.h>

@@ -181,6 +181,20 @@ gram_status gram_fail_place(gram_context *context, gram_status status, int64_t r
     return status;
 }
 
+static gram_status lacks_memory(gram_context *context, const gram_memory *memory, gram_status status, const char *what,
+                                size_t bytes)
+{
+    char needed[GRAM_BYTES_SIZE], held[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
+    gram_bytes_format(bytes, needed);
+    gram_bytes_format(gram_memory_used(memory), held);
+    gram_bytes_format(gram_memory_budget(memory), budget);
+    if (status == GRAM_ERROR_BUDGET)
+        return gram_fail(context, status, "%s: needs %s, with %s in use and a memory budget of %s", what, needed, held,
+                         budget);
+    if (status == GRAM_ERROR_MEMORY) return gram_fail(context, status, "%s: the system has no %s left", what, needed);
+    return status;
+}
+
 gram_status gram_take_from(gram_context *context, gram_memory *memory, const char *what, int64_t count, size_t size,
                            void **out)
 {
@@ -190,15 +204,7 @@ gram_status gram_take_from(gram_context *context, gram_memory *memory, const cha
         return gram_fail(context, GRAM_ERROR_OVERFLOW, "%s: %lld items of %zu bytes are more than can be addressed",
                          what, (long long)count, size);
     const gram_status status = gram_memory_take(memory, (size_t)bytes, out);
-    char needed[GRAM_BYTES_SIZE], held[GRAM_BYTES_SIZE], budget[GRAM_BYTES_SIZE];
-    gram_bytes_format((size_t)bytes, needed);
-    gram_bytes_format(gram_memory_used(memory), held);
-    gram_bytes_format(gram_memory_budget(memory), budget);
-    if (status == GRAM_ERROR_BUDGET)
-        return gram_fail(context, status, "%s: needs %s, with %s in use and a memory budget of %s", what, needed, held,
-                         budget);
-    if (status == GRAM_ERROR_MEMORY) return gram_fail(context, status, "%s: the system has no %s left", what, needed);
-    return status;
+    return status < 0 ? lacks_memory(context, memory, status, what, (size_t)bytes) : status;
 }
 
 gram_status gram_take(gram_context *context, const char *what, int64_t count, size_t size, void **out)

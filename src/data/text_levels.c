@@ -6,24 +6,30 @@
 
 #include <gram/table.h>
 
-/* Slots are plenty: those taken after the limit was passed, one for each thread, find room too. */
-enum { SLOTS = 1 << 14 };
+/* Slots are plenty: those taken after the limit was passed, one for each thread, find room too. They are made by segments, when
+ * a text first falls into one: most columns have few levels, and a table may have many columns. */
+enum { SLOTS = 1 << 14, SEGMENT = 1 << 7, SEGMENTS = SLOTS / SEGMENT };
 
 typedef struct level {
+    struct level *before; /* of all levels, in the order of arrival */
     size_t length;
     int64_t slot;
-    char text[]; /* with its final 0 */
+    int64_t place; /* after the sort */
+    char text[];   /* with its final 0 */
 } level;
+
+typedef struct segment {
+    _Atomic(level *) slots[SEGMENT];
+} segment;
 
 struct gram_levels {
     gram_memory *memory;
-    atomic_int count;     /* may pass the limit by the number of threads */
-    atomic_int given_up;  /* too many, or one too long */
-    level **sorted;       /* NULL before the sort */
-    int64_t sorted_count; /* that the array holds */
-    int32_t order[SLOTS]; /* the slots that are taken, in the order of arrival */
-    int32_t place[SLOTS]; /* after the sort */
-    _Atomic(level *) slots[SLOTS];
+    atomic_int count;      /* may pass the limit by the number of threads */
+    atomic_int given_up;   /* too many, or one too long */
+    _Atomic(level *) last; /* that arrived */
+    level **sorted;        /* NULL before the sort */
+    int64_t sorted_count;  /* that the array holds */
+    _Atomic(segment *) segments[SEGMENTS];
 };
 
 _Static_assert((int)GRAM_MOST_LEVELS < SLOTS * 3 / 4, "a full hash table is slow, and endless when it overflows");
@@ -43,12 +49,19 @@ static size_t level_bytes(size_t length)
     return sizeof(level) + length + 1;
 }
 
+/* Of a slot whose segment was made. */
+static _Atomic(level *) *slot_of(const gram_levels *levels, int64_t slot)
+{
+    return &atomic_load(&levels->segments[slot / SEGMENT])->slots[slot % SEGMENT];
+}
+
 void gram_levels_clear(gram_levels *levels)
 {
-    const int count = atomic_load(&levels->count);
-    for (int i = 0; i < count; i++) {
-        level *one = atomic_exchange(&levels->slots[levels->order[i]], NULL);
+    for (level *one = atomic_exchange(&levels->last, NULL); one;) {
+        level *before = one->before;
+        atomic_store(slot_of(levels, one->slot), NULL);
         gram_memory_give(levels->memory, one);
+        one = before;
     }
     gram_memory_give(levels->memory, levels->sorted);
     levels->sorted = NULL;
@@ -62,6 +75,7 @@ void gram_levels_destroy(gram_levels *levels)
     if (!levels) return;
     gram_memory *memory = levels->memory;
     gram_levels_clear(levels);
+    for (int i = 0; i < SEGMENTS; i++) gram_memory_give(memory, atomic_load(&levels->segments[i]));
     gram_memory_give(memory, levels);
     gram_memory_release(memory);
 }
@@ -89,6 +103,26 @@ static int holds(const level *one, const char *text, size_t length)
     return one->length == length && memcmp(one->text, text, length) == 0;
 }
 
+/* The segment is there afterwards, whichever thread made it. */
+static gram_status need_segment(gram_levels *levels, int64_t slot)
+{
+    _Atomic(segment *) *place = &levels->segments[slot / SEGMENT];
+    segment *made = NULL, *none = NULL;
+    if (atomic_load(place)) return GRAM_OK;
+    const gram_status status = gram_memory_take(levels->memory, sizeof *made, (void **)&made);
+    if (status < 0) return status;
+    for (int i = 0; i < SEGMENT; i++) atomic_init(&made->slots[i], NULL);
+    if (!atomic_compare_exchange_strong(place, &none, made)) gram_memory_give(levels->memory, made);
+    return status;
+}
+
+static void append(gram_levels *levels, level *one)
+{
+    one->before = atomic_load(&levels->last);
+    while (!atomic_compare_exchange_weak(&levels->last, &one->before, one)) {}
+    if (atomic_fetch_add(&levels->count, 1) >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
+}
+
 /* Walks from the hash's slot to the text or to a free slot, and takes that unless another thread was faster. */
 static gram_status find_or_take(gram_levels *levels, const char *text, size_t length, int64_t *slot)
 {
@@ -96,14 +130,14 @@ static gram_status find_or_take(gram_levels *levels, const char *text, size_t le
     level *made = NULL;
     int64_t at = hash(text, length) % SLOTS;
     for (;; at = (at + 1) % SLOTS) {
-        level *there = atomic_load(&levels->slots[at]);
+        TRY(need_segment(levels, at));
+        level *there = atomic_load(slot_of(levels, at));
         if (!there) {
             if (!made) TRY(make_level(levels, text, length, &made));
-            if (atomic_compare_exchange_strong(&levels->slots[at], &there, made)) {
+            made->slot = at;
+            if (atomic_compare_exchange_strong(slot_of(levels, at), &there, made)) {
+                append(levels, made);
                 made = NULL;
-                const int before = atomic_fetch_add(&levels->count, 1);
-                levels->order[before] = (int32_t)at;
-                if (before >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
                 break;
             }
         }
@@ -139,12 +173,10 @@ gram_status gram_levels_sort(gram_context *context, gram_levels *levels)
     levels->sorted_count = atomic_load(&levels->count);
     TRY(gram_take_from(context, levels->memory, "table: levels", levels->sorted_count, sizeof *levels->sorted,
                        (void **)&levels->sorted));
-    for (int64_t i = 0; i < levels->sorted_count; i++) {
-        levels->sorted[i] = atomic_load(&levels->slots[levels->order[i]]);
-        levels->sorted[i]->slot = levels->order[i];
-    }
+    level *one = atomic_load(&levels->last);
+    for (int64_t i = levels->sorted_count; i > 0; one = one->before) levels->sorted[--i] = one;
     if (levels->sorted) qsort(levels->sorted, (size_t)levels->sorted_count, sizeof *levels->sorted, compare);
-    for (int64_t i = 0; i < levels->sorted_count; i++) levels->place[levels->sorted[i]->slot] = (int32_t)i;
+    for (int64_t i = 0; i < levels->sorted_count; i++) levels->sorted[i]->place = i;
 done:
     return status;
 }
@@ -156,7 +188,7 @@ int64_t gram_levels_count(const gram_levels *levels)
 
 int64_t gram_levels_place(const gram_levels *levels, int64_t slot)
 {
-    return levels->place[slot];
+    return atomic_load_explicit(slot_of(levels, slot), memory_order_relaxed)->place;
 }
 
 const char *gram_levels_text(const gram_levels *levels, int64_t place)

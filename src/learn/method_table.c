@@ -22,7 +22,9 @@
     ROW(gram_method_mercer)                                                                                            \
     ROW(gram_method_pca)                                                                                               \
     ROW(gram_method_kmeans)                                                                                            \
-    ROW(gram_method_spectral)
+    ROW(gram_method_spectral)                                                                                          \
+    ROW(gram_method_cca)                                                                                               \
+    ROW(gram_method_couple)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS

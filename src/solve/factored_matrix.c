@@ -76,6 +76,24 @@ gram_status gram_loss_matrix_factor(gram_context *context, const gram_loss_matri
     return status;
 }
 
+gram_status gram_matrix_factor_shifted(gram_context *context, int64_t n, const double *k, double shift,
+                                       gram_cholesky **factor)
+{
+    gram_status status = GRAM_OK;
+    gram_loss_matrix matrix = {0};
+    double *shifts = NULL, jitter = 0;
+    TRY(gram_loss_matrix_take(context, n, &matrix));
+    memcpy(matrix.k, k, (size_t)(n * n) * sizeof *k);
+    TRY(gram_loss_matrix_ready(context, &matrix));
+    TRY(gram_take(context, "shift", n, sizeof *shifts, (void **)&shifts));
+    for (int64_t i = 0; i < n; i++) shifts[i] = shift;
+    TRY(gram_loss_matrix_factor(context, &matrix, shifts, &jitter, factor));
+done:
+    gram_give(context, shifts);
+    gram_loss_matrix_free(context, &matrix);
+    return status;
+}
+
 gram_status gram_loss_matrix_apply(gram_context *context, const gram_loss_matrix *matrix, int64_t columns,
                                    const double *v, double *out)
 {

@@ -35,6 +35,10 @@ gram_status gram_loss_matrix_part(gram_context *context, const gram_loss_matrix 
 gram_status gram_loss_matrix_factor(gram_context *context, const gram_loss_matrix *matrix, const double *shift,
                                     double *jitter, gram_cholesky **factor);
 
+/* The factor of a copy of k + shift I, k n x n without gaps. */
+gram_status gram_matrix_factor_shifted(gram_context *context, int64_t n, const double *k, double shift,
+                                       gram_cholesky **factor);
+
 /* Work on few rows is hundreds of short sweeps, in which threads wait longer than they work: below 700 rows there is
  * one. Results do not depend on the number of threads. Returns what `restore` takes. */
 int gram_loss_threads_fit(gram_context *context, int64_t n);

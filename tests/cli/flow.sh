@@ -74,7 +74,7 @@ run predict f.gram new.csv -o f.out --quiet
 near exact.out f.out 1e-3
 
 # what is refused
-run fit data.csv --method flow --kernel 'rbf(ell=0.3)' --flow-time 20 --step 1e6
+run fit data.csv --method flow --kernel 'rbf(ell=0.3)' --flow-time 20 --step 1e6 --quiet
 bad 2 'would diverge'
 run fit data.csv --method flow --flow-time -1
 bad 2 "--flow-time cannot be '-1'"
@@ -91,12 +91,12 @@ run fit data.csv --method flow --initial gp.gram
 bad 2 'cannot be started from'
 run fit data.csv --method flow --task classification
 bad 2 'not for classification'
-run fit data.csv --method flow --kernel 'sigmoid(a=3, c=-2)' --flow-time 3
+run fit data.csv --method flow --kernel 'sigmoid(a=3, c=-2)' --flow-time 3 --quiet
 bad 4 'negative eigenvalue'
-run fit data.csv --method flow --kernel 'rbf(ell=9)' --flow-time inf
+run fit data.csv --method flow --kernel 'rbf(ell=9)' --flow-time inf --quiet
 bad 4 'lost to rounding'
 for kernel in 'ntk(depth=0)' 'ntk(sw=-1)' 'nngp(sb=-0.1)' 'ntk(act=tanh)'; do
-    run fit data.csv --method flow --kernel "$kernel" --flow-time 3
+    run fit data.csv --method flow --kernel "$kernel" --flow-time 3 --quiet
     bad 2 "${kernel%%(*}"
 done
 

@@ -10,7 +10,6 @@
 #include <zlib.h>
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
 enum { PACK_ENTRIES = 64, PACK_LOCAL = 30, PACK_RECORD = 46, PACK_END = 22 };
 
@@ -95,28 +94,47 @@ static inline void pack(const packed_entry *entries, int count, uint8_t *out)
     put_little(out + at + 16, 4, directory);
 }
 
-/* One input in four is changed as bytes, which is for the reader of archives. */
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+/* Packs the entries into data; 0 if they do not fit. */
+static inline size_t pack_into(const packed_entry *entries, int count, uint8_t *data, size_t most)
 {
-    packed_entry entries[PACK_ENTRIES];
-    const int count = unpack(data, size, entries);
-    if (count == 0 || seed % 4 == 0) return LLVMFuzzerMutate(data, size, most);
-    packed_entry *entry = &entries[seed / 4 % (unsigned)count];
+    const size_t length = packed_size(entries, count);
+    if (length > most) return 0;
+    uint8_t *whole = malloc(length);
+    if (!whole) abort();
+    pack(entries, count, whole);
+    memcpy(data, whole, length);
+    free(whole);
+    return length;
+}
+
+/* Changes the bytes of one entry. */
+static inline size_t mutate_entry(packed_entry *entries, int count, int chosen, uint8_t *data, size_t most)
+{
+    packed_entry *entry = &entries[chosen];
     const size_t others = packed_size(entries, count) - entry->length;
-    if (others >= most) return LLVMFuzzerMutate(data, size, most);
+    if (others >= most) return 0;
     const size_t room = most - others;
-    uint8_t *bytes = malloc(room), *whole = malloc(most);
-    if (!bytes || !whole) abort();
+    uint8_t *bytes = malloc(room);
+    if (!bytes) abort();
     if (entry->length > room) entry->length = room;
     memcpy(bytes, entry->bytes, entry->length);
     entry->length = LLVMFuzzerMutate(bytes, entry->length, room);
     entry->bytes = bytes;
-    pack(entries, count, whole);
-    const size_t length = packed_size(entries, count);
-    memcpy(data, whole, length);
+    const size_t length = pack_into(entries, count, data, most);
     free(bytes);
-    free(whole);
     return length;
+}
+
+/* The entry becomes what it is in another archive, or joins if there is none of its name. */
+static inline size_t take_entry(packed_entry *entries, int count, const packed_entry *other, uint8_t *data, size_t most)
+{
+    int i = 0;
+    while (i < count && (entries[i].name_length != other->name_length ||
+                         memcmp(entries[i].name, other->name, other->name_length) != 0))
+        i++;
+    if (i == PACK_ENTRIES) return 0;
+    entries[i] = *other;
+    return pack_into(entries, i == count ? count + 1 : count, data, most);
 }
 
 #endif

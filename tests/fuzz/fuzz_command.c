@@ -1,9 +1,10 @@
 /* The whole command, in this process: arguments and files.
  *
  * An input is lines of arguments, then the texts of data.csv (also standard input) and b.csv, each after a line of a
- * form feed. m0.gram, m1.gram, ... are models of several methods, made at the start. Arguments that name another folder
- * are left out, and so are pictures, which are another program's; one thread and a small budget are added. A run that takes a
- * second of processor time is interrupted, as by Ctrl-C, and must then end.
+ * form feed. m0.gram, m1.gram, ... are models of a table with text, ma.gram, mb.gram, ... of every row of the method table,
+ * made at the start. Arguments that name another folder are left out, and so are pictures, which are another program's; one
+ * thread and a small budget are added. A run that takes a second of processor time is interrupted, as by Ctrl-C, and must then
+ * end.
  *
  * Required: an exit code that is documented, a message for every failure, right JSON, no file left aside. */
 #define _GNU_SOURCE
@@ -16,11 +17,18 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "method_models.h"
+#include "require.h"
+
 /* Two files of the command are part of this one: main is no main here, and what a signal leaves behind is cleared. */
 #define main command_main
 #include "cli/main.c"
 #undef main
+#include <unistd.h>
+static void alarmed(int code);
+#define _exit alarmed
 #include "cli/terminal/session.c"
+#undef _exit
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,10 +39,14 @@ enum { MOST_ARGUMENTS = 40, ARGUMENTS_SIZE = 1024, MOST_TEXT = 4096 };
 static char folder[64];
 static int before_first, kept_streams[3], output = -1, errors = -1;
 static timer_t timer;
+static struct sigaction alarm_before;
 
-static void require(int truth)
+/* SIGALRM ends the command after a second signal; here it is libFuzzer's clock, which ends what takes too long. */
+static void alarmed(int code)
 {
-    if (!truth) abort();
+    (void)code;
+    require(alarm_before.sa_flags & SA_SIGINFO);
+    alarm_before.sa_sigaction(SIGALRM, NULL, NULL);
 }
 
 /* ---- a folder of its own ---- */
@@ -112,9 +124,10 @@ static void end_run(void)
 
 static int run(int count, char **arguments)
 {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGALRM};
     struct sigaction before[sizeof SIGNALS / sizeof *SIGNALS];
     for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++) (void)sigaction(SIGNALS[i], NULL, &before[i]);
+    (void)sigaction(SIGALRM, NULL, &alarm_before);
     begin_run();
     const int code = command_main(count, arguments);
     end_run();
@@ -177,6 +190,11 @@ static void make_models(void)
         arguments[count] = NULL;
         write_text("data.csv", TEXT, sizeof TEXT - 1);
         (void)run(count, arguments);
+    }
+    for (int i = 0; i < WAYS; i++) {
+        char path[] = "m?.gram";
+        path[1] = (char)(i < 26 ? 'a' + i : 'A' + i - 26);
+        fit_way(&ways[i], path);
     }
 }
 

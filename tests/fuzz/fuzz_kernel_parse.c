@@ -5,12 +5,9 @@
 
 #include <gram/words.h>
 
-static gram_context *context;
+#include "require.h"
 
-static void require(int condition)
-{
-    if (!condition) abort();
-}
+static gram_context *context;
 
 static void check_round_trip(const gram_kernel *kernel)
 {

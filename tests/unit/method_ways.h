@@ -1,4 +1,5 @@
-/* How each row of the method table is reached: options and data, small enough to be run often. For the contract tests. */
+/* How each row of the method table is reached: options and data, small enough to be run often. For the contract tests
+ * and the fuzz targets. */
 #ifndef GRAM_TESTS_METHOD_WAYS_H
 #define GRAM_TESTS_METHOD_WAYS_H
 
@@ -8,7 +9,7 @@
 
 #include "learn/learner.h"
 #include "learn/method_table.h"
-#include "support.h"
+#include "random_numbers.h"
 
 enum { WAY_D = 2, WAY_MOST_OPTIONS = 6, WAY_MOST_ROWS = 64 };
 
@@ -100,6 +101,24 @@ static const way ways[] = {
     {"features, landmarks", WAY_NO_TARGET, {{"method", "feature-map"}, WAY_KERNEL, {"nystrom", "5"}}, 0, 0, 0},
     {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
     {"spectral", WAY_NO_TARGET, {{"method", "spectral"}, WAY_KERNEL, {"k", "3"}}, 0, 0, 0},
+    {"cca",
+     WAY_NO_TARGET,
+     {{"method", "cca"}, {"x", "x1"}, {"y", "x2"}, WAY_KERNEL, {"kappa", "0.1"}, {"k", "2"}},
+     0,
+     0,
+     0},
+    {"cca, kappa by rows",
+     WAY_NO_TARGET,
+     {{"method", "cca"}, {"x", "x1"}, {"y", "x2"}, {"permutations", "9"}},
+     0,
+     0,
+     1},
+    {"couple",
+     WAY_NO_TARGET,
+     {{"method", "couple"}, {"a", "x1"}, {"b", "x2"}, WAY_KERNEL, {"gamma", "0.1"}, {"k", "2"}},
+     0,
+     0,
+     0},
     {"pca, linear", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0},
 };
 

@@ -65,14 +65,6 @@ int test_stop(void *user)
     return !user || --*(int *)user <= 0;
 }
 
-uint64_t test_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15U;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
-}
-
 uint64_t test_to_bits(double value)
 {
     uint64_t bits;
@@ -85,27 +77,6 @@ double test_from_bits(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-void test_uniform(uint64_t seed, int64_t count, double lower, double upper, double *out)
-{
-    uint64_t state = seed * 0x2545f4914f6cdd1dU + 1;
-    for (int64_t i = 0; i < count; i++)
-        out[i] = lower + (upper - lower) * (((double)(test_bits(&state) >> 12) + 0.5) * 0x1p-52);
-}
-
-double *test_numbers(int64_t count)
-{
-    double *numbers = calloc((size_t)(count > 0 ? count : 1), sizeof *numbers);
-    assert_non_null(numbers);
-    return numbers;
-}
-
-double *test_random(uint64_t seed, int64_t count, double lower, double upper)
-{
-    double *numbers = test_numbers(count);
-    test_uniform(seed, count, lower, upper, numbers);
-    return numbers;
 }
 
 gram_points *test_points(gram_context *context, int64_t n, int64_t d, const double *data)

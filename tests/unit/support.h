@@ -14,6 +14,8 @@
 
 #include <gram/gram.h>
 
+#include "random_numbers.h"
+
 /* Fails the test, with the context's message, unless call returns GRAM_OK. */
 #define OK(context, call) test_ok(context, call, #call, __FILE__, __LINE__)
 void test_ok(const gram_context *context, gram_status status, const char *call, const char *file, int line);
@@ -45,18 +47,9 @@ int test_close(void **state);
 /* For .cancel: 1 from the call on that takes the int at `user`, the number of calls left, to 0; user NULL: at once. */
 int test_stop(void *user);
 
-/* 64 random bits (splitmix64), and doubles as bits and back */
-uint64_t test_bits(uint64_t *state);
+/* Doubles as bits and back. */
 uint64_t test_to_bits(double value);
 double test_from_bits(uint64_t bits);
-
-/* count numbers, uniform on (lower, upper). */
-void test_uniform(uint64_t seed, int64_t count, double lower, double upper, double *out);
-
-/* Zeroed memory, never NULL; freed with free. */
-double *test_numbers(int64_t count);
-/* count uniform numbers in new memory */
-double *test_random(uint64_t seed, int64_t count, double lower, double upper);
 
 gram_points *test_points(gram_context *context, int64_t n, int64_t d, const double *data);
 gram_kernel *test_kernel(gram_context *context, const char *text);

@@ -403,6 +403,24 @@ static gram_status pca_fit(world *w, void *given)
     return status;
 }
 
+static gram_status cca_fit(world *w, void *given)
+{
+    gram_cca *fit = NULL;
+    const gram_status status = gram_cca_fit(w->context, w->kernel, w->x, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_cca_get_report(fit)->size;
+    gram_cca_destroy(fit);
+    return status;
+}
+
+static gram_status couple_fit(world *w, void *given)
+{
+    gram_couple *fit = NULL;
+    const gram_status status = gram_couple_fit(w->context, w->kernel, w->x, w->kernel, w->x, given, &fit);
+    if (fit) w->reported = gram_couple_get_report(fit)->size;
+    gram_couple_destroy(fit);
+    return status;
+}
+
 static gram_status cluster_fit(world *w, void *given)
 {
     gram_cluster *fit = NULL;
@@ -836,7 +854,9 @@ INIT(gram_flow_options)
 INIT(gram_flow_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
+INIT(gram_cca_options)
 INIT(gram_cluster_options)
+INIT(gram_couple_options)
 INIT(gram_features_options)
 INIT(gram_mercer_options)
 INIT(gram_pca_options)
@@ -927,6 +947,8 @@ static const use uses[] = {
     READS(gram_laplace_fit, gram_laplace_options, "laplace_fit: options", laplace_fit),
     READS(gram_laplace_tune, gram_laplace_tune_options, "laplace_tune: options", laplace_tune),
     FILLS(gram_laplace_tune, gram_laplace_tune_report, "laplace_tune: report", laplace_tune_report),
+    READS(gram_cca_fit, gram_cca_options, "cca_fit: options", cca_fit),
+    READS(gram_couple_fit, gram_couple_options, "couple_fit: options", couple_fit),
     READS(gram_cluster_fit, gram_cluster_options, "cluster_fit: options", cluster_fit),
     READS(gram_features_create, gram_features_options, "features_create: options", features_create),
     READS(gram_mercer_fit, gram_mercer_options, "mercer_fit: options", mercer_fit),
@@ -993,6 +1015,8 @@ static const struct owned {
     OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
+    OWNS(gram_cca_get_report, gram_cca_report, cca_fit),
+    OWNS(gram_couple_get_report, gram_couple_report, couple_fit),
     OWNS(gram_cluster_get_report, gram_cluster_report, cluster_fit),
     OWNS(gram_features_get_report, gram_features_report, features_create),
     OWNS(gram_spectral_density_get_report, gram_spectral_report, spectral_density_create),
@@ -1019,7 +1043,8 @@ static const use inits[] = {
     STARTS(gram_hsic_options),     STARTS(gram_hsic_result),
     STARTS(gram_bayes_options),    STARTS(gram_krr_options),
     STARTS(gram_laplace_options),  STARTS(gram_laplace_tune_options),
-    STARTS(gram_logistic_options), STARTS(gram_cluster_options),
+    STARTS(gram_logistic_options), STARTS(gram_cca_options),
+    STARTS(gram_couple_options),   STARTS(gram_cluster_options),
     STARTS(gram_features_options), STARTS(gram_mercer_options),
     STARTS(gram_pca_options),      STARTS(gram_logistic_tune_options),
     STARTS(gram_flow_options),     STARTS(gram_flow_tune_options),

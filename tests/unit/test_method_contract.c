@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "method_ways.h"
+#include "support.h"
 #include <gram/text.h>
 
 enum { N = 48, M = 23, MOST_COLUMNS = 8 };

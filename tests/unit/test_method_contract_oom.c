@@ -2,6 +2,7 @@
  * status, and nothing is held. */
 #include "method_ways.h"
 #include "oom.h"
+#include "support.h"
 
 enum { N = 20, M = 5 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "method_ways.h"
+#include "support.h"
 
 enum { N = 30, M = 9, THREADS = 4, MOST_COLUMNS = 8 };
 

@@ -7,15 +7,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10 };
+enum { MAX_RECORD = 64 << 20, FIRST_NUMBERS = 8 << 10, LEAST_BUFFER = 4 << 10 };
 
 const gram_csv_sizes gram_csv_usual_sizes = {.buffer = 256 << 10, .share = 256 << 10};
+
+/* A short file needs no long buffer; one byte more than it has tells that it ends. (Compressed, it may be longer.) */
+static size_t buffer_size(const gram_source *source, size_t usual)
+{
+    const int64_t size = gram_source_size(source) + 1;
+    const size_t enough = size > LEAST_BUFFER ? (size_t)size : LEAST_BUFFER;
+    return size > 0 && enough < usual ? enough : usual;
+}
 
 gram_status gram_csv_start(gram_context *context, gram_source *source, gram_table *table, const gram_csv_sizes *sizes,
                            gram_csv *csv)
 {
-    *csv =
-        (gram_csv){.context = context, .source = source, .table = table, .share = sizes->share, .size = sizes->buffer};
+    *csv = (gram_csv){.context = context,
+                      .source = source,
+                      .table = table,
+                      .share = sizes->share,
+                      .size = buffer_size(source, sizes->buffer)};
     csv->layout.delimiter = ',';
     return gram_take_from(context, table->memory, "csv: buffer", (int64_t)csv->size, 1, (void **)&csv->buffer);
 }

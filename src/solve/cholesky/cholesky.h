@@ -66,6 +66,11 @@ gram_status gram_cholesky_substitute_f64(gram_context *context, const gram_chole
 gram_status gram_cholesky_substitute_f32(gram_context *context, const gram_cholesky *factor, int transposed,
                                          int64_t columns, float *b, int64_t ldb);
 
+/* out = (L^-1 C R^-T)', columns x rows, of factors of matrices L L' and R R' in f64; C, rows x columns without gaps, is overwritten.
+ * O(rows columns (rows + columns)). (cholesky_whiten.c) */
+gram_status gram_cholesky_whiten(gram_context *context, const gram_cholesky *left, const gram_cholesky *right,
+                                 double *c, double *out);
+
 /* out = L x, or out = L' x if transposed; one column, not in place. */
 gram_status gram_cholesky_multiply_f64(gram_context *context, const gram_cholesky *factor, int transposed,
                                        const double *x, double *out);
