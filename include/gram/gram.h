@@ -21,6 +21,7 @@
 #include <gram/eigen.h>
 #include <gram/embedding.h>
 #include <gram/features.h>
+#include <gram/flow.h>
 #include <gram/function.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>

@@ -221,6 +221,16 @@ GRAM_API gram_status gram_predictor_evaluate(gram_context *context, const gram_p
 GRAM_API int gram_model_has_intervals(const gram_model *model);
 GRAM_API int gram_model_is_process(const gram_model *model);
 
+/* What training left over, of models that followed a gradient: rows of a time, the error over that at the start, and the share that
+ * was left in directions 1, 2, 4, 8, ... of the tangent kernel; `stop` is the model's own time, NaN if it is infinite. All belong to the model.
+ * 0 if it has none. */
+typedef struct gram_learning_curve {
+    int64_t rows, columns;
+    const double *data;
+    double stop;
+} gram_learning_curve;
+GRAM_API int gram_model_learning_curve(const gram_model *model, gram_learning_curve *curve);
+
 /* All in one, from features as they are: values gets the `count` columns. For models of numeric features. */
 GRAM_API gram_status gram_predict(gram_context *context, const gram_model *model, const gram_predict_options *options,
                                   int64_t n, const double *x, int64_t ldx, double *values, int64_t ldv);

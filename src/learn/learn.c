@@ -23,6 +23,7 @@ void gram_learner_forget(gram_learner *learner)
     gram_points_release(learning->points);
     gram_prepared_destroy(learning->data);
     gram_preparation_release(learning->preparation);
+    gram_model_destroy(learning->initial);
     gram_arena_release(&learning->arena);
     *learning = (gram_learning){0};
     learner->has_learnt = 0;
@@ -132,8 +133,9 @@ gram_status gram_learning_preparation(gram_learning *learning, const gram_table 
     const char *scale = gram_learning_common(learning, GRAM_COMMON_SCALE);
     const char *given = gram_learning_common(learning, GRAM_COMMON_MISSING);
     const int needs_target = learning->task <= GRAM_TASK_CLASSIFICATION;
-    if (learning->before) {
-        *preparation = gram_preparation_retain(gram_model_preparation(learning->before));
+    const gram_model *prepared = learning->before ? learning->before : learning->initial;
+    if (prepared) {
+        *preparation = gram_preparation_retain(gram_model_preparation(prepared));
         return GRAM_OK;
     }
     if (given) (void)gram_option_read(&gram_common_options[GRAM_COMMON_MISSING], given, &missing);
@@ -186,9 +188,10 @@ static int is_complete(gram_context *context, const gram_kernel *kernel)
 static int has_strength(const gram_learning *learning)
 {
     const gram_method *method = learning->method;
-    for (size_t i = 0; i < method->option_count; i++)
-        if (method->options[i].flags & GRAM_OPTION_STRENGTH && gram_given_text(learning, method->options[i].name))
-            return 1;
+    for (size_t i = 0; i < method->option_count; i++) {
+        const char *text = gram_given_text(learning, method->options[i].name);
+        if (text && method->options[i].flags & GRAM_OPTION_STRENGTH && strcmp(text, "auto") != 0) return 1;
+    }
     return 0;
 }
 

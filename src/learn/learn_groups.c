@@ -75,7 +75,8 @@ gram_status gram_learning_set_groups(gram_learning *learning)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.",
                                   "--%s is for methods that are tuned by folds, and %s is not",
                                   has_groups ? "groups" : "ordered", learning->method->name);
-    if (learning->tuning != GRAM_TUNING_NONE && learning->tuning != GRAM_TUNING_CV) {
+    if (learning->tuning != GRAM_TUNING_NONE && learning->tuning != GRAM_TUNING_CV &&
+        learning->tuning != GRAM_TUNING_HOLDOUT) {
         if (gram_given_text(learning, "tune"))
             return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --tune cv:K.",
                                       "--%s needs folds, and --tune %s has none", has_groups ? "groups" : "ordered",

@@ -11,6 +11,9 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
 /* Reads the kernel, and decides how its free numbers are chosen; d is known (learn.c). */
 gram_status gram_learning_choose_kernel(gram_learning *learning);
 
+/* Reads the model that the option `initial` names, if the method has it (learn_initial.c). */
+gram_status gram_learning_read_initial(gram_learning *learning);
+
 /* Is it known already, or do the data decide? (learn_task.c) */
 int gram_learning_has_method(const gram_learning *learning);
 /* Finds the row for task and options, and reads its settings (learn_task.c). */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "learn/learn_steps.h"
 #include "learn/method_table.h"
 #include <gram/text.h>
 
@@ -439,6 +440,7 @@ gram_status gram_learning_read_settings(gram_learning *learning)
     TRY(check_groups(learning));
     if (learning->before) TRY(method->resume(learning));
     if (method->check && !learning->before) TRY(method->check(learning));
+    TRY(gram_learning_read_initial(learning));
 done:
     return status;
 }

@@ -15,6 +15,7 @@
     ROW(gram_method_gp_student)                                                                                        \
     ROW(gram_method_gp)                                                                                                \
     ROW(gram_method_bayes)                                                                                             \
+    ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_features)                                                                                          \

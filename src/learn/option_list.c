@@ -80,6 +80,10 @@ gram_status gram_option_describe(const char *verb, int64_t option, gram_option_f
         o = known.option[0];
         all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
                                   o->otherwise, o->least, o->most, o->above,    o->elsewhere};
+        for (int i = 1; i < known.count; i++) { /* a switch may be on by default for one method, and off for another */
+            if (!all.help) all.help = known.option[i]->help;
+            if (!all.help_no) all.help_no = known.option[i]->help_no;
+        }
         if (method && known.count == 1) *method = known.method[0]->name;
     }
     gram_sized_write(facts, &all, sizeof all);
@@ -92,13 +96,23 @@ static const char *help_of(const gram_option *option, int no)
     return help ? help : "";
 }
 
+/* Those that say something of it. */
+static owners heard_of(owners all, int no)
+{
+    owners heard = {0};
+    for (int k = 0; k < all.count; k++)
+        if (help_of(all.option[k], no)[0]) add_owner(&heard, all.method[k], all.option[k]);
+    return heard;
+}
+
 void gram_option_help(const char *verb, int64_t option, int no, gram_string *text)
 {
     const gram_option *o = option < 0 ? NULL : find_option(verb, &option);
     if (!o) return;
-    const owners all = owners_of(verb, o->name);
+    const owners all = heard_of(owners_of(verb, o->name), no);
     int same = 1;
     for (int k = 1; k < all.count; k++) same &= strcmp(help_of(all.option[k], no), help_of(all.option[0], no)) == 0;
+    if (all.count == 0) return;
     if (same) gram_string_add(text, "%s%s", help_of(all.option[0], no), all.count > 1 ? " (" : "");
     for (int k = 0; k < all.count && (!same || all.count > 1); k++) {
         const char *words = help_of(all.option[k], no);

@@ -81,7 +81,7 @@ static void keep_defaults(gram_keeper *keeper, const gram_learning *learning, co
 
 void gram_keep_tuning(gram_keeper *keeper, const gram_learning *learning, const char *default_strength)
 {
-    static const char *const names[] = {"auto", "none", "loo", "gcv", "cv", "ml"};
+    static const char *const names[] = {"auto", "none", "loo", "gcv", "cv", "ml", "holdout"};
     char name[32];
     (void)snprintf(name, sizeof name, "%s", names[learning->tuning]);
     if (learning->tuning == GRAM_TUNING_CV)

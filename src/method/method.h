@@ -30,7 +30,8 @@ typedef struct gram_chosen {
 enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
     GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
-    GRAM_OPTION_AUTO = 4      /* of a number or an integer: the word "auto" too, which is NaN or 0 */
+    GRAM_OPTION_AUTO = 4,     /* of a number or an integer: the word "auto" too, which is NaN or 0 */
+    GRAM_OPTION_INFINITE = 8  /* of a number: the word "inf" too */
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -57,7 +58,8 @@ typedef enum gram_tuning {
     GRAM_TUNING_LOO,
     GRAM_TUNING_GCV,
     GRAM_TUNING_CV,
-    GRAM_TUNING_ML
+    GRAM_TUNING_ML,
+    GRAM_TUNING_HOLDOUT
 } gram_tuning;
 
 /* The settings of a row that has the option `tune` begin with this. */
@@ -122,6 +124,7 @@ typedef struct gram_learning {
     /* a fit that goes on */
     const gram_model *before;
     const char *before_name;
+    gram_model *initial; /* of the option `initial`: what the fit starts from, with its preparation; NULL: none */
     /* results */
     void *own; /* the method's, in the arena */
     gram_model *model;

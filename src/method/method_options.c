@@ -66,6 +66,10 @@ static int read_switch(const char *text, int *value)
 /* "auto" leaves it to the method, as if it had no default. */
 static int read_auto(const gram_option *option, const char *text, void *place)
 {
+    if (option->flags & GRAM_OPTION_INFINITE && strcmp(text, "inf") == 0) {
+        *(double *)place = INFINITY;
+        return 1;
+    }
     if (!(option->flags & GRAM_OPTION_AUTO) || strcmp(text, "auto") != 0) return 0;
     if (option->kind == GRAM_OPTION_INTEGER)
         *(int64_t *)place = 0;
@@ -111,7 +115,9 @@ static void explain_choices(const gram_choice *choices, char *text, size_t size)
 void gram_option_explain(const gram_option *option, char *text, size_t size)
 {
     char least[GRAM_NUMBER_SIZE], most[GRAM_NUMBER_SIZE];
-    const char *or_auto = option->flags & GRAM_OPTION_AUTO ? "auto or " : "";
+    const char *or_auto = option->flags & GRAM_OPTION_INFINITE ? "auto, inf or "
+                          : option->flags & GRAM_OPTION_AUTO   ? "auto or "
+                                                               : "";
     switch (option->kind) {
     case GRAM_OPTION_SWITCH: (void)snprintf(text, size, "It must be yes or no."); return;
     case GRAM_OPTION_TEXT: (void)snprintf(text, size, "It must not be empty."); return;

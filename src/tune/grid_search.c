@@ -255,6 +255,7 @@ gram_status gram_grid_search_run(gram_context *context, gram_grid_search *g)
     TRY(gram_take(context, "folds", n, sizeof *fold, (void **)&fold));
     TRY(gram_folds_deal(context, g->name, n, &g->rows, fold));
     TRY(gram_folds_check_classes(context, g->name, n, &g->rows, fold));
+    for (int64_t i = 0; i < n && g->holdout; i++) fold[i] = fold[i] == g->rows.folds - 1 ? fold[i] : -1;
     TRY(search_kernel(context, g->kernel, fold, g));
     if (g->ard) TRY(try_several_lengths(context, fold, g));
 done:

@@ -63,6 +63,7 @@ typedef struct gram_grid_search {
     int64_t classes;           /* of y; 0: numbers */
     int64_t outputs;
     gram_folds_rule rows;
+    int holdout; /* the last fold alone is left out */
     int64_t width_count;
     const double *widths; /* factors */
     int64_t strength_count;

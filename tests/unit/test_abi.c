@@ -365,8 +365,7 @@ static gram_status features_create(world *w, void *given)
     gram_features *map = NULL;
     gram_kernel *kernel = NULL;
     gram_status status = gram_kernel_parse(w->context, "linear", &kernel);
-    if (status >= 0)
-        status = gram_features_create(w->context, kernel, gram_points_dimension(w->x), w->x, given, &map);
+    if (status >= 0) status = gram_features_create(w->context, kernel, gram_points_dimension(w->x), w->x, given, &map);
     if (map) w->reported = gram_features_get_report(map)->size;
     gram_features_destroy(map);
     gram_kernel_release(kernel);
@@ -494,6 +493,57 @@ static gram_status loss_value(world *w, void *given)
 {
     (void)w;
     return isnan(gram_loss_value(given, 0, -0.5)) ? GRAM_ERROR_ARGUMENT : GRAM_OK;
+}
+
+static gram_status flow_create(world *w, void *given)
+{
+    gram_flow *flow = NULL;
+    const gram_status status = gram_flow_create(w->context, w->kernel, w->x, 1, w->y, 1, given, &flow);
+    if (flow) w->reported = gram_flow_get_report(flow)->size;
+    gram_flow_destroy(flow);
+    return status;
+}
+
+static gram_status descend(world *w, const gram_flow_options *options, gram_flow_descent *report)
+{
+    const double time = 1;
+    return gram_flow_descend(w->context, w->kernel, w->x, 1, w->y, 1, options, 1, &time, w->spare, w->spare + N,
+                             report);
+}
+
+static gram_status flow_descend(world *w, void *given)
+{
+    return descend(w, given, NULL);
+}
+
+static gram_status flow_descend_report(world *w, void *given)
+{
+    return descend(w, NULL, given);
+}
+
+static gram_status tune_flow(world *w, const gram_flow_options *options, const gram_flow_tune_options *tune,
+                             gram_grid_report *report)
+{
+    gram_kernel *tuned = NULL;
+    const gram_status status =
+        gram_flow_tune(w->context, w->kernel, w->x, 1, w->y, 1, options, tune, &tuned, w->spare, report);
+    gram_kernel_release(tuned);
+    return status;
+}
+
+static gram_status flow_tune_flow(world *w, void *given)
+{
+    return tune_flow(w, given, NULL, NULL);
+}
+
+static gram_status flow_tune(world *w, void *given)
+{
+    return tune_flow(w, NULL, given, NULL);
+}
+
+static gram_status flow_tune_report(world *w, void *given)
+{
+    return tune_flow(w, NULL, NULL, given);
 }
 
 static gram_status loss_fit(world *w, void *given)
@@ -873,6 +923,8 @@ INIT(gram_laplace_options)
 INIT(gram_laplace_tune_options)
 INIT(gram_logistic_options)
 INIT(gram_logistic_tune_options)
+INIT(gram_flow_options)
+INIT(gram_flow_tune_options)
 INIT(gram_loss_options)
 INIT(gram_loss_tune_options)
 INIT(gram_cca_options)
@@ -995,6 +1047,12 @@ static const use uses[] = {
     READS(gram_logistic_tune, gram_logistic_tune_options, "logistic_tune: options", logistic_tune),
     FILLS(gram_logistic_tune, gram_grid_report, "logistic_tune: report", logistic_tune_report),
     READS(gram_loss_value, gram_loss_options, NULL, loss_value),
+    READS(gram_flow_create, gram_flow_options, "flow_create: options", flow_create),
+    READS(gram_flow_descend, gram_flow_options, "flow_descend: options", flow_descend),
+    FILLS(gram_flow_descend, gram_flow_descent, "flow_descend: report", flow_descend_report),
+    READS(gram_flow_tune, gram_flow_options, "flow_tune: options", flow_tune_flow),
+    READS(gram_flow_tune, gram_flow_tune_options, "flow_tune: tune", flow_tune),
+    FILLS(gram_flow_tune, gram_grid_report, "flow_tune: report", flow_tune_report),
     READS(gram_loss_fit, gram_loss_options, "loss_fit: options", loss_fit),
     READS(gram_loss_tune, gram_loss_tune_options, "loss_tune: options", loss_tune),
     FILLS(gram_loss_tune, gram_grid_report, "loss_tune: report", loss_tune_report),
@@ -1059,6 +1117,7 @@ static const struct owned {
     OWNS(gram_pca_get_report, gram_pca_report, pca_fit),
     OWNS(gram_network_get_options, gram_network_options, network_create),
     OWNS(gram_logistic_get_report, gram_logistic_report, logistic_fit),
+    OWNS(gram_flow_get_report, gram_flow_report, flow_create),
     OWNS(gram_loss_get_report, gram_loss_report, loss_fit),
     OWNS(gram_draw_points_get_report, gram_draw_points_report, draw_points),
     OWNS(gram_sample_get_report, gram_sample_report, sample_read),
@@ -1099,6 +1158,8 @@ static const use inits[] = {
     STARTS(gram_network_options),
     STARTS(gram_descent_options),
     STARTS(gram_logistic_tune_options),
+    STARTS(gram_flow_options),
+    STARTS(gram_flow_tune_options),
     STARTS(gram_loss_options),
     STARTS(gram_loss_tune_options),
     STARTS(gram_mmd_options),

@@ -179,14 +179,45 @@ static void add_bars(gram_string *script, const cli_picture *picture)
                     (double)count - 0.4);
 }
 
+/* ---- what was learnt when ---- */
+
+static void add_learning(gram_string *script, const gram_learning_curve *left)
+{
+    const int64_t ld[] = {left->columns, left->columns};
+    cli_picture_label(script, "x", "time", "");
+    cli_picture_label(script, "y", "share of the initial error that is left", "");
+    cli_picture_range(script, "x", left->data[0], left->data[(left->rows - 1) * left->columns]);
+    gram_string_add(script, "set logscale x\nset format x '%%.0e'\nset yrange [0:1.02]\nset key bottom left\n");
+    for (int64_t c = 1; c < left->columns; c++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "left%" PRId64, c);
+        cli_picture_block(script, name, left->rows, 2, (const double *[]){left->data, left->data + c}, ld);
+    }
+    if (isfinite(left->stop) && left->stop > 0) {
+        gram_string_add(script, "set arrow from first ");
+        cli_picture_number(script, left->stop, ", graph 0 to first ");
+        cli_picture_number(script, left->stop, ", graph 1 nohead dt 2 lc rgb '" CLI_CURVE_COLOUR "'\n");
+    }
+    gram_string_add(script, "plot ");
+    for (int64_t c = 2; c < left->columns; c++)
+        gram_string_add(script,
+                        "$left%" PRId64 " with lines lw 1.3 lc rgb '#%02x%02xad' title 'direction %" PRId64 "', ", c,
+                        (unsigned)(25 * (c - 2)), (unsigned)(96 + 18 * (c - 2)), (int64_t)1 << (c - 2));
+    gram_string_add(script, "$left1 with lines lw 2.5 lc rgb '" CLI_CURVE_COLOUR "' title 'training error'\n"
+                            "unset logscale x\nset format x\nset autoscale\nunset arrow\n");
+}
+
 static void add_panels(gram_string *script, const cli_picture *picture, const char *target)
 {
-    const int panels = bar_count(picture) > 0 ? 3 : 2;
+    gram_learning_curve left;
+    const int learning = gram_model_learning_curve(picture->model, &left);
+    const int panels = 2 + (bar_count(picture) > 0) + learning;
     gram_string_add(script, "set multiplot layout 1,%d\n", panels);
     add_agreement(script, picture, target);
     gram_string_add(script, "unset title\n");
     add_residuals(script, picture);
-    if (panels == 3) add_bars(script, picture);
+    if (learning) add_learning(script, &left);
+    if (bar_count(picture) > 0) add_bars(script, picture);
     gram_string_add(script, "unset multiplot\n");
 }
 
@@ -202,13 +233,21 @@ int cli_picture_draw(cli_session *session, const char *path, const cli_picture *
     const int found = one ? find_curve(session, picture, &c) : CLI_DONE;
     if (found != CLI_DONE) return found;
     cli_picture_look(&script);
+    gram_learning_curve learnt;
+    const int learning = gram_model_learning_curve(picture->model, &learnt);
     if (one) {
+        if (learning) gram_string_add(&script, "set multiplot layout 1,2\n");
         cli_plot_title(&script, gram_function_kernel(gram_model_function(picture->model)), picture->file);
         add_curve(&script, picture, &c, target);
+        if (learning) {
+            gram_string_add(&script, "unset title\n");
+            add_learning(&script, &learnt);
+            gram_string_add(&script, "unset multiplot\n");
+        }
     } else {
         add_panels(&script, picture, target);
     }
-    const int wide = one ? 800 : bar_count(picture) > 0 ? 1350 : 900;
+    const int wide = (one ? 800 : bar_count(picture) > 0 ? 1350 : 900) + (learning ? one ? 500 : 450 : 0);
     const int code = cli_plot(session, path, wide, one ? 500 : 420, &script);
     gram_string_free(&script);
     return code;

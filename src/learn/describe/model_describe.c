@@ -1,4 +1,5 @@
 /* What is known of a model: the kernel, then what the row of its method adds. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,4 +140,11 @@ const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHE
     text[0] = '\0';
     if (method && method->elsewhere) method->elsewhere(model, text, GRAM_ELSEWHERE_SIZE);
     return text;
+}
+
+int gram_model_learning_curve(const gram_model *model, gram_learning_curve *curve)
+{
+    *curve = (gram_learning_curve){.stop = gram_kept_number(model, "flow_time", NAN)};
+    curve->data = gram_model_array(model, "learning_curve", &curve->rows, &curve->columns);
+    return curve->data && curve->rows > 1 && curve->columns > 1;
 }
