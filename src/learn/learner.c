@@ -122,10 +122,20 @@ const gram_lesson *gram_learner_lesson(const gram_learner *learner)
 
 /* ---- options ---- */
 
-/* Does some row have the option? Then the first such, and whether the text is a value of it. */
-static const gram_option *find_option(const char *name, const char *value, int *valid)
+/* The method that was asked for, NULL: none so far. */
+static const char *given_method(const gram_learner *learner)
+{
+    for (int64_t i = 0; i < learner->count; i++)
+        if (strcmp(learner->given[i].name, gram_common_options[GRAM_COMMON_METHOD].name) == 0)
+            return learner->given[i].value;
+    return NULL;
+}
+
+/* Does some row have the option? Then the first such, that of the given method if the text is a value of none, and whether it is of one. */
+static const gram_option *find_option(const gram_learner *learner, const char *name, const char *value, int *valid)
 {
     const gram_option *found = NULL;
+    const char *method = given_method(learner);
     *valid = 0;
     for (int i = 0; i < GRAM_COMMON_COUNT; i++)
         if (strcmp(gram_common_options[i].name, name) == 0) found = &gram_common_options[i];
@@ -133,7 +143,7 @@ static const gram_option *find_option(const char *name, const char *value, int *
     for (int64_t i = 0; gram_method_row(i) && !*valid; i++) {
         const gram_option *option = gram_method_find_option(gram_method_row(i), name);
         if (!option) continue;
-        if (!found) found = option;
+        if (!found || (method && strcmp(gram_method_row(i)->name, method) == 0)) found = option;
         *valid = gram_option_read(option, value, NULL);
     }
     return found;
@@ -269,7 +279,7 @@ gram_status gram_learner_set(gram_context *context, gram_learner *learner, const
 {
     gram_status status = GRAM_OK;
     int valid = 1;
-    const gram_option *found = find_option(option, value ? value : "", &valid);
+    const gram_option *found = find_option(learner, option, value ? value : "", &valid);
     if (!found) return no_option(context, learner, option);
     if (value && !valid) return bad_value(context, learner, found, value);
     if (value && found == &gram_common_options[GRAM_COMMON_METHOD]) TRY(check_method(context, learner, value));
