@@ -131,11 +131,10 @@ static const char *given_method(const gram_learner *learner)
     return NULL;
 }
 
-/* Does some row have the option? Then the first such, that of the given method if the text is a value of none, and whether it is of one. */
-static const gram_option *find_option(const gram_learner *learner, const char *name, const char *value, int *valid)
+/* Does some row have the option? Then the first such, that of the method (or NULL) if the text is a value of none, and whether it is of one. */
+static const gram_option *find_option(const char *method, const char *name, const char *value, int *valid)
 {
     const gram_option *found = NULL;
-    const char *method = given_method(learner);
     *valid = 0;
     for (int i = 0; i < GRAM_COMMON_COUNT; i++)
         if (strcmp(gram_common_options[i].name, name) == 0) found = &gram_common_options[i];
@@ -279,7 +278,7 @@ gram_status gram_learner_set(gram_context *context, gram_learner *learner, const
 {
     gram_status status = GRAM_OK;
     int valid = 1;
-    const gram_option *found = find_option(learner, option, value ? value : "", &valid);
+    const gram_option *found = find_option(given_method(learner), option, value ? value : "", &valid);
     if (!found) return no_option(context, learner, option);
     if (value && !valid) return bad_value(context, learner, found, value);
     if (value && found == &gram_common_options[GRAM_COMMON_METHOD]) TRY(check_method(context, learner, value));
@@ -309,7 +308,7 @@ static int has_option(const gram_method *method, const void *argument)
 static const char *name_of(const gram_setting *given, char *text, size_t size)
 {
     int valid;
-    const gram_option *option = find_option(given->name, given->value, &valid);
+    const gram_option *option = find_option(NULL, given->name, given->value, &valid);
     const int no = option && option->kind == GRAM_OPTION_SWITCH && strcmp(given->value, "no") == 0;
     (void)snprintf(text, size, "%s%s", no ? "no-" : "", given->name);
     return text;
