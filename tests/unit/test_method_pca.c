@@ -6,6 +6,7 @@
 
 #include <gram/pca.h>
 
+#include "oom.h"
 #include "support.h"
 
 static gram_pca *fit(gram_context *context, const char *kernel, int64_t n, int64_t d, const double *x,
@@ -368,6 +369,33 @@ static void groups_are_shuffled_together(void **state)
     free(x);
 }
 
+static gram_status play(gram_context *context)
+{
+    enum { N = 12 };
+    gram_status status = GRAM_OK;
+    double x[2 * N];
+    gram_kernel *kernel = NULL;
+    gram_points *points = NULL;
+    gram_pca *pca = NULL;
+    gram_pca_options options = want(0, 1, GRAM_PCA_AUTO);
+    options.permutations = 19;
+    test_uniform(14, 2 * N, 0, 3, x);
+    STEP(gram_kernel_parse(context, "rbf(ell=1)", &kernel));
+    STEP(gram_points_create_f64(context, N, 2, x, 2, &points));
+    STEP(gram_pca_fit(context, kernel, points, &options, &pca));
+done:
+    gram_pca_destroy(pca);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    return status;
+}
+
+static void choosing_without_memory(void **state)
+{
+    (void)state;
+    assert_true(oom_some(play, 40, 11) > 40);
+}
+
 /* ---- what it cannot take ---- */
 
 static void bad_input(void **state)
@@ -482,6 +510,7 @@ int main(void)
         cmocka_unit_test(components_are_counted),
         cmocka_unit_test(chance_is_kept),
         cmocka_unit_test(groups_are_shuffled_together),
+        cmocka_unit_test(choosing_without_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }
