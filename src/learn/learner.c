@@ -123,8 +123,17 @@ const gram_lesson *gram_learner_lesson(const gram_learner *learner)
 
 /* ---- options ---- */
 
-/* Does some row have the option? Then the first such, and whether the text is a value of it. */
-static const gram_option *find_option(const char *name, const char *value, int *valid)
+/* The method that was asked for, NULL: none so far. */
+static const char *given_method(const gram_learner *learner)
+{
+    for (int64_t i = 0; i < learner->count; i++)
+        if (strcmp(learner->given[i].name, gram_common_options[GRAM_COMMON_METHOD].name) == 0)
+            return learner->given[i].value;
+    return NULL;
+}
+
+/* Does some row have the option? Then the first such, that of the method (or NULL) if the text is a value of none, and whether it is of one. */
+static const gram_option *find_option(const char *method, const char *name, const char *value, int *valid)
 {
     const gram_option *found = NULL;
     *valid = 0;
@@ -134,7 +143,7 @@ static const gram_option *find_option(const char *name, const char *value, int *
     for (int64_t i = 0; gram_method_row(i) && !*valid; i++) {
         const gram_option *option = gram_method_find_option(gram_method_row(i), name);
         if (!option) continue;
-        if (!found) found = option;
+        if (!found || (method && strcmp(gram_method_row(i)->name, method) == 0)) found = option;
         *valid = gram_option_read(option, value, NULL);
     }
     return found;
@@ -270,7 +279,7 @@ gram_status gram_learner_set(gram_context *context, gram_learner *learner, const
 {
     gram_status status = GRAM_OK;
     int valid = 1;
-    const gram_option *found = find_option(option, value ? value : "", &valid);
+    const gram_option *found = find_option(given_method(learner), option, value ? value : "", &valid);
     if (!found) return no_option(context, learner, option);
     if (value && !valid) return bad_value(context, learner, found, value);
     if (value && found == &gram_common_options[GRAM_COMMON_METHOD]) TRY(check_method(context, learner, value));
@@ -300,7 +309,7 @@ static int has_option(const gram_method *method, const void *argument)
 static const char *name_of(const gram_setting *given, char *text, size_t size)
 {
     int valid;
-    const gram_option *option = find_option(given->name, given->value, &valid);
+    const gram_option *option = find_option(NULL, given->name, given->value, &valid);
     const int no = option && option->kind == GRAM_OPTION_SWITCH && strcmp(given->value, "no") == 0;
     (void)snprintf(text, size, "%s%s", no ? "no-" : "", given->name);
     return text;

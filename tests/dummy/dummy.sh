@@ -8,10 +8,10 @@ printf 'b,a\n5,1.9\n0,-40\n' >new.csv
 # fit, info, predict; the nearest row of each row is itself
 run fit train.csv --method nearest -o m.gram --quiet
 good
-prints 'Regression: y on 2 features; 30 rows' 'neighbours          1'
+prints 'Regression: y on 2 features; 30 rows' 'nearby              1'
 run info m.gram
 good
-prints 'method              nearest, regression of y on 2 features' 'neighbours          1' 'centres             30'
+prints 'method              nearest, regression of y on 2 features' 'nearby              1' 'centres             30'
 run predict m.gram train.csv --quiet
 good
 LC_ALL=C awk -F, 'NR > 1 { print $3 + 0 }' train.csv >want
@@ -22,12 +22,12 @@ good
 prints '"method": "nearest"' '"rmse": 0,' '"r2": 1'
 
 # its option counts, and is kept
-run fit train.csv --method nearest --neighbours 30 -o all.gram --json --quiet
+run fit train.csv --method nearest --nearby 30 -o all.gram --json --quiet
 good
-prints '"method": "nearest"' '"task": "regression"' '"neighbours": 30' '"n": 30' '"d": 2' '"model": "all.gram"'
+prints '"method": "nearest"' '"task": "regression"' '"nearby": 30' '"n": 30' '"d": 2' '"model": "all.gram"'
 run info all.gram --json
 good
-prints '"method": "nearest"' '"neighbours": 30' '"targets": ["y"]'
+prints '"method": "nearest"' '"nearby": 30' '"targets": ["y"]'
 run predict all.gram new.csv --quiet
 good
 mean=$(LC_ALL=C awk -F, 'NR > 1 { sum += $3 } END { printf "%.6f", sum / 30 }' train.csv)
@@ -41,13 +41,13 @@ good
 # help has the method and its option
 run help fit
 good
-tells '--neighbours N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Options of nearest only'
+tells '--nearby N' 'average the targets of the N nearest rows' 'nearest (mean of the nearest rows)' 'Options of nearest only'
 
 # what is refused, by both sides
-run fit train.csv --neighbours 2
-bad 2 '--neighbours is an option of ' 'nearest, not of krr'
-run fit train.csv --method gp --neighbours 2
-bad 2 '--neighbours is an option of ' 'nearest, not of gp'
+run fit train.csv --nearby 2
+bad 2 '--nearby is an option of nearest, not of krr'
+run fit train.csv --method gp --nearby 2
+bad 2 '--nearby is an option of nearest, not of gp'
 run fit train.csv --method nearest --C 2
 bad 2 '--C is an option of svm and logistic, not of nearest'
 run fit train.csv --method nearest --tune loo
@@ -59,15 +59,15 @@ bad 2 '--weights is not for nearest'
 run fit train.csv --method nearest --task classification
 bad 2 '--method nearest is not for classification'
 for value in x 0 1001 2.5 ''; do
-    run fit train.csv --method nearest --neighbours "$value"
-    bad 2 "--neighbours cannot be '$value'" 'It must be a whole number from 1 to 1000.'
+    run fit train.csv --method nearest --nearby "$value"
+    bad 2 "--nearby cannot be '$value'" 'It must be a whole number from 1 to 1000.'
 done
-run fit train.csv --method nearest --neighbours 31
-bad 2 '--neighbours 31 is more than the 30 rows'
+run fit train.csv --method nearest --nearby 31
+bad 2 '--nearby 31 is more than the 30 rows'
 run fit train.csv --method nearst
 bad 2 "did you mean 'nearest'?" 'nearest or paired.'
-run fit train.csv --neighbors 3
-bad 2 '--neighbours'
+run fit train.csv --nearbye 3
+bad 2 '--nearby'
 run predict m.gram new.csv --std
 bad 2 '--std is not for a model of the method nearest'
 run predict m.gram new.csv --prob

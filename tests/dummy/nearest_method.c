@@ -11,13 +11,13 @@
 enum { MOST_NEIGHBOURS = 1000 };
 
 typedef struct nearest_settings {
-    int64_t neighbours;
+    int64_t nearby;
 } nearest_settings;
 
 static const gram_option OPTIONS[] = {
-    {.name = "neighbours",
+    {.name = "nearby",
      .kind = GRAM_OPTION_INTEGER,
-     .offset = offsetof(nearest_settings, neighbours),
+     .offset = offsetof(nearest_settings, nearby),
      .argument = "N",
      .help = "average the targets of the N nearest rows (default 1)",
      .otherwise = "1",
@@ -32,10 +32,9 @@ static gram_status fit(gram_learning *learning)
     const nearest_settings *own = learning->settings;
     const gram_prepared *data = learning->data;
     gram_function *function = NULL;
-    if (own->neighbours > data->n)
+    if (own->nearby > data->n)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for fewer.",
-                                  "--neighbours %" PRId64 " is more than the %" PRId64 " rows", own->neighbours,
-                                  data->n);
+                                  "--nearby %" PRId64 " is more than the %" PRId64 " rows", own->nearby, data->n);
     TRY(gram_kernel_parse(learning->context, "imq(c=1, beta=0.5)", &learning->kernel));
     TRY(gram_function_create(learning->context, learning->kernel, learning->points, data->targets, data->y,
                              data->targets, NULL, &function));
@@ -48,7 +47,7 @@ static gram_status keep(gram_learning *learning)
 {
     const nearest_settings *own = learning->settings;
     gram_keeper keeper = gram_keep_begin(learning, learning->own);
-    gram_keep_integer(&keeper, "neighbours", own->neighbours);
+    gram_keep_integer(&keeper, "nearby", own->nearby);
     return keeper.status;
 }
 
@@ -77,14 +76,14 @@ static gram_status evaluate(gram_context *context, const gram_predictor *predict
     const gram_function *function = gram_model_function(predictor->model);
     const gram_points *centres = gram_function_centres(function);
     const int64_t n = gram_points_count(centres), outputs = gram_function_outputs(function);
-    const int64_t neighbours = (int64_t)gram_kept_number(predictor->model, "neighbours", 1);
+    const int64_t nearby = (int64_t)gram_kept_number(predictor->model, "nearby", 1);
     double *like = NULL;
-    if (neighbours < 1 || neighbours > n)
-        return gram_predictor_damaged(context, predictor, "damaged: its neighbours are not among its rows");
+    if (nearby < 1 || nearby > n)
+        return gram_predictor_damaged(context, predictor, "damaged: it asks for more rows than it has");
     TRY(gram_take(context, "predict", places->n, (size_t)n * sizeof *like, (void **)&like));
     TRY(gram_matrix(context, gram_function_kernel(function), places->points, centres, like, n));
     for (int64_t i = 0; i < places->n; i++)
-        average(n, like + i * n, neighbours, outputs, gram_function_coefficients(function), values + i * ldv);
+        average(n, like + i * n, nearby, outputs, gram_function_coefficients(function), values + i * ldv);
 done:
     gram_give(context, like);
     return status;
@@ -92,8 +91,8 @@ done:
 
 static void report_nearest(gram_report *report)
 {
-    gram_report_row(report, "neighbours");
-    gram_report_value(report, GRAM_WHOLE, gram_report_number(report, "neighbours"));
+    gram_report_row(report, "nearby");
+    gram_report_value(report, GRAM_WHOLE, gram_report_number(report, "nearby"));
 }
 
 extern const gram_method gram_method_nearest;
