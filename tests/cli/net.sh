@@ -71,3 +71,13 @@ bad 4 'diverges' 'shorter --rate'
 head -n 1 wave.csv >none.csv
 run net none.csv
 bad 3 'none.csv'
+
+# pictures, of one feature with functions
+if command -v gnuplot >/dev/null; then
+    for file in wave two; do
+        run net $file.csv --width 16 --steps 30 --plot $file.svg --quiet
+        good
+        grep -q 'tangent kernel predicts' $file.svg || wrong 'should draw losses'
+    done
+    grep -q 'infinite width' wave.svg || wrong 'should draw functions'
+fi

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/plot/descent_picture.h"
 #include "cli/plot/eigen_picture.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/plot/structure_picture.h"
@@ -175,6 +176,9 @@ static gram_status draw_values(cli_session *session, const structure_state *stat
 
 static int draw_functions(cli_session *session, const structure_state *state)
 {
+    if (cli_is_descent(state->model))
+        return cli_descent_picture_draw(session, state->own.plot, state->model,
+                                        gram_learner_lesson(state->learner)->data);
     const cli_eigen_picture picture = {state->model, state->file, gram_learner_lesson(state->learner)->data};
     return cli_eigen_picture_draw(session, state->own.plot, &picture);
 }

@@ -36,10 +36,19 @@ typedef struct net_state {
     double each, whole; /* how far weights of the first moved */
     gram_function *limit;
     int64_t limit_rows;
+    double *grid; /* NET_GRID x NET_GRID_COLUMNS, NULL: there is no one feature to draw over */
 } net_state;
+
+/* Functions of one feature, for pictures, in the units of the data: x; the mean of the networks and their deviation; what the tangent
+ * kernel of the first predicts for it; the mean and the deviation of networks of infinite width. */
+enum { NET_GRID = 161, NET_GRID_COLUMNS = 6 };
 
 /* Trains all networks, and the first beside its linearised self. */
 gram_status gram_net_train(gram_learning *learning);
+
+/* Are functions drawn? Then state->grid gets its first four columns, standardised (net_train.c). */
+int gram_net_has_grid(const gram_learning *learning);
+gram_status gram_net_fill_grid(gram_learning *learning);
 
 /* What networks of infinite width are at the end: the mean of the ensemble as a function of the kernel ntk (net_limit.c). Sets
  * learning->kernel. */

@@ -18,23 +18,25 @@
 
 enum { LIMIT_ROWS = 800, SOFTMAX_ROWS = 300, SOFTMAX_STEPS = 4000, STREAM = 0x6e6c696d /* "nlim" */ };
 
-static gram_status find_kernel(gram_learning *learning)
+/* ntk, or nngp, with the numbers of the networks. */
+static gram_status find_kernel(gram_learning *learning, const char *name, gram_kernel **kernel)
 {
     const net_state *state = learning->own;
     const gram_network_options *o = &state->made;
     const int is_tanh = o->activation == GRAM_ACTIVATION_TANH;
     const double b = is_tanh ? 0.88622692545275801365 : 1, amplitude = o->scale * o->scale / (b * b);
     char text[256], number[3][GRAM_NUMBER_SIZE];
-    (void)snprintf(text, sizeof text, "%s*ntk(depth=%d, act=%s, sw=%s, sb=%s, fan=%d)",
-                   gram_number_format(amplitude, number[0]), (int)o->depth,
+    (void)snprintf(text, sizeof text, "%s*%s(depth=%d, act=%s, sw=%s, sb=%s, fan=%d)",
+                   gram_number_format(amplitude, number[0]), name, (int)o->depth,
                    gram_activation_name(is_tanh ? GRAM_ACTIVATION_ERF : o->activation),
                    gram_number_format(b * o->sw, number[1]), gram_number_format(b * o->sb, number[2]), (int)o->inputs);
-    return gram_kernel_parse(learning->context, text, &learning->kernel);
+    return gram_kernel_parse(learning->context, text, kernel);
 }
 
 typedef struct limit_work {
     int64_t n, d, m;
-    double *x, *y, *h, *c; /* rows and targets; H; coefficients, n x m */
+    double *x, *y, *h, *c;  /* rows and targets; H; coefficients, n x m */
+    double *vectors, *gain; /* of H, and what is made of their directions: H^-1 (I - exp(-2 t H/n)) */
     gram_points *points;
 } limit_work;
 
@@ -71,17 +73,18 @@ static gram_status squared(gram_learning *learning, limit_work *w, double t)
     gram_status status = GRAM_OK;
     const int64_t n = w->n, m = w->m;
     const double rate = 2 * t / (double)n;
-    double *values = NULL, *vectors = NULL;
+    double *values = NULL;
     TRY(gram_learning_take(learning, n, sizeof *values, &values));
-    TRY(gram_learning_take(learning, n * n, sizeof *vectors, &vectors));
-    TRY(gram_eigen_symmetric(learning->context, n, w->h, n, 0, n, values, vectors, n));
+    TRY(gram_learning_take(learning, n, sizeof *w->gain, &w->gain));
+    TRY(gram_learning_take(learning, n * n, sizeof *w->vectors, &w->vectors));
+    TRY(gram_eigen_symmetric(learning->context, n, w->h, n, 0, n, values, w->vectors, n));
     for (int64_t k = 0; k < n; k++) {
-        const double *q = vectors + k * n, l = values[k] > 1e-13 * values[0] ? values[k] : 0;
-        const double gain = l > 0 ? -expm1(-rate * l) / l : rate;
+        const double *q = w->vectors + k * n, l = values[k] > 1e-13 * values[0] ? values[k] : 0;
+        w->gain[k] = l > 0 ? -expm1(-rate * l) / l : rate;
         for (int64_t o = 0; o < m; o++) {
             double along = 0;
             for (int64_t i = 0; i < n; i++) along += q[i] * w->y[i * m + o];
-            for (int64_t i = 0; i < n; i++) w->c[i * m + o] += gain * along * q[i];
+            for (int64_t i = 0; i < n; i++) w->c[i * m + o] += w->gain[k] * along * q[i];
         }
     }
 done:
@@ -125,6 +128,72 @@ done:
     return status;
 }
 
+/* ---- the deviation over starts ---- */
+
+/* a = h Q gain Q' of one place */
+static void weights_at(const limit_work *w, const double *h, double *a)
+{
+    memset(a, 0, (size_t)w->n * sizeof *a);
+    for (int64_t k = 0; k < w->n; k++) {
+        const double *q = w->vectors + k * w->n;
+        double along = 0;
+        for (int64_t i = 0; i < w->n; i++) along += h[i] * q[i];
+        for (int64_t i = 0; i < w->n; i++) a[i] += w->gain[k] * along * q[i];
+    }
+}
+
+/* f_0 + a (y - f_0(X)) with f_0 of covariance S = scale^2 nngp: its mean is a y, its variance S(x, x) - 2 a S(X, x) + a S a'. */
+static gram_status fill_limit(gram_learning *learning, const limit_work *w)
+{
+    gram_status status = GRAM_OK;
+    net_state *state = learning->own;
+    const int64_t n = w->n;
+    double *x = NULL, *h = NULL, *s = NULL, *own = NULL, *all = NULL, *a = NULL;
+    gram_points *points = NULL;
+    gram_kernel *nngp = NULL;
+    TRY(gram_learning_take(learning, NET_GRID, sizeof *x, &x));
+    TRY(gram_learning_take(learning, NET_GRID, sizeof *own, &own));
+    TRY(gram_learning_take(learning, NET_GRID * n, sizeof *h, &h));
+    TRY(gram_learning_take(learning, NET_GRID * n, sizeof *s, &s));
+    TRY(gram_learning_take(learning, n * n, sizeof *all, &all));
+    TRY(gram_learning_take(learning, n, sizeof *a, &a));
+    for (int i = 0; i < NET_GRID; i++) x[i] = state->grid[(ptrdiff_t)i * NET_GRID_COLUMNS];
+    TRY(gram_points_create_f64(learning->context, NET_GRID, 1, x, 1, &points));
+    TRY(find_kernel(learning, "nngp", &nngp));
+    TRY(gram_matrix(learning->context, learning->kernel, points, w->points, h, n));
+    TRY(gram_matrix(learning->context, nngp, points, w->points, s, n));
+    TRY(gram_matrix(learning->context, nngp, w->points, NULL, all, n));
+    TRY(gram_matrix_diagonal(learning->context, nngp, points, own));
+    for (int p = 0; p < NET_GRID; p++) {
+        double *row = state->grid + (ptrdiff_t)p * NET_GRID_COLUMNS, variance = own[p];
+        weights_at(w, h + p * n, a);
+        row[4] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double product = 0;
+            for (int64_t j = 0; j < n; j++) product += all[i * n + j] * a[j];
+            variance += a[i] * (product - 2 * s[p * n + i]);
+            row[4] += a[i] * w->y[i];
+        }
+        row[5] = state->made.centred ? 0 : sqrt(fmax(variance, 0));
+    }
+done:
+    gram_kernel_release(nngp);
+    gram_points_release(points);
+    return status;
+}
+
+/* From standardised numbers to those of the data. */
+static void grid_units(const gram_learning *learning)
+{
+    const net_state *state = learning->own;
+    for (int i = 0; i < NET_GRID; i++) {
+        double *row = state->grid + (ptrdiff_t)i * NET_GRID_COLUMNS;
+        row[0] = gram_preparation_unit(learning->preparation, 0, row[0]);
+        for (int c = 1; c < NET_GRID_COLUMNS; c++)
+            row[c] = row[c] * state->deviation[0] + (c == 2 || c == 5 ? 0 : state->mean[0]);
+    }
+}
+
 gram_status gram_net_find_limit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -132,9 +201,14 @@ gram_status gram_net_find_limit(gram_learning *learning)
     net_state *state = learning->own;
     limit_work w = {0};
     const double t = state->rate * (double)own->steps / (1 - own->momentum);
-    TRY(find_kernel(learning));
+    TRY(find_kernel(learning, "ntk", &learning->kernel));
     TRY(take_rows(learning, &w));
     TRY(state->loss == GRAM_NETWORK_SQUARED ? squared(learning, &w, t) : softmax(learning, &w, t));
+    if (gram_net_has_grid(learning)) {
+        TRY(gram_net_fill_grid(learning));
+        TRY(fill_limit(learning, &w));
+        grid_units(learning);
+    }
     for (int64_t i = 0; i < w.n; i++)
         for (int64_t o = 0; o < w.m; o++) w.c[i * w.m + o] *= state->deviation[o];
     TRY(gram_function_create(learning->context, learning->kernel, w.points, w.m, w.c, w.m, state->mean, &state->limit));

@@ -265,6 +265,7 @@ static gram_status keep_weights(gram_learning *learning, gram_keeper *keeper)
     gram_keep_array(keeper, "tangent", 1, count, gram_network_parameters(state->linear));
     gram_keep_array(keeper, "target_mean", 1, state->outputs, state->mean);
     gram_keep_array(keeper, "target_scale", 1, state->outputs, state->deviation);
+    if (state->grid) gram_keep_array(keeper, "functions", NET_GRID, NET_GRID_COLUMNS, state->grid);
     status = keeper->status;
 done:
     return status;
@@ -481,12 +482,13 @@ static const gram_verb VERB = {
              "Numbers are learnt by the squared loss, standardised, so that 1 is the loss of their mean; classes by "
              "cross entropy.\n"
              "The kernel of the report is that of infinite width. -o keeps the network, for `gram predict`.\n",
-    .examples = "  gram net data.csv --width 512 --depth 2 --act relu -o net.gram\n"
+    .examples = "  gram net data.csv --width 512 --depth 2 --act relu -o net.gram --plot net.svg\n"
                 "  gram net data.csv --act tanh --members 8 -o net.gram && gram predict net.gram new.csv --std\n"
                 "  gram net data.csv --width 4096 --centred --json\n"
                 "  gram net data.csv --mean-field --steps 5000\n",
     .out = "write the model to FILE",
     .out_is_model = 1,
+    .plot = "draw losses, drift and, of one feature, functions to FILE (.svg, .png, .pdf)",
 };
 
 static const gram_kept_words WORDS[] = {{"act", "relu erf tanh"}, {NULL, NULL}};

@@ -179,3 +179,60 @@ gram_status gram_net_train(gram_learning *learning)
                               "Give a shorter --rate, or leave it out: auto finds one that is stable.", "%s",
                               message ? message + 2 : what);
 }
+
+/* ---- functions of one feature ---- */
+
+int gram_net_has_grid(const gram_learning *learning)
+{
+    const net_state *state = learning->own;
+    return learning->data->d == 1 && state->outputs == 1 && learning->task == GRAM_TASK_REGRESSION;
+}
+
+/* Evenly spaced over the rows, and a tenth beyond them. */
+static void space_grid(const gram_learning *learning, double *x)
+{
+    const gram_prepared *data = learning->data;
+    double least = data->x[0], most = data->x[0];
+    for (int64_t i = 1; i < data->n; i++) {
+        least = fmin(least, data->x[i]);
+        most = fmax(most, data->x[i]);
+    }
+    const double margin = most > least ? 0.1 * (most - least) : 1, step = (most - least + 2 * margin) / (NET_GRID - 1);
+    for (int i = 0; i < NET_GRID; i++) x[i] = least - margin + i * step;
+}
+
+gram_status gram_net_fill_grid(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const net_settings *own = learning->settings;
+    net_state *state = learning->own;
+    double *x = NULL, *f = NULL;
+    gram_points *points = NULL;
+    TRY(gram_learning_take(learning, NET_GRID * NET_GRID_COLUMNS, sizeof *state->grid, &state->grid));
+    TRY(gram_learning_take(learning, NET_GRID, sizeof *x, &x));
+    TRY(gram_learning_take(learning, NET_GRID, sizeof *f, &f));
+    space_grid(learning, x);
+    TRY(gram_points_create_f64(learning->context, NET_GRID, 1, x, 1, &points));
+    for (int64_t r = 0; r <= own->members; r++) {
+        const gram_network *network = r < own->members ? state->networks[r] : state->linear;
+        TRY(gram_network_evaluate(learning->context, network, points, f, 1));
+        for (int i = 0; i < NET_GRID; i++) {
+            double *row = state->grid + (ptrdiff_t)i * NET_GRID_COLUMNS;
+            const double step = f[i] - row[1];
+            row[0] = x[i];
+            if (r == own->members) {
+                row[3] = f[i];
+                continue;
+            }
+            row[1] += step / (double)(r + 1); /* Welford's sums */
+            row[2] += step * (f[i] - row[1]);
+        }
+    }
+    for (int i = 0; i < NET_GRID; i++) {
+        double *squares = state->grid + (ptrdiff_t)i * NET_GRID_COLUMNS + 2;
+        *squares = own->members > 1 ? sqrt(*squares / (double)(own->members - 1)) : 0;
+    }
+done:
+    gram_points_release(points);
+    return status;
+}

@@ -13,6 +13,7 @@
 #include <gram/text.h>
 
 static const uint64_t STREAM = 0x64657363656e0000u; /* "descen": the names of this use of the seed */
+static const double SMALL = 3e5;                    /* rows times parameters of a step: some 0.2 ms */
 static const double DIVERGED = 1e4;                 /* times the loss at the start */
 
 struct gram_descent {
@@ -26,6 +27,7 @@ struct gram_descent {
     int64_t step;   /* so far */
     int64_t *order; /* of the rows in this pass, NULL: as they are */
     double *offset; /* n x m: f at the start, of centred networks; else NULL */
+    int small;      /* too little work for several threads */
     double *velocity, *gradient, *numbers;
     double *partial; /* losses of tiles */
     double nothing;  /* the loss of f = 0 */
@@ -146,19 +148,34 @@ static gram_status look(descent_run *run, const portion *p)
     return GRAM_OK;
 }
 
-static gram_status descent_task(void *argument, const gram_worker *worker)
+static gram_status part_of_round(descent_run *run, int64_t round, int64_t task)
 {
-    descent_run *run = argument;
     const gram_descent *d = run->d;
-    const portion p = portion_of(d, worker->round);
-    if (worker->round % 2 == 0) {
-        if (worker->task < d->tiles) tile_task(run, &p, worker->round, worker->task);
-    } else if (worker->task < d->blocks) {
-        weight_task(run, &p, worker->round, worker->task);
-    } else if (worker->task == d->blocks) {
+    const portion p = portion_of(d, round);
+    if (round % 2 == 0) {
+        if (task < d->tiles) tile_task(run, &p, round, task);
+    } else if (task < d->blocks) {
+        weight_task(run, &p, round, task);
+    } else if (task == d->blocks) {
         return look(run, &p);
     }
     return GRAM_OK;
+}
+
+static int64_t parts_of_round(const gram_descent *d)
+{
+    return d->tiles > d->blocks + 1 ? d->tiles : d->blocks + 1;
+}
+
+/* Of small steps one task has all parts, and threads do not wait for each other. */
+static gram_status descent_task(void *argument, const gram_worker *worker)
+{
+    descent_run *run = argument;
+    gram_status status = GRAM_OK;
+    if (!run->d->small) return part_of_round(run, worker->round, worker->task);
+    for (int64_t part = 0; part < parts_of_round(run->d) && status >= 0; part++)
+        status = part_of_round(run, worker->round, part);
+    return status;
 }
 
 /* ---- many steps ---- */
@@ -201,7 +218,7 @@ gram_status gram_descent_run(gram_context *context, gram_descent *d, int64_t ste
     descent_run run = {.d = d, .v = &context->vecmath->f64, .seed = context->seed, .losses = losses, .diverged = -1};
     if (d->step % batches(d) == 0) make_order(d, context->seed, d->step);
     status = gram_sweep_run(context, &(gram_sweep){.what = "gradient descent",
-                                                   .tasks = d->tiles > d->blocks + 1 ? d->tiles : d->blocks + 1,
+                                                   .tasks = d->small ? 1 : parts_of_round(d),
                                                    .rounds = 2 * d->chunks * steps,
                                                    .run = descent_task,
                                                    .argument = &run});
@@ -335,6 +352,7 @@ gram_status gram_descent_create(gram_context *context, gram_network *network, co
     made->tile = gram_network_tile(made->room);
     made->tiles = (made->room + made->tile - 1) / made->tile;
     made->blocks = gram_weight_block_count(network);
+    made->small = (double)made->batch * (double)network->parameters < SMALL;
     TRY(take_rooms(context, made));
     TRY(find_offset(context, made));
     made->nothing = loss_of_nothing(made);
