@@ -48,6 +48,23 @@ static int has_intervals(const gram_method *method, const void *argument)
     return method->intervals;
 }
 
+static int reconstructs(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->reconstructs;
+}
+
+static gram_status check_reconstruction(gram_context *context, const gram_predictor *predictor)
+{
+    char names[64], advice[96];
+    if (!predictor->wish.reconstruct || predictor->method->reconstructs) return GRAM_OK;
+    (void)snprintf(advice, sizeof advice, "Models of %s can.",
+                   gram_method_list(reconstructs, NULL, " and", names, sizeof names));
+    return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice,
+                               "--reconstruct is not for a model of the method %s",
+                               gram_model_method(predictor->model));
+}
+
 /* A model that is a function and nothing more. */
 static gram_status open_function(gram_context *context, gram_predictor *predictor)
 {
@@ -140,6 +157,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     }
     TRY(gram_method_check_words(context, made->method, model, wish.name));
     TRY(choose_view(context, made));
+    TRY(check_reconstruction(context, made));
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
     if (made->columns.ld == 0) made->columns.ld = made->columns.count;
     *predictor = made;

@@ -12,136 +12,12 @@
 
 enum { SIDE = 160, MOST_POINTS = 3000, BINS = 10, MOST_SUPPORT = 2000 };
 
-static const char *const STRONG[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad", "#b8860b", "#16a085"};
-static const char *const PALE[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
-enum { COLOURS = sizeof STRONG / sizeof *STRONG };
-
 static const gram_column *features_of(const cli_class_picture *picture)
 {
     return gram_preparation_describe(gram_model_preparation(picture->model))->features;
 }
 
-/* In the features' own units. */
-static double own_value(const cli_class_picture *picture, int feature, double x)
-{
-    return gram_preparation_unit(gram_model_preparation(picture->model), feature, x);
-}
-
 /* ---- regions ---- */
-
-/* SIDE x SIDE places. A prediction for each of them would be slow for some methods, and most places are amid others of their class:
- * first one is asked in each block of BLOCK x BLOCK, then all in blocks beside one of another class, or with a point in it. */
-enum { BLOCK = 4, BLOCKS = SIDE / BLOCK };
-
-typedef struct region {
-    double low[2], high[2];         /* prepared units */
-    double *x;                      /* SIDE^2 x 2: the places that are asked for */
-    double *values;                 /* SIDE^2 x ld */
-    int place[SIDE * SIDE];         /* of these */
-    int shade[SIDE * SIDE];         /* of all */
-    char detailed[BLOCKS * BLOCKS]; /* is every place of the block asked for? */
-} region;
-
-static void find_frame(const cli_class_picture *picture, region *r)
-{
-    for (int f = 0; f < 2; f++) {
-        r->low[f] = r->high[f] = NAN;
-        cli_picture_extend(picture->n, picture->x + f, 2, &r->low[f], &r->high[f]);
-        const double beyond = r->high[f] > r->low[f] ? 0.06 * (r->high[f] - r->low[f]) : 1;
-        r->low[f] -= beyond;
-        r->high[f] += beyond;
-    }
-}
-
-/* Inside of one class is 1, outside 0. */
-static int64_t shade(const gram_columns *columns, double label)
-{
-    return columns->classes->count > 0 ? (int64_t)label : label > 0;
-}
-
-static void ask(region *r, int i, int j, int64_t *count)
-{
-    r->x[2 * *count] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
-    r->x[2 * *count + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
-    r->place[(*count)++] = i * SIDE + j;
-}
-
-static gram_status answer(cli_session *session, const gram_predictor *predictor, int64_t count, region *r)
-{
-    const gram_columns *columns = gram_predictor_columns(predictor);
-    const gram_status status =
-        count > 0 ? gram_predictor_evaluate(session->context, predictor, count, r->x, NULL, r->values, columns->ld)
-                  : GRAM_OK;
-    for (int64_t k = 0; status >= 0 && k < count; k++)
-        r->shade[r->place[k]] = (int)(shade(columns, r->values[k * columns->ld]) % COLOURS);
-    return status;
-}
-
-/* The place of a block that speaks for it. */
-static int speaker(int a, int b)
-{
-    return (a * BLOCK + BLOCK / 2) * SIDE + b * BLOCK + BLOCK / 2;
-}
-
-static int block_of(const region *r, int f, double x)
-{
-    const double at = (x - r->low[f]) / (r->high[f] - r->low[f]) * BLOCKS;
-    return at < 0 ? 0 : at >= BLOCKS ? BLOCKS - 1 : (int)at;
-}
-
-static void choose_detailed(const cli_class_picture *picture, region *r)
-{
-    for (int a = 0; a < BLOCKS; a++)
-        for (int b = 0; b < BLOCKS; b++)
-            for (int k = 0; k < 9; k++) {
-                const int i = a + k / 3 - 1, j = b + k % 3 - 1;
-                if (i < 0 || j < 0 || i >= BLOCKS || j >= BLOCKS) continue;
-                if (r->shade[speaker(i, j)] != r->shade[speaker(a, b)]) r->detailed[a * BLOCKS + b] = 1;
-            }
-    for (int64_t i = 0; i < picture->n; i++)
-        r->detailed[block_of(r, 0, picture->x[2 * i]) * BLOCKS + block_of(r, 1, picture->x[2 * i + 1])] = 1;
-}
-
-static gram_status evaluate_frame(cli_session *session, const cli_class_picture *picture,
-                                  const gram_predictor *predictor, region *r)
-{
-    int64_t count = 0;
-    for (int a = 0; a < BLOCKS; a++)
-        for (int b = 0; b < BLOCKS; b++) ask(r, speaker(a, b) / SIDE, speaker(a, b) % SIDE, &count);
-    const gram_status status = answer(session, predictor, count, r);
-    if (status < 0) return status;
-    choose_detailed(picture, r);
-    count = 0;
-    for (int i = 0; i < SIDE; i++)
-        for (int j = 0; j < SIDE; j++) {
-            const int a = i / BLOCK, b = j / BLOCK;
-            if (r->detailed[a * BLOCKS + b])
-                ask(r, i, j, &count);
-            else
-                r->shade[i * SIDE + j] = r->shade[speaker(a, b)];
-        }
-    return answer(session, predictor, count, r);
-}
-
-/* A matrix, whose columns go along x. */
-static void add_frame(gram_string *script, const region *r)
-{
-    gram_string_add(script, "$frame << END_OF_FRAME\n");
-    for (int j = 0; j < SIDE; j++)
-        for (int i = 0; i < SIDE; i++)
-            gram_string_add(script, "%d%c", r->shade[i * SIDE + j], i + 1 < SIDE ? ' ' : '\n');
-    gram_string_add(script, "END_OF_FRAME\n");
-}
-
-/* The value at place number `column` of the matrix, for gnuplot: low + (number + 1/2) (high - low)/SIDE. */
-static void add_position(gram_string *script, const cli_class_picture *picture, const region *r, int f)
-{
-    const double low = own_value(picture, f, r->low[f]), high = own_value(picture, f, r->high[f]);
-    gram_string_add(script, "((");
-    cli_picture_number(script, low, "");
-    gram_string_add(script, ") + ($%d + 0.5) * (", f + 1);
-    cli_picture_number(script, (high - low) / SIDE, "))");
-}
 
 /* A block of the points of each class. */
 static void add_points(gram_string *script, const cli_class_picture *picture, int64_t class)
@@ -164,27 +40,21 @@ static int64_t add_support(gram_string *script, const cli_class_picture *picture
 }
 
 static void add_regions(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
-                        const region *r)
+                        const gram_map *map)
 {
+    const gram_preparation *preparation = gram_model_preparation(picture->model);
     const int64_t classes = picture->labels ? columns->classes->count : 1;
-    add_frame(script, r);
+    cli_picture_map(script, map, preparation, 0);
     for (int64_t c = 0; c < classes; c++) add_points(script, picture, c);
     const int64_t support = add_support(script, picture);
     cli_picture_label(script, "x", "", features_of(picture)[0].name);
     cli_picture_label(script, "y", "", features_of(picture)[1].name);
-    gram_string_add(script, "set palette defined (");
-    for (int c = 0; c < COLOURS; c++) gram_string_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
-    gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
-    cli_picture_range(script, "x", own_value(picture, 0, r->low[0]), own_value(picture, 0, r->high[0]));
-    cli_picture_range(script, "y", own_value(picture, 1, r->low[1]), own_value(picture, 1, r->high[1]));
-    gram_string_add(script, "plot $frame matrix using ");
-    add_position(script, picture, r, 0);
-    gram_string_add(script, ":");
-    add_position(script, picture, r, 1);
-    gram_string_add(script, ":3 with image notitle");
+    cli_picture_palette(script);
+    cli_picture_frame(script, map, preparation);
+    gram_string_add(script, "plot $frame with image notitle");
     for (int64_t c = 0; c < classes; c++) {
         gram_string_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
-                        cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
+                        cli_picture_point_size(picture->n) * 1.2, cli_picture_strong(c));
         cli_plot_quote(script, picture->labels ? columns->classes->names[c] : "data");
     }
     if (support > 0)
@@ -258,28 +128,21 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
 {
     gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
-    region *r = calloc(1, sizeof *r);
-    double *x = calloc((size_t)SIDE * SIDE * 2, sizeof *x);
-    double *values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *values);
-    int code = r && x && values ? CLI_DONE : cli_no_memory();
+    gram_map *map = NULL;
+    const gram_status status =
+        gram_map_of_predictor(session->context, predictor, picture->n, picture->x, 2, SIDE, &map);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
-    if (code == CLI_DONE) {
-        r->x = x;
-        r->values = values;
-        find_frame(picture, r);
-        const gram_status status = evaluate_frame(session, picture, predictor, r);
-        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
-    }
     if (code == CLI_DONE) {
         cli_picture_look(&script);
         cli_plot_title(&script, kernel ? kernel : "", picture->file);
-        add_regions(&script, picture, columns, r);
+        if (columns->classes->count == 0) /* of one class: inside is 1, outside -1 */
+            for (int64_t c = 0; c < SIDE * SIDE; c++) map->values[c] = map->values[c] > 0;
+        add_regions(&script, picture, columns, map);
         code = cli_plot(session, path, 720, 640, &script);
     }
     free(kernel);
-    free(r);
-    free(x);
-    free(values);
+    gram_map_destroy(map);
     gram_string_free(&script);
     return code;
 }

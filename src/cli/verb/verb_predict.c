@@ -43,6 +43,8 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("view", CLI_TEXT, PLACE(wish.view), "NAME",
             "of models of two views: which of them DATA has (default: both)"),
+    CLI_ROW_FLAG("reconstruct", PLACE(wish.reconstruct),
+                 "rows made of their coordinates, in the columns of the data (pca)"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
