@@ -183,7 +183,7 @@ GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_mod
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 
 /* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
- * has none. It belongs to the predictor. */
+ * has none, or two views with columns of one name. It belongs to the predictor. */
 GRAM_API gram_preparation *gram_predictor_preparation(const gram_predictor *predictor);
 
 /* The columns of its values. A place of -1: there is no such column. */

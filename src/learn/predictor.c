@@ -88,17 +88,24 @@ static int64_t columns_of(const gram_predictor *predictor, int view)
     return gram_points_dimension(gram_function_centres(function_of(predictor, view)));
 }
 
+/* Columns of one name in both views leave no preparation: rows that are prepared already need none. */
 static gram_status join(gram_context *context, gram_predictor *predictor)
 {
-    char advice[96];
     gram_preparation *first = gram_model_preparation(predictor->model),
                      *second = gram_model_second_preparation(predictor->model);
     if (!first || !second) return GRAM_OK;
     const gram_status status = gram_preparation_join(context, first, second, &predictor->preparation);
-    if (status != GRAM_ERROR_ARGUMENT) return status;
+    return status == GRAM_ERROR_ARGUMENT ? GRAM_OK : status;
+}
+
+gram_status gram_predictor_check_views(gram_context *context, const gram_predictor *predictor)
+{
+    char advice[96];
+    if (predictor->preparation || predictor->view != GRAM_VIEW_BOTH || !gram_model_preparation(predictor->model))
+        return GRAM_OK;
     (void)snprintf(advice, sizeof advice, "Give --view %s or --view %s.", predictor->method->views[0],
                    predictor->method->views[1]);
-    return gram_predictor_fail(context, predictor, status, advice,
+    return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice,
                                "%s has two views with columns of one name, which one table cannot have",
                                predictor->wish.name);
 }
@@ -287,6 +294,7 @@ gram_status gram_predict(gram_context *context, const gram_model *model, const g
     double *prepared = NULL, *all = NULL;
     int64_t ld = 0, d = 0;
     TRY(gram_predictor_create(context, model, options, &predictor));
+    TRY(gram_predictor_check_views(context, predictor));
     ld = predictor->columns.ld;
     d = dimension_of(predictor);
     FAIL_IF(n < 0 || ldx < d || ldv < predictor->columns.count, context, GRAM_ERROR_ARGUMENT,

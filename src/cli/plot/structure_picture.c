@@ -43,6 +43,13 @@ static int64_t place_of(double *known, int64_t *count, double value)
     return at;
 }
 
+/* The column of labels that rows of views were learnt with, NULL: none. */
+static const gram_column *label_of(const cli_structure_picture *picture)
+{
+    return picture->data->targets > 0 ? gram_preparation_describe(gram_model_preparation(picture->model))->targets
+                                      : NULL;
+}
+
 /* Whole numbers with few different values are groups, and so are texts. */
 static void find_groups(const cli_structure_picture *picture, points *p)
 {
@@ -57,9 +64,11 @@ static void find_groups(const cli_structure_picture *picture, points *p)
     for (int64_t g = 0; g < p->groups; g++) {
         char number[GRAM_NUMBER_SIZE];
         const int text = picture->table && gram_table_column_is_text(picture->table, picture->column);
-        (void)snprintf(p->names[g], sizeof p->names[g], "%s%s", picture->table ? "" : "cluster ",
-                       text ? gram_table_level(picture->table, picture->column, (int64_t)known[g])
-                            : gram_number_format(known[g], number));
+        const gram_column *label = picture->table ? NULL : label_of(picture);
+        (void)snprintf(p->names[g], sizeof p->names[g], "%s%s", picture->table || label ? "" : "cluster ",
+                       text                   ? gram_table_level(picture->table, picture->column, (int64_t)known[g])
+                       : label && label->text ? label->levels[(int64_t)known[g]]
+                                              : gram_number_format(known[g], number));
     }
 }
 
@@ -71,12 +80,13 @@ static int find_colours(const cli_structure_picture *picture, int labels, points
     if (!p->number) return cli_no_memory();
     p->groups = 1;
     p->step = (p->n + MOST_POINTS - 1) / MOST_POINTS;
-    if (!picture->table && !labels) return CLI_DONE;
+    if (!picture->table && !labels && !label_of(picture)) return CLI_DONE;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t row = data->rows ? data->rows[i] : i;
         p->number[i] = picture->table
                            ? gram_table_numbers(picture->table)[row * gram_table_ld(picture->table) + picture->column]
-                           : picture->values[i * picture->ld];
+                       : labels ? picture->values[i * picture->ld]
+                                : data->y[i * data->targets];
     }
     if (picture->table) p->title = gram_table_column_name(picture->table, picture->column);
     find_groups(picture, p);
@@ -139,6 +149,58 @@ static void add_scatter(gram_string *script, const points *p, int dimensions)
     set_colour_bar(script, p);
     if (dimensions == 3) gram_string_add(script, "set view 65,35\nset xyplane 0\nset border 127\nset ticslevel 0\n");
     plot_groups(script, p, dimensions == 3 ? "splot " : "plot ", dimensions == 3 ? "1:2:3" : "1:2");
+}
+
+/* ---- two views, whose coordinates are side by side ---- */
+
+/* The first of one view against the first of the other. */
+static void add_pairs(gram_string *script, const points *p)
+{
+    char columns[32];
+    (void)snprintf(columns, sizeof columns, "1:%" PRId64, p->columns / 2 + 1);
+    add_groups(script, p, NULL);
+    cli_picture_label(script, "x", "", "x1");
+    cli_picture_label(script, "y", "", "y1");
+    set_colour_bar(script, p);
+    plot_groups(script, p, "plot ", columns);
+}
+
+/* Is the first coordinate nearly the same for all rows? Then the next two show more. */
+static int starts_even(const points *p)
+{
+    const int64_t k = p->columns / 2;
+    double sum = 0, square = 0;
+    for (int64_t i = 0; i < 2 * p->n; i++) {
+        const double value = p->x[i / 2 * p->ld + i % 2 * k];
+        sum += value / (double)(2 * p->n);
+        square += value * value / (double)(2 * p->n);
+    }
+    return k > 2 && square - sum * sum < 0.05 * square;
+}
+
+/* Rows of the first view as dots, those of the second as circles. */
+static void add_views(gram_string *script, const points *p)
+{
+    const int64_t k = p->columns / 2, first = 1 + starts_even(p);
+    const double size = cli_picture_point_size(2 * p->n / p->step) * 1.2;
+    char name[2][32];
+    add_groups(script, p, NULL);
+    for (int axis = 0; axis < 2; axis++) {
+        (void)snprintf(name[axis], sizeof *name, "coordinate %" PRId64, first + axis);
+        cli_picture_label(script, axis ? "y" : "x", "", name[axis]);
+    }
+    gram_string_add(script, "plot NaN with points pt 7 lc rgb '#808080' title 'view a', NaN with points pt 6 lc rgb "
+                            "'#808080' title 'view b'");
+    for (int64_t g = 0; g < (p->groups > 0 ? p->groups : 1); g++)
+        for (int64_t v = 0; v < 2; v++) {
+            gram_string_add(script,
+                            ", $group%" PRId64 " using %" PRId64 ":%" PRId64 " with points pt %d ps %g lc rgb '%s' ", g,
+                            first + v * k, first + 1 + v * k, (v == 0 ? 7 : 6) - 2 * (int)(g / CLI_COLOURS % 2), size,
+                            cli_picture_strong(g));
+            if (v == 1 || !p->names[0][0]) gram_string_add(script, "notitle");
+            if (v == 0 && p->names[0][0]) gram_string_add(script, "title "), cli_plot_quote(script, p->names[g]);
+        }
+    gram_string_add(script, "\n");
 }
 
 /* Quartiles, whiskers and what is beyond, one box for each group and a panel for each coordinate. */
@@ -354,6 +416,7 @@ static int check(const cli_structure_picture *picture, const points *p)
     const int64_t dimension = cli_picture_dimension(picture->model);
     if (strcmp(show, "scatter") == 0 && p->columns < 2) return refuse(show, "two components: -k 2");
     if (strcmp(show, "space") == 0 && p->columns < 3) return refuse(show, "three components: -k 3");
+    if (strcmp(show, "views") == 0 && p->columns < 4) return refuse(show, "two coordinates of each view: -k 2");
     if (strcmp(show, "boxes") == 0 && p->groups == 0)
         return refuse(show, "groups: a column of texts or of at most 24 whole numbers");
     if (strcmp(show, "directions") == 0 && dimension != 2) return refuse(show, "two features that are numbers");
@@ -379,6 +442,10 @@ int cli_structure_picture_draw(cli_session *session, const char *path, const cli
         code = add_directions(session, &script, picture, &p);
     else if (strcmp(show, "spectrum") == 0)
         add_spectrum(&script, picture->model);
+    else if (strcmp(show, "pairs") == 0)
+        add_pairs(&script, &p);
+    else if (strcmp(show, "views") == 0)
+        add_views(&script, &p);
     else if (strcmp(show, "boxes") == 0)
         panels = add_boxes(&script, &p);
     else

@@ -6,7 +6,7 @@
 #include "cli/terminal/cli.h"
 
 typedef struct cli_structure_picture {
-    const char *show; /* "scatter", "space", "boxes", "directions", "spectrum", "map" */
+    const char *show; /* "scatter", "space", "boxes", "directions", "spectrum", "map", "pairs", "views" */
     const gram_model *model;
     const char *file;
     const gram_prepared *data; /* the rows */

@@ -122,7 +122,7 @@ static int open_model(cli_session *session, predict_state *state)
     if (code != CLI_DONE) return code;
     gram_preparation *own = gram_predictor_preparation(state->predictor);
     gram_status status = GRAM_OK;
-    if (state->own.missing.value == AS_FITTED)
+    if (state->own.missing.value == AS_FITTED || !own) /* without one, opening the rows fails */
         state->preparation = gram_preparation_retain(own);
     else
         status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,

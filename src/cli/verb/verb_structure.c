@@ -384,6 +384,9 @@ static int learn(cli_session *session, char **files, structure_state *state)
     const cli_settings *settings[] = {&state->own.settings, &state->methods.settings};
     const gram_format format = (gram_format)state->own.format.value;
     state->file = cli_data_name(files[0]);
+    if (state->own.colour && files[1])
+        return cli_fail(CLI_WRONG_USE, "Put the columns of both views into one file.",
+                        "%s: --colour is for one file, not for two", state->verb->name);
     int code = state->own.colour ? read_colours(session, files[0], state) : CLI_DONE;
     if (code == CLI_DONE) code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
