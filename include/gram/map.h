@@ -18,8 +18,8 @@ typedef struct gram_map {
     double *values;
 } gram_map;
 
-/* The first column of what the predictor says, about n points of two prepared features, rows ldx apart. The caller destroys the map
- * (takes NULL). */
+/* The first column of what the predictor says, about n points of two prepared features, rows ldx apart. Of classes a
+ * cell amid others of its class, without a point near it, is taken from a neighbour. The caller destroys the map (takes NULL). */
 GRAM_API gram_status gram_map_of_predictor(gram_context *context, const gram_predictor *predictor, int64_t n,
                                            const double *x, int64_t ldx, int64_t side, gram_map **map);
 /* The label of the nearest of n points, by distances relative to the sides of the frame. O(n side^2). */

@@ -60,24 +60,117 @@ static double middle(const gram_map *map, int axis, int64_t cell)
     return map->low[axis] + (map->high[axis] - map->low[axis]) * ((double)cell + 0.5) / (double)map->side;
 }
 
+/* ---- of a predictor ---- */
+
+/* Classes: a prediction for each cell would be slow for some methods, and most cells are amid others of their class. First one is
+ * asked for in each block of BLOCK x BLOCK, then all in blocks beside one of another class, or with a point in it. */
+enum { BLOCK = 4 };
+
+typedef struct asking {
+    const gram_predictor *predictor;
+    gram_map *map;
+    int64_t count;
+    int64_t *cells; /* that are asked for */
+    double *places; /* 2 for each */
+    double *values; /* ld for each */
+    char *details;  /* for each block: is every cell asked for? */
+    int64_t blocks; /* of a side */
+} asking;
+
+static void ask(asking *a, int64_t i, int64_t j)
+{
+    a->places[2 * a->count] = middle(a->map, 0, i);
+    a->places[2 * a->count + 1] = middle(a->map, 1, j);
+    a->cells[a->count++] = i * a->map->side + j;
+}
+
+static gram_status answer(gram_context *context, asking *a)
+{
+    gram_status status = GRAM_OK;
+    const int64_t ld = gram_predictor_columns(a->predictor)->ld;
+    if (a->count > 0) TRY(gram_predictor_evaluate(context, a->predictor, a->count, a->places, NULL, a->values, ld));
+    for (int64_t k = 0; k < a->count; k++) a->map->values[a->cells[k]] = a->values[k * ld];
+    a->count = 0;
+done:
+    return status;
+}
+
+/* The coordinate of the cell that speaks for a block. */
+static int64_t speaker(const asking *a, int64_t block)
+{
+    const int64_t cell = block * BLOCK + BLOCK / 2;
+    return cell < a->map->side ? cell : a->map->side - 1;
+}
+
+static double block_value(const asking *a, int64_t i, int64_t j)
+{
+    return a->map->values[speaker(a, i) * a->map->side + speaker(a, j)];
+}
+
+static int64_t block_of(const asking *a, int axis, double x)
+{
+    const gram_map *map = a->map;
+    const int64_t cell = (int64_t)((x - map->low[axis]) / (map->high[axis] - map->low[axis]) * (double)map->side);
+    return (cell < 0 ? 0 : cell >= map->side ? map->side - 1 : cell) / BLOCK;
+}
+
+static void choose_details(asking *a, int64_t n, const double *x, int64_t ldx)
+{
+    for (int64_t b = 0; b < a->blocks * a->blocks; b++) {
+        a->details[b] = 0;
+        for (int k = 0; k < 9; k++) {
+            const int64_t i = b / a->blocks + k / 3 - 1, j = b % a->blocks + k % 3 - 1;
+            if (i < 0 || j < 0 || i >= a->blocks || j >= a->blocks) continue;
+            if (block_value(a, i, j) != block_value(a, b / a->blocks, b % a->blocks)) a->details[b] = 1;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        a->details[block_of(a, 0, x[i * ldx]) * a->blocks + block_of(a, 1, x[i * ldx + 1])] = 1;
+}
+
+static gram_status ask_blocks(gram_context *context, asking *a, int64_t n, const double *x, int64_t ldx)
+{
+    gram_status status = GRAM_OK;
+    const int64_t side = a->map->side;
+    for (int64_t b = 0; b < a->blocks * a->blocks; b++) ask(a, speaker(a, b / a->blocks), speaker(a, b % a->blocks));
+    TRY(answer(context, a));
+    choose_details(a, n, x, ldx);
+    for (int64_t c = 0; c < side * side; c++) {
+        const int64_t i = c / side / BLOCK, j = c % side / BLOCK;
+        if (a->details[i * a->blocks + j])
+            ask(a, c / side, c % side);
+        else
+            a->map->values[c] = block_value(a, i, j);
+    }
+    TRY(answer(context, a));
+done:
+    return status;
+}
+
 gram_status gram_map_of_predictor(gram_context *context, const gram_predictor *predictor, int64_t n, const double *x,
                                   int64_t ldx, int64_t side, gram_map **map)
 {
     gram_status status = GRAM_OK;
-    const int64_t ld = gram_predictor_columns(predictor)->ld, cells = side * side;
-    double *places = NULL, *values = NULL;
+    const gram_columns *columns = gram_predictor_columns(predictor);
+    const int64_t cells = side * side;
+    asking a = {.predictor = predictor, .blocks = (side + BLOCK - 1) / BLOCK};
     TRY(make_map(context, n, x, ldx, side, map));
-    TRY(gram_take(context, "map: places", 2 * cells, sizeof *places, (void **)&places));
-    TRY(gram_take(context, "map: values", ld * cells, sizeof *values, (void **)&values));
-    for (int64_t c = 0; c < cells; c++) {
-        places[2 * c] = middle(*map, 0, c / side);
-        places[2 * c + 1] = middle(*map, 1, c % side);
+    a.map = *map;
+    TRY(gram_take(context, "map: places", 2 * cells, sizeof *a.places, (void **)&a.places));
+    TRY(gram_take(context, "map: values", columns->ld * cells, sizeof *a.values, (void **)&a.values));
+    TRY(gram_take(context, "map: cells", cells, sizeof *a.cells, (void **)&a.cells));
+    TRY(gram_take(context, "map: blocks", a.blocks * a.blocks, 1, (void **)&a.details));
+    if (columns->classes && columns->classes->count > 0) {
+        TRY(ask_blocks(context, &a, n, x, ldx));
+    } else {
+        for (int64_t c = 0; c < cells; c++) ask(&a, c / side, c % side);
+        TRY(answer(context, &a));
     }
-    TRY(gram_predictor_evaluate(context, predictor, cells, places, NULL, values, ld));
-    for (int64_t c = 0; c < cells; c++) (*map)->values[c] = values[c * ld];
 done:
-    gram_give(context, places);
-    gram_give(context, values);
+    gram_give(context, a.details);
+    gram_give(context, a.cells);
+    gram_give(context, a.places);
+    gram_give(context, a.values);
     if (status < 0) {
         gram_map_destroy(*map);
         *map = NULL;
