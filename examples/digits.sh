@@ -20,7 +20,7 @@ for part in train test; do
             printf "%s,", ($at + $(at + 1) + $(at + 8) + $(at + 9)) / 4 }; print $65 }' "large_$part.csv" >"small_$part.csv"
 done
 
-set --
+if command -v gnuplot >/dev/null 2>&1; then set -- --plot digits.svg; else set --; fi
 "$gram" couple small_train.csv large_train.csv --label y --no-scale -k 10 -o digits.gram "$@"
 "$gram" predict digits.gram small_test.csv --view a -o probes.csv
 "$gram" predict digits.gram large_train.csv --view b -o gallery.csv

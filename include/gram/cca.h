@@ -16,13 +16,13 @@
  * It is computed in features, K ~ F F' by pivoted Cholesky: to 1e-10 of tr K, or with `rank` columns, whichever comes first; the error
  * is reported. O(n rank^2).
  *
- * Without a kappa it is chosen by left-out rows: of 11 values, from t down to 1e-5 t in half powers of 10, t the geometric mean of
+ * Without a kappa it is chosen by left-out rows: of 15 values, from t down to 1e-7 t in half powers of 10, t the geometric mean of
  * tr Kx~/n and tr Ky~/n, the one with the largest held-out correlation; of equal ones the largest. Each of 5 folds is left out in turn;
  * the first canonical variables of the other rows are evaluated there, and the held-out correlation is sum f g/sqrt(sum f^2 sum g^2) over
  * all rows, means being those of the rows that were learnt from.
  *
  * The p-value is of the hypothesis that the views are independent: rows of y are shuffled, and rho_1 is compared with those of the
- * shuffled rows; its level is exact. If kappa was chosen, that choice saw which row belongs to which; so rho_1 is compared at all 11 values
+ * shuffled rows; its level is exact. If kappa was chosen, that choice saw which row belongs to which; so rho_1 is compared at all 15 values
  * at once: by the largest, over these, of rho_1 less its mean over all shuffles, divided by its standard deviation. Views with more
  * than 128 features are compared by their first 128.
  *

@@ -34,6 +34,7 @@
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>
+#include <gram/map.h>
 #include <gram/matrix.h>
 #include <gram/mercer.h>
 #include <gram/mmd.h>

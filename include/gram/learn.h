@@ -169,6 +169,7 @@ typedef struct gram_predict_options {
     /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
      * or of a filter on the line */
     int scores;
+    int reconstruct; /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -182,7 +183,7 @@ GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_mod
 GRAM_API void gram_predictor_destroy(gram_predictor *predictor);
 
 /* What rows are prepared by for it: the model's preparation, or that of the view or views that were asked for. NULL: the model
- * has none. It belongs to the predictor. */
+ * has none, or two views with columns of one name. It belongs to the predictor. */
 GRAM_API gram_preparation *gram_predictor_preparation(const gram_predictor *predictor);
 
 /* The columns of its values. A place of -1: there is no such column. */
@@ -204,6 +205,8 @@ typedef struct gram_columns {
     /* what scores are from: the scale of a new observation, also where std is that of f; its standard deviation, or with `freedom`
      * that of Student's t */
     int64_t spread;
+    const gram_column
+        *features; /* of rows that were reconstructed: what column j is, of text the number of a level; else NULL */
 } gram_columns;
 
 GRAM_API const gram_columns *gram_predictor_columns(const gram_predictor *predictor);
@@ -339,6 +342,8 @@ typedef struct gram_verb {
     int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
+    const char *
+        pictures; /* words for what can be drawn of the rows, with blanks between, the first by default; NULL: nothing */
 } gram_verb;
 
 typedef struct gram_method_facts {
@@ -352,6 +357,7 @@ typedef struct gram_method_facts {
     int64_t options;
     int unscaled;          /* features are taken as they are, unless `scale` is asked for */
     const gram_verb *verb; /* NULL: `fit` */
+    int reconstructs;      /* its models can make rows of their coordinates */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

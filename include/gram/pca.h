@@ -44,11 +44,19 @@ GRAM_API const char *gram_pca_solver_name(gram_pca_solver solver);
 
 typedef struct gram_pca_options {
     size_t size;
-    int64_t components; /* 1 to n; default 2 */
+    int64_t components; /* 1 to n; default 2; 0: as many as stand out from chance, at least 1 */
     int centre;         /* default 1 */
     gram_pca_solver solver;
     int64_t rank;     /* of nystrom: columns of K, at most 32768; 0: by n, components and budget */
     double tolerance; /* of krylov: |K~ v - l v| <= tolerance l; default 1e-8 */
+    /* Of components = 0, parallel analysis by permutation: component s stands out if all before it do and its eigenvalue is above what it
+     * is in all but a share `level` of tables whose columns were shuffled, each by itself: p = (1 + #{shuffled >= observed})/(1 +
+     * permutations) <= level. On 500 rows, drawn, if there are more. */
+    int64_t most_components; /* looked at, at most; default 20 */
+    int64_t permutations;    /* default 99; at least 1/level - 1 */
+    double level;            /* default 0.05 */
+    const int64_t
+        *column_groups; /* d numbers >= 0: columns of one number are shuffled together; NULL: each by itself */
 } gram_pca_options;
 
 GRAM_API void gram_pca_options_init(gram_pca_options *options, size_t size);
@@ -64,6 +72,10 @@ typedef struct gram_pca_report {
     double trace_error; /* of nystrom: tr(K - F F')/tr K; else 0 */
     int64_t rank;       /* of nystrom; else n, or d of covariance */
     int64_t products;   /* of krylov: columns multiplied by K~ */
+    /* of a number of components that was chosen: */
+    int64_t permutations;            /* 0: it was given */
+    int64_t significant;             /* components that stand out from chance; may be 0, where one is kept */
+    int64_t analysed_rows, analysed; /* rows and components that were looked at */
 } gram_pca_report;
 
 typedef struct gram_pca gram_pca;
@@ -80,6 +92,50 @@ GRAM_API const gram_pca_report *gram_pca_get_report(const gram_pca *pca);
 /* components numbers l_s, and n x components coordinates of the points, row-major without gaps. */
 GRAM_API const double *gram_pca_eigenvalues(const gram_pca *pca);
 GRAM_API const double *gram_pca_coordinates(const gram_pca *pca);
+
+/* Of a number of components that was chosen: what the variances l_s/n of the `analysed` ones must be above to stand out; else NULL. */
+GRAM_API const double *gram_pca_chance(const gram_pca *pca);
+
+/* The mean of the points in feature space as weights of the function's centres, one for each: (1/n) sum_i phi(x_i) =
+ * sum_j mean_j phi(z_j), up to what the road misses. NULL if nothing was centred. */
+GRAM_API const double *gram_pca_mean(const gram_pca *pca);
+
+/* ---- back from coordinates ---- */
+
+/* How a point is found whose feature is near a projection, the mean plus coordinates along the directions:
+ *
+ *     linear        of the kernel linear: the projection is a point, found exactly
+ *     fixed point   of rbf: the point of nearest feature, by an iteration that never goes away from it; that near the start
+ *     ridge         of any kernel: kernel ridge regression from coordinates to points, learnt from at most 1,000 centres, with the
+ *                   width and ridge of least leave-one-out error
+ *
+ * auto: the first of them that the kernel allows; linear whenever the kernel is. */
+typedef enum gram_preimage_method {
+    GRAM_PREIMAGE_AUTO = 0,
+    GRAM_PREIMAGE_FIXED_POINT = 1,
+    GRAM_PREIMAGE_RIDGE = 2,
+    GRAM_PREIMAGE_LINEAR = 3
+} gram_preimage_method;
+
+/* "auto", "fixed-point", "ridge", "linear". Static. */
+GRAM_API const char *gram_preimage_method_name(gram_preimage_method method);
+
+typedef struct gram_preimage gram_preimage;
+
+/* For the coordinates of a function as gram_pca_function gives it, with the mean of gram_pca_mean (NULL: not centred), which is
+ * copied. O(m^2 d) for m centres, with the ridge O(r^3) more for r <= 1,000 of them. GRAM_ERROR_ARGUMENT for a method that is not
+ * for the kernel. The caller destroys it (takes NULL). */
+GRAM_API gram_status gram_preimage_create(gram_context *context, gram_function *function, const double *mean,
+                                          gram_preimage_method method, gram_preimage **preimage);
+GRAM_API void gram_preimage_destroy(gram_preimage *preimage);
+GRAM_API gram_preimage_method gram_preimage_get_method(const gram_preimage *preimage); /* never auto */
+
+/* x[i * ldx + l]: the point that row i of the coordinates (ldc apart) stands for. `near`: n points at which the search of a fixed point may
+ * begin, the points to be denoised; NULL: at centres. GRAM_NOT_CONVERGED if a fixed point still moved after 500 steps: it is the best
+ * that was seen. The same bits for any number of threads. */
+GRAM_API gram_status gram_preimage_find(gram_context *context, const gram_preimage *preimage, int64_t n,
+                                        const double *coordinates, int64_t ldc, const gram_points *near, double *x,
+                                        int64_t ldx);
 
 /* The result as a model that `gram predict` and `gram info` know; the preparation may be NULL. The caller destroys it. */
 GRAM_API gram_status gram_pca_model(gram_context *context, const gram_pca *pca, gram_preparation *preparation,

@@ -53,4 +53,7 @@ gram_arrays gram_arrays_second(const gram_arrays *arrays);
 enum { GRAM_ARRAYS_TARGET_SIZE = 32 };
 const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_TARGET_SIZE]);
 
+/* Fails for a predictor of both views if no table can have the columns of both (predictor.c). */
+gram_status gram_predictor_check_views(gram_context *context, const gram_predictor *predictor);
+
 #endif

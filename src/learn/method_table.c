@@ -151,6 +151,7 @@ gram_status gram_method_describe(int64_t method, gram_method_facts *facts)
         all.options = (int64_t)row->option_count;
         all.unscaled = row->unscaled;
         all.verb = row->verb;
+        all.reconstructs = row->reconstructs;
     }
     gram_sized_write(facts, &all, sizeof all);
     return gram_sized_check(NULL, "method_describe", "facts", "gram_method_facts", facts, sizeof all);

@@ -2,6 +2,7 @@
  * grow with their number. */
 #include <string.h>
 
+#include "learn/learn_steps.h"
 #include "method/method.h"
 
 struct gram_predict_stream {
@@ -38,6 +39,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     if (!context || !predictor || !path || !stream) return GRAM_ERROR_ARGUMENT;
     *stream = NULL;
     if (!preparation) preparation = predictor->preparation;
+    if (!preparation) TRY(gram_predictor_check_views(context, predictor));
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
             predictor->wish.name);
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;

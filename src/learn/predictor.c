@@ -48,6 +48,23 @@ static int has_intervals(const gram_method *method, const void *argument)
     return method->intervals;
 }
 
+static int reconstructs(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->reconstructs;
+}
+
+static gram_status check_reconstruction(gram_context *context, const gram_predictor *predictor)
+{
+    char names[64], advice[96];
+    if (!predictor->wish.reconstruct || predictor->method->reconstructs) return GRAM_OK;
+    (void)snprintf(advice, sizeof advice, "Models of %s can.",
+                   gram_method_list(reconstructs, NULL, " and", names, sizeof names));
+    return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice,
+                               "--reconstruct is not for a model of the method %s",
+                               gram_model_method(predictor->model));
+}
+
 /* A model that is a function and nothing more. */
 static gram_status open_function(gram_context *context, gram_predictor *predictor)
 {
@@ -71,17 +88,24 @@ static int64_t columns_of(const gram_predictor *predictor, int view)
     return gram_points_dimension(gram_function_centres(function_of(predictor, view)));
 }
 
+/* Columns of one name in both views leave no preparation: rows that are prepared already need none. */
 static gram_status join(gram_context *context, gram_predictor *predictor)
 {
-    char advice[96];
     gram_preparation *first = gram_model_preparation(predictor->model),
                      *second = gram_model_second_preparation(predictor->model);
     if (!first || !second) return GRAM_OK;
     const gram_status status = gram_preparation_join(context, first, second, &predictor->preparation);
-    if (status != GRAM_ERROR_ARGUMENT) return status;
+    return status == GRAM_ERROR_ARGUMENT ? GRAM_OK : status;
+}
+
+gram_status gram_predictor_check_views(gram_context *context, const gram_predictor *predictor)
+{
+    char advice[96];
+    if (predictor->preparation || predictor->view != GRAM_VIEW_BOTH || !gram_model_preparation(predictor->model))
+        return GRAM_OK;
     (void)snprintf(advice, sizeof advice, "Give --view %s or --view %s.", predictor->method->views[0],
                    predictor->method->views[1]);
-    return gram_predictor_fail(context, predictor, status, advice,
+    return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, advice,
                                "%s has two views with columns of one name, which one table cannot have",
                                predictor->wish.name);
 }
@@ -140,6 +164,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     }
     TRY(gram_method_check_words(context, made->method, model, wish.name));
     TRY(choose_view(context, made));
+    TRY(check_reconstruction(context, made));
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
     if (made->columns.ld == 0) made->columns.ld = made->columns.count;
     *predictor = made;
@@ -269,6 +294,7 @@ gram_status gram_predict(gram_context *context, const gram_model *model, const g
     double *prepared = NULL, *all = NULL;
     int64_t ld = 0, d = 0;
     TRY(gram_predictor_create(context, model, options, &predictor));
+    TRY(gram_predictor_check_views(context, predictor));
     ld = predictor->columns.ld;
     d = dimension_of(predictor);
     FAIL_IF(n < 0 || ldx < d || ldv < predictor->columns.count, context, GRAM_ERROR_ARGUMENT,

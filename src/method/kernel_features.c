@@ -26,7 +26,8 @@ int64_t gram_kernel_features_most(const gram_context *context, int64_t n, int64_
 
 double gram_kernel_features_bytes(int64_t n, int64_t most)
 {
-    return 2 * (double)gram_pivoted_bytes(n, most) + 8 * 12 * (double)most * (double)most;
+    const double copied = (double)(most < GRAM_FOLD_FEATURES ? most : GRAM_FOLD_FEATURES);
+    return 2 * (double)gram_pivoted_bytes(n, most) + 16 * (double)n * copied + 8 * 12 * (double)most * (double)most;
 }
 
 static gram_status make_factor(gram_context *context, int64_t most, gram_kernel_features *features)

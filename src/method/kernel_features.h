@@ -11,6 +11,9 @@
 #include "solve/eigen/tall_matrix.h"
 #include "solve/pivoted_cholesky.h"
 
+/* Folds see no more: the first columns of F, which are a factor of lower rank. */
+enum { GRAM_FOLD_FEATURES = 256 };
+
 typedef struct gram_kernel_features {
     gram_kernel *kernel; /* borrowed, as the points are */
     const gram_points *x;
@@ -41,7 +44,7 @@ gram_status gram_kernel_features_fix_signs(gram_context *context, const gram_ker
 
 /* How many columns at most: `wanted`, or 1,000 if it is 0, as many as there are rows, and as fit in a fifth of the budget. */
 int64_t gram_kernel_features_most(const gram_context *context, int64_t n, int64_t wanted);
-/* Bytes that features of two views take at most, while they are made. */
+/* Bytes that features of two views take at most, with those of a fold. */
 double gram_kernel_features_bytes(int64_t n, int64_t most);
 
 #endif

@@ -180,6 +180,7 @@ struct gram_method {
     unsigned first_for;      /* the tasks for which it is the method if none is named */
     int intervals;           /* its predictions have intervals about the mean */
     int process;             /* its models are posteriors of Gaussian processes: functions can be drawn from them */
+    int reconstructs;        /* its models can make rows of what they say of them */
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */

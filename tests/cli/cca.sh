@@ -46,6 +46,27 @@ good
 [ "$(grep -o '"correlations": [^]]*' pair)" = "$(grep -o '"correlations": [^]]*' out)" ] ||
     wrong 'two files should be as one'
 
+# two files whose columns have the same names: one view at a time can be new
+sed '1s/.*/a,b/' right.csv >same_names.csv
+run cca x_only.csv same_names.csv --kappa 0.01 -o named.csv --model named.gram --quiet
+good
+[ "$(head -n 1 named.csv)" = 'x1,x2,y1,y2' ] || wrong 'should have the variables of both views'
+run predict named.gram same_names.csv --view y -o named_y.csv
+good
+cut -d, -f3,4 named.csv | cmp -s - named_y.csv || wrong 'the second view should be found by its own columns'
+for missing in '' '--missing drop'; do
+    run predict named.gram x_only.csv $missing
+    bad 2 'two views with columns of one name' '--view x or --view y'
+done
+
+if command -v gnuplot >/dev/null 2>&1; then
+    run cca data.csv --x a,b --y c --colour d --kappa 0.01 --plot pairs.svg --quiet
+    good
+    grep -q 'y1' pairs.svg || wrong 'should draw x1 against y1'
+    run cca x_only.csv right.csv --colour b --plot no.svg
+    bad 2 '--colour is for one file'
+fi
+
 run cca data.csv
 bad 2 'give --x and --y'
 run cca data.csv --x a --y a

@@ -29,7 +29,26 @@ run cluster blobs.csv --weights w -k 3 --kernel linear --json --quiet
 good
 prints '"sizes": [45, 45, 45]'
 
+if command -v gnuplot >/dev/null 2>&1; then
+    run cluster circles.csv -k 2 --method spectral --kernel 'rbf(ell=0.5)' --no-scale --plot map.svg --quiet
+    good
+    prints 'plot                map.svg'
+    grep -qF '>cluster 2<' map.svg || wrong 'should name the clusters'
+    run cluster blobs.csv -k 3 --colour w --features a,b,w --plot other.png --quiet
+    good
+    prints 'plot                other.png' 'on 3 features'
+fi
+
 # refusals
+printf 'x,y\n' >empty.csv
+run cluster empty.csv
+bad 3 'empty.csv'
+run cluster blobs.csv -k 2 --kernel 'const(1)' --quiet
+bad 3 'fewer points than the 2 clusters differ'
+run cluster blobs.csv -k 1 --quiet
+good
+run cluster blobs.csv -k 2 --show map --plot x.svg
+bad 2 "no option '--show'"
 run cluster blobs.csv -k 91
 bad 2 '-k 91 is more than the 90 rows'
 run cluster blobs.csv --method ward

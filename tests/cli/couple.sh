@@ -36,6 +36,16 @@ run info one.gram
 good
 prints 'couple, transform' 'view a'
 
+if command -v gnuplot >/dev/null 2>&1; then
+    run couple a.csv b.csv --label class --gamma 1 --plot views.svg --quiet
+    good
+    for word in 'view a' 'view b' red blu; do
+        grep -q "$word" views.svg || wrong "should draw both views and name the classes: $word"
+    done
+    run couple a.csv b.csv --label class --gamma 1 -k 1 --plot one.svg --quiet
+    bad 2 'views needs two coordinates'
+fi
+
 run couple a.csv b.csv --a x,y --neighbours 0 --gamma 0 --quiet
 bad 2 'W = I' '--gamma above 0'
 run couple a.csv b.csv --label class --gamma 0 -k 3 --quiet

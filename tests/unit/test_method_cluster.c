@@ -173,6 +173,105 @@ static void weights_repeat(void **state)
     gram_context_destroy(context);
 }
 
+/* A start that leaves a cluster without rows: two first means at one point. The cluster takes the row that is farthest from its
+ * mean; k clusters come out, none of them empty, and every row is nearest to its own mean. */
+static void no_cluster_stays_empty(void **state)
+{
+    enum { N = 12, K = 3 };
+    static const int64_t FIRST[K] = {0, 1, 6};
+    const double x[N] = {0, 0, 0.1, 0.2, 0.3, 0.4, 5, 5.1, 5.2, 5.3, 5.4, 9};
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_cluster_options options = options_of(K);
+    options.first = FIRST;
+    gram_cluster *cluster = fit(context, "linear", N, 1, x, &options);
+    double mean[K] = {0}, size[K] = {0};
+    const int64_t *labels = gram_cluster_labels(cluster);
+    for (int i = 0; i < N; i++) mean[labels[i]] += x[i], size[labels[i]]++;
+    for (int c = 0; c < K; c++) assert_true(size[c] > 0 && gram_cluster_sizes(cluster)[c] == size[c]);
+    for (int i = 0; i < N; i++)
+        for (int c = 0; c < K; c++)
+            assert_true(fabs(x[i] - mean[labels[i]] / size[labels[i]]) <= fabs(x[i] - mean[c] / size[c]) + 1e-12);
+    assert_int_equal(labels[11], 2); /* the one far off is alone */
+    gram_cluster_destroy(cluster);
+    gram_context_destroy(context);
+}
+
+/* Rows of weight 0 have no say: the clusters of the others are those without them. */
+static void weightless_rows(void **state)
+{
+    enum { N = 60, K = 3 };
+    static const int64_t FIRST[K] = {0, 1, 2};
+    double *x = sample_normal(21, 2 * N), weights[N];
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    for (int i = 0; i < N; i++) weights[i] = i < N / 2;
+    for (int i = N; i < 2 * N; i++) x[i] += 100;
+    gram_cluster_options all = options_of(K), some = options_of(K);
+    all.first = some.first = FIRST;
+    all.weights = weights;
+    gram_cluster *a = fit(context, "rbf(ell=1)", N, 2, x, &all), *b = fit(context, "rbf(ell=1)", N / 2, 2, x, &some);
+    same_parts(N / 2, gram_cluster_labels(a), gram_cluster_labels(b));
+    assert_true(fabs(gram_cluster_get_report(a)->objective - gram_cluster_get_report(b)->objective) < 1e-12 * N);
+    gram_cluster_destroy(a);
+    gram_cluster_destroy(b);
+    free(x);
+    gram_context_destroy(context);
+}
+
+/* Where K does not fit in the budget it is made anew in every iteration, with the same result: labels, objective, starts. */
+static void without_the_matrix(void **state)
+{
+    enum { N = 700, D = 2, K = 4 };
+    double *x = sample_normal(22, N * D);
+    (void)state;
+    for (int i = 0; i < N; i++) x[2 * i] += 6 * (i % 2), x[2 * i + 1] += 6 * (i / 2 % 2);
+    gram_context *large = test_context(2, GRAM_ISA_AUTO), *small = TEST_CONTEXT(.threads = 2, .memory_budget = 2 << 20);
+    for (int method = 0; method < 2; method++) {
+        gram_cluster_options options = options_of(K);
+        options.method = (gram_cluster_method)method;
+        options.starts = 3;
+        gram_cluster *held = fit(large, "rbf(ell=2)", N, D, x, &options);
+        gram_cluster *made = fit(small, "rbf(ell=2)", N, D, x, &options);
+        const gram_cluster_report *a = gram_cluster_get_report(held), *b = gram_cluster_get_report(made);
+        assert_true(gram_context_memory_peak(small) <= 2 << 20);
+        for (int i = 0; i < N; i++) assert_int_equal(gram_cluster_labels(held)[i], gram_cluster_labels(made)[i]);
+        assert_true(fabs(a->objective - b->objective) <= 1e-9 * a->objective && a->best_start == b->best_start);
+        for (int i = K; i < N; i++) /* and it is right: one cluster for each corner, but for rows on the way */
+            if (fabs(x[2 * i] - 3) > 1 && fabs(x[2 * i + 1] - 3) > 1 && i % 4 == 0 && fabs(x[0] - 3) > 1 &&
+                fabs(x[1] - 3) > 1)
+                assert_int_equal((x[2 * i] > 3) == (x[0] > 3) && (x[2 * i + 1] > 3) == (x[1] > 3),
+                                 gram_cluster_labels(held)[i] == gram_cluster_labels(held)[0]);
+        gram_cluster_destroy(held);
+        gram_cluster_destroy(made);
+    }
+    free(x);
+    gram_context_destroy(large);
+    gram_context_destroy(small);
+}
+
+/* The best of many starts is the least of their objectives, each run alone by its place. */
+static void the_best_start_wins(void **state)
+{
+    enum { N = 80, K = 6, STARTS = 8 };
+    double *x = sample_normal(23, 2 * N), least = INFINITY;
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_cluster_options options = options_of(K);
+    for (int s = 1; s <= STARTS; s++) {
+        options.starts = s;
+        gram_cluster *cluster = fit(context, "rbf(ell=0.6)", N, 2, x, &options);
+        const gram_cluster_report *report = gram_cluster_get_report(cluster);
+        assert_true(report->objective <= least + 1e-12); /* one more start never harms */
+        assert_true(report->best_start < s && report->starts == s);
+        if (report->best_start == s - 1) assert_true(s == 1 || report->objective < least);
+        least = fmin(least, report->objective);
+        gram_cluster_destroy(cluster);
+    }
+    free(x);
+    gram_context_destroy(context);
+}
+
 /* ---- spectral ---- */
 
 static void circles(void **state)
@@ -270,6 +369,10 @@ static void bad_input(void **state)
     options = options_of(2);
     options.method = GRAM_CLUSTER_SPECTRAL;
     refuse(context, "linear", 4, y, &options, GRAM_ERROR_DATA, "needs a sum above 0");
+    options = options_of(2);
+    refuse(context, "const(2)", 4, y, &options, GRAM_ERROR_DATA, "fewer points than the 2 clusters differ");
+    options.method = GRAM_CLUSTER_SPECTRAL;
+    refuse(context, "const(2)", 4, y, &options, GRAM_ERROR_DATA, "");
     options = options_of(1);
     gram_cluster *one = fit(context, "rbf(ell=1)", 4, 1, y, &options);
     assert_true(isnan(gram_cluster_get_report(one)->silhouette) && gram_cluster_labels(one)[3] == 0);
@@ -280,8 +383,15 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_is_ordinary), cmocka_unit_test(labels_are_nearest),
-                                       cmocka_unit_test(weights_repeat),     cmocka_unit_test(circles),
-                                       cmocka_unit_test(silhouettes),        cmocka_unit_test(bad_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_is_ordinary),
+                                       cmocka_unit_test(labels_are_nearest),
+                                       cmocka_unit_test(weights_repeat),
+                                       cmocka_unit_test(circles),
+                                       cmocka_unit_test(no_cluster_stays_empty),
+                                       cmocka_unit_test(weightless_rows),
+                                       cmocka_unit_test(without_the_matrix),
+                                       cmocka_unit_test(the_best_start_wins),
+                                       cmocka_unit_test(silhouettes),
+                                       cmocka_unit_test(bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,105 @@ static void two_circles(void **state)
     free(x), free(angle);
 }
 
+/* ---- how many components ---- */
+
+/* Rows with `hidden` directions of about the same strength: columns are noisy copies of so many. */
+static double *with_factors(uint64_t seed, int64_t n, int64_t d, int64_t hidden, double noise)
+{
+    double *z = test_random(seed, n * (hidden + 1), -1.7, 1.7), *x = test_random(seed + 1, n * d, -noise, noise);
+    for (int64_t i = 0; i < n * d && hidden > 0; i++) x[i] += z[i / d * hidden + i % d % hidden];
+    free(z);
+    return x;
+}
+
+/* The rule by its definition: eigenvalues of the correlation of columns shuffled by other means. */
+static int64_t count_by_definition(gram_context *context, int64_t n, int64_t d, const double *x)
+{
+    enum { TABLES = 199, D = 8 };
+    double values[(TABLES + 1) * D], *mixed = test_numbers(n * d), c[D * D];
+    uint64_t state = 77;
+    for (int64_t t = 0; t <= TABLES; t++) {
+        memcpy(mixed, x, (size_t)(n * d) * sizeof *x);
+        for (int64_t l = 0; l < d && t > 0; l++)
+            for (int64_t i = n - 1; i > 0; i--) { /* Fisher and Yates */
+                const int64_t j = (int64_t)(test_bits(&state) % (uint64_t)(i + 1));
+                const double kept = mixed[i * d + l];
+                mixed[i * d + l] = mixed[j * d + l];
+                mixed[j * d + l] = kept;
+            }
+        memset(c, 0, sizeof c);
+        double mean[D] = {0};
+        for (int64_t i = 0; i < n * d; i++) mean[i % d] += mixed[i] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t e = 0; e < d * d; e++)
+                c[e] += (mixed[i * d + e / d] - mean[e / d]) * (mixed[i * d + e % d] - mean[e % d]);
+        OK(context, gram_eigen_symmetric(context, d, c, d, 0, d, values + t * d, NULL, 0));
+    }
+    free(mixed);
+    for (int64_t s = 0; s < d; s++) {
+        int64_t above = 0;
+        for (int64_t t = 1; t <= TABLES; t++) above += values[t * d + s] >= values[s];
+        if ((double)(1 + above) / (1 + TABLES) > 0.05) return s;
+    }
+    return d;
+}
+
+static void components_are_counted(void **state)
+{
+    enum { N = 200, D = 8 };
+    gram_context *context = *state;
+    for (int hidden = 0; hidden < 4; hidden++) {
+        double *x = with_factors(20, N, D, hidden, 0.3);
+        gram_pca *pca = fit(context, "linear", N, D, x, want(0, 1, GRAM_PCA_AUTO));
+        const gram_pca_report *report = gram_pca_get_report(pca);
+        assert_int_equal(report->significant, count_by_definition(context, N, D, x));
+        assert_int_equal(report->significant, hidden);
+        assert_int_equal(report->components, hidden > 0 ? hidden : 1);
+        assert_int_equal(report->permutations, 99);
+        assert_int_equal(report->analysed_rows, N);
+        assert_int_equal(report->analysed, D);
+        const double *chance = gram_pca_chance(pca), *l = gram_pca_eigenvalues(pca);
+        for (int64_t s = 0; s < hidden; s++) assert_true(l[s] / N > chance[s]);
+        gram_pca_destroy(pca);
+        free(x);
+    }
+}
+
+/* Of rows without structure few have a component that stands out: the first does in a share 0.05 of them. 40 tables: 7 or more have
+ * a probability of 0.3 %. */
+static void chance_is_kept(void **state)
+{
+    enum { N = 60, D = 4, TABLES = 40 };
+    gram_context *context = *state;
+    int64_t found = 0;
+    for (uint64_t t = 0; t < TABLES; t++) {
+        double *x = test_random(100 + t, N * D, 0, 1);
+        gram_pca *pca = fit(context, "rbf(ell=0.7)", N, D, x, want(0, 1, GRAM_PCA_AUTO));
+        found += gram_pca_get_report(pca)->significant > 0;
+        gram_pca_destroy(pca);
+        free(x);
+    }
+    if (found > 6) FAIL_TEST("%lld of %d tables without structure have a component", (long long)found, TABLES);
+}
+
+/* Columns of one group go together: two groups of two equal columns have what two columns have. */
+static void groups_are_shuffled_together(void **state)
+{
+    enum { N = 80 };
+    static const int64_t groups[] = {0, 0, 1, 1};
+    gram_context *context = *state;
+    double *x = test_random(40, 4 * N, 0, 1);
+    gram_pca_options together = want(0, 1, GRAM_PCA_AUTO);
+    together.column_groups = groups;
+    for (int64_t i = 0; i < N; i++) x[4 * i + 1] = x[4 * i], x[4 * i + 3] = x[4 * i + 2];
+    gram_pca *apart = fit(context, "linear", N, 4, x, want(0, 1, GRAM_PCA_AUTO));
+    gram_pca *pairs = fit(context, "linear", N, 4, x, together);
+    assert_int_equal(gram_pca_get_report(apart)->significant, 2); /* the pairs are structure if columns go alone */
+    assert_int_equal(gram_pca_get_report(pairs)->significant, 0); /* and are not if they go together */
+    gram_pca_destroy(apart), gram_pca_destroy(pairs);
+    free(x);
+}
+
 /* ---- what it cannot take ---- */
 
 static void bad_input(void **state)
@@ -301,6 +400,13 @@ static void bad_input(void **state)
     o.tolerance = 0;
     REFUSED(context, gram_pca_fit(context, rbf, points, &o, &pca), GRAM_ERROR_ARGUMENT, "tolerance = 0");
     REFUSED(context, gram_pca_fit(context, free_one, points, NULL, &pca), GRAM_ERROR_UNSET, "ell");
+    gram_points *column = test_points(context, N, 1, x);
+    o = want(0, 1, GRAM_PCA_AUTO);
+    REFUSED(context, gram_pca_fit(context, rbf, column, &o, &pca), GRAM_ERROR_ARGUMENT, "one column");
+    REFUSED(context, gram_pca_fit(context, constant, points, &o, &pca), GRAM_ERROR_DATA, "all rows are alike");
+    o.permutations = 9;
+    REFUSED(context, gram_pca_fit(context, rbf, points, &o, &pca), GRAM_ERROR_ARGUMENT, "permutations = 9");
+    gram_points_release(column);
     REFUSED(context, gram_pca_fit(context, NULL, points, NULL, &pca), GRAM_ERROR_ARGUMENT, "kernel is NULL");
     assert_null(pca);
     o = want(1, 0, GRAM_PCA_AUTO); /* not centred, a constant has one component */
@@ -363,11 +469,19 @@ static void models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_spectra),       cmocka_unit_test(explicit_features_of_poly),
-        cmocka_unit_test(what_is_left_over),  cmocka_unit_test(roads_agree),
-        cmocka_unit_test(errors_are_bounded), cmocka_unit_test(any_threads),
-        cmocka_unit_test(two_circles),        cmocka_unit_test(bad_input),
-        cmocka_unit_test(rows_twice),         cmocka_unit_test(models),
+        cmocka_unit_test(both_spectra),
+        cmocka_unit_test(explicit_features_of_poly),
+        cmocka_unit_test(what_is_left_over),
+        cmocka_unit_test(roads_agree),
+        cmocka_unit_test(errors_are_bounded),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(two_circles),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(rows_twice),
+        cmocka_unit_test(models),
+        cmocka_unit_test(components_are_counted),
+        cmocka_unit_test(chance_is_kept),
+        cmocka_unit_test(groups_are_shuffled_together),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -12,68 +12,12 @@
 
 enum { SIDE = 160, MOST_POINTS = 3000, BINS = 10, MOST_SUPPORT = 2000 };
 
-static const char *const STRONG[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad", "#b8860b", "#16a085"};
-static const char *const PALE[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
-enum { COLOURS = sizeof STRONG / sizeof *STRONG };
-
 static const gram_column *features_of(const cli_class_picture *picture)
 {
     return gram_preparation_describe(gram_model_preparation(picture->model))->features;
 }
 
-/* In the features' own units. */
-static double own_value(const cli_class_picture *picture, int feature, double x)
-{
-    return gram_preparation_unit(gram_model_preparation(picture->model), feature, x);
-}
-
 /* ---- regions ---- */
-
-typedef struct region {
-    double low[2], high[2]; /* prepared units */
-    double *x;              /* SIDE^2 x 2 */
-    double *values;         /* SIDE^2 x ld */
-} region;
-
-static void find_frame(const cli_class_picture *picture, region *r)
-{
-    for (int f = 0; f < 2; f++) {
-        r->low[f] = r->high[f] = NAN;
-        cli_picture_extend(picture->n, picture->x + f, 2, &r->low[f], &r->high[f]);
-        const double beyond = r->high[f] > r->low[f] ? 0.06 * (r->high[f] - r->low[f]) : 1;
-        r->low[f] -= beyond;
-        r->high[f] += beyond;
-    }
-}
-
-static gram_status evaluate_frame(cli_session *session, const gram_predictor *predictor, region *r)
-{
-    for (int i = 0; i < SIDE; i++)
-        for (int j = 0; j < SIDE; j++) {
-            r->x[2 * (i * SIDE + j)] = r->low[0] + (r->high[0] - r->low[0]) * (i + 0.5) / SIDE;
-            r->x[2 * (i * SIDE + j) + 1] = r->low[1] + (r->high[1] - r->low[1]) * (j + 0.5) / SIDE;
-        }
-    return gram_predictor_evaluate(session->context, predictor, SIDE * SIDE, r->x, NULL, r->values,
-                                   gram_predictor_columns(predictor)->ld);
-}
-
-/* Inside of one class is 1, outside 0. */
-static int64_t shade(const gram_columns *columns, double label)
-{
-    return columns->classes->count > 0 ? (int64_t)label : label > 0;
-}
-
-static void add_frame(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
-                      const region *r)
-{
-    gram_string_add(script, "$frame << END_OF_FRAME\n");
-    for (int64_t i = 0; i < SIDE * SIDE; i++) {
-        cli_picture_number(script, own_value(picture, 0, r->x[2 * i]), " ");
-        cli_picture_number(script, own_value(picture, 1, r->x[2 * i + 1]), " ");
-        gram_string_add(script, "%" PRId64 "\n", shade(columns, r->values[i * columns->ld]) % COLOURS);
-    }
-    gram_string_add(script, "END_OF_FRAME\n");
-}
 
 /* A block of the points of each class. */
 static void add_points(gram_string *script, const cli_class_picture *picture, int64_t class)
@@ -96,23 +40,21 @@ static int64_t add_support(gram_string *script, const cli_class_picture *picture
 }
 
 static void add_regions(gram_string *script, const cli_class_picture *picture, const gram_columns *columns,
-                        const region *r)
+                        const gram_map *map)
 {
+    const gram_preparation *preparation = gram_model_preparation(picture->model);
     const int64_t classes = picture->labels ? columns->classes->count : 1;
-    add_frame(script, picture, columns, r);
+    cli_picture_map(script, map, preparation, 0);
     for (int64_t c = 0; c < classes; c++) add_points(script, picture, c);
     const int64_t support = add_support(script, picture);
     cli_picture_label(script, "x", "", features_of(picture)[0].name);
     cli_picture_label(script, "y", "", features_of(picture)[1].name);
-    gram_string_add(script, "set palette defined (");
-    for (int c = 0; c < COLOURS; c++) gram_string_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
-    gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", COLOURS - 1);
-    cli_picture_range(script, "x", own_value(picture, 0, r->low[0]), own_value(picture, 0, r->high[0]));
-    cli_picture_range(script, "y", own_value(picture, 1, r->low[1]), own_value(picture, 1, r->high[1]));
+    cli_picture_palette(script);
+    cli_picture_frame(script, map, preparation);
     gram_string_add(script, "plot $frame with image notitle");
     for (int64_t c = 0; c < classes; c++) {
         gram_string_add(script, ", $class%" PRId64 " with points pt 7 ps %g lc rgb '%s' title ", c,
-                        cli_picture_point_size(picture->n) * 1.2, STRONG[c % COLOURS]);
+                        cli_picture_point_size(picture->n) * 1.2, cli_picture_strong(c));
         cli_plot_quote(script, picture->labels ? columns->classes->names[c] : "data");
     }
     if (support > 0)
@@ -186,24 +128,21 @@ static int draw_regions(cli_session *session, const char *path, const cli_class_
 {
     gram_string script = {0};
     const gram_columns *columns = gram_predictor_columns(predictor);
-    region r = {.x = calloc((size_t)SIDE * SIDE * 2, sizeof *r.x)};
-    r.values = calloc((size_t)SIDE * SIDE * (size_t)columns->ld, sizeof *r.values);
-    int code = r.x && r.values ? CLI_DONE : cli_no_memory();
+    gram_map *map = NULL;
+    const gram_status status =
+        gram_map_of_predictor(session->context, predictor, picture->n, picture->x, 2, SIDE, &map);
+    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
     char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(picture->model)));
-    if (code == CLI_DONE) {
-        find_frame(picture, &r);
-        const gram_status status = evaluate_frame(session, predictor, &r);
-        if (status < 0) code = cli_session_fail(session, status, 0, NULL);
-    }
     if (code == CLI_DONE) {
         cli_picture_look(&script);
         cli_plot_title(&script, kernel ? kernel : "", picture->file);
-        add_regions(&script, picture, columns, &r);
+        if (columns->classes->count == 0) /* of one class: inside is 1, outside -1 */
+            for (int64_t c = 0; c < SIDE * SIDE; c++) map->values[c] = map->values[c] > 0;
+        add_regions(&script, picture, columns, map);
         code = cli_plot(session, path, 720, 640, &script);
     }
     free(kernel);
-    free(r.x);
-    free(r.values);
+    gram_map_destroy(map);
     gram_string_free(&script);
     return code;
 }

@@ -6,6 +6,49 @@
 
 enum { MOST_DATA = 3000 };
 
+static const char *const STRONG[] = {"#0060ad", "#d95319", "#3a923a", "#8e44ad", "#b8860b", "#16a085"};
+static const char *const PALE[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
+
+const char *cli_picture_strong(int64_t group)
+{
+    return STRONG[group % CLI_COLOURS];
+}
+
+void cli_picture_palette(gram_string *script)
+{
+    gram_string_add(script, "set palette defined (");
+    for (int c = 0; c < CLI_COLOURS; c++) gram_string_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, PALE[c]);
+    gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", CLI_COLOURS - 1);
+}
+
+static double own_unit(const gram_preparation *preparation, int axis, double value)
+{
+    return preparation ? gram_preparation_unit(preparation, axis, value) : value;
+}
+
+void cli_picture_map(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t first)
+{
+    gram_string_add(script, "$frame << END_OF_FRAME\n");
+    for (int64_t c = 0; c < map->side * map->side; c++) {
+        const int64_t cell[] = {c / map->side, c % map->side};
+        for (int axis = 0; axis < 2; axis++) {
+            const double share = ((double)cell[axis] + 0.5) / (double)map->side;
+            cli_picture_number(
+                script, own_unit(preparation, axis, map->low[axis] + (map->high[axis] - map->low[axis]) * share), " ");
+        }
+        gram_string_add(script, "%" PRId64 "\n", ((int64_t)map->values[c] - first) % CLI_COLOURS);
+    }
+    gram_string_add(script, "END_OF_FRAME\n");
+}
+
+void cli_picture_frame(gram_string *script, const gram_map *map, const gram_preparation *preparation)
+{
+    static const char *const axes[] = {"x", "y"};
+    for (int axis = 0; axis < 2; axis++)
+        cli_picture_range(script, axes[axis], own_unit(preparation, axis, map->low[axis]),
+                          own_unit(preparation, axis, map->high[axis]));
+}
+
 int cli_picture_predictor(cli_session *session, const gram_model *model, const char *name, int interval, int terms,
                           gram_predictor **predictor)
 {

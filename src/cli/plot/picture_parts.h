@@ -9,6 +9,17 @@
 #define CLI_BAND_COLOUR "#f6d5c4"
 #define CLI_QUIET_COLOUR "#808080"
 
+/* Colours of classes and groups, strong for points and pale for regions; they repeat. */
+enum { CLI_COLOURS = 6 };
+const char *cli_picture_strong(int64_t group);
+/* The palette of pale colours for numbers of groups, and its range. */
+void cli_picture_palette(gram_string *script);
+/* A block `$frame` of the cells of a map in the features' own units (preparation NULL: as they are), with the colours of the groups
+ * that their values less `first` are. */
+void cli_picture_map(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t first);
+/* The ranges of both axes from the frame of a map. */
+void cli_picture_frame(gram_string *script, const gram_map *map, const gram_preparation *preparation);
+
 /* What the model says, for a picture: with a 95 % interval, with terms. Returns the exit code; the caller destroys it. */
 int cli_picture_predictor(cli_session *session, const gram_model *model, const char *name, int interval, int terms,
                           gram_predictor **predictor);

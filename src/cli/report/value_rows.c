@@ -15,8 +15,14 @@ static void add_values(gram_string *text, const gram_columns *columns, const dou
     const int named = values && columns->classes->count > 0;
     if (!values && columns->count == 1) gram_string_add(text, "\"\"");
     if (named) gram_string_add_field(text, columns->classes->names[(int64_t)values[0]]);
-    for (int64_t j = named; j < columns->count; j++)
-        gram_string_add(text, "%s%s", j > 0 ? "," : "", values ? gram_number_format(values[j], number) : "");
+    for (int64_t j = named; j < columns->count; j++) {
+        const gram_column *feature = values && columns->features ? &columns->features[j] : NULL;
+        if (j > 0) gram_string_add(text, ",");
+        if (feature && feature->text)
+            gram_string_add_field(text, feature->levels[(int64_t)values[j]]);
+        else if (values)
+            gram_string_add(text, "%s", gram_number_format(values[j], number));
+    }
     gram_string_add(text, "\n");
 }
 

@@ -43,6 +43,8 @@ static const cli_option own_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
     CLI_ROW("view", CLI_TEXT, PLACE(wish.view), "NAME",
             "of models of two views: which of them DATA has (default: both)"),
+    CLI_ROW_FLAG("reconstruct", PLACE(wish.reconstruct),
+                 "rows made of their coordinates, in the columns of the data (pca)"),
     CLI_ROW_FLAG("prob", PLACE(wish.prob), "columns `p_CLASS`: the probabilities of the classes (classifiers)"),
 };
 
@@ -120,7 +122,7 @@ static int open_model(cli_session *session, predict_state *state)
     if (code != CLI_DONE) return code;
     gram_preparation *own = gram_predictor_preparation(state->predictor);
     gram_status status = GRAM_OK;
-    if (state->own.missing.value == AS_FITTED)
+    if (state->own.missing.value == AS_FITTED || !own) /* without one, opening the rows fails */
         state->preparation = gram_preparation_retain(own);
     else
         status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,

@@ -8,6 +8,7 @@
 
 #include "cli/plot/eigen_picture.h"
 #include "cli/plot/gnuplot.h"
+#include "cli/plot/structure_picture.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
@@ -21,7 +22,8 @@ typedef struct structure_options {
     cli_chosen format;
     const char *model, *rows; /* files for the model, and for what it says of the rows */
     const char *at;           /* the file of other rows, of which it says it */
-    const char *plot;
+    int reconstruct;
+    const char *plot, *show, *colour;
     cli_settings settings;
 } structure_options;
 
@@ -30,6 +32,11 @@ typedef struct structure_state {
     structure_options own;
     cli_method_options methods;
     const char *file; /* of the data */
+    const char *drawn;
+    gram_table *table; /* held for the column that colours a picture */
+    int64_t column;
+    char first_picture[32];
+    gram_string ignore; /* that column beside those that are ignored */
     gram_learner *learner;
     gram_model *model;
     cli_model_report report;
@@ -37,13 +44,14 @@ typedef struct structure_state {
 
 #define PLACE(field) offsetof(structure_options, field)
 
-/* The first two are for verbs of several methods, and for those whose kernel is no operand; their help is made. The
- * others are for verbs whose -o is not the model, and for those that say what `at` or `plot` is. */
-enum { METHOD_OPTION, KERNEL_OPTION, MODEL_OPTION, AT_OPTION, PLOT_OPTION, OWN_OPTIONS };
+/* The first two are for verbs of several methods, and for those whose kernel is no operand; their help is made. The others are for
+ * verbs whose -o is not the model, for methods that reconstruct, and for those that say what `at` or `plot` is. */
+enum { METHOD_OPTION, KERNEL_OPTION, MODEL_OPTION, RECONSTRUCT_OPTION, AT_OPTION, PLOT_OPTION, OWN_OPTIONS };
 static const cli_option own_options[OWN_OPTIONS] = {
     CLI_ROW("method", CLI_SETTING, PLACE(settings), "NAME", NULL),
     CLI_ROW("kernel", CLI_SETTING, PLACE(settings), "E", NULL),
     CLI_ROW("model", CLI_TEXT, PLACE(model), "FILE", "write the model to FILE, for `gram predict`"),
+    CLI_ROW_FLAG("reconstruct", PLACE(reconstruct), "-o writes rows made of their coordinates, in the columns of DATA"),
     CLI_ROW("at", CLI_TEXT, PLACE(at), "FILE", NULL),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", NULL),
 };
@@ -58,6 +66,15 @@ static const cli_option data_options[] = {
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 enum { DATA_OPTIONS = sizeof data_options / sizeof *data_options };
+
+/* For verbs that have pictures; help of the second is made, and only where there are several. */
+enum { SHOW_OPTION = 1, PLOT_OPTIONS = 3 };
+static const cli_option plot_options[PLOT_OPTIONS] = {
+    CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw a picture: .svg, .png or .pdf (by gnuplot)"),
+    CLI_ROW("show", CLI_TEXT, PLACE(show), "WHAT", NULL),
+    CLI_ROW("colour", CLI_TEXT, PLACE(colour), "COL",
+            "colour the picture by a column, which is no feature then unless --features lists it"),
+};
 
 static const cli_option scale_option = CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features");
 
@@ -93,27 +110,85 @@ static gram_status add_other_rows(cli_session *session, const structure_state *s
     return status;
 }
 
-/* What the model says of the rows that it was learnt from, one row for each row of the file. */
+/* The model with what is asked of it; rows made of coordinates if `reconstruct`. */
+static gram_status open_predictor(cli_session *session, const structure_state *state, int reconstruct,
+                                  gram_predictor **predictor)
+{
+    gram_predict_options wish;
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.reconstruct = reconstruct;
+    wish.dashes = "--";
+    wish.who = state->verb->name;
+    return gram_predictor_create(session->context, state->model, &wish, predictor);
+}
+
+/* What it says of the rows that it was learnt from. */
+static gram_status fill_values(cli_session *session, const structure_state *state, const gram_predictor *predictor,
+                               int reconstruct, double *values)
+{
+    const gram_prepared *data = gram_learner_lesson(state->learner)->data;
+    const int64_t count = gram_predictor_columns(predictor)->count;
+    if (!values) return GRAM_ERROR_MEMORY;
+    if (reconstruct) return gram_predictor_evaluate(session->context, predictor, data->n, data->x, NULL, values, count);
+    return gram_learner_values(session->context, state->learner, state->model, values, count);
+}
+
+/* The same, one row for each row of the file. */
 static gram_status add_rows(cli_session *session, const structure_state *state, gram_string *text)
 {
     const gram_prepared *data = gram_learner_lesson(state->learner)->data;
     gram_predictor *predictor = NULL;
     double *values = NULL;
-    gram_status status = gram_predictor_create(session->context, state->model, NULL, &predictor);
+    gram_status status = open_predictor(session, state, state->own.reconstruct, &predictor);
+    if (status >= 0) cli_add_value_names(text, gram_predictor_columns(predictor));
     if (status >= 0 && state->own.at) {
-        cli_add_value_names(text, gram_predictor_columns(predictor));
         status = add_other_rows(session, state, predictor, text);
     } else if (status >= 0) {
         const gram_columns *columns = gram_predictor_columns(predictor);
         values = calloc((size_t)(data->n * columns->count), sizeof *values);
-        status = values ? gram_learner_values(session->context, state->learner, state->model, values, columns->count)
-                        : GRAM_ERROR_MEMORY;
-        cli_add_value_names(text, columns);
+        status = fill_values(session, state, predictor, state->own.reconstruct, values);
         if (status >= 0) cli_add_value_rows(text, columns, data, values, columns->count);
     }
     free(values);
     gram_predictor_destroy(predictor);
     return status;
+}
+
+/* The picture of what it says of the rows. */
+static gram_status draw_values(cli_session *session, const structure_state *state, int *code)
+{
+    const gram_prepared *data = gram_learner_lesson(state->learner)->data;
+    gram_predictor *predictor = NULL;
+    gram_status status = open_predictor(session, state, 0, &predictor);
+    const int64_t count = status < 0 ? 0 : gram_predictor_columns(predictor)->count;
+    double *values = calloc((size_t)(data->n * count + 1), sizeof *values);
+    if (status >= 0) status = fill_values(session, state, predictor, 0, values);
+    const cli_structure_picture picture = {state->own.show, state->model, state->file,  data,
+                                           values,          count,        state->table, state->column};
+    if (status >= 0) *code = cli_structure_picture_draw(session, state->own.plot, &picture);
+    free(values);
+    gram_predictor_destroy(predictor);
+    return status;
+}
+
+static int draw_functions(cli_session *session, const structure_state *state)
+{
+    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
+    const cli_eigen_picture picture = {state->model, kernel, state->file, gram_learner_lesson(state->learner)->data};
+    const int code = kernel ? cli_eigen_picture_draw(session, state->own.plot, &picture) : cli_no_memory();
+    free(kernel);
+    return code;
+}
+
+static int draw(cli_session *session, structure_state *state)
+{
+    int code = CLI_DONE;
+    if (!state->own.plot) return CLI_DONE;
+    const gram_status status = state->verb->pictures ? draw_values(session, state, &code) : GRAM_OK;
+    if (status < 0) code = cli_session_fail(session, status, 0, NULL);
+    if (!state->verb->pictures) code = draw_functions(session, state);
+    if (code == CLI_DONE) state->drawn = state->own.plot;
+    return code;
 }
 
 static int is_npy(const char *path)
@@ -128,11 +203,11 @@ static gram_status write_array(cli_session *session, const structure_state *stat
     const gram_prepared *data = gram_learner_lesson(state->learner)->data;
     gram_predictor *predictor = NULL;
     gram_npy *file = NULL;
-    gram_status status = gram_predictor_create(session->context, state->model, NULL, &predictor);
+    gram_status status = open_predictor(session, state, state->own.reconstruct, &predictor);
     const int64_t columns = status >= 0 ? gram_predictor_columns(predictor)->count : 0;
     if (status >= 0) status = gram_npy_create(session->context, state->own.rows, data->table_rows, columns, &file);
     double *values = status >= 0 ? gram_npy_numbers(file) : NULL;
-    if (status >= 0) status = gram_learner_values(session->context, state->learner, state->model, values, columns);
+    if (status >= 0) status = fill_values(session, state, predictor, state->own.reconstruct, values);
     for (int64_t row = data->table_rows - 1, i = data->n - 1; status >= 0 && data->rows && row >= 0; row--) {
         const int kept = i >= 0 && data->rows[i] == row;
         for (int64_t j = 0; j < columns; j++) values[row * columns + j] = kept ? values[i * columns + j] : NAN;
@@ -171,7 +246,7 @@ static void write_table(cli_session *session, const void *report_, gram_string *
                     gram_bytes_format(gram_system_memory_peak(), size));
     if (state->own.model) cli_add_row(text, "model", state->own.model);
     if (state->own.rows) cli_add_row(text, "rows", state->own.rows);
-    if (state->own.plot) cli_add_row(text, "plot", state->own.plot);
+    if (state->drawn) cli_add_row(text, "plot", state->drawn);
 }
 
 static void write_json(cli_session *session, const void *report_, gram_json *json)
@@ -181,17 +256,7 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_string(json, "data", state->file);
     if (state->own.model) gram_json_string(json, "model", state->own.model);
     if (state->own.rows) gram_json_string(json, "out", state->own.rows);
-    cli_json_end(session, json, state->own.plot);
-}
-
-static int draw(cli_session *session, const structure_state *state)
-{
-    if (!state->own.plot) return CLI_DONE;
-    char *kernel = cli_kernel_text(gram_function_kernel(gram_model_function(state->model)));
-    const cli_eigen_picture picture = {state->model, kernel, state->file, gram_learner_lesson(state->learner)->data};
-    const int code = kernel ? cli_eigen_picture_draw(session, state->own.plot, &picture) : cli_no_memory();
-    free(kernel);
-    return code;
+    cli_json_end(session, json, state->drawn);
 }
 
 /* Beside rows on standard output there is no report. */
@@ -200,7 +265,8 @@ static int finish(cli_session *session, structure_state *state)
     int code = cli_model_report_find(session, state->model, state->own.model, &state->report);
     if (code == CLI_DONE) code = write_model(session, state);
     if (code == CLI_DONE) code = write_rows(session, state);
-    if (code == CLI_DONE) code = draw(session, state);
+    const int drawn = code == CLI_DONE ? draw(session, state) : CLI_DONE;
+    if (drawn != CLI_DONE) return drawn;
     if (code != CLI_DONE || is_standard_output(state->own.rows)) return code;
     return cli_report_print(session, state, write_json, write_table);
 }
@@ -215,12 +281,39 @@ static int check_use(cli_session *session, const structure_state *state)
         return cli_fail(CLI_WRONG_USE, "Give a file's name.", "%s: a model cannot be written to standard output", verb);
     if (session->common->json && is_standard_output(own->rows))
         return cli_fail(CLI_WRONG_USE, "Give -o a file's name.", "%s: --json and rows both on standard output", verb);
+    if (own->reconstruct && !own->rows)
+        return cli_fail(CLI_WRONG_USE, "Give -o FILE, or - for standard output.", "%s: --reconstruct writes rows to -o",
+                        verb);
     if (own->at && !own->rows)
         return cli_fail(CLI_WRONG_USE, "Give -o FILE, or - for standard output.", "%s: --at writes rows to -o", verb);
-    int code = own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
-    if (code == CLI_DONE && own->model) code = cli_output_check(session, own->model);
+    int code = own->model ? cli_output_check(session, own->model) : CLI_DONE;
     if (code == CLI_DONE && own->rows && !is_standard_output(own->rows)) code = cli_output_check(session, own->rows);
     return code;
+}
+
+static int has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return length > 0;
+    return 0;
+}
+
+/* What is drawn, and by what it is coloured. */
+static int check_picture(cli_session *session, structure_state *state)
+{
+    structure_options *own = &state->own;
+    char help[128];
+    const char *pictures = state->verb->pictures ? state->verb->pictures : "";
+    if ((own->show || own->colour) && !own->plot)
+        return cli_fail(CLI_WRONG_USE, "Give --plot FILE.", "%s: --%s is for a picture", state->verb->name,
+                        own->show ? "show" : "colour");
+    (void)snprintf(help, sizeof help, "It may be one of: %s.", pictures);
+    if (own->show && !has_word(pictures, own->show))
+        return cli_fail(CLI_WRONG_USE, help, "%s: --show cannot be '%s'", state->verb->name, own->show);
+    (void)snprintf(state->first_picture, sizeof state->first_picture, "%.*s", (int)strcspn(pictures, " "), pictures);
+    if (!own->show) own->show = state->first_picture;
+    return own->plot ? cli_plot_check(session, own->plot) : CLI_DONE;
 }
 
 /* Is it a method of the verb? */
@@ -250,17 +343,57 @@ static int add_settings(const gram_verb *verb, const cli_method_options *methods
     return CLI_DONE;
 }
 
+/* The column that colours is read with all others, and ignored unless features are listed. */
+static int read_colours(cli_session *session, const char *path, structure_state *state)
+{
+    gram_table_options options;
+    int64_t count = 0, columns[1];
+    const char *features = NULL, *ignore = NULL;
+    cli_settings *settings = &state->own.settings;
+    size_t place = settings->count;
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->given[i].name, "features") == 0) features = settings->given[i].value;
+        if (strcmp(settings->given[i].name, "ignore") == 0) ignore = settings->given[place = i].value;
+    }
+    gram_table_options_init(&options, sizeof options);
+    options.format = (gram_format)state->own.format.value;
+    options.text = GRAM_TEXT_CATEGORIES;
+    options.keep_missing = 1;
+    gram_status status = gram_table_read(session->context, path, &options, &state->table);
+    if (status < 0) return cli_session_fail(session, status, 1, NULL);
+    int64_t *all = calloc((size_t)gram_table_columns(state->table), sizeof *all);
+    if (!all) return cli_no_memory();
+    status = gram_table_find_columns(session->context, state->table, state->own.colour, all, &count);
+    columns[0] = all[0];
+    free(all);
+    if (status < 0) return cli_session_fail(session, status, 1, "--colour takes the name or the place of a column.");
+    if (count != 1)
+        return cli_fail(CLI_WRONG_USE, "Give its name or its place.", "%s: --colour takes one column",
+                        state->verb->name);
+    state->column = columns[0];
+    if (features) return CLI_DONE;
+    gram_string_add(&state->ignore, "%s%s%s", ignore ? ignore : "", ignore ? "," : "", state->own.colour);
+    settings->given[place] = (cli_given){"ignore", state->ignore.data};
+    if (place == settings->count) settings->count++;
+    return state->ignore.failed ? cli_no_memory() : CLI_DONE;
+}
+
 /* Of one file, or of two with the views of the rows. */
 static int learn(cli_session *session, char **files, structure_state *state)
 {
     const cli_settings *settings[] = {&state->own.settings, &state->methods.settings};
     const gram_format format = (gram_format)state->own.format.value;
     state->file = cli_data_name(files[0]);
-    const int code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
+    if (state->own.colour && files[1])
+        return cli_fail(CLI_WRONG_USE, "Put the columns of both views into one file.",
+                        "%s: --colour is for one file, not for two", state->verb->name);
+    int code = state->own.colour ? read_colours(session, files[0], state) : CLI_DONE;
+    if (code == CLI_DONE) code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
     if (code != CLI_DONE) return code;
     const gram_status status =
-        files[1] ? gram_learn_file_pair(session->context, state->learner, files[0], files[1], format, &state->model)
-                 : gram_learn_file(session->context, state->learner, files[0], format, &state->model);
+        state->table ? gram_learn_table(session->context, state->learner, state->table, state->file, &state->model)
+        : files[1]   ? gram_learn_file_pair(session->context, state->learner, files[0], files[1], format, &state->model)
+                     : gram_learn_file(session->context, state->learner, files[0], format, &state->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
@@ -270,6 +403,7 @@ static int work(cli_session *session, char **operands, void *state_)
     *(state->verb->out_is_model ? &state->own.model : &state->own.rows) = session->out;
     int code = add_settings(state->verb, &state->methods, operands, &state->own.settings);
     if (code == CLI_DONE) code = check_use(session, state);
+    if (code == CLI_DONE) code = check_picture(session, state);
     if (code == CLI_DONE) code = learn(session, operands + state->verb->kernel_operand, state);
     return code == CLI_DONE ? finish(session, state) : code;
 }
@@ -280,6 +414,8 @@ static void release(void *state_)
     cli_model_report_free(&state->report);
     gram_learner_destroy(state->learner);
     gram_model_destroy(state->model);
+    gram_table_destroy(state->table);
+    gram_string_free(&state->ignore);
 }
 
 static int run(structure_state *state, int count, char **arguments)
@@ -291,17 +427,19 @@ static int run(structure_state *state, int count, char **arguments)
         verb->name, verb->operands, verb->about, verb->examples,
         first + 1,  most,           NULL,        verb->out ? verb->out : "write the result to FILE"};
     cli_common common = {0};
-    cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS];
-    cli_group groups[CLI_MOST_METHODS + 4];
-    size_t group_count = 1, mine_count = 0;
+    cli_option mine[OWN_OPTIONS], data[DATA_OPTIONS], plot[PLOT_OPTIONS];
+    cli_group groups[CLI_MOST_METHODS + 5];
+    char pictures[128];
+    size_t group_count = 1, mine_count = 0, plot_count = 0;
     memcpy(data, data_options, sizeof data);
     if (methods->first.unscaled) data[SCALE_OPTION] = scale_option;
     for (int i = 0; i < OWN_OPTIONS; i++) {
         if (i == METHOD_OPTION   ? methods->method_count < 2
             : i == KERNEL_OPTION ? verb->kernel_operand
+            : i == MODEL_OPTION  ? verb->out_is_model
             : i == AT_OPTION     ? !verb->at
             : i == PLOT_OPTION   ? !verb->plot
-                                 : verb->out_is_model)
+                                 : !methods->first.reconstructs)
             continue;
         mine[mine_count] = own_options[i];
         if (i == METHOD_OPTION) mine[mine_count].help = methods->names.data;
@@ -314,6 +452,15 @@ static int run(structure_state *state, int count, char **arguments)
     for (size_t g = 0; g < methods->group_count; g++)
         if (methods->groups[g].count > 0) groups[group_count++] = methods->groups[g];
     groups[group_count++] = (cli_group){"Data", data, DATA_OPTIONS, &state->own};
+    (void)snprintf(pictures, sizeof pictures, "what to draw: %s (default: the first)",
+                   verb->pictures ? verb->pictures : "");
+    for (int i = 0; i < PLOT_OPTIONS && verb->pictures; i++) {
+        if (i == SHOW_OPTION && !strchr(verb->pictures, ' ')) continue;
+        plot[plot_count] = plot_options[i];
+        if (i == SHOW_OPTION) plot[plot_count].help = pictures;
+        plot_count++;
+    }
+    if (plot_count > 0) groups[group_count++] = (cli_group){"Pictures", plot, plot_count, &state->own};
     groups[group_count++] = cli_common_group(&common);
     const cli_job job = {&usage, groups, group_count, work, release, state};
     return cli_run(&job, count, arguments);

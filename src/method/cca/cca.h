@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "method/kernel_features.h"
 
-enum { GRAM_CCA_GRID = 11 };
+enum { GRAM_CCA_GRID = 15 };
 
 struct gram_cca {
     gram_memory *memory;

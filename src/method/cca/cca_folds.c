@@ -6,7 +6,7 @@
 #include "method/cca/cca.h"
 #include "tune/row_folds.h"
 
-enum { FOLDS = 5, LEAST_ROWS = 10, MOST_COLUMNS = 256 };
+enum { FOLDS = 5, LEAST_ROWS = 10 };
 
 /* Sums of f g, f^2 and g^2 over left-out rows. */
 typedef struct held_sums {
@@ -30,7 +30,7 @@ static gram_status begin(gram_cca_work *work, folds_work *f)
     int64_t most = 0;
     gram_folds_rule rule = {.classes = 1, .groups = work->options.groups, .ordered = work->options.ordered};
     for (int v = 0; v < 2; v++) {
-        f->views[v] = gram_cca_first(&work->views[v], MOST_COLUMNS);
+        f->views[v] = gram_cca_first(&work->views[v], GRAM_FOLD_FEATURES);
         f->train[v] = (gram_tall){0, f->views[v].columns, f->views[v].columns, NULL};
         const int64_t columns = f->views[v].columns;
         TRY(gram_take(context, "cca: rows of a fold", n * columns, sizeof(double), (void **)&f->train[v].data));

@@ -188,6 +188,7 @@ static const gram_verb VERB = {
                 "  gram cca data.csv --x 1:3 --y 4:6 --model cca.gram && gram predict cca.gram new.csv --view x\n",
     .out = "write the canonical variables of the rows to FILE",
     .tables = 2,
+    .pictures = "pairs",
 };
 
 const gram_method gram_method_cca = {

@@ -223,6 +223,7 @@ static const gram_verb VERB = {
                 "  gram cluster rings.csv -k 2 --method spectral --kernel 'rbf(ell=0.3)' --model rings.gram\n"
                 "  gram predict rings.gram new.csv\n",
     .out = "write the labels of the rows to FILE",
+    .pictures = "map",
 };
 
 const gram_method gram_method_kmeans = {

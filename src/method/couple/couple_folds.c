@@ -6,7 +6,7 @@
 #include "method/couple/couple.h"
 #include "tune/row_folds.h"
 
-enum { FOLDS = 5, LEAST_ROWS = 10, MOST_COLUMNS = 256, GRID = 7 };
+enum { FOLDS = 5, LEAST_ROWS = 10, GRID = 7 };
 
 typedef struct folds_work {
     gram_tall views[2]; /* all rows */
@@ -52,7 +52,7 @@ static gram_status begin(gram_couple_work *work, folds_work *f)
     int64_t size = 0;
     for (int v = 0; v < 2; v++) {
         f->views[v] = work->views[v].rows;
-        if (f->views[v].columns > MOST_COLUMNS) f->views[v].columns = MOST_COLUMNS;
+        if (f->views[v].columns > GRAM_FOLD_FEATURES) f->views[v].columns = GRAM_FOLD_FEATURES;
         const int64_t columns = f->views[v].columns;
         size += columns;
         f->train[v] = (gram_tall){0, columns, columns, NULL};

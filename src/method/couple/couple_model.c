@@ -222,6 +222,7 @@ static const gram_verb VERB = {
                 "  gram predict digits.gram new_low.csv --view a\n",
     .out = "write the model to FILE, for `gram predict`",
     .tables = 2,
+    .pictures = "views",
     .out_is_model = 1,
 };
 

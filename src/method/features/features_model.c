@@ -154,6 +154,14 @@ static void forget(gram_learning *learning)
     gram_function_release(state->function);
 }
 
+/* Straight to where they belong: there may be many columns. */
+static gram_status values(gram_learning *learning, double *out, int64_t ldv)
+{
+    const features_state *state = learning->own;
+    return gram_features_transform(learning->context, state->map, learning->data->n, learning->data->x,
+                                   learning->data->d, out, ldv);
+}
+
 /* ---- the model ---- */
 
 static void keep_map(gram_keeper *keeper, const gram_features *map)
@@ -279,6 +287,7 @@ const gram_method gram_method_features = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
+    .values = values,
     .forget = forget,
     .open = open_features,
     .evaluate = evaluate,

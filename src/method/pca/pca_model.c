@@ -1,6 +1,9 @@
-/* Kernel PCA as a method of the learner: coordinates of the rows and of new ones, and the verb `gram pca`. */
+/* Kernel PCA as a method of the learner: coordinates of the rows and of new ones, rows made of coordinates, and the verb `gram
+ * pca`. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "method/component_rows.h"
 #include "method/pca/pca.h"
@@ -8,9 +11,9 @@
 enum { MOST_COMPONENTS = 1 << 20 };
 
 typedef struct pca_settings {
-    int64_t k;
+    int64_t k; /* 0: by parallel analysis */
     int centre;
-    gram_chosen solver;
+    gram_chosen solver, preimage;
     double tolerance;
 } pca_settings;
 
@@ -19,6 +22,18 @@ typedef struct pca_state {
     gram_pca *pca;
 } pca_state;
 
+/* A predictor's, if rows are made of coordinates. */
+typedef struct pca_way_back {
+    gram_preimage *preimage;
+    double *mean; /* of the model's centres */
+} pca_way_back;
+
+static const gram_choice PREIMAGES[] = {{"auto", GRAM_PREIMAGE_AUTO, NULL, 0, 0},
+                                        {"fixed-point", GRAM_PREIMAGE_FIXED_POINT, NULL, 0, 0},
+                                        {"ridge", GRAM_PREIMAGE_RIDGE, NULL, 0, 0},
+                                        {NULL, 0, NULL, 0, 0}};
+static const gram_kept_words WORDS[] = {{"preimage", "auto fixed-point ridge"}, {NULL, NULL}};
+
 #define PLACE(field) offsetof(pca_settings, field)
 
 static const gram_option OPTIONS[] = {
@@ -26,10 +41,11 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(k),
      .argument = "K",
-     .help = "how many components (default 2)",
+     .help = "how many components (default 2); auto: those of the first 20 that stand out from shuffled columns",
      .otherwise = "2",
      .least = 1,
      .most = MOST_COMPONENTS,
+     .flags = GRAM_OPTION_AUTO,
      .elsewhere = "scikit-learn n_components"},
     {.name = "centre",
      .kind = GRAM_OPTION_SWITCH,
@@ -37,10 +53,38 @@ static const gram_option OPTIONS[] = {
      .help_no = "components of K itself, about the origin of feature space",
      .otherwise = "yes"},
     GRAM_COMPONENT_SOLVER_OPTION(pca_settings, "scikit-learn eigen_solver"),
+    {.name = "preimage",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(preimage),
+     .argument = "HOW",
+     .help = "how --reconstruct finds rows: auto (default), fixed-point (rbf), ridge (any kernel)",
+     .otherwise = "auto",
+     .choices = PREIMAGES,
+     .elsewhere = "scikit-learn fit_inverse_transform"},
     GRAM_TOLERANCE_OPTION(pca_settings),
 };
 
 /* ---- the fit ---- */
+
+/* For -k auto: levels of one text are shuffled together. */
+static gram_status group_columns(gram_learning *learning, gram_pca_options *options)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = learning->data->d;
+    int64_t *groups = NULL;
+    int several = 0;
+    TRY(gram_learning_take(learning, d, sizeof *groups, &groups));
+    for (int64_t l = 0; l < d; l++) {
+        groups[l] = learning->preparation ? gram_preparation_feature_of(learning->preparation, l) : l;
+        several |= groups[l] != groups[0];
+    }
+    options->column_groups = groups;
+    if (!several || learning->n < 3)
+        status = gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give the number of components with -k.",
+                                    "-k auto shuffles columns: it needs at least two features, and 3 rows");
+done:
+    return status;
+}
 
 static gram_status plan(gram_learning *learning)
 {
@@ -51,6 +95,9 @@ static gram_status plan(gram_learning *learning)
     if (own->k > n)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for fewer.",
                                   "-k %" PRId64 " is more than the %" PRId64 " rows", own->k, n);
+    if (own->preimage.value == GRAM_PREIMAGE_FIXED_POINT && !gram_preimage_has_fixed_point(learning->written))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --preimage ridge, which is for any kernel.",
+                                  "--preimage fixed-point is for the kernel rbf alone");
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     gram_pca_options_init(&state->options, sizeof state->options);
@@ -59,7 +106,9 @@ static gram_status plan(gram_learning *learning)
     state->options.solver = (gram_pca_solver)own->solver.value;
     state->options.rank = own->solver.number;
     if (!isnan(own->tolerance)) state->options.tolerance = own->tolerance;
-    const gram_component_options asked = gram_pca_components(&state->options);
+    if (own->k == 0) TRY(group_columns(learning, &state->options));
+    gram_component_options asked = gram_pca_components(&state->options);
+    if (own->k == 0) asked.count = state->options.most_components < n ? state->options.most_components : n;
     TRY(gram_component_rows_plan(learning, &asked, "the components of"));
 done:
     return status;
@@ -128,25 +177,137 @@ static void keep_report(gram_keeper *keeper, const gram_pca *pca)
     gram_keep_text(keeper, "solver", gram_pca_solver_name(report->solver));
     gram_keep_integer(keeper, "rank", report->rank);
     gram_keep_number(keeper, "trace", report->trace);
+    if (report->permutations > 0) {
+        gram_keep_integer(keeper, "significant", report->significant);
+        gram_keep_integer(keeper, "permutations", report->permutations);
+        gram_keep_integer(keeper, "analysed_rows", report->analysed_rows);
+        gram_keep_array(keeper, "chance", 1, report->analysed, gram_pca_chance(pca));
+    }
     if (!isnan(report->residual)) gram_keep_number(keeper, "residual", report->residual);
     if (report->solver == GRAM_PCA_NYSTROM) gram_keep_number(keeper, "trace_error", report->trace_error);
     if (report->products > 0) gram_keep_integer(keeper, "products", report->products);
     if (keeper->status >= 0) keeper->status = keep_values(keeper, pca);
+    const gram_function *f = gram_pca_function(pca);
+    const int even = report->solver == GRAM_PCA_DENSE || report->solver == GRAM_PCA_KRYLOV;
+    if (gram_pca_mean(pca) && !even)
+        gram_keep_array(keeper, "mean_weights", 1, gram_points_count(gram_function_centres(f)), gram_pca_mean(pca));
 }
 
 static gram_status keep(gram_learning *learning)
 {
     const pca_state *state = learning->own;
+    const pca_settings *own = learning->settings;
     gram_keeper keeper = gram_keep_begin(learning, gram_pca_function(state->pca));
     keep_report(&keeper, state->pca);
+    gram_keep_text(&keeper, "preimage", gram_preimage_method_name((gram_preimage_method)own->preimage.value));
     gram_keep_tuning(&keeper, learning, NULL);
     return keeper.status;
 }
 
+/* ---- predictions ---- */
+
+/* The mean over the centres: as it is kept, or even where the centres are all rows. */
+static gram_status find_mean(gram_context *context, const gram_predictor *predictor, pca_way_back *back)
+{
+    gram_status status = GRAM_OK;
+    const int64_t m = gram_points_count(gram_function_centres(gram_model_function(predictor->model)));
+    const double *kept = gram_kept_array(predictor->model, "mean_weights", 1, m);
+    if (gram_kept_number(predictor->model, "centred", 1) == 0) return GRAM_OK;
+    if (!kept && gram_kept_number(predictor->model, "n", 0) != (double)m)
+        return gram_predictor_damaged(context, predictor, "damaged: the weights of its mean are missing");
+    TRY(gram_arena_take(context, (gram_arena *)&predictor->arena, "predictor", m, sizeof *back->mean,
+                        (void **)&back->mean));
+    for (int64_t i = 0; i < m; i++) back->mean[i] = kept ? kept[i] : 1 / (double)m;
+done:
+    return status;
+}
+
+/* Columns are the features, in their own units. */
+static gram_status name_features(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(predictor->model)));
+    const gram_preparation_description *known =
+        predictor->preparation ? gram_preparation_describe(predictor->preparation) : NULL;
+    char number[32];
+    predictor->columns.features = known ? known->features : NULL;
+    for (int64_t f = 0; f < (known ? known->feature_count : d); f++) {
+        (void)snprintf(number, sizeof number, "%" PRId64, f + 1);
+        TRY(gram_predictor_column(context, predictor, known ? known->features[f].name : "x", known ? "" : number));
+    }
+done:
+    return status;
+}
+
+static gram_status open_back(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    pca_way_back *back = NULL;
+    const char *kept = gram_kept_text(predictor->model, "preimage");
+    gram_preimage_method method = GRAM_PREIMAGE_AUTO;
+    for (const gram_choice *c = PREIMAGES; kept && c->name; c++)
+        if (strcmp(c->name, kept) == 0) method = (gram_preimage_method)c->value;
+    TRY(gram_arena_take(context, &predictor->arena, "predictor", 1, sizeof *back, (void **)&back));
+    *back = (pca_way_back){0};
+    predictor->own = back;
+    TRY(find_mean(context, predictor, back));
+    TRY(name_features(context, predictor));
+    TRY(gram_preimage_create(context, gram_model_function(predictor->model), back->mean, method, &back->preimage));
+done:
+    return status;
+}
+
 static gram_status open_pca(gram_context *context, gram_predictor *predictor)
 {
-    return gram_predictor_coordinates(context, predictor, "pc",
-                                      gram_function_outputs(gram_model_function(predictor->model)));
+    gram_status status = GRAM_OK;
+    if (!predictor->wish.reconstruct)
+        return gram_predictor_coordinates(context, predictor, "pc",
+                                          gram_function_outputs(gram_model_function(predictor->model)));
+    TRY(gram_predictor_refuse(context, predictor, 1, "It has coordinates only.", "a transformation"));
+    TRY(open_back(context, predictor));
+done:
+    return status;
+}
+
+static void close_pca(gram_predictor *predictor)
+{
+    pca_way_back *back = predictor->own;
+    if (back) gram_preimage_destroy(back->preimage);
+}
+
+/* A prepared row in the features' own units: of text the number of the level with the largest value. */
+static void write_units(const gram_preparation *preparation, int64_t d, const double *x, double *out)
+{
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    if (!known) memcpy(out, x, (size_t)d * sizeof *x);
+    for (int64_t f = 0, at = 0; known && f < known->feature_count; f++) {
+        const gram_column *feature = &known->features[f];
+        int64_t best = 0;
+        for (int64_t l = 1; l < feature->level_count; l++)
+            if (x[at + l] > x[at + best]) best = l;
+        out[f] = feature->text ? (double)best : gram_preparation_unit(preparation, at, x[at]);
+        at += feature->text ? feature->level_count : 1;
+    }
+}
+
+static gram_status evaluate(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                            double *out, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const pca_way_back *back = predictor->own;
+    const gram_function *f = gram_model_function(predictor->model);
+    const int64_t n = places->n, d = places->d, k = gram_function_outputs(f);
+    double *coordinates = NULL, *x = NULL;
+    if (!back) return gram_function_evaluate(context, f, places->points, out, ldv);
+    TRY(gram_take(context, "predict: coordinates", n * k, sizeof *coordinates, (void **)&coordinates));
+    TRY(gram_take(context, "predict: rows", n * d, sizeof *x, (void **)&x));
+    TRY(gram_function_evaluate(context, f, places->points, coordinates, k));
+    TRY(gram_preimage_find(context, back->preimage, n, coordinates, k, places->points, x, d));
+    for (int64_t i = 0; i < n; i++) write_units(predictor->preparation, d, x + i * d, out + i * ldv);
+done:
+    gram_give(context, x);
+    gram_give(context, coordinates);
+    return status;
 }
 
 static void report_pca(gram_report *report)
@@ -156,6 +317,14 @@ static void report_pca(gram_report *report)
     gram_report_part(report, "", "k", GRAM_WHOLE);
     gram_report_add(report, gram_report_number(report, "centred") == 0 ? " of K, not centred" : " of the centred K");
     gram_report_part(report, "explaining", "explained_total", GRAM_FINE);
+    if (!isnan(gram_report_number(report, "significant"))) {
+        gram_report_row(report, "  parallel analysis");
+        gram_report_add(report, gram_report_number(report, "significant") > 0 ? "these" : "none, one is kept");
+        gram_report_add(report, " above those of 95 %% of shuffled tables");
+        gram_report_part(report, "tables", "permutations", GRAM_WHOLE);
+        gram_report_part(report, "rows", "analysed_rows", GRAM_WHOLE);
+    }
+    gram_report_list(report, "  chance", "chance", GRAM_FINE);
     gram_report_list(report, "  eigenvalues", "eigenvalues", GRAM_FINE);
     gram_report_list(report, "  variances", "variances", GRAM_FINE);
     gram_report_list(report, "  explained", "explained", GRAM_FINE);
@@ -183,8 +352,10 @@ static const gram_verb VERB = {
     .examples = "  gram pca data.csv -k 3 -o coordinates.csv\n"
                 "  gram pca data.csv --kernel 'rbf(width=2)' --no-scale --model pca.gram\n"
                 "  gram predict pca.gram new.csv > new_coordinates.csv\n"
+                "  gram pca noisy.csv -k 4 --reconstruct -o denoised.csv\n"
                 "  gram pca data.csv --kernel linear --json\n",
     .out = "write the coordinates of the rows to FILE",
+    .pictures = "scatter space boxes directions spectrum",
 };
 
 const gram_method gram_method_pca = {
@@ -204,7 +375,11 @@ const gram_method gram_method_pca = {
     .keep = keep,
     .values = values,
     .forget = forget,
+    .words = WORDS,
+    .reconstructs = 1,
     .open = open_pca,
+    .evaluate = evaluate,
+    .close = close_pca,
     .report = report_pca,
 };
 

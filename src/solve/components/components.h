@@ -22,6 +22,7 @@ typedef struct gram_component_options {
     gram_pca_solver solver;
     int64_t rank;
     double tolerance;
+    int any_rank; /* values that are not above rounding are allowed; what belongs to them says nothing */
 } gram_component_options;
 
 /* How it will be done: a solver that is not auto, its rank, whether K is held in memory, and bytes. */
