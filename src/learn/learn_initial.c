@@ -42,7 +42,10 @@ gram_status gram_learning_read_initial(gram_learning *learning)
     gram_model *model = NULL;
     if (!name || !gram_method_find_option(learning->method, "initial")) return GRAM_OK;
     TRY(check_options(learning, name));
-    TRY(gram_model_read(learning->context, name, &model));
+    status = gram_model_read(learning->context, name, &model);
+    if (status < 0 && !gram_context_advice(learning->context)[0])
+        (void)gram_advise(learning->context, status, "Models are made by `gram fit DATA -o M.gram`.");
+    if (status < 0) goto done;
     TRY(check_model(learning, model, name));
     gram_model_destroy(learning->initial);
     learning->initial = model;
