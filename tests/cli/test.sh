@@ -26,8 +26,8 @@ prints 'aggregated' '--gate' '--dependent' '--no-scale' '--permutations'
 # the default is aggregated; columns are matched by name
 run test two-sample one.csv same.csv --json
 good
-prints '"test": "two-sample"' '"method": "aggregated"' '"reject": false' '"level": 0.05' '"n": 120' '"m": 100' '"kernel": "rbf(ell=' \
-    '"widths": [{"factor": 0.0625' '"columns": [{"name": "' '"permutations": 999' '"scaled": true'
+prints '"test": "two-sample"' '"method": "aggregated"' '"reject": false' '"level": 0.05' '"n": 120' '"m": 100' '"kernel": "' \
+    '"widths": [{"factor": 0.0625, "look": "rbf"' '"look": "laplace1"' '"look": "ranks"' '"columns": [{"name": "' '"permutations": 999' '"scaled": true'
 run test two-sample one.csv moved.csv --json
 good
 prints '"reject": true' '"p_value": 0.001' '"columns": [{"name": "a"'
@@ -37,6 +37,15 @@ prints 'rejected at level 0.05' 'assumed' 'standardised together' 'Widths' 'a  '
 run test two-sample one.csv same.csv
 good
 prints 'not rejected at level 0.05'
+
+# all labellings of tiny samples, whichever comes first
+printf 'v\n0\n1\n2.5\n' >near.csv
+printf 'v\n10\n11.2\n13\n' >far.csv
+for files in 'near.csv far.csv' 'far.csv near.csv'; do
+    run test two-sample $files --json
+    good
+    prints '"p_value": 0.1,' '"permutations": 19'
+done
 
 # the gate
 run test two-sample one.csv moved.csv --gate

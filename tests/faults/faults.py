@@ -105,6 +105,7 @@ def prepare():
         Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "3", "-o", "f.csv", "--quiet"], "f.csv"),
         Verb("features", ["features", "data.csv", "--kernel", "rbf(ell=1)", "--fourier", "8", "-o", "Z.npy", "--quiet"], "Z.npy"),
         Verb("cca", ["cca", "data.csv", "--x", "a", "--y", "b", "-k", "1", "-o", "cca.csv", "--quiet"], "cca.csv"),
+        Verb("net", ["net", "data.csv", "--width", "8", "--steps", "5", "-o", "net.gram", "--quiet"], "net.gram"),
         Verb("couple", ["couple", "data.csv", "classes.csv", "-k", "1", "-o", "couple.gram", "--quiet"], "couple.gram"),
     ]
     # a verb that nobody thought of here is a fault of this list

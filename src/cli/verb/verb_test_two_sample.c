@@ -34,8 +34,8 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
-    "Methods:\n  aggregated   permutations over 7 widths of the kernel at once, exact level (default without "
-    "--kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
+    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf on"
+    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
     "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
@@ -195,6 +195,13 @@ static int with_permutations(const report *r)
            used == GRAM_MMD_TEST_WILD;
 }
 
+/* What look k of the aggregated test is at: the kernel that was given, or one of the families. */
+static const char *look_name(const report *r, int64_t k)
+{
+    static const char *const names[] = {"rbf", "laplace1", "ranks"};
+    return r->kernel || r->result.used == GRAM_MMD_TEST_SPLIT ? "" : names[r->result.family[k]];
+}
+
 static cli_test_outcome outcome_of(const void *report_)
 {
     const report *r = report_;
@@ -207,7 +214,9 @@ static cli_test_outcome outcome_of(const void *report_)
                               .statistic = result->statistic,
                               .p_value = result->p_value,
                               .level = r->options->level,
-                              .draws = with_permutations(r) ? r->options->permutations : 0,
+                              .draws = result->permutations > 0 ? result->permutations
+                                       : with_permutations(r)   ? r->options->permutations
+                                                                : 0,
                               .reject = result->reject,
                               .n = result->n,
                               .m = result->m};
@@ -219,6 +228,7 @@ static void json_widths(gram_json *json, const report *r)
     for (int64_t k = 0; k < r->result.width_count; k++) {
         gram_json_open(json, NULL, '{');
         gram_json_number(json, "factor", r->result.widths[k]);
+        if (look_name(r, k)[0]) gram_json_string(json, "look", look_name(r, k));
         gram_json_number(json, r->result.used == GRAM_MMD_TEST_SPLIT ? "power" : "p_value", r->result.width_p[k]);
         gram_json_close(json, '{');
     }
@@ -273,11 +283,16 @@ static void add_method(gram_string *text, const report *r)
     cli_add_label(text, "method");
     gram_string_add(text, "%s", r->used->name);
     if (r->result.used == GRAM_MMD_TEST_AGGREGATED)
-        gram_string_add(text, ", %" PRId64 " widths", r->result.width_count);
+        gram_string_add(text, ", %" PRId64 " %s", r->result.width_count,
+                        r->kernel ? "widths" : "looks: widths of rbf, of laplace1, and of rbf on ranks");
     if (with_permutations(r))
-        gram_string_add(text, ", %s %s", gram_count_format(r->options->permutations, count),
+        gram_string_add(text, ", %s %s", gram_count_format(outcome_of(r).draws, count),
                         r->result.used == GRAM_MMD_TEST_WILD ? "draws" : "permutations");
+    if (r->result.group_rows > 0) gram_string_add(text, " of groups of %" PRId64 " rows", r->result.group_rows);
+    if (r->result.chunks > 1) gram_string_add(text, ", mean of %" PRId64 " chunks", r->result.chunks);
     gram_string_add(text, "\n");
+    if (r->result.used == GRAM_MMD_TEST_AGGREGATED && look_name(r, r->result.best)[0])
+        cli_add_row(text, "  seen best by", look_name(r, r->result.best));
 }
 
 static void add_widths(cli_session *session, gram_string *text, const report *r)
@@ -288,7 +303,8 @@ static void add_widths(cli_session *session, gram_string *text, const report *r)
     cli_add_heading(session, text,
                     split ? "Widths, and the power that they promise" : "Widths, each with its own p-value");
     for (int64_t k = 0; k < r->result.width_count; k++) {
-        gram_string_add(text, "%s times", cli_short_number(r->result.widths[k], number));
+        gram_string_add(text, "%s%s%s times", look_name(r, k), look_name(r, k)[0] ? " " : "",
+                        cli_short_number(r->result.widths[k], number));
         gram_string_pad(text, CLI_VALUE_COLUMN);
         gram_string_add(text, "%s\n", cli_short_number(r->result.width_p[k], number));
     }
