@@ -178,7 +178,7 @@ static int find_spectrum(cli_session *session, kernel_report *report)
     report->spectrum_report = gram_spectrum_get_report(report->spectrum);
     if (!report->own.plot || report->own.density.asked) return CLI_DONE;
     return cli_spectrum_plot(session, report->own.plot, report->resolved_kernel, report->file, &report->own.spectrum,
-                             report->spectrum_report);
+                             report->spectrum);
 }
 
 static int find_density(cli_session *session, kernel_report *report)
