@@ -1,7 +1,5 @@
 /* gram fit: learns a model from data. The library's learner does it; here are its words, what is said, and the picture. */
 #define _POSIX_C_SOURCE 200809L
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  *
  * Each piece is scored and written before the next is read, so memory does not grow with the number of rows. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* gram sample: draws from a Gaussian process, prior or posterior. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

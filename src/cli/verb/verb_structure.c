@@ -1,7 +1,5 @@
 /* The verbs that methods bring: gram pca, gram cluster, ... What they are called, what they take and what their help says comes
  * from the rows of the method table; here a table is read, learnt from, and what the model says of its rows is written. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,4 @@
 /* gram test fit: does a sample come from a density? The kernel Stein discrepancy and its wild bootstrap. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

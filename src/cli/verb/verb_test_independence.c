@@ -1,7 +1,5 @@
 /* gram test independence: are two groups of columns of one file independent? */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

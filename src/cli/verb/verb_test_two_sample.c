@@ -1,7 +1,5 @@
 /* gram test two-sample: do two files hold samples of one distribution? */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

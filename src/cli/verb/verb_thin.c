@@ -1,7 +1,6 @@
 /* gram thin: a few rows that stand for many. */
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
