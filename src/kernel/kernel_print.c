@@ -2,17 +2,21 @@
  *
  *   2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*(white() + 0.1!)
  *
- * Kernels that exist in C only have a text to look at, <callback NAME>, that cannot be read. Spaces around +, none around *, ", " between arguments; parentheses where the grammar needs them. */
+ * Kernels that exist in C only have a text to look at, <callback NAME>, that cannot be read. Spaces around +, none around *, ", " between arguments;
+ * parentheses where the grammar needs them. Captions have fewer digits: those read back to a kernel nearby. */
+#include "kernel/kernel_print.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/number.h"
 #include "kernel/kernel.h"
-#include <gram/text.h>
 
 typedef struct writer {
     char *text;
     size_t size;
     size_t length; /* of the whole, whether it fits or not */
+    int digits;    /* of a number; 0: as many as it takes to read it back */
 } writer;
 
 static void put(writer *w, const char *piece)
@@ -28,7 +32,7 @@ static void put(writer *w, const char *piece)
 static void put_number(writer *w, double value)
 {
     char text[GRAM_NUMBER_SIZE];
-    put(w, gram_number_format(value, text));
+    put(w, w->digits > 0 ? gram_number_short(value, w->digits, text) : gram_number_format(value, text));
 }
 
 static void put_index(writer *w, int64_t index)
@@ -175,12 +179,17 @@ static void put_kernel(writer *w, const gram_kernel *kernel)
     }
 }
 
-size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size)
+size_t gram_kernel_print_short(const gram_kernel *kernel, int digits, char *text, size_t size)
 {
-    writer w = {text, size, 0};
+    writer w = {text, size, 0, digits};
     if (kernel) put_kernel(&w, kernel);
     if (size > 0) text[w.length < size ? w.length : size - 1] = 0;
     return w.length;
+}
+
+size_t gram_kernel_print(const gram_kernel *kernel, char *text, size_t size)
+{
+    return gram_kernel_print_short(kernel, 0, text, size);
 }
 
 void gram_kernel_append(const gram_kernel *kernel, gram_string *text)

@@ -16,7 +16,7 @@ static void add_title(gram_string *script, int64_t groups, gram_kernel *const *k
     char title[160], number[GRAM_NUMBER_SIZE];
     for (int64_t g = 0; g < groups; g++) {
         if (g > 0) gram_string_add(&words, ", ");
-        gram_kernel_append(kernels[g], &words);
+        gram_script_kernel(&words, kernels[g], 50);
     }
     (void)snprintf(title, sizeof title, "independence: p = %s, %.100s", gram_number_short(p_value, 6, number),
                    words.data ? words.data : "");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/number.h"
+#include "kernel/kernel_print.h"
 
 /* ---- texts ---- */
 
@@ -44,15 +45,28 @@ static void quote_gathered(gram_string *script, gram_string *words)
     gram_string_free(words);
 }
 
+void gram_script_kernel(gram_string *text, const gram_kernel *kernel, size_t most)
+{
+    enum { LONGEST = 200, DIGITS = 4 };
+    char words[LONGEST + 1];
+    const size_t size = most < LONGEST ? most + 1 : sizeof words;
+    const size_t length = gram_kernel_print_short(kernel, DIGITS, words, size);
+    gram_string_add(text, "%s%s", words, length >= size ? "..." : "");
+}
+
+/* What was gathered, in a small font. */
+static void add_caption(gram_string *script, gram_string *words)
+{
+    quote_gathered(script, words);
+    gram_string_add(script, " font ',10'");
+}
+
 void gram_script_heading(gram_string *script, const gram_kernel *kernel, const char *words)
 {
-    enum { LONGEST = 72 };
     gram_string title = {0};
-    char text[LONGEST + 1];
-    const size_t length = gram_kernel_print(kernel, text, sizeof text);
-    gram_string_add(&title, "%s%s%s", text, length > LONGEST ? "..." : "", words);
-    quote_gathered(script, &title);
-    gram_string_add(script, " font ',10'");
+    gram_script_kernel(&title, kernel, 72);
+    gram_string_add(&title, "%s", words);
+    add_caption(script, &title);
 }
 
 const char *gram_script_file(const char *path)
@@ -75,6 +89,19 @@ void gram_script_heading_of(gram_string *script, const char *command, const gram
 void gram_script_title(gram_string *script, const gram_kernel *kernel, const char *file)
 {
     gram_script_heading_of(script, "set title", kernel, file);
+}
+
+void gram_script_title_of_two(gram_string *script, const gram_kernel *first, const gram_kernel *second,
+                              const char *file)
+{
+    gram_string title = {0};
+    gram_script_kernel(&title, first, 44);
+    gram_string_add(&title, " and ");
+    gram_script_kernel(&title, second, 44);
+    gram_string_add(&title, " on %s", gram_script_file(file));
+    gram_string_add(script, "set title ");
+    add_caption(script, &title);
+    gram_string_add(script, "\n");
 }
 
 void gram_script_label(gram_string *script, const char *axis, const char *words, const char *name)

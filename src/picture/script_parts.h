@@ -19,11 +19,16 @@ enum { GRAM_PICTURE_POINTS = 3000 };
 void gram_script_quote(gram_string *script, const char *text);
 /* The next of a list of tics: "'NAME' 0", or ", 'NAME' 1" and so on. Names of tics are formats to gnuplot: % is doubled. */
 void gram_script_tic(gram_string *script, const char *name, int64_t place);
+/* A kernel in short digits, at most so many characters and "..." of it, at the end of a text. */
+void gram_script_kernel(gram_string *text, const gram_kernel *kernel, size_t most);
 /* A kernel, cut where it would be too long, and words after it, as a string in a small font. */
 void gram_script_heading(gram_string *script, const gram_kernel *kernel, const char *words);
 /* "KERNEL on FILE" after a command such as "set title", cut where it would not fit; and as the title. */
 void gram_script_heading_of(gram_string *script, const char *command, const gram_kernel *kernel, const char *file);
 void gram_script_title(gram_string *script, const gram_kernel *kernel, const char *file);
+/* "KERNEL and KERNEL on FILE", for two views. */
+void gram_script_title_of_two(gram_string *script, const gram_kernel *first, const gram_kernel *second,
+                              const char *file);
 /* The file without its folder. */
 const char *gram_script_file(const char *path);
 

@@ -24,10 +24,10 @@ typedef struct pair {
 static void add_title(gram_string *script, const pair *p)
 {
     gram_string title = {0};
-    char number[GRAM_NUMBER_SIZE], kernel[61];
-    (void)gram_kernel_print(p->kernel, kernel, sizeof kernel);
-    gram_string_add(&title, "%s and %s: p = %s, %s", gram_script_file(p->a->file), gram_script_file(p->b->file),
-                    gram_number_short(p->p_value, 6, number), kernel);
+    char number[GRAM_NUMBER_SIZE];
+    gram_string_add(&title, "%s and %s: p = %s, ", gram_script_file(p->a->file), gram_script_file(p->b->file),
+                    gram_number_short(p->p_value, 6, number));
+    gram_script_kernel(&title, p->kernel, 60);
     gram_string_add(script, "set title ");
     gram_script_quote(script, title.data ? title.data : "");
     gram_string_add(script, " font ',10'\n");

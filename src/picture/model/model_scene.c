@@ -34,8 +34,12 @@ const gram_kernel *gram_scene_kernel(const gram_scene *scene)
 
 void gram_scene_title(const gram_scene *scene, gram_string *script)
 {
+    const gram_function *second = gram_model_second_function(scene->model);
     gram_script_look(script);
-    gram_script_title(script, gram_scene_kernel(scene), scene->file);
+    if (second)
+        gram_script_title_of_two(script, gram_scene_kernel(scene), gram_function_kernel(second), scene->file);
+    else
+        gram_script_title(script, gram_scene_kernel(scene), scene->file);
 }
 
 const gram_column *gram_scene_features(const gram_scene *scene)

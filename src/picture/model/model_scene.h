@@ -64,7 +64,7 @@ gram_status gram_picture_read_options(gram_context *context, const char *functio
                                       gram_picture_options *options);
 gram_scene gram_scene_begin(const gram_model *model, const gram_picture_options *options);
 
-/* Borders as all pictures have them, and "KERNEL on FILE" as the title. */
+/* Borders as all pictures have them, and "KERNEL on FILE" as the title, with both kernels of two views. */
 void gram_scene_title(const gram_scene *scene, gram_string *script);
 
 const gram_kernel *gram_scene_kernel(const gram_scene *scene);
