@@ -26,15 +26,15 @@ static void add_spectrum(gram_string *script, const gram_model *model)
     static const struct {
         const char *array, *look;
     } lists[] = {{"eigenvalues", "linespoints pt 7 ps 0.7 lc rgb '#0060ad' title 'eigenvalues of the rows'"},
-                 {"analytic", "points pt 6 ps 1.4 lc rgb '#c04000' title 'under the measure'"}};
+                 {"analytic", "points pt 6 ps 1.4 lc rgb '" GRAM_CURVE_COLOUR "' title 'under the measure'"}};
     int64_t most = 0;
     for (int l = 0; l < 2; l++) {
         const int64_t count = add_values(script, model, lists[l].array);
         if (count > 0) most = count;
     }
     gram_string_add(script,
-                    "set xlabel 'number'\nset ylabel 'eigenvalue'\nset logscale y\nset format y '%%h'\nset grid\n"
-                    "set key bottom left Left reverse\nset xrange [0:%" PRId64 "]\nplot ",
+                    "set xlabel 'number'\nset ylabel 'eigenvalue'\nset logscale y\nset format y '%%h'\n"
+                    "set xrange [0:%" PRId64 "]\nplot ",
                     most + 1);
     for (int l = 0; l < 2; l++)
         if (gram_model_array(model, lists[l].array, NULL, NULL))
@@ -61,10 +61,10 @@ static void add_block(gram_string *script, const gram_scene *scene, const double
 static void plot_curves(gram_string *script, const gram_scene *scene, const gram_columns *columns, int64_t curves)
 {
     gram_script_label(script, "x", "", gram_scene_features(scene)->name);
-    gram_string_add(script, "set ylabel 'eigenfunctions'\nset key outside top center horizontal\nplot ");
+    gram_string_add(script, "set ylabel 'eigenfunctions'\nplot ");
     for (int64_t j = 0; j < curves; j++)
-        gram_string_add(script, "%s$curves using 1:%" PRId64 " with lines lw 2 title '%s'", j > 0 ? ", " : "", j + 2,
-                        columns->names[j]);
+        gram_string_add(script, "%s$curves using 1:%" PRId64 " with lines lw 2 lc rgb '%s' title '%s'",
+                        j > 0 ? ", " : "", j + 2, gram_script_colour(j), columns->names[j]);
     gram_string_add(script, "\n");
 }
 
@@ -93,8 +93,9 @@ gram_status gram_draw_eigenvalues(gram_context *context, gram_scene *scene, gram
     gram_status status = GRAM_OK;
     gram_string *script = &picture->script;
     const int both = scene->data->d == 1;
-    gram_script_heading_of(script, both ? "set multiplot layout 1,2 title" : "set title", gram_scene_kernel(scene),
-                           scene->file);
+    gram_script_look(script);
+    gram_script_heading_of(script, both ? "set multiplot layout 1,2 scale 1,0.96 title" : "set title",
+                           gram_scene_kernel(scene), scene->file);
     add_spectrum(script, scene->model);
     if (both) {
         TRY(add_curves(context, scene, picture));

@@ -28,7 +28,10 @@ gram_status gram_draw_space(gram_context *context, gram_scene *scene, gram_pictu
 {
     (void)context;
     add_scatter(&picture->script, scene, 3);
-    gram_string_add(&picture->script, "set view 65,35\nset xyplane 0\nset border 127\nset ticslevel 0\n");
+    /* the floor is below the last tic of pc3, and those of pc1 and pc2 move apart: where axes meet their tics would be on each other */
+    gram_string_add(&picture->script, "set view 65,35\nset border 127\nset xyplane relative 0.08\n"
+                                      "set xtics offset -0.6,-0.5\nset ytics offset 0.8,-0.5\n"
+                                      "set xlabel offset 0,-0.8\nset ylabel offset 1,-0.8\n");
     gram_script_plot_groups(&picture->script, &scene->points, "splot ", "1:2:3");
     return GRAM_OK;
 }
