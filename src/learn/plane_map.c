@@ -1,8 +1,8 @@
 /* Maps of a plane, cell by cell. */
+#include "learn/plane_map.h"
+
 #include <inttypes.h>
 #include <math.h>
-
-#include <gram/map.h>
 
 #include "base/context.h"
 #include "base/sweep.h"
@@ -184,22 +184,29 @@ typedef struct nearest_task {
     const double *x, *labels;
 } nearest_task;
 
+int64_t gram_map_nearest(const gram_map *map, int64_t n, const double *x, int64_t ldx, const double place[2])
+{
+    const double wide = map->high[0] - map->low[0], tall = map->high[1] - map->low[1];
+    double least = INFINITY;
+    int64_t nearest = 0;
+    for (int64_t p = 0; p < n; p++) {
+        const double a = (x[p * ldx] - place[0]) / wide, b = (x[p * ldx + 1] - place[1]) / tall;
+        if (a * a + b * b >= least) continue;
+        least = a * a + b * b;
+        nearest = p;
+    }
+    return nearest;
+}
+
 /* One row of cells. */
 static gram_status find_nearest(void *argument, const gram_worker *worker)
 {
     const nearest_task *t = argument;
     const gram_map *map = t->map;
     const int64_t i = worker->task;
-    const double x = middle(map, 0, i), wide = map->high[0] - map->low[0], tall = map->high[1] - map->low[1];
     for (int64_t j = 0; j < map->side; j++) {
-        const double y = middle(map, 1, j);
-        double least = INFINITY;
-        for (int64_t p = 0; p < t->n; p++) {
-            const double a = (t->x[p * t->ldx] - x) / wide, b = (t->x[p * t->ldx + 1] - y) / tall;
-            if (a * a + b * b >= least) continue;
-            least = a * a + b * b;
-            map->values[i * map->side + j] = t->labels[p];
-        }
+        const double place[] = {middle(map, 0, i), middle(map, 1, j)};
+        map->values[i * map->side + j] = t->labels[gram_map_nearest(map, t->n, t->x, t->ldx, place)];
     }
     return GRAM_OK;
 }

@@ -206,50 +206,6 @@ const char *gram_script_colour(int64_t group)
     return strong[group % GRAM_PICTURE_COLOURS];
 }
 
-/* ---- maps of a plane ---- */
-
-void gram_script_palette(gram_string *script)
-{
-    static const char *const pale[] = {"#cfe0f0", "#f8dccb", "#d5ead5", "#e6d5ee", "#f0e6c8", "#cdeae4"};
-    gram_string_add(script, "set palette defined (");
-    for (int c = 0; c < GRAM_PICTURE_COLOURS; c++) gram_string_add(script, "%s%d '%s'", c > 0 ? ", " : "", c, pale[c]);
-    gram_string_add(script, ")\nset cbrange [0:%d]\nunset colorbox\nunset grid\n", GRAM_PICTURE_COLOURS - 1);
-}
-
-static double own_unit(const gram_preparation *preparation, int axis, double value)
-{
-    return preparation ? gram_preparation_unit(preparation, axis, value) : value;
-}
-
-void gram_script_cell(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t i,
-                      int64_t j)
-{
-    const int64_t cell[] = {i, j};
-    for (int axis = 0; axis < 2; axis++) {
-        const double share = ((double)cell[axis] + 0.5) / (double)map->side;
-        const double at = map->low[axis] + (map->high[axis] - map->low[axis]) * share;
-        gram_script_number(script, own_unit(preparation, axis, at), " ");
-    }
-}
-
-void gram_script_map(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t first)
-{
-    gram_string_add(script, "$frame << END_OF_FRAME\n");
-    for (int64_t c = 0; c < map->side * map->side; c++) {
-        gram_script_cell(script, map, preparation, c / map->side, c % map->side);
-        gram_string_add(script, "%" PRId64 "\n", ((int64_t)map->values[c] - first) % GRAM_PICTURE_COLOURS);
-    }
-    gram_string_add(script, "END_OF_FRAME\n");
-}
-
-void gram_script_frame(gram_string *script, const gram_map *map, const gram_preparation *preparation)
-{
-    static const char *const axes[] = {"x", "y"};
-    for (int axis = 0; axis < 2; axis++)
-        gram_script_range(script, axes[axis], own_unit(preparation, axis, map->low[axis]),
-                          own_unit(preparation, axis, map->high[axis]));
-}
-
 /* ---- numbers to draw ---- */
 
 void gram_picture_grid(int count, double from, double to, double *out)

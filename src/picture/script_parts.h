@@ -3,7 +3,7 @@
 #ifndef GRAM_PICTURE_SCRIPT_PARTS_H
 #define GRAM_PICTURE_SCRIPT_PARTS_H
 
-#include <gram/map.h>
+#include <gram/learn.h>
 
 #define GRAM_POINT_COLOUR "#700060ad" /* the first two digits: how transparent */
 #define GRAM_CURVE_COLOUR "#d95319"
@@ -60,22 +60,9 @@ void gram_script_label(gram_string *script, const char *axis, const char *words,
 /* " ps SIZE" for so many points, times a factor: fewer are larger ones. */
 void gram_script_point_size(gram_string *script, int64_t count, double factor);
 
-/* Colours of classes and groups, strong for points and pale for regions; they repeat. */
+/* Colours of classes and groups: strong ones for points (map_parts.h has pale ones); they repeat. */
 enum { GRAM_PICTURE_COLOURS = 6 };
 const char *gram_script_colour(int64_t group);
-
-/* ---- maps of a plane ---- */
-
-/* The palette of pale colours for numbers of groups, and its range. */
-void gram_script_palette(gram_string *script);
-/* A block `$frame` of the cells of a map in the features' own units (preparation NULL: as they are), with the colours of the groups
- * that their values less `first` are. */
-void gram_script_map(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t first);
-/* The middle of cell (i, j) of a map: two numbers. */
-void gram_script_cell(gram_string *script, const gram_map *map, const gram_preparation *preparation, int64_t i,
-                      int64_t j);
-/* The ranges of both axes from the frame of a map. */
-void gram_script_frame(gram_string *script, const gram_map *map, const gram_preparation *preparation);
 
 /* ---- numbers to draw ---- */
 

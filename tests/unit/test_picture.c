@@ -48,6 +48,7 @@ static int64_t block(const gram_picture *picture, const char *name, int64_t most
     at = strchr(at, '\n');
     while (at < stop) {
         at += strspn(at, " \n");
+        if (at >= stop) break; /* after a blank line */
         const size_t length = gram_number_parse(at, (size_t)(stop - at), &numbers[count]);
         if (length == 0) FAIL_TEST("block %s: not a number: %.20s", name, at);
         assert_true(count++ < most);
@@ -87,17 +88,23 @@ static taught teach(gram_context *context, const way *w, int64_t n)
     return made;
 }
 
-/* Of a table in text. */
-static taught teach_table(gram_context *context, const way *w, const char *csv)
+static gram_table *categories(gram_context *context, const char *csv)
 {
-    taught made = {context, NULL, NULL};
     gram_table_options options;
     gram_table *table = NULL;
     gram_table_options_init(&options, sizeof options);
     options.text = GRAM_TEXT_CATEGORIES;
     options.keep_missing = 1;
-    OK(context, way_learner(context, w, &made.learner));
     OK(context, gram_table_read_memory(context, "t.csv", csv, strlen(csv), &options, &table));
+    return table;
+}
+
+/* Of a table in text. */
+static taught teach_table(gram_context *context, const way *w, const char *csv)
+{
+    taught made = {context, NULL, NULL};
+    gram_table *table = categories(context, csv);
+    OK(context, way_learner(context, w, &made.learner));
     OK(context, gram_learn_table(context, made.learner, table, "t.csv", &made.model));
     gram_table_destroy(table);
     return made;
@@ -288,15 +295,10 @@ static void groups_of_a_column(void **state)
     static const way some = {"pca", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"features", "a,b"}}, 0, 0,
                              0};
     taught of = teach_table(*state, &some, csv);
-    gram_table_options how;
     gram_picture_options options;
     gram_picture *picture = NULL;
-    gram_table *table = NULL;
+    gram_table *table = categories(*state, csv);
     double rows[18];
-    gram_table_options_init(&how, sizeof how);
-    how.text = GRAM_TEXT_CATEGORIES;
-    how.keep_missing = 1;
-    OK(*state, gram_table_read_memory(*state, "t.csv", csv, sizeof csv - 1, &how, &table));
     gram_picture_options_init(&options, sizeof options);
     options.table = table;
     options.column = 2;
@@ -332,6 +334,104 @@ static void maps_of_clusters(void **state)
     gram_string_free(&text);
     forget(&plane);
     forget(&space);
+}
+
+/* Colours by another column leave the areas grey, and say in words which is which. */
+static void maps_of_other_colours(void **state)
+{
+    static const char csv[] = "a,b,kind,size\n0,1,oak,1.5\n9,2,ash,2.5\n1,1,oak,3\n8,1,elm,7\n2,2,elm,4.5\n9,4,oak,5\n";
+    static const way two = {
+        "kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, {"kernel", "linear"}, {"k", "2"}, {"features", "a,b"}}, 0, 0,
+        0};
+    taught of = teach_table(*state, &two, csv);
+    gram_picture *plain = drawn(&of, NULL), *picture = NULL;
+    gram_picture_options options;
+    gram_table *table = categories(*state, csv);
+    has_not(plain, "set label 'cluster");
+    has_not(plain, "0xf4f4f4");
+    gram_picture_options_init(&options, sizeof options);
+    options.table = table;
+    for (options.column = 2; options.column < 4; options.column++) {
+        OK(*state, gram_picture_of_learner(*state, of.learner, of.model, &options, &picture));
+        is_whole(picture);
+        has(picture, "tints = ' 0xf4f4f4 0xe2e2e2 ");
+        has(picture, "set label 'cluster 1' at ");
+        has(picture, "set label 'cluster 2' at ");
+        has(picture, options.column == 2 ? "title 'ash'" : "lc palette");
+        if (options.column == 3) has(picture, "set cblabel 'size'\n");
+        gram_picture_destroy(picture);
+    }
+    gram_picture_destroy(plain);
+    gram_table_destroy(table);
+    forget(&of);
+}
+
+/* Of two clusters by a linear kernel the border is known: the places that are as far from the mean of one as from that of the other. */
+static void borders_are_where_labels_change(void **state)
+{
+    enum { SIDE = 160, MOST = 8 * SIDE * SIDE };
+    static const way two = {"kmeans", WAY_NO_TARGET, {{"method", "kmeans"}, {"kernel", "linear"}, {"k", "2"}}, 0, 0, 0};
+    static double borders[MOST];
+    taught of = teach(*state, &two, N);
+    const gram_lesson *lesson = gram_learner_lesson(of.learner);
+    gram_picture *picture = drawn(&of, NULL);
+    double labels[N], mean[2][2] = {{0}}, count[2] = {0}, low[2] = {INFINITY, INFINITY},
+                      high[2] = {-INFINITY, -INFINITY};
+    OK(*state, gram_learner_values(*state, of.learner, of.model, labels, 1));
+    for (int i = 0; i < N; i++) count[(int)labels[i] - 1]++;
+    for (int i = 0; i < 2 * N; i++) {
+        const int c = (int)labels[i / 2] - 1;
+        mean[c][i % 2] += lesson->data->x[i] / count[c];
+        low[i % 2] = fmin(low[i % 2], lesson->data->x[i]);
+        high[i % 2] = fmax(high[i % 2], lesson->data->x[i]);
+    }
+    const double u[] = {mean[1][0] - mean[0][0], mean[1][1] - mean[0][1]}, length = hypot(u[0], u[1]);
+    const double cell =
+        1.12 * fmax(high[0] - low[0], high[1] - low[1]) / SIDE; /* the frame has 6 % more on each side */
+    const int64_t numbers = block(picture, "borders", MOST, borders);
+    assert_true(numbers > 4 * 100 && numbers % 4 == 0);
+    for (int64_t k = 0; k < numbers; k += 2) {
+        double x[2], off = 0;
+        gram_preparation_scale(lesson->preparation, 1, &borders[k], 2, x);
+        const int inside = x[0] > low[0] && x[0] < high[0] && x[1] > low[1] && x[1] < high[1];
+        for (int axis = 0; axis < 2; axis++) off += (x[axis] - (mean[0][axis] + mean[1][axis]) / 2) * u[axis] / length;
+        if (inside && fabs(off) > 0.01 * cell) FAIL_TEST("a border is %g cells beside the border", off / cell);
+    }
+    gram_picture_destroy(picture);
+    forget(&of);
+}
+
+/* Two views: both kernels in the caption, in short digits; and coordinate 2 of the rows if the first of two is the same for all. */
+static void two_views(void **state)
+{
+    static const way cca = {"cca",
+                            WAY_NO_TARGET,
+                            {{"method", "cca"},
+                             {"x", "x1"},
+                             {"y", "x2"},
+                             {"kernel-x", "rbf(ell=1.23456789)"},
+                             {"kernel-y", "matern(nu=1.5, ell=0.1)"},
+                             {"kappa", "0.1"}},
+                            0,
+                            0,
+                            0};
+    static const way even = {
+        "couple",
+        WAY_NO_TARGET,
+        {{"method", "couple"}, {"a", "x1"}, {"b", "x2"}, {"kernel", "rbf(ell=50)"}, {"gamma", "1"}, {"k", "2"}},
+        0,
+        0,
+        0};
+    taught pairs = teach(*state, &cca, N), views = teach(*state, &even, N);
+    gram_picture *a = drawn(&pairs, NULL), *b = drawn(&views, NULL);
+    has(a, "set title 'rbf(ell=1.235) and matern(nu=1.5, ell=0.1) on data' font ',10'\n");
+    has(b, "unset xtics\n");
+    has(b, "$group0 using (0+0.8*(($0+0.5)/30-0.5)):2 with points");
+    has(b, "$group0 using (0+0.8*(($0+0.5)/30-0.5)):4 with points");
+    gram_picture_destroy(a);
+    gram_picture_destroy(b);
+    forget(&pairs);
+    forget(&views);
 }
 
 /* Over one feature: eigenfunctions, and the functions of a network. */
@@ -719,6 +819,9 @@ int main(void)
         cmocka_unit_test(arrows_are_two_deviations),
         cmocka_unit_test(groups_of_a_column),
         cmocka_unit_test(maps_of_clusters),
+        cmocka_unit_test(maps_of_other_colours),
+        cmocka_unit_test(borders_are_where_labels_change),
+        cmocka_unit_test(two_views),
         cmocka_unit_test(functions_of_one_feature),
         cmocka_unit_test(predictions_in_pieces),
         cmocka_unit_test(posteriors),

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "picture/map_parts.h"
 #include "picture/model/model_scene.h"
 
 enum { SIDE = 160, BINS = 10, MOST_SUPPORT = 2000 };
@@ -38,22 +39,38 @@ static void plot_class(gram_string *script, const gram_scene *scene, const gram_
     gram_script_quote(script, scene->labels ? classes->names[class] : "data");
 }
 
-static void add_regions(gram_string *script, const gram_scene *scene, const gram_classes *classes, const gram_map *map)
+/* Of one class: inside is 1, outside 0. */
+static gram_status label_inside(gram_context *context, const void *of, const gram_map *map, int64_t n,
+                                const double *places, double *labels)
 {
-    const gram_preparation *preparation = gram_model_preparation(scene->model);
+    const gram_status status = gram_label_by_predictor(context, of, map, n, places, labels);
+    for (int64_t i = 0; i < n && status >= 0; i++) labels[i] = labels[i] > 0;
+    return status;
+}
+
+static gram_status add_regions(gram_context *context, const gram_scene *scene, const gram_predictor *predictor,
+                               const gram_map *map, gram_picture *picture)
+{
+    gram_status status = GRAM_OK;
+    gram_string *script = &picture->script;
+    const gram_classes *classes = gram_predictor_columns(predictor)->classes;
     const int64_t count = scene->labels ? classes->count : 1;
-    gram_script_map(script, map, preparation, 0);
+    gram_areas areas = {.map = map,
+                        .label = classes->count > 0 ? gram_label_by_predictor : label_inside,
+                        .of = predictor,
+                        .preparation = gram_model_preparation(scene->model)};
+    TRY(gram_script_areas(context, picture, &areas));
     for (int64_t c = 0; c < count; c++) add_points(script, scene, c);
     const int64_t support = add_support(script, scene);
     gram_script_label(script, "x", "", gram_scene_features(scene)[0].name);
     gram_script_label(script, "y", "", gram_scene_features(scene)[1].name);
-    gram_script_palette(script);
-    gram_script_frame(script, map, preparation);
-    gram_string_add(script, "plot $frame with image notitle");
+    gram_script_plot_areas(script, &areas, 0);
     for (int64_t c = 0; c < count; c++) plot_class(script, scene, classes, c);
     if (support > 0)
         gram_string_add(script, ", $support with points pt 6 ps 1.1 lc rgb '#404040' title 'support vectors'");
     gram_string_add(script, "\n");
+done:
+    return status;
 }
 
 static gram_status draw_regions(gram_context *context, const gram_scene *scene, const gram_predictor *predictor,
@@ -63,10 +80,10 @@ static gram_status draw_regions(gram_context *context, const gram_scene *scene, 
     const gram_classes *classes = gram_predictor_columns(predictor)->classes;
     gram_map *map = NULL;
     TRY(gram_map_of_predictor(context, predictor, scene->n, scene->x, 2, SIDE, &map));
-    if (classes->count == 0) /* of one class: inside is 1, outside -1 */
+    if (classes->count == 0)
         for (int64_t c = 0; c < SIDE * SIDE; c++) map->values[c] = map->values[c] > 0;
     gram_scene_title(scene, &picture->script);
-    add_regions(&picture->script, scene, classes, map);
+    TRY(add_regions(context, scene, predictor, map, picture));
 done:
     gram_map_destroy(map);
     return status;

@@ -2,6 +2,11 @@
  * of its kernel, where it is what the nearest row is. */
 #include <gram/pca.h>
 
+#include <inttypes.h>
+#include <math.h>
+
+#include "learn/plane_map.h"
+#include "picture/map_parts.h"
 #include "picture/model/model_scene.h"
 
 enum { SIDE = 160 };
@@ -10,18 +15,17 @@ enum { SIDE = 160 };
 typedef struct plane {
     const gram_preparation *preparation;
     gram_pca *pca;
+    gram_predictor *predictor;
     gram_map *map;
 } plane;
 
 static gram_status map_features(gram_context *context, const gram_scene *scene, plane *own)
 {
     gram_status status = GRAM_OK;
-    gram_predictor *predictor = NULL;
     own->preparation = gram_model_preparation(scene->model);
-    TRY(gram_scene_predictor(context, scene, 0, 0, &predictor));
-    TRY(gram_map_of_predictor(context, predictor, scene->n, scene->x, 2, SIDE, &own->map));
+    TRY(gram_scene_predictor(context, scene, 0, 0, &own->predictor));
+    TRY(gram_map_of_predictor(context, own->predictor, scene->n, scene->x, 2, SIDE, &own->map));
 done:
-    gram_predictor_destroy(predictor);
     return status;
 }
 
@@ -40,22 +44,54 @@ done:
     return status;
 }
 
-static gram_status add_borders(gram_context *context, gram_picture *picture, const plane *own)
+/* In the plane of components: that of the nearest row. */
+static gram_status label_by_rows(gram_context *context, const void *of, const gram_map *map, int64_t n,
+                                 const double *places, double *labels)
 {
-    gram_status status = GRAM_OK;
-    gram_string *script = &picture->script;
-    double *segments = NULL;
-    TRY(gram_picture_take(context, picture, (int64_t)SIDE * SIDE * 8, sizeof *segments, (void **)&segments));
-    const int64_t count = gram_map_borders(own->map, segments);
-    gram_string_add(script, "$borders << END_OF_BORDERS\n");
-    for (int64_t s = 0; s < 4 * count; s++) {
-        const double value =
-            own->preparation ? gram_preparation_unit(own->preparation, s % 2, segments[s]) : segments[s];
-        gram_script_number(script, value, s % 4 == 1 ? "\n" : s % 4 == 3 ? "\n\n" : " ");
+    const gram_scene *scene = of;
+    (void)context;
+    for (int64_t k = 0; k < n; k++)
+        labels[k] = scene->values[gram_map_nearest(map, scene->n, scene->points.x, 2, places + 2 * k) * scene->ld];
+    return GRAM_OK;
+}
+
+/* Where the name of a cluster is written: at the row nearest to the middle of its rows, which may themselves be around it. */
+static int64_t find_heart(const gram_scene *scene, const gram_map *map, double cluster)
+{
+    const gram_coloured_points *p = &scene->points;
+    double sums[2] = {0}, least = INFINITY;
+    int64_t count = 0, heart = -1;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (scene->values[i * scene->ld] != cluster) continue;
+        count++;
+        for (int axis = 0; axis < 2; axis++) sums[axis] += p->x[2 * i + axis];
     }
-    gram_string_add(script, "END_OF_BORDERS\n");
-done:
-    return status;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (scene->values[i * scene->ld] != cluster) continue;
+        double square = 0;
+        for (int axis = 0; axis < 2; axis++) {
+            const double off = (p->x[2 * i + axis] - sums[axis] / (double)count) / (map->high[axis] - map->low[axis]);
+            square += off * off;
+        }
+        if (square < least) least = square, heart = i;
+    }
+    return heart;
+}
+
+/* If colours say something else, words say which cluster is which. */
+static void name_clusters(gram_string *script, const gram_scene *scene, const plane *own)
+{
+    gram_string_add(script, "set style textbox opaque noborder\n");
+    for (int64_t c = 1; c <= GRAM_MOST_GROUPS; c++) {
+        const int64_t heart = find_heart(scene, own->map, (double)c);
+        if (heart < 0) continue;
+        gram_string_add(script, "set label 'cluster %" PRId64 "' at ", c);
+        for (int axis = 0; axis < 2; axis++) {
+            const double x = scene->points.x[2 * heart + axis];
+            gram_script_number(script, own->preparation ? gram_preparation_unit(own->preparation, axis, x) : x,
+                               axis == 0 ? ", " : " center front boxed font ',10'\n");
+        }
+    }
 }
 
 static void label_axes(gram_string *script, const gram_scene *scene, const plane *own)
@@ -77,16 +113,22 @@ gram_status gram_draw_clusters(gram_context *context, gram_scene *scene, gram_pi
     points->columns = points->ld = 2;
     gram_scene_title(scene, script);
     TRY(features ? map_features(context, scene, &own) : map_components(context, scene, &own));
-    gram_script_map(script, own.map, own.preparation, 1);
-    TRY(add_borders(context, picture, &own));
+    gram_areas areas = {.map = own.map,
+                        .label = features ? gram_label_by_predictor : label_by_rows,
+                        .of = features ? (const void *)own.predictor : scene,
+                        .preparation = own.preparation,
+                        .first = 1,
+                        .neutral = points->title != NULL};
+    TRY(gram_script_areas(context, picture, &areas));
     gram_script_groups(script, points, own.preparation);
     label_axes(script, scene, &own);
-    gram_script_palette(script);
-    gram_script_frame(script, own.map, own.preparation);
-    gram_script_plot_groups(
-        script, points, "plot $frame with image notitle, $borders with lines lw 1.5 lc rgb '#404040' notitle, ", "1:2");
+    gram_script_colour_bar(script, points);
+    if (areas.neutral) name_clusters(script, scene, &own);
+    gram_script_plot_areas(script, &areas, 1);
+    gram_script_plot_groups(script, points, ", ", "1:2");
 done:
     gram_map_destroy(own.map);
+    gram_predictor_destroy(own.predictor);
     gram_pca_destroy(own.pca);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "picture/map_parts.h"
 #include "picture/model/model_scene.h"
 
 enum { SIDE = 80, MOST_DIRECTIONS = 2 };
@@ -54,7 +55,7 @@ static gram_status add_contours(gram_context *context, gram_string *script, cons
     gram_string_add(script, "$surface << END_OF_SURFACE\n");
     for (int64_t i = 0; i < map->side; i++) {
         for (int64_t j = 0; j < map->side; j++) {
-            gram_script_cell(script, map, preparation, i, j);
+            gram_script_place(script, map, preparation, (double)i, (double)j);
             gram_script_number(script, map->values[i * map->side + j], "\n");
         }
         gram_string_add(script, "\n");
