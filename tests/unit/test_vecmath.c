@@ -82,6 +82,7 @@ static void test_error_bounds(void **state)
         check_bound(math, "cos to 1e5", worst(f->cos, cosl, -1e5, 1e5, 0x1p-40), 4);
         check_bound(math, "cos beyond", worst(f->cos, cosl, 1e5, 1e15, 0x1p-40), 4);
         check_bound(math, "atan", worst(f->atan, atanl, -3, 3, 0x1p-1000), 4);
+        check_bound(math, "erf", worst(f->erf, erfl, -7, 7, 0x1p-1000), 4);
         check_bound(math, "atan of large numbers", worst(f->atan, atanl, -1e9, 1e9, 0x1p-1000), 4);
     }
 }

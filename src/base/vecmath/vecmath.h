@@ -5,7 +5,7 @@
  * what makes a Gram matrix equal to its transpose bit for bit.
  *
  * Error bounds, in units in the last place (ulp) of the result, tested at every level:
- *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), atan 4, pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
+ *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), atan and erf 4, pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
  * Results of exp and exp_scaled below 2^-1021.5 = 3.1e-308 (f32: 2^-125.5 = 1.7e-38) are 0: subnormal numbers are slow
  * and worth nothing here. NaN stays NaN, what is too large is inf. */
 #ifndef GRAM_BASE_VECMATH_VECMATH_H
@@ -40,6 +40,7 @@ typedef struct gram_vecmath_f64 {
     void (*sin)(int n, const double *x, double *out);
     void (*cos)(int n, const double *x, double *out);
     void (*atan)(int n, const double *x, double *out);
+    void (*erf)(int n, const double *x, double *out);
     /* Pairs through one layer of a wide relu network (kernel/neural): minus = 1 - cos and plus = 1 + cos of their angle a become those
      * of the next one, xy = b2 + part_x part_y kappa, kappa = (sin a + (pi - a) cos a)/pi, and t = xy + w2 t (pi - a)/(2 pi). Angles are
      * right to 4 units of 2^-53, near pi their supplements too. */

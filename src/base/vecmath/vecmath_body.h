@@ -1,7 +1,7 @@
 /* Block vector math for one level: included by vecmath_avx2.c and vecmath_plain.c, each compiled for its processors.
  *
  * The includer defines LEVEL_TABLE, LEVEL_NAME and LEVEL_ISA and the vector functions libm_log, libm_sin, libm_cos,
- * libm_atan and libm_pow. Everything is computed lane by lane with the same operations in each lane, hence no result depends on its
+ * libm_atan, libm_erf and libm_pow. Everything is computed lane by lane with the same operations in each lane, hence no result depends on its
  * place.
  *
  * Both exponentials split the argument into a whole number k of doublings and a rest f, |f| <= 1/2 doubling, where a
@@ -142,6 +142,11 @@ static void sin_block(int n, const double *x, double *out)
 static void cos_block(int n, const double *x, double *out)
 {
     for (int i = 0; i < n; i += LANES_F64) store_f64(out + i, libm_cos(load_f64(x + i)));
+}
+
+static void erf_block(int n, const double *x, double *out)
+{
+    for (int i = 0; i < n; i += LANES_F64) store_f64(out + i, libm_erf(load_f64(x + i)));
 }
 
 static void atan_block(int n, const double *x, double *out)
@@ -497,6 +502,7 @@ const gram_vecmath LEVEL_TABLE = {
             .sin = sin_block,
             .cos = cos_block,
             .atan = atan_block,
+            .erf = erf_block,
             .arc_layer = arc_layer_block,
             .arc_begin = arc_begin_block,
             .arc_cosines = arc_cosines_block,
