@@ -165,7 +165,7 @@ static void jet_of_lanes(const gram_neural *net, const gram_vecmath_f64 *v, cons
     gram_neural_columns y;
     gram_neural_row s;
     pair pairs[LANES];
-    double dots[LANES];
+    _Alignas(64) double dots[LANES]; /* vector math loads them */
     memcpy(dots, block->dots + i * block->columns + first, sizeof dots);
     some.y += first;
     some.y_norms += first;
