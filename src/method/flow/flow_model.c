@@ -10,7 +10,8 @@
 
 enum { EXACT_ROWS = 5000, TUNING_ROWS = 1200, DIRECTIONS = 20, CURVE_TIMES = 80, CURVE_DIRECTIONS = 8 };
 
-static const double DESCENT_TIME = 1000; /* over n/l_1 by the trace, which is some 4 times what it is: some 1,000 steps */
+/* Over n/l_1 with the trace for l_1, which is some 4 times as large: some 1,000 steps, at most 4,000. */
+static const double DESCENT_TIME = 1000;
 static const double LOST = 1e-4;        /* of the targets: more than that should not be left for ever */
 static const double DEFAULT_TIME = 500; /* of the ridge 1e-3, lambda = 1/(2t) */
 
