@@ -34,8 +34,10 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
-    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf on"
-    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
+    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf "
+    "on"
+    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
+    "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
     "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
