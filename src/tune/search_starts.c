@@ -202,7 +202,7 @@ typedef struct plain_start {
     double length, amplitude, noise;
 } plain_start;
 
-static const plain_start PLAIN[] = {{0.2, 1, 1e-1}, {0.2, 1, 1e-3}, {0.6, 1, 1e-1}, {5, 1e4, 1e-3}};
+static const plain_start PLAIN[] = {{0.2, 1, 1e-1}, {0.2, 1, 1e-3}, {0.6, 1, 1e-1}, {5, 1e4, 1e-3}, {20, 1e6, 1e-4}};
 enum { PLAIN_COUNT = sizeof PLAIN / sizeof *PLAIN };
 
 /* The numbers of the kernel before anything was searched, with as many lengths as the candidate has. */
@@ -267,9 +267,10 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
         gram_candidate_copy(c, c->trial, c->point);
         TRY(k < few ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }
-    for (int64_t k = 0; k < (c->hold ? extra : extra / 2); k++) {
+    for (int64_t k = 0; k < (c->hold ? extra : extra / 2) && 3 * t->evaluations < 2 * t->evaluations_limit; k++) {
+        const int whole = extra >= EXTRA && k < PLAIN_COUNT; /* with little noise the way down from long lengths is long */
         TRY(extra_start(t, c, k));
-        TRY(try_extra(t, c, limit, best));
+        TRY(whole ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }
 done:
     return status;
