@@ -268,7 +268,8 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
         TRY(k < few ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }
     for (int64_t k = 0; k < (c->hold ? extra : extra / 2) && 3 * t->evaluations < 2 * t->evaluations_limit; k++) {
-        const int whole = extra >= EXTRA && k < PLAIN_COUNT; /* with little noise the way down from long lengths is long */
+        const int whole =
+            extra >= EXTRA && k < PLAIN_COUNT; /* with little noise the way down from long lengths is long */
         TRY(extra_start(t, c, k));
         TRY(whole ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }

@@ -1,11 +1,9 @@
 /* gram test two-sample: do two files hold samples of one distribution? */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/test_picture.h"
+#include "cli/plot/gnuplot.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/verb/prepared_samples.h"
@@ -179,13 +177,11 @@ static int score_columns(cli_session *session, report *r)
 
 static int draw(cli_session *session, const report *r)
 {
-    const cli_test_picture picture = {.a = r->a,
-                                      .b = r->b,
-                                      .kernel = r->result.kernel,
-                                      .p_value = r->result.p_value,
-                                      .score = r->score,
-                                      .order = r->order};
-    return cli_test_draw_two_sample(session, r->options->plot, &picture);
+    gram_picture *picture = NULL;
+    const gram_status status =
+        gram_picture_of_two_samples(session->context, r->samples[0], r->samples[1], r->result.kernel, r->result.p_value,
+                                    r->score, r->order, &picture);
+    return cli_plot(session, r->options->plot, status, picture);
 }
 
 /* ---- printing ---- */

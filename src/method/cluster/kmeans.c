@@ -309,6 +309,12 @@ done:
     return status;
 }
 
+/* Starts that end in the same clusters differ by rounding, which must not choose among them: the first of them is taken. */
+static int is_better(double objective, double best)
+{
+    return objective < best * (1 - 1e-10) || (isinf(best) && isfinite(objective));
+}
+
 gram_status gram_kmeans_run(gram_context *context, gram_kmeans *run)
 {
     gram_status status = GRAM_OK;
@@ -324,7 +330,7 @@ gram_status gram_kmeans_run(gram_context *context, gram_kmeans *run)
         const int64_t count = starts - first < w.group ? starts - first : w.group;
         TRY(run_group(&w, first, count));
         for (int64_t g = 0; g < count; g++) {
-            if (!(w.starts[g].objective < best)) continue;
+            if (!is_better(w.starts[g].objective, best)) continue;
             best = w.starts[g].objective;
             number_clusters(&w.starts[g], n, w.k, order, run);
             run->used = w.starts[g].used;

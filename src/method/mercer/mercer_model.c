@@ -206,6 +206,7 @@ static const gram_verb VERB = {
                 "  gram mercer rbf data.csv --scale -k 3 --model mercer.gram --json\n",
     .out = "write the eigenfunctions at the rows to FILE",
     .at = "evaluate at the rows of FILE instead of those of DATA",
+    .pictures = "eigenvalues",
     .plot = "draw the eigenvalues and, over one feature, the first eigenfunctions: .svg, .png or .pdf",
     .kernel_operand = 1,
 };
