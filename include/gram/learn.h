@@ -70,6 +70,10 @@ typedef struct gram_learn_plan {
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
+/* The model is for a file (1) or not (0, the default): columns whose names and levels no model file can hold are then
+ * GRAM_ERROR_UNSUPPORTED before the fit, in the words of gram_model_write. */
+GRAM_API void gram_learner_to_file(gram_learner *learner, int to_file);
+
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
  * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
  * would fit, if it does not. O(n outputs). */
@@ -288,10 +292,10 @@ typedef struct gram_verb {
     const char *operands; /* "DATA", "E DATA" */
     const char *about;    /* paragraph and examples of its help, lines ended */
     const char *examples;
-    const char *out;    /* what its help says of -o */
-    const char *at;     /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
-    const char *plot;   /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
-    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
+    const char *out;  /* what its help says of -o */
+    const char *at;   /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
+    const char *plot; /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
+    int tables;       /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
     const char *

@@ -11,6 +11,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "model/model.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -282,6 +283,7 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
                                 .source = name,
                                 .before = learner->before,
                                 .before_name = learner->before_name,
+                                .to_file = learner->to_file,
                                 .tell = learner->tell,
                                 .tell_user = learner->tell_user};
     gram_arena_init(&learning->arena, learner->memory);
@@ -306,6 +308,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
+    if (learning->to_file)
+        TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));

@@ -103,6 +103,11 @@ done:
     return status;
 }
 
+void gram_learner_to_file(gram_learner *learner, int to_file)
+{
+    learner->to_file = to_file;
+}
+
 void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user)
 {
     learner->tell = tell;

@@ -13,6 +13,7 @@ struct gram_learner {
     gram_setting given[GRAM_MOST_GIVEN]; /* texts are the learner's */
     gram_plan_fn tell;
     void *tell_user;
+    int to_file;              /* the model is written, so its columns must fit */
     const gram_model *before; /* borrowed */
     char *before_name;
     int has_learnt;

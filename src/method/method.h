@@ -105,6 +105,7 @@ typedef struct gram_learning {
     int64_t *table_groups;               /* of all rows of the table, NULL: none */
     int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
     int ordered;                         /* rows are in order of time: folds go forward in it */
+    int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
     gram_points *points;

@@ -48,6 +48,10 @@ gram_status gram_model_make(gram_context *context, const char *method, const cha
 gram_status gram_model_add_array(gram_context *context, gram_model *model, const char *name, int64_t rows,
                                  int64_t columns, double **data);
 
+/* Can a model file hold the names and levels of these columns? Either may be NULL. */
+gram_status gram_model_check_columns(gram_context *context, const gram_preparation *first,
+                                     const gram_preparation *second);
+
 /* 1 to 31 letters, digits and '_'? And is it the name of an array that the function has? */
 int gram_model_is_name(const char *name);
 int gram_model_is_taken(const char *name);
