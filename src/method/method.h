@@ -117,6 +117,7 @@ typedef struct gram_learning {
     const double *weights;       /* of rows with those of their classes; NULL: all 1 */
     int64_t few_values;
     /* the kernel */
+    gram_kernel *asked;   /* that was given as it is, the learner's; NULL: by its text */
     gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */

@@ -29,7 +29,8 @@ static const gram_option OPTIONS[] = {
      .argument = "K",
      .help = "how many eigenfunctions (default 5, or all there are)",
      .least = 1,
-     .most = MOST_COMPONENTS},
+     .most = MOST_COMPONENTS,
+     .elsewhere = "scikit-learn n_components"},
     {.name = "measure",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(measure),
@@ -112,10 +113,14 @@ done:
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
+    const mercer_settings *own = learning->settings;
     mercer_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
     TRY(find_known(learning, state));
-    status = gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
+    do /* a number that was not asked for gives way where fewer eigenvalues are above rounding */
+        status =
+            gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
+    while (status == GRAM_ERROR_ARGUMENT && own->k == 0 && --state->options.components > 0);
     const gram_mercer_report *report = state->mercer ? gram_mercer_get_report(state->mercer) : NULL;
     return gram_component_rows_end(learning, status, "Use another kernel, or look at the weights.",
                                    report ? report->products : 0, report ? report->residual : NAN);
