@@ -294,7 +294,7 @@ typedef struct gram_option_facts {
     double least, most;
     int above;             /* `least` itself is not allowed */
     const char *elsewhere; /* the words of other tools for it, or NULL */
-    unsigned tasks;        /* bit 1 << task of those that have it */
+    unsigned tasks;        /* bit 1 << task of those that have it, with one method or another */
 } gram_option_facts;
 
 /* A verb of the command that methods have of their own, beside `fit`. */
@@ -331,6 +331,7 @@ typedef struct gram_method_facts {
     int intervals;         /* predictions have intervals about their mean */
     const char *kept;      /* the method's name in model files */
     int knows_rows;        /* the fit knows its own rows better than the model does: gram_learner_fitted costs little */
+    int quadrature; /* weights of rows are those of a quadrature rule: they are used as they are, not as counts of rows */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

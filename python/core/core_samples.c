@@ -136,10 +136,11 @@ static PyObject *standardise(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *run, *objects[2], *memory[2] = {NULL, NULL}, *made = NULL;
-    core_array x[2] = {{0}, {0}};
+    core_array x[2];
     double *out[2] = {NULL, NULL};
     core_call call;
     gram_status status = GRAM_OK;
+    memset(x, 0, sizeof x);
     if (!PyArg_ParseTuple(arguments, "OOO", &run, &objects[0], &objects[1])) return NULL;
     for (int i = 0; i < 2 && !PyErr_Occurred(); i++)
         if (core_array_get(objects[i], i ? "Y" : "X", &x[i]) == 0)

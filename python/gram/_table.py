@@ -55,6 +55,7 @@ class Estimator:
     intervals: bool = False
     reconstructs: bool = False
     leaves_out: bool = False
+    quadrature: bool = False  # weights are those of a quadrature rule
 
 
 def python_name(option: dict[str, Any]) -> str:
@@ -137,6 +138,7 @@ def estimators() -> dict[str, Estimator]:
             estimator.views = tuple(view for view in row["views"] if view)
             estimator.scaled = not row["unscaled"]
             estimator.reconstructs = bool(row["reconstructs"])
+            estimator.quadrature = bool(row["quadrature"])
     return made
 
 

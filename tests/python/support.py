@@ -64,6 +64,8 @@ def quick(name, estimator):
     settings = {
         "GaussianProcessClassifier": {"kernel": "2*rbf(ell=1)", "tune": "none"},
         "GaussianProcessRegressor": {"kernel": "2*rbf(ell=1)", "alpha": 0.01},
+        "KernelLogisticRegression": {"kernel": "rbf(ell=1)", "C": 1},
+        "SVR": {"kernel": "rbf(ell=1)", "C": 10},
         "NetworkRegressor": {"width": 32, "steps": 200},
         "NetworkClassifier": {"width": 32, "steps": 200},
         "KernelCCA": {"permutations": 9},

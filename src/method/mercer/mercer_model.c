@@ -221,6 +221,7 @@ const gram_method gram_method_mercer = {
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .kernel = "rbf",
     .unscaled = 1,
+    .quadrature = 1,
     .verb = &VERB,
     .python = {[GRAM_TASK_TRANSFORM] = "MercerExpansion"},
     .options = OPTIONS,
