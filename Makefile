@@ -92,8 +92,9 @@ python:
 	@scripts/python-install "$(SITE)"
 
 wheel:
-	@scripts/setup python
-	@scripts/python-wheel
+	@scripts/setup wheel
+	@$(MAKE) --no-print-directory build
+	@$(PYTHON) scripts/python-wheel
 
 clean:
 	@rm -rf build

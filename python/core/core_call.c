@@ -1,7 +1,9 @@
 /* A call of the library: its context, the interpreter's lock, signals, progress, and what a failure becomes. */
+#define _POSIX_C_SOURCE 200809L
 #include "core.h"
 
 #include <string.h>
+#include <time.h>
 
 PyObject *core_numerical_error = NULL;
 
@@ -106,6 +108,23 @@ static int make_context(core_call *call, const gram_context_options *options)
     return -1;
 }
 
+/* What is free is read from several files; in a loop of tiny fits that would take most of the time. */
+static size_t free_memory(int threads)
+{
+    static size_t known = 0;
+    static int known_threads = -1;
+    static double when = 0;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const double time = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (threads != known_threads || time - when > 0.1) {
+        known = gram_system_memory_budget(threads);
+        known_threads = threads;
+        when = time;
+    }
+    return known;
+}
+
 int core_begin(core_call *call, PyObject *run, core_budget budget)
 {
     gram_context_options options;
@@ -118,8 +137,7 @@ int core_begin(core_call *call, PyObject *run, core_budget budget)
     options.seed = seed;
     options.memory_budget = (size_t)memory;
     if (budget == CORE_FREE_MEMORY && memory == 0) {
-        options.threads = gram_system_threads(options.threads);
-        options.memory_budget = gram_system_memory_budget(options.threads);
+        options.memory_budget = free_memory(options.threads);
     }
     options.cancel = is_cancelled;
     options.cancel_user = call;

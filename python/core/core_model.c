@@ -208,6 +208,17 @@ static PyObject *array_of(PyObject *self, PyObject *arguments)
     return core_numbers(data, rows, columns);
 }
 
+/* A fact by its name: a number, a text, or None. */
+static PyObject *fact_of(PyObject *self, PyObject *arguments)
+{
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "s", &name)) return NULL;
+    const gram_fact fact = gram_model_find(own(self), name);
+    if (!fact.name) Py_RETURN_NONE;
+    if (fact.kind == GRAM_FACT_TEXT) return PyUnicode_DecodeUTF8(fact.text, (Py_ssize_t)strlen(fact.text), "replace");
+    return PyFloat_FromDouble(fact.number);
+}
+
 static PyObject *kind_of(PyObject *self, PyObject *nothing)
 {
     (void)nothing;
@@ -524,19 +535,13 @@ static PyObject *values_of(PyObject *self, PyObject *arguments)
 /* ---- the types ---- */
 
 static PyMethodDef MODEL_METHODS[] = {
-    {"write", write_model, METH_VARARGS, NULL},
-    {"to_bytes", bytes_of_model, METH_VARARGS, NULL},
-    {"describe", describe, METH_VARARGS, NULL},
-    {"kernel", kernel_of, METH_VARARGS, NULL},
-    {"columns", columns_of, METH_VARARGS, NULL},
-    {"parts", parts_of, METH_VARARGS, NULL},
-    {"array", array_of, METH_VARARGS, NULL},
-    {"kind", kind_of, METH_NOARGS, NULL},
-    {"predictor", make_predictor, METH_VARARGS, NULL},
-    {"draw", draw, METH_VARARGS, NULL},
-    {"covariance", covariance, METH_VARARGS, NULL},
-    {"values", values_of, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"write", write_model, METH_VARARGS, NULL},  {"to_bytes", bytes_of_model, METH_VARARGS, NULL},
+    {"describe", describe, METH_VARARGS, NULL},  {"kernel", kernel_of, METH_VARARGS, NULL},
+    {"columns", columns_of, METH_VARARGS, NULL}, {"parts", parts_of, METH_VARARGS, NULL},
+    {"fact", fact_of, METH_VARARGS, NULL},       {"array", array_of, METH_VARARGS, NULL},
+    {"kind", kind_of, METH_NOARGS, NULL},        {"predictor", make_predictor, METH_VARARGS, NULL},
+    {"draw", draw, METH_VARARGS, NULL},          {"covariance", covariance, METH_VARARGS, NULL},
+    {"values", values_of, METH_VARARGS, NULL},   {NULL, NULL, 0, NULL},
 };
 
 static PyMethodDef PREDICTOR_METHODS[] = {

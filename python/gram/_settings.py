@@ -133,5 +133,10 @@ Run = tuple  # (threads, memory, seed, progress), as gram._core takes it
 
 def run(threads: int | None = None, memory: int | str | None = None, seed: Any = None, progress: Progress = None) -> Run:
     """How a call runs: by its own arguments, by `context`, or by default."""
-    now = _merge(Settings(threads, memory, seed, progress))
-    return (_threads(now.threads), _bytes(now.memory), _seed(now.seed), _progress(now.progress))
+    around = _current.get()
+    return (
+        _threads(around.threads if threads is None else threads),
+        _bytes(around.memory if memory is None else memory),
+        _seed(around.seed if seed is None else seed),
+        _progress(around.progress if progress is None else progress),
+    )

@@ -233,7 +233,6 @@ class Base(BaseEstimator):
         )
         self._functions = functions
         self.model_ = Model(core)
-        self.report_ = self.model_.report
         self.kernel_ = Kernel._of(core.kernel(False), functions) if self._entry.kernel else self.model_.kernel
         self._announce(learner, how)
         return learner
@@ -245,7 +244,7 @@ class Base(BaseEstimator):
             what, packed = call(self._functions, learner.fitted, how, self.model_._core)
             if "leave-one-out" in what:
                 self.loo_predictions_ = unpack(packed)[:, 0]
-        if self.report_.get("converged") == 0:
+        if self.model_._core.fact("converged") == 0:
             warnings.warn(
                 f"{type(self).__name__}: the fit was stopped before it converged; what it found so far is the model.",
                 ConvergenceWarning,
@@ -271,9 +270,12 @@ class Base(BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Facts of the report as attributes: log_marginal_likelihood_, eigenvalues_, n_support_, ..."""
-        report = self.__dict__.get("report_")
-        if report is not None and name.endswith("_") and not name.startswith("_") and name[:-1] in report:
-            value = report[name[:-1]]
+        model = self.__dict__.get("model_")
+        if model is not None and name == "report_":
+            return model.report
+        is_fact = name.endswith("_") and not name.startswith("_") and not name.endswith("_in_")
+        if model is not None and is_fact and name[:-1] in model.report:
+            value = model.report[name[:-1]]
             return np.array(value) if isinstance(value, list) and value and isinstance(value[0], float) else value
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -286,7 +288,7 @@ class Base(BaseEstimator):
     def from_model(cls, model: Model) -> Any:
         """A fitted estimator of a model."""
         made = cls()
-        made.model_, made.report_, made.kernel_, made._functions = model, model.report, model.kernel, ()
+        made.model_, made.kernel_, made._functions = model, model.kernel, ()
         columns = model.columns()
         made.n_features_in_ = len(columns)
         made.feature_names_in_ = np.array([c["name"] for c in columns], dtype=object)

@@ -25,6 +25,7 @@ class Model:
         self._core = core
         self.method, self.task, self.version, self.has_intervals, self.is_process = core.kind()
         self._predictors: dict[Any, Any] = {}
+        self._report: Report | None = None
 
     @classmethod
     def read(cls, path: Any) -> Model:
@@ -50,7 +51,9 @@ class Model:
 
     @property
     def report(self) -> Report:
-        return Report(*self._core.describe(None))
+        if self._report is None:
+            self._report = Report(*self._core.describe(None))
+        return self._report
 
     @property
     def kernel(self) -> Kernel:
