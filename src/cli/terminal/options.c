@@ -100,11 +100,22 @@ static int parse_choice(const cli_choice *choices, const char *text, cli_chosen 
     return choice->number && parse_integer(rest + 1, choice->least, choice->most, &chosen->number);
 }
 
+const char *cli_setting(const cli_settings *settings, const char *name)
+{
+    size_t i = settings->count;
+    while (i > 0 && strcmp(settings->given[i - 1].name, name) != 0) i--;
+    return i > 0 ? settings->given[i - 1].value : NULL;
+}
+
+void cli_set(cli_settings *settings, const char *name, const char *value)
+{
+    if (settings->count < CLI_MOST_SETTINGS) settings->given[settings->count++] = (cli_given){name, value};
+}
+
 static int keep_setting(cli_settings *settings, const char *name, const char *value)
 {
-    if (settings->count == CLI_MOST_SETTINGS) return 0;
-    settings->given[settings->count].name = name;
-    settings->given[settings->count++].value = value;
+    if (settings->count >= CLI_MOST_SETTINGS - CLI_ADDED_SETTINGS) return 0;
+    cli_set(settings, name, value);
     return 1;
 }
 

@@ -113,14 +113,11 @@ done:
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const mercer_settings *own = learning->settings;
     mercer_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
     TRY(find_known(learning, state));
-    do /* a number that was not asked for gives way where fewer eigenvalues are above rounding */
-        status =
-            gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
-    while (status == GRAM_ERROR_ARGUMENT && own->k == 0 && --state->options.components > 0);
+    do status = gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
+    while (gram_component_rows_fewer(learning, status, &state->options.components));
     const gram_mercer_report *report = state->mercer ? gram_mercer_get_report(state->mercer) : NULL;
     return gram_component_rows_end(learning, status, "Use another kernel, or look at the weights.",
                                    report ? report->products : 0, report ? report->residual : NAN);
@@ -211,6 +208,7 @@ static const gram_verb VERB = {
                 "  gram mercer rbf data.csv --scale -k 3 --model mercer.gram --json\n",
     .out = "write the eigenfunctions at the rows to FILE",
     .at = "evaluate at the rows of FILE instead of those of DATA",
+    .pictures = "eigenvalues",
     .plot = "draw the eigenvalues and, over one feature, the first eigenfunctions: .svg, .png or .pdf",
     .kernel_operand = 1,
 };
