@@ -55,6 +55,27 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(embedding.weights(X[:3] + 0.1), by_hand, atol=1e-10)
         np.testing.assert_allclose(embedding.expect(y, X[:3] + 0.1), by_hand @ y, atol=1e-10)
 
+    def test_plots(self):
+        """What is drawn, on axes that only write it down."""
+
+        class Axes:
+            def __init__(self):
+                self.calls = []
+
+            def __getattr__(self, name):
+                return lambda *a, **k: self.calls.append((name, a))
+
+        axes = Axes()
+        found = gram.mmd_test(X[:20, 0], X[20:, 0], kernel="rbf(ell=1)", scale=False)
+        self.assertIs(found.plot(axes), axes)
+        name, (at, values) = axes.calls[0]
+        self.assertEqual((name, at.shape), ("plot", (300,)))
+        np.testing.assert_allclose(values, gram.witness(X[:20, :1], X[20:, :1], at[:, None], kernel="rbf(ell=1)"))
+        axes = Axes()
+        gram.mmd_test(X[:20], X[20:]).plot(axes)
+        gram.herding(X, 5).plot(axes)
+        self.assertEqual([name for name, _ in axes.calls].count("scatter"), 4)
+
     def test_wrong_use(self):
         for call in [
             lambda: gram.mmd_test(X, X[:, :2]), lambda: gram.mmd_test(X, X, method="nosuch"), lambda: gram.hsic_test(X, y[:7]),
