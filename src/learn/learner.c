@@ -13,6 +13,7 @@ static const gram_choice TASKS[] = {
     {"auto", GRAM_TASK_AUTO, NULL, 0, 0},
     {"regression", GRAM_TASK_REGRESSION, NULL, 0, 0},
     {"classification", GRAM_TASK_CLASSIFICATION, NULL, 0, 0},
+    {"one-class", GRAM_TASK_ONE_CLASS, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -90,6 +91,7 @@ void gram_learner_destroy(gram_learner *learner)
     free_text(memory, learner->who);
     free_text(memory, learner->dashes);
     free_text(memory, learner->before_name);
+    gram_kernel_release(learner->kernel);
     gram_memory_give(memory, learner);
     gram_memory_release(memory);
 }
@@ -119,6 +121,14 @@ gram_status gram_learner_resume(gram_context *context, gram_learner *learner, co
 {
     learner->before = before;
     return replace_text(context, learner->memory, before ? name ? name : "the model" : NULL, &learner->before_name);
+}
+
+gram_status gram_learner_set_kernel(gram_context *context, gram_learner *learner, gram_kernel *kernel)
+{
+    (void)context;
+    gram_kernel_release(learner->kernel);
+    learner->kernel = kernel ? gram_kernel_retain(kernel) : NULL;
+    return GRAM_OK;
 }
 
 const gram_lesson *gram_learner_lesson(const gram_learner *learner)

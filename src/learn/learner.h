@@ -16,6 +16,7 @@ struct gram_learner {
     int to_file;              /* the model is written, so its columns must fit */
     const gram_model *before; /* borrowed */
     char *before_name;
+    gram_kernel *kernel; /* that was given as it is; NULL: by its text */
     int has_learnt;
     gram_learning learning; /* of the last call */
     gram_lesson lesson;

@@ -276,24 +276,47 @@ static int64_t set_parts(const gram_model *model, const gram_string *json, gram_
     return i;
 }
 
-gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
+static gram_status write_model(gram_context *context, const gram_model *model, const char *path, void *bytes,
+                               size_t room, size_t *size)
 {
     gram_status status = GRAM_OK;
     gram_string json = {0};
     gram_archive_part *parts = NULL;
     heads *head = NULL;
-    int64_t count = 0;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
-    count = MOST_FIXED + model->array_count;
+    int64_t count = MOST_FIXED + model->array_count;
     TRY(make_json(context, model, &json));
     TRY(gram_take(context, "model_write: parts", count, sizeof *parts, (void **)&parts));
     TRY(gram_take(context, "model_write: headers", count, sizeof *head, (void **)&head));
     count = set_parts(model, &json, parts, head);
-    TRY(gram_archive_write(context, path, count, parts, 0));
+    TRY(path ? gram_archive_write(context, path, count, parts, 0)
+             : gram_archive_write_memory(context, bytes, room, size, count, parts));
 done:
     gram_give(context, head);
     gram_give(context, parts);
     gram_give(context, json.data);
+    return status;
+}
+
+gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
+    TRY(write_model(context, model, path, NULL, 0, NULL));
+done:
+    return status;
+}
+
+gram_status gram_model_write_memory(gram_context *context, const gram_model *model, void *bytes, size_t room,
+                                    size_t *size)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !size || (!bytes && room > 0), context, GRAM_ERROR_ARGUMENT, "model_write_memory: %s is NULL",
+            !model  ? "model"
+            : !size ? "size"
+                    : "bytes");
+    TRY(write_model(context, model, NULL, bytes, room, size));
+done:
     return status;
 }
