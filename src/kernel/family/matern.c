@@ -256,6 +256,60 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     }
 }
 
+/* ---- derivatives of any order ----
+ *
+ *   d^q k/dz^q = (-nu)^q 2^(1-nu)/Gamma(nu) a^(nu-q) K_(nu-q)(a),
+ *
+ * with K_-m = K_m where nu < q; at 0 for q < nu: (-nu/2)^q/((nu - 1) ... (nu - q)), else infinite. */
+
+/* log2 of a^m K_m(a), y = a^2 > 0, any m */
+static double log2_power_bessel(double m, double y)
+{
+    gram_bessel_order order;
+    double whole, below;
+    if (m < 0) return m * log2(y) + log2_power_bessel(-m, y);
+    gram_bessel_order_set(m > 0 ? m : 1, &order);
+    gram_bessel_k_log2(&order, y, &whole, &below);
+    if (m == 0) return below;
+    return whole + m - 1 + lgamma(m) * 0x1.71547652b82fep0;
+}
+
+static double derivative_at(double nu, int q, double z)
+{
+    double front = 1;
+    if (!(z > 1e-150)) {
+        for (int j = 1; j <= q; j++) front *= j < nu ? -0.5 * nu / (nu - j) : 0;
+        return front;
+    }
+    for (int j = 1; j <= q; j++) front *= -nu;
+    return front * exp2(log2_power_bessel(nu - q, 2 * nu * z) + 1 - nu - lgamma(nu) * 0x1.71547652b82fep0);
+}
+
+/* e^-a/a and (1 + a) e^-a/a^3 are what the curvature of nu = 5/2 has for derivatives, times -5/2 and 25/4 */
+static double derivative_closed(int p, int q, double a, double curvature)
+{
+    if (!(a > 1e-75)) return 0;
+    const double first = -0.5 * (2 * p + 1) / a;
+    return p == 2 && q == 3 ? curvature * first : p == 2 && q == 4 ? curvature * 6.25 * (1 + a) / (a * a * a) : 0;
+}
+
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    _Alignas(64) double work[GRAM_BLOCK_COLUMNS];
+    const double nu = shape->par[NU];
+    const int p = degree(shape->par);
+    profile(v, shape, n, s, out, work);
+    if (order > 0) slope(v, shape, n, s, out, out + ld);
+    if (order > 1) curvature(v, shape, n, s, out, out + ld, out + 2 * ld);
+    for (int q = 3; q <= order; q++)
+        for (int i = 0; i < n; i++) {
+            const double z = shape->scale * s[i];
+            out[q * ld + i] =
+                p < 0 ? derivative_at(nu, q, z) : derivative_closed(p, q, sqrt(2 * nu * z), out[2 * ld + i]);
+        }
+}
+
 static const char *rough(const double *par)
 {
     return !(par[NU] > 1) ? "it needs nu > 1" : NULL;
@@ -291,5 +345,6 @@ const gram_kernel_type gram_kernel_matern = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .rough = rough,
 };
