@@ -59,6 +59,9 @@ GRAM_API gram_status gram_points_create_functionals(gram_context *context, int64
 /* 1 if the rows are functionals, 0 if they are points; one that is only made of values is a functional too. */
 GRAM_API int gram_points_are_functionals(const gram_points *points);
 
+/* 1 if row i is the value at one place, as every row of points is. */
+GRAM_API int gram_points_are_value(const gram_points *points, int64_t i);
+
 /* The functional of row i applied to the function 1: 1 for a value, 0 for a derivative, the volume for an integral. */
 GRAM_API double gram_points_of_one(const gram_points *points, int64_t i);
 

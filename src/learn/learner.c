@@ -35,6 +35,9 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
     [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
+    [GRAM_COMMON_KIND] = {.name = "kind", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_COEFFICIENT] = {.name = "coefficient", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_OPERATOR] = {.name = "operator", .kind = GRAM_OPTION_TEXT},
 };
 
 /* ---- texts of its own ---- */
@@ -423,6 +426,11 @@ static gram_status check_common(gram_learning *learning, const char *name)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Columns that are no features are left out by --ignore.",
                                   "--target is not for %s, which learns none", method->name);
+    if (!method->functionals &&
+        (strcmp(name, "kind") == 0 || strcmp(name, "operator") == 0 || strcmp(name, "coefficient") == 0))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Methods krr (with any loss) and gp take them.",
+                                  "--%s is not for %s%s%s, whose rows are values", name, method->name,
+                                  method->variant ? " with " : "", method->variant ? method->variant : "");
     const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
                         (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
     if (!refused) return GRAM_OK;

@@ -14,6 +14,7 @@
     ROW(gram_method_gp_counts)                                                                                         \
     ROW(gram_method_gp_student)                                                                                        \
     ROW(gram_method_gp)                                                                                                \
+    ROW(gram_method_solve)                                                                                             \
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_svm)                                                                                               \

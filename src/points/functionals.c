@@ -169,12 +169,20 @@ static int is_integral(const gram_functional_term *term)
     return term->kind == GRAM_FUNCTIONAL_INTEGRAL || term->kind == GRAM_FUNCTIONAL_MEAN;
 }
 
-/* Atoms of a term; an operator has one for its value in any case. */
+/* Has an operator a value, or nothing else? */
+static int has_value(const gram_functional_term *term, int64_t d)
+{
+    int others = term->first != NULL;
+    for (int64_t l = 0; l < d; l++) others += has_row(term, d, l);
+    return term->constant != 0 || !others;
+}
+
+/* Atoms of a term. */
 static int64_t atoms_of(const gram_functional_term *term, int64_t d)
 {
     if (term->kind == GRAM_FUNCTIONAL_LAPLACIAN) return d;
     if (term->kind != GRAM_FUNCTIONAL_OPERATOR) return 1;
-    int64_t count = 1 + (term->first != NULL);
+    int64_t count = has_value(term, d) + (term->first != NULL);
     for (int64_t l = 0; l < d; l++) count += has_row(term, d, l);
     return count;
 }
@@ -210,7 +218,7 @@ static void add_second(filling *f, double coefficient, const double *place, int6
 static void add_operator(filling *f, const gram_functional_term *term)
 {
     const int64_t d = f->points->d;
-    add(f, GRAM_ATOM_VALUE, term->coefficient * term->constant, term->at, NULL, NULL);
+    if (has_value(term, d)) add(f, GRAM_ATOM_VALUE, term->coefficient * term->constant, term->at, NULL, NULL);
     if (term->first) add(f, GRAM_ATOM_FIRST, term->coefficient, term->at, term->first, NULL);
     for (int64_t l = 0; l < d; l++)
         if (has_row(term, d, l)) add_second(f, term->coefficient, term->at, l, term->second + l * d);
@@ -334,6 +342,13 @@ gram_status gram_points_must_be_plain(gram_context *context, const char *who, co
 {
     if (!points || !points->functionals) return GRAM_OK;
     return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: the rows are functionals; it takes points only", who);
+}
+
+int gram_points_are_value(const gram_points *points, int64_t i)
+{
+    const gram_functionals *u = points->functionals;
+    return !u || (u->first[i + 1] == u->first[i] + 1 && u->kind[u->first[i]] == GRAM_ATOM_VALUE &&
+                  u->coefficient[u->first[i]] == 1);
 }
 
 double gram_points_of_one(const gram_points *points, int64_t i)
