@@ -15,6 +15,8 @@
  *   GRAM_FUNCTIONAL_OPERATOR    second : D2f + first . grad f + constant f     second: d x d, row-major; NULL for none
  *   GRAM_FUNCTIONAL_INTEGRAL    of f over the box from `at` to `first`         a side of length 0 is not integrated over
  *   GRAM_FUNCTIONAL_MEAN        the same over the volume of the box
+ *                               of both, `second` may hold deviations, d numbers: where a side is 0, the mean over a normal
+ *                               distribution about it
  *   GRAM_FUNCTIONAL_NORMAL      E f(X), X normal with mean `at` and independent columns of deviation `first`
  *
  * times its coefficient. Derivatives of order q ask for a kernel whose functions have q of them in the sense of

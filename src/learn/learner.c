@@ -418,6 +418,23 @@ static gram_status refuse_value(gram_learning *learning, const gram_option *opti
                               given->value, list, method->name);
 }
 
+static int takes_functionals(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->functionals;
+}
+
+static gram_status refuse_kinds(gram_learning *learning, const char *name)
+{
+    const gram_method *method = learning->method;
+    char list[128], advice[192];
+    gram_method_list(takes_functionals, NULL, " and", list, sizeof list);
+    (void)snprintf(advice, sizeof advice, "Rows of other kinds than values are for %s.", list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s is not for %s%s%s, whose rows are values",
+                              name, method->name, method->variant ? " with " : "",
+                              method->variant ? method->variant : "");
+}
+
 /* An option of every method but this one; a method with a kernel of its own takes no other, and one without a target none. */
 static gram_status check_common(gram_learning *learning, const char *name)
 {
@@ -428,9 +445,7 @@ static gram_status check_common(gram_learning *learning, const char *name)
                                   "--target is not for %s, which learns none", method->name);
     if (!method->functionals &&
         (strcmp(name, "kind") == 0 || strcmp(name, "operator") == 0 || strcmp(name, "coefficient") == 0))
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Methods krr (with any loss) and gp take them.",
-                                  "--%s is not for %s%s%s, whose rows are values", name, method->name,
-                                  method->variant ? " with " : "", method->variant ? method->variant : "");
+        return refuse_kinds(learning, name);
     const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
                         (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
     if (!refused) return GRAM_OK;

@@ -19,6 +19,7 @@
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
+    ROW(gram_method_integrate)                                                                                         \
     ROW(gram_method_features)                                                                                          \
     ROW(gram_method_mercer)                                                                                            \
     ROW(gram_method_pca)                                                                                               \

@@ -128,8 +128,6 @@ static gram_status find_columns(reading *r)
     FAIL_IF(!gram_table_column_is_text(r->table, r->column), r->context, GRAM_ERROR_DATA,
             "column '%s': the kinds of rows are words: value, d:NAME, laplacian, ...", r->kinds->column);
     r->coefficient = r->kinds->coefficient ? gram_kinds_find(r->table, r->kinds->coefficient) : -1;
-    FAIL_IF(r->kinds->coefficient && r->coefficient < 0, r->context, GRAM_ERROR_DATA,
-            "there is no column '%s' of coefficients", r->kinds->coefficient);
     TRY(take(r, r->d, sizeof *r->to, &r->to));
     TRY(take(r, r->d, sizeof *r->sd, &r->sd));
     TRY(take(r, r->d, sizeof *r->unit, &r->unit));
@@ -392,6 +390,9 @@ static gram_status fill_term(reading *r, int64_t i, int64_t row, gram_functional
     TRY(kind_of(r, i, &k));
     *term = (gram_functional_term){.row = row, .coefficient = 1, .at = r->data->x + i * r->d};
     if (k->type == KIND_SUM) {
+        FAIL_IF(r->kinds->coefficient && r->coefficient < 0, r->context, GRAM_ERROR_DATA,
+                "row %" PRId64 ": there is no column '%s' with the coefficients of a sum", table_row(r, i) + 1,
+                r->kinds->coefficient);
         if (r->coefficient >= 0) TRY(number_at(r, i, r->coefficient, &term->coefficient));
     } else if (k->type == KIND_OPERATOR) {
         const int plain = !k->slope && !k->matrix && k->constant == 1;

@@ -200,6 +200,7 @@ struct gram_method {
      * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
     const char *views[2];
     const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
+    int needs_kinds;   /* rows without `kind` are refused: it learns from tables only */
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
     const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */

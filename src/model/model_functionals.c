@@ -44,9 +44,9 @@ static int is_sound(const double *rows, int64_t count, int64_t width, int64_t n)
     for (int64_t k = 0; k < count; k++) {
         const double *row = rows + k * width;
         if (row[0] != before && row[0] != before + 1) return 0;
-        if (!(row[1] >= GRAM_ATOM_VALUE && row[1] <= GRAM_ATOM_NORMAL) || row[1] != floor(row[1])) return 0;
-        for (int64_t l = 0; row[1] >= GRAM_ATOM_BOX && l < (width - HEAD) / 3; l++)
-            if (!(row[HEAD + (width - HEAD) / 3 + l] >= 0)) return 0;
+        if (!(row[1] >= GRAM_ATOM_VALUE && row[1] <= GRAM_ATOM_MEAN) || row[1] != floor(row[1])) return 0;
+        for (int64_t l = (width - HEAD) / 3; row[1] == GRAM_ATOM_MEAN && l < width - HEAD; l++)
+            if (!(row[HEAD + l] >= 0)) return 0;
         before = row[0];
     }
     return before == (double)(n - 1);

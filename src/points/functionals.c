@@ -228,7 +228,7 @@ static void add_operator(filling *f, const gram_functional_term *term)
 static void add_box(filling *f, const gram_functional_term *term)
 {
     gram_functionals *u = f->points->functionals;
-    const int64_t d = f->points->d, at = add(f, GRAM_ATOM_BOX, term->coefficient, term->at, term->first, NULL);
+    const int64_t d = f->points->d, at = add(f, GRAM_ATOM_MEAN, term->coefficient, term->at, term->first, term->second);
     for (int64_t l = 0; l < d; l++) {
         const double low = term->at[l], high = term->first[l], side = high - low;
         u->place[at * d + l] = low + 0.5 * side;
@@ -249,7 +249,7 @@ static void add_term(filling *f, const gram_functional_term *term)
     case GRAM_FUNCTIONAL_OPERATOR: add_operator(f, term); break;
     case GRAM_FUNCTIONAL_INTEGRAL:
     case GRAM_FUNCTIONAL_MEAN: add_box(f, term); break;
-    case GRAM_FUNCTIONAL_NORMAL: add(f, GRAM_ATOM_NORMAL, c, term->at, term->first, NULL); break;
+    case GRAM_FUNCTIONAL_NORMAL: add(f, GRAM_ATOM_MEAN, c, term->at, NULL, term->first); break;
     default: add(f, GRAM_ATOM_VALUE, c, term->at, NULL, NULL); break;
     }
 }
@@ -276,10 +276,17 @@ static gram_status check_term(gram_context *context, int64_t d, int64_t number, 
                 "points_create_functionals: terms[%" PRId64 "]: in column %" PRId64
                 " the box ends at %s, before it begins at %s",
                 number, l, gram_number_format(term->first[l], high), gram_number_format(term->at[l], low));
-        FAIL_IF(term->kind == GRAM_FUNCTIONAL_NORMAL && !(term->first[l] >= 0), context, GRAM_ERROR_DATA,
+        const double *deviations = term->kind == GRAM_FUNCTIONAL_NORMAL ? term->first
+                                   : is_integral(term)                  ? term->second
+                                                                        : NULL;
+        FAIL_IF(deviations && !(deviations[l] >= 0), context, GRAM_ERROR_DATA,
                 "points_create_functionals: terms[%" PRId64 "]: the deviation of column %" PRId64
                 " is %s, need a number >= 0",
-                number, l, gram_number_format(term->first[l], low));
+                number, l, gram_number_format(deviations[l], low));
+        FAIL_IF(is_integral(term) && deviations && deviations[l] > 0 && term->first[l] > term->at[l], context,
+                GRAM_ERROR_ARGUMENT,
+                "points_create_functionals: terms[%" PRId64 "]: column %" PRId64 " has a side and a deviation", number,
+                l);
     }
 done:
     return status;

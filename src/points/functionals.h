@@ -14,8 +14,7 @@ typedef enum gram_atom_kind {
     GRAM_ATOM_VALUE,  /* f(place); kinds up to here take as many derivatives as their number says */
     GRAM_ATOM_FIRST,  /* v . grad f(place) */
     GRAM_ATOM_SECOND, /* v' D2f(place) w */
-    GRAM_ATOM_BOX,    /* the mean of f over place +- v */
-    GRAM_ATOM_NORMAL  /* the mean of f over N(place, diag(v^2)) */
+    GRAM_ATOM_MEAN    /* the mean of f over place + X: X_l uniform on +- v_l, or normal with deviation w_l, or 0 */
 } gram_atom_kind;
 
 typedef struct gram_functionals {

@@ -35,6 +35,7 @@
 enum { NU, DEGREES = 3, NODES = GRAM_PIECES_TERMS, PIECES = GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES };
 
 static const double MOST_NU = 1000;
+static const double MOST_HALF = 12; /* below it half-integers have derivatives in closed form */
 
 static const double POLYNOMIAL[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0 / 3}};
 static const float POLYNOMIAL_F32[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0F / 3}};
@@ -274,6 +275,29 @@ static double log2_power_bessel(double m, double y)
     return whole + m - 1 + lgamma(m) * 0x1.71547652b82fep0;
 }
 
+/* The same for m = +-(j + 1/2) over sqrt(pi/2): e^-a times a reverse Bessel polynomial, 1, 1 + a, ..., t_(j+1) = (2j + 1) t_j +
+ * a^2 t_(j-1), and for negative m over a^(2j + 1). */
+static double half_integer_bessel(double m, double a)
+{
+    const int steps = (int)(fabs(m) - 0.5);
+    double before = 1 / a, t = 1; /* t_(-1) = 1/a, t_0 = 1 */
+    for (int j = 0; j < steps; j++) {
+        const double next = (2 * j + 1) * t + a * a * before;
+        before = t;
+        t = next;
+    }
+    for (int j = 0; m < 0 && j < 2 * steps + 1; j++) t /= a;
+    return t * exp(-a);
+}
+
+/* 2^(1-nu)/Gamma(nu) sqrt(pi/2) for nu = p + 1/2: 1/(1 3 5 ... (2p - 1)) */
+static double half_integer_front(double nu)
+{
+    double front = 1;
+    for (double odd = 2 * nu - 2; odd > 1; odd -= 2) front /= odd;
+    return front;
+}
+
 static double derivative_at(double nu, int q, double z)
 {
     double front = 1;
@@ -282,6 +306,8 @@ static double derivative_at(double nu, int q, double z)
         return front;
     }
     for (int j = 1; j <= q; j++) front *= -nu;
+    if (nu < MOST_HALF && nu - floor(nu) == 0.5)
+        return front * half_integer_front(nu) * half_integer_bessel(nu - q, sqrt(2 * nu * z));
     return front * exp2(log2_power_bessel(nu - q, 2 * nu * z) + 1 - nu - lgamma(nu) * 0x1.71547652b82fep0);
 }
 

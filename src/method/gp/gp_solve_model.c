@@ -61,7 +61,8 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(row_noise),
      .argument = "COL",
      .help = "a column with variances of their own for the rows"},
-    GRAM_TUNE_OPTION(gp_settings, "the kernel's free numbers: none (default: the median heuristic), ml or loo", TUNINGS),
+    GRAM_TUNE_OPTION(gp_settings, "the kernel's free numbers: none (default: the median heuristic), ml or loo",
+                     TUNINGS),
     GRAM_ARD_OPTION(gp_settings),
     GRAM_INTERCEPT_OPTION(gp_settings),
     {.name = "mean",
@@ -124,7 +125,8 @@ static gram_status check_equations(gram_learning *learning)
     int64_t count = 0;
     for (int64_t i = 0; i < learning->points->n; i++) count += is_equation(learning->points, i);
     if (count > 0) return GRAM_OK;
-    return gram_learning_fail_data(learning, "Rows inside have a kind such as laplacian; `gram fit` interpolates values.",
+    return gram_learning_fail_data(learning,
+                                   "Rows inside have a kind such as laplacian; `gram fit` interpolates values.",
                                    "no row is an equation: all %" PRId64 " are values", learning->points->n);
 }
 
@@ -182,13 +184,17 @@ static const gram_verb VERB = {
     .name = "solve",
     .summary = "linear differential equations by collocation",
     .operands = "DATA",
-    .about = "Solves a linear differential equation by symmetric collocation: a column says what each row is, an equation inside\n"
-             "or a value or slope at the boundary, and the target holds the right-hand sides. The solution is the function of\n"
-             "least norm that satisfies all rows; `gram predict --std` says where it is not yet sure. The kernel must be smooth\n"
+    .about = "Solves a linear differential equation by symmetric collocation: a column says what each row is, an "
+             "equation inside\n"
+             "or a value or slope at the boundary, and the target holds the right-hand sides. The solution is the "
+             "function of\n"
+             "least norm that satisfies all rows; `gram predict --std` says where it is not yet sure. The kernel must "
+             "be smooth\n"
              "enough for the operator: matern(nu=4.5) or rbf for second derivatives.\n",
-    .examples = "  gram solve poisson.csv --kind kind --kernel 'matern(nu=4.5, ell=1)' -o u.gram\n"
-                "  gram solve heat.csv --kind kind --operator 'heat=d:t - 0.1*d:x:x' --kernel 'rbf(ell=0.5)' -o u.gram\n"
-                "  gram predict u.gram grid.csv --std -o u.csv\n",
+    .examples =
+        "  gram solve poisson.csv --kind kind --kernel 'matern(nu=4.5, ell=1)' -o u.gram\n"
+        "  gram solve heat.csv --kind kind --operator 'heat=d:t - 0.1*d:x:x' --kernel 'rbf(ell=0.5)' -o u.gram\n"
+        "  gram predict u.gram grid.csv --std -o u.csv\n",
     .out = "write the solution to FILE, for `gram predict`",
     .out_is_model = 1,
 };
@@ -198,6 +204,8 @@ const gram_method gram_method_solve = {
     .kept = "gp",
     .title = "collocation",
     .functionals = 1,
+    .needs_kinds = 1,
+    .python = {[GRAM_TASK_REGRESSION] = "Collocation"},
     .unscaled = 1,
     .verb = &VERB,
     .tasks = 1u << GRAM_TASK_REGRESSION,

@@ -124,7 +124,7 @@ static gram_status make_chunks(gram_context *context, gram_engine *engine, gram_
         total = 0;
         for (int64_t p = 0; p < atoms->panels; p++) {
             atoms->first[p] = total;
-            for (int kind = GRAM_ATOM_VALUE; kind <= GRAM_ATOM_NORMAL; kind++)
+            for (int kind = GRAM_ATOM_VALUE; kind <= GRAM_ATOM_MEAN; kind++)
                 total += chunk_kind(atoms->expanded, p, (gram_atom_kind)kind, total, atoms, *source);
         }
         atoms->first[atoms->panels] = total;
@@ -247,6 +247,18 @@ static int allowed(const gram_program_node *leaf)
                                                                                       : facts.derivatives;
 }
 
+static gram_status refuse_rough(gram_context *context, const gram_program_node *leaf, int64_t row, int taken)
+{
+    (void)gram_fail_place(context, GRAM_ERROR_UNSUPPORTED, row, -1,
+                          "functionals: row %" PRId64
+                          " takes %d derivative%s, and functions of %s have %d: it is not continuous "
+                          "there",
+                          row, taken, taken > 1 ? "s" : "", leaf->type->name, allowed(leaf));
+    return gram_advise(
+        context, GRAM_ERROR_UNSUPPORTED,
+        "Use a kernel that is smoother: derivatives of order q need rbf, matern with nu > q, or sobolev with a > q.");
+}
+
 static gram_status check_leaf(gram_context *context, gram_engine *engine, int index)
 {
     gram_status status = GRAM_OK;
@@ -262,10 +274,7 @@ static gram_status check_leaf(gram_context *context, gram_engine *engine, int in
         int64_t row = 0;
         const int taken = derivatives_taken(engine, side ? f->y : &f->rows, engine->forms[leaf->form].metric, &row);
         if (taken > 0) f->sees[index] = 1;
-        FAIL_IF(taken > allowed(leaf), context, GRAM_ERROR_UNSUPPORTED,
-                "functionals: row %" PRId64 " takes %d derivative%s, and functions of %s have %d: it is not continuous "
-                "there; use a smoother kernel",
-                row, taken, taken > 1 ? "s" : "", name, allowed(leaf));
+        if (taken > allowed(leaf)) TRY(refuse_rough(context, leaf, row, taken));
     }
 done:
     return status;

@@ -144,24 +144,22 @@ static double two_boxes(const small_rule *rule, int q, double c, double t, doubl
     return sum;
 }
 
-/* Half-side and deviation of a lane in one coordinate. */
-static void spread_of(gram_atom_kind kind, double v, double *half, double *deviation)
-{
-    *half = kind == GRAM_ATOM_BOX ? v : 0;
-    *deviation = kind == GRAM_ATOM_NORMAL ? v : 0;
-}
+/* What a pair has in one coordinate: places, half-sides and deviations of the row and of the columns. */
+typedef struct coordinate {
+    const double *x[3], *y[3];
+} coordinate;
 
-/* f^(i, j) of one coordinate for all lanes, i derivatives by x and j by y. */
+/* f^(i, j) of one coordinate for all lanes, i derivatives by x and j by y. Directions of derivatives are no sides. */
 static void closed_factor(const gram_atom_pair *pair, const small_rule *rule, double inverse_square, int i, int j,
-                          const double *x, const double *y, const double *spread_x, const double *spread_y, double *out)
+                          const coordinate *at, double *out)
 {
     const double ell = 1 / sqrt(inverse_square);
-    double half_x, half_y, deviation_x, deviation_y;
-    spread_of(pair->x->kind, spread_x[0], &half_x, &deviation_x);
+    const int mean_x = pair->x->kind == GRAM_ATOM_MEAN, mean_y = pair->y->kind == GRAM_ATOM_MEAN;
     for (int lane = 0; lane < pair->lanes; lane++) {
-        spread_of(pair->y->kind, spread_y[lane], &half_y, &deviation_y);
-        const double c = hypot(ell, hypot(deviation_x, deviation_y));
-        out[lane] = (j % 2 ? -1 : 1) * ell / c * two_boxes(rule, i + j, c, x[0] - y[lane], half_x, half_y);
+        const double s = hypot(mean_x ? at->x[2][0] : 0, mean_y ? at->y[2][lane] : 0), c = hypot(ell, s);
+        out[lane] = (j % 2 ? -1 : 1) * ell / c *
+                    two_boxes(rule, i + j, c, at->x[0][0] - at->y[0][lane], mean_x ? at->x[1][0] : 0,
+                              mean_y ? at->y[1][lane] : 0);
     }
 }
 
@@ -180,18 +178,19 @@ static void multiply_factor(const gram_atom_pair *pair, const small_rule *rule, 
     const struct gram_functional_engine *f = engine->functionals;
     const gram_form_entry *form = &engine->forms[leaf->form];
     const int metric = form->metric, parts = 1 << pair->bits, by_y = pair->by_y > 0;
-    const double *at[6];
+    coordinate at;
     for (int part = 0; part < 3; part++) {
-        at[part] = gram_atoms_at(engine, &f->rows, metric, pair->row_chunk, part) + l * GRAM_PANEL + pair->row_lane;
-        at[3 + part] = gram_atoms_at(engine, f->y, metric, pair->column_chunk, part) + l * GRAM_PANEL;
+        at.x[part] = gram_atoms_at(engine, &f->rows, metric, pair->row_chunk, part) + l * GRAM_PANEL + pair->row_lane;
+        at.y[part] = gram_atoms_at(engine, f->y, metric, pair->column_chunk, part) + l * GRAM_PANEL;
     }
     const double square = leaf->shape.scale * (form->weights_f64 ? form->weights_f64[l] : 1);
     for (int set = 0; set < parts; set++) {
         double *factor = pair->factor + set * GRAM_PANEL;
         const int taken = size_of(set);
-        closed_factor(pair, rule, square, by_y ? 0 : taken, by_y ? taken : 0, at[0], at[3], at[1], at[4], factor);
+        closed_factor(pair, rule, square, by_y ? 0 : taken, by_y ? taken : 0, &at, factor);
         for (int bit = 0; bit < pair->bits; bit++)
-            for (int j = 0; set & 1 << bit && j < pair->lanes; j++) factor[j] *= by_y ? at[4 + bit][j] : at[1 + bit][0];
+            for (int j = 0; set & 1 << bit && j < pair->lanes; j++)
+                factor[j] *= by_y ? at.y[1 + bit][j] : at.x[1 + bit][0];
     }
     gram_jet_multiply(pair, pair->factor, 1, out);
 }
@@ -293,12 +292,13 @@ static void normal_nodes(const expansion *e, double deviation, column_rule *rule
 }
 
 /* A rule that would be too long is only counted. */
-static int64_t make_rule(const expansion *e, gram_atom_kind kind, double v, column_rule *rule)
+static int64_t make_rule(const expansion *e, double half_side, double deviation, column_rule *rule)
 {
     rule->count = 1;
     rule->nodes[0] = 0;
     rule->weights[0] = 1;
-    if (v > 0) (kind == GRAM_ATOM_BOX ? legendre_nodes : normal_nodes)(e, v, rule);
+    if (half_side > 0) legendre_nodes(e, half_side, rule);
+    if (deviation > 0) normal_nodes(e, deviation, rule);
     return rule->count;
 }
 
@@ -318,7 +318,7 @@ static gram_status plan_atom(expansion *e, int64_t row, int64_t atom, int64_t *c
     *count = 1;
     if (stays(e, atom)) goto done;
     for (int64_t l = 0; l < d; l++)
-        product *= (double)make_rule(e, (gram_atom_kind)u->kind[atom], u->v[atom * d + l], &e->columns[l]);
+        product *= (double)make_rule(e, u->v[atom * d + l], u->w[atom * d + l], &e->columns[l]);
     FAIL_IF(product >= MOST_NODES, e->context, GRAM_ERROR_UNSUPPORTED,
             "functionals: the integral of row %" PRId64
             " takes %.3g values of this kernel, more than %d; only sums of rbf, and "
@@ -345,7 +345,7 @@ static void put_nodes(expansion *e, int64_t atom, int64_t count)
             rest /= rule->count;
             out->coefficient[e->at] *= rule->weights[i];
             out->place[e->at * d + l] += rule->nodes[i];
-            out->v[e->at * d + l] = 0;
+            out->v[e->at * d + l] = out->w[e->at * d + l] = 0;
         }
     }
 }
