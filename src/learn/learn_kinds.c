@@ -82,10 +82,13 @@ gram_status gram_learning_set_kinds(gram_learning *learning, const gram_table *t
     if (!kinds.column) return GRAM_OK;
     status = gram_kinds_rows(learning->context, &learning->arena, &kinds, learning->preparation, table, learning->data,
                              &rows);
-    if (status == GRAM_ERROR_DATA) {
+    if (status == GRAM_ERROR_DATA || status == GRAM_ERROR_ARGUMENT) {
         char message[GRAM_MESSAGE_SIZE];
         (void)strncpy(message, gram_context_message(learning->context), sizeof message - 1);
         message[sizeof message - 1] = 0;
+        if (status == GRAM_ERROR_ARGUMENT)
+            return gram_learning_fail(learning, status, "Choose the column that says what each row is.", "--kind: %s",
+                                      message);
         return gram_learning_fail_data(
             learning,
             "Kinds are value, d:NAME, d:NAME:NAME, laplacian, sum:ID, box, average, normal, and the "

@@ -125,8 +125,8 @@ static gram_status find_columns(reading *r)
     r->column = gram_kinds_find(r->table, r->kinds->column);
     FAIL_IF(r->column < 0, r->context, GRAM_ERROR_DATA, "there is no column '%s', which says what each row is",
             r->kinds->column);
-    FAIL_IF(!gram_table_column_is_text(r->table, r->column), r->context, GRAM_ERROR_DATA,
-            "column '%s': the kinds of rows are words: value, d:NAME, laplacian, ...", r->kinds->column);
+    FAIL_IF(!gram_table_column_is_text(r->table, r->column), r->context, GRAM_ERROR_ARGUMENT,
+            "column '%s' has numbers, and kinds of rows are words: value, d:NAME, laplacian, ...", r->kinds->column);
     r->coefficient = r->kinds->coefficient ? gram_kinds_find(r->table, r->kinds->coefficient) : -1;
     TRY(take(r, r->d, sizeof *r->to, &r->to));
     TRY(take(r, r->d, sizeof *r->sd, &r->sd));

@@ -263,19 +263,22 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
  *
  * with K_-m = K_m where nu < q; at 0 for q < nu: (-nu/2)^q/((nu - 1) ... (nu - q)), else infinite. */
 
-/* log2 of a^m K_m(a), y = a^2 > 0, any m */
-static double log2_power_bessel(double m, double y)
+/* 2^(1-nu)/Gamma(nu) a^m K_m(a), m = nu - q, a^2 = y > 0. In terms of M_m of bessel_k.h for m > 0: 2^-q M_m/((nu - 1) ... (nu - q)). */
+static double power_bessel(double nu, int q, double y)
 {
     gram_bessel_order order;
-    double whole, below;
-    if (m < 0) return m * log2(y) + log2_power_bessel(-m, y);
-    gram_bessel_order_set(m > 0 ? m : 1, &order);
+    const double m = nu - q;
+    double whole, below, front = 1;
+    gram_bessel_order_set(m == 0 ? 1 : fabs(m), &order);
     gram_bessel_k_log2(&order, y, &whole, &below);
-    if (m == 0) return below;
-    return whole + m - 1 + lgamma(m) * 0x1.71547652b82fep0;
+    for (int j = 1; j <= q && m > 0; j++) front /= 2 * (nu - j);
+    if (m > 0) return front * exp2(whole);
+    front = exp2(1 - nu) / tgamma(nu); /* nu <= q is small */
+    if (m == 0) return front * exp2(below);
+    return front * tgamma(-m) * exp2(whole - m - 1 + m * log2(y));
 }
 
-/* The same for m = +-(j + 1/2) over sqrt(pi/2): e^-a times a reverse Bessel polynomial, 1, 1 + a, ..., t_(j+1) = (2j + 1) t_j +
+/* a^m K_m(a)/sqrt(pi/2) for m = +-(j + 1/2): e^-a times a reverse Bessel polynomial, 1, 1 + a, ..., t_(j+1) = (2j + 1) t_j +
  * a^2 t_(j-1), and for negative m over a^(2j + 1). */
 static double half_integer_bessel(double m, double a)
 {
@@ -308,7 +311,7 @@ static double derivative_at(double nu, int q, double z)
     for (int j = 1; j <= q; j++) front *= -nu;
     if (nu < MOST_HALF && nu - floor(nu) == 0.5)
         return front * half_integer_front(nu) * half_integer_bessel(nu - q, sqrt(2 * nu * z));
-    return front * exp2(log2_power_bessel(nu - q, 2 * nu * z) + 1 - nu - lgamma(nu) * 0x1.71547652b82fep0);
+    return front * power_bessel(nu, q, 2 * nu * z);
 }
 
 /* e^-a/a and (1 + a) e^-a/a^3 are what the curvature of nu = 5/2 has for derivatives, times -5/2 and 25/4 */

@@ -104,6 +104,11 @@ static gram_status check(gram_learning *learning)
 
 /* ---- the plan ---- */
 
+static int is_value(const gram_learning *learning, int64_t i)
+{
+    return !learning->functionals || gram_points_are_value(learning->functionals, i);
+}
+
 /* Without scaling nothing is done to the target. Otherwise its mean is taken off, which only a zero mean notices, and its
  * deviation says what is large and small; numbers of the kernel and the noise stay in the target's own units. Of rows that are
  * functionals the values alone say it. */
@@ -115,13 +120,13 @@ static gram_status prepare_target(gram_learning *learning)
     gp_state *state = learning->own;
     double sum = 0, squares = 0, most = 0, values = 0;
     TRY(gram_learning_take(learning, data->n + 1, sizeof *state->y, &state->y));
-    for (int64_t i = 0; i < data->n; i++) values += gram_points_are_value(learning->points, i);
+    for (int64_t i = 0; i < data->n; i++) values += is_value(learning, i);
     for (int64_t i = 0; i < data->n; i++)
-        if (gram_points_are_value(learning->points, i)) most = fmax(most, fabs(data->y[i]));
+        if (is_value(learning, i)) most = fmax(most, fabs(data->y[i]));
     for (int64_t i = 0; i < data->n; i++)
-        if (gram_points_are_value(learning->points, i)) sum += data->y[i] / values;
+        if (is_value(learning, i)) sum += data->y[i] / values;
     for (int64_t i = 0; i < data->n && most > 0; i++)
-        if (gram_points_are_value(learning->points, i)) squares += pow((data->y[i] - sum) / most, 2) / values;
+        if (is_value(learning, i)) squares += pow((data->y[i] - sum) / most, 2) / values;
     state->deviation = squares > 0 ? most * sqrt(squares) : 1;
     state->offset =
         scaled && !learning->functionals ? sum : 0; /* a number taken off values is not one off derivatives */

@@ -153,8 +153,8 @@ static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gp_settings *own = learning->settings;
-    TRY(check_equations(learning));
-    if (own->ridge.noise == 0 && !own->row_noise) TRY(check_values(learning));
+    if (learning->functionals) TRY(check_equations(learning)); /* without: a plan before the data are there */
+    if (learning->functionals && own->ridge.noise == 0 && !own->row_noise) TRY(check_values(learning));
     TRY(gram_method_gp.plan(learning));
 done:
     return status;
@@ -199,10 +199,16 @@ static const gram_verb VERB = {
     .out_is_model = 1,
 };
 
+static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
+                                        {"precision", "f64 mixed"},
+                                        {"mean", "zero constant linear flat"},
+                                        {NULL, NULL}};
+
 const gram_method gram_method_solve = {
     .name = "solve",
     .kept = "gp",
     .title = "collocation",
+    .words = WORDS,
     .functionals = 1,
     .needs_kinds = 1,
     .python = {[GRAM_TASK_REGRESSION] = "Collocation"},
