@@ -51,16 +51,20 @@ function(gram_count_lines sources)
     add_link_options(-fprofile-instr-generate)
 endfunction()
 
-# A file NAME_avx2.c is compiled for AVX2 and FMA; the library calls it only where the processor has both. Elsewhere
-# than on x86-64 it is left out.
+# A file NAME_avx2.c is compiled for AVX2 and FMA, NAME_avx512.c for AVX-512; the library calls it only where the processor
+# has them. Elsewhere than on x86-64 they are left out.
 function(gram_instruction_sets sources)
     set(list ${${sources}})
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
         set(wide ${list})
         list(FILTER wide INCLUDE REGEX "_avx2\\.c$")
         set_source_files_properties(${wide} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast")
+        set(widest ${list})
+        list(FILTER widest INCLUDE REGEX "_avx512\\.c$")
+        set_source_files_properties(${widest} PROPERTIES COMPILE_OPTIONS
+            "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mprefer-vector-width=512;-ffp-contract=fast")
     else()
-        list(FILTER list EXCLUDE REGEX "_avx2\\.c$")
+        list(FILTER list EXCLUDE REGEX "_avx(2|512)\\.c$")
     endif()
     set(${sources} ${list} PARENT_SCOPE)
 endfunction()

@@ -10,8 +10,9 @@
  * extends the eigenvectors to x by Nystroem's formula and takes the nearest centre. Points of the sample keep their labels but where
  * distances are equal to rounding.
  *
- * K is held in memory (half of n^2 numbers) if that fits in half of the budget, otherwise made anew in each iteration. An iteration takes
- * O(n^2 k starts); starts go through K together. Clusters are numbered by size, the largest first.
+ * The first iteration takes O(n^2 (d + k starts)), later ones the share of it that rows that changed their cluster are of all; starts
+ * go through K together. K is held in memory (half of n^2 numbers) if that fits in half of the budget, but by kmeans only above 32
+ * columns: below it is made as fast as it would be read. Clusters are numbered by size, the largest first.
  *
  * Common failures: GRAM_ERROR_ARGUMENT; GRAM_ERROR_DATA if there are fewer different points than clusters, or if a row sum of
  * spectral is not positive; what <gram/matrix.h> lists; GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */

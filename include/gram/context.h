@@ -31,7 +31,7 @@ typedef void (*gram_progress_fn)(void *user, const char *what, double share);
 typedef int (*gram_cancel_fn)(void *user);
 
 /* Which instructions to use. AUTO takes the best that the processor has; the others are for tests and comparisons. */
-typedef enum gram_isa { GRAM_ISA_AUTO = 0, GRAM_ISA_PLAIN = 1, GRAM_ISA_AVX2 = 2 } gram_isa;
+typedef enum gram_isa { GRAM_ISA_AUTO = 0, GRAM_ISA_PLAIN = 1, GRAM_ISA_AVX2 = 2, GRAM_ISA_AVX512 = 3 } gram_isa;
 
 typedef struct gram_context_options {
     size_t size;              /* sizeof of this struct, set by gram_context_options_init */
@@ -96,7 +96,7 @@ GRAM_API int gram_system_threads(int wanted);
 /* The most that this process held, in bytes (VmHWM). */
 GRAM_API size_t gram_system_memory_peak(void);
 
-/* The instructions in use: "avx2" or "plain"; and the BLAS of this process, e.g. "OpenBLAS (pthread)". Static. */
+/* The instructions in use: "avx512", "avx2" or "plain"; and the BLAS of this process, e.g. "OpenBLAS (pthread)". Static. */
 GRAM_API const char *gram_context_isa(const gram_context *context);
 GRAM_API const char *gram_blas_name(void);
 

@@ -69,6 +69,13 @@ GRAM_API void gram_classes_json(const gram_classes *classes, gram_json *json); /
 /* columns: name, kind, and levels or mean and deviation of each feature. */
 GRAM_API void gram_preparation_json(const gram_preparation *preparation, gram_json *json);
 
+/* ---- kernels ---- */
+
+/* Rows of what is known of a kernel on R^d (gram_kernel_properties), for people: a description without a model, whose rows are all that it
+ * has. The caller destroys it. */
+GRAM_API gram_status gram_kernel_describe(gram_context *context, const gram_kernel *kernel, int64_t d,
+                                          gram_description **description);
+
 /* A kernel as a string under the key, or NULL in an array. */
 GRAM_API void gram_json_kernel(gram_json *json, const char *key, const gram_kernel *kernel);
 

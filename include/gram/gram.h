@@ -48,6 +48,7 @@
 #include <gram/operator.h>
 #include <gram/output.h>
 #include <gram/pca.h>
+#include <gram/picture.h>
 #include <gram/plan.h>
 #include <gram/points.h>
 #include <gram/preparation.h>

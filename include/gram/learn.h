@@ -291,12 +291,12 @@ typedef struct gram_verb {
     const char *examples;
     const char *out;    /* what its help says of -o */
     const char *at;     /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
-    const char *plot;   /* and of --plot FILE, a picture of eigenvalues or of training; NULL: it has none */
+    const char *plot;   /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
     int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
     const char *
-        pictures; /* words for what can be drawn of the rows, with blanks between, the first by default; NULL: nothing */
+        pictures; /* words for what can be drawn (<gram/picture.h>), with blanks between, the first by default; NULL: nothing */
 } gram_verb;
 
 typedef struct gram_method_facts {

@@ -70,7 +70,7 @@ GRAM_API gram_status gram_mmd_columns(gram_context *context, const gram_points *
 /* ---- the two-sample test ---- */
 
 typedef enum gram_mmd_method {
-    GRAM_MMD_TEST_AUTO = 0,    /* AGGREGATED without a kernel, PERMUTATION with one */
+    GRAM_MMD_TEST_AUTO = 0, /* AGGREGATED without a kernel, PERMUTATION with one */
     /* p = (1 + #{permuted >= observed})/(1 + permutations): exact level for any n, m. If there are no more ways to label the points, all
      * of them are compared. */
     GRAM_MMD_TEST_PERMUTATION,
@@ -127,13 +127,15 @@ typedef struct gram_mmd_result {
     double null_deviation; /* its standard deviation then; LINEAR, BLOCK: its standard error */
     int64_t redone;        /* permuted values so near to the observed one that they were computed again in f64 */
     int64_t width_count;
-    double widths[GRAM_MMD_MAX_LOOKS];   /* AGGREGATED, SPLIT: factors on the length-scales ... */
-    double width_p[GRAM_MMD_MAX_LOOKS];  /* ... and each one's own p-value, or SPLIT: the power's criterion */
-    int family[GRAM_MMD_MAX_LOOKS];      /* AGGREGATED: a gram_mmd_family for each */
-    int64_t best;                        /* AGGREGATED: the one that `kernel` and `statistic` are of */
-    int64_t permutations; /* labellings that the observed one was compared with; fewer than asked for if these are all there are */
-    int64_t group_rows;   /* AGGREGATED: rows that changed labels together, 0: each by itself; n and m are whole groups then */
-    int64_t chunks;       /* of samples too large for all pairs: the statistic is the mean over so many; else 0 */
+    double widths[GRAM_MMD_MAX_LOOKS];  /* AGGREGATED, SPLIT: factors on the length-scales ... */
+    double width_p[GRAM_MMD_MAX_LOOKS]; /* ... and each one's own p-value, or SPLIT: the power's criterion */
+    int family[GRAM_MMD_MAX_LOOKS];     /* AGGREGATED: a gram_mmd_family for each */
+    int64_t best;                       /* AGGREGATED: the one that `kernel` and `statistic` are of */
+    int64_t
+        permutations; /* labellings that the observed one was compared with; fewer than asked for if these are all there are */
+    int64_t
+        group_rows; /* AGGREGATED: rows that changed labels together, 0: each by itself; n and m are whole groups then */
+    int64_t chunks; /* of samples too large for all pairs: the statistic is the mean over so many; else 0 */
 } gram_mmd_result;
 
 /* Before the first call, and again before another one unless the result was cleared. */

@@ -68,6 +68,13 @@ GRAM_API const char *gram_operator_kind(const gram_operator *op);
 GRAM_API gram_status gram_operator_apply(gram_context *context, const gram_operator *op, int64_t columns,
                                          const double *v, int64_t ldv, double *out, int64_t ldo);
 
+/* out = A(:, index) V, V being count x columns and out n x columns: the product with a V whose other rows are 0. An index that comes
+ * twice counts twice. The same bits for any number of threads. Costs count/n of a product for `dense`, `packed` and `factor`, twice
+ * that for `free` (pairs are not used both ways); derived: a product, and memory for another V. */
+GRAM_API gram_status gram_operator_apply_columns(gram_context *context, const gram_operator *op, int64_t count,
+                                                 const int64_t *index, int64_t columns, const double *v, int64_t ldv,
+                                                 double *out, int64_t ldo);
+
 /* out[i] = A_ii. O(n) for matrices in memory, O(n d) for `free`; derived: n/16 products with 16 columns. */
 GRAM_API gram_status gram_operator_diagonal(gram_context *context, const gram_operator *op, double *out);
 

@@ -126,6 +126,10 @@ GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_pr
                                             const gram_table *table, int training, gram_prepared **prepared);
 GRAM_API void gram_prepared_destroy(gram_prepared *prepared);
 
+/* Moves `columns` numbers of each of the n rows, without gaps, to the places that the rows have in their table; NaN for rows that were
+ * dropped. values has room for table_rows of them. O(table_rows columns). */
+GRAM_API void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double *values);
+
 GRAM_END
 
 #endif

@@ -262,6 +262,17 @@ void gram_prepared_destroy(gram_prepared *prepared)
     gram_memory_release(memory);
 }
 
+/* From the last on: a row never lies behind its place. */
+void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double *values)
+{
+    int64_t i = prepared->n - 1;
+    for (int64_t row = prepared->table_rows - 1; prepared->rows && row >= 0; row--) {
+        const int kept = i >= 0 && prepared->rows[i] == row;
+        for (int64_t j = 0; j < columns; j++) values[row * columns + j] = kept ? values[i * columns + j] : NAN;
+        i -= kept;
+    }
+}
+
 /* ---- pairs ---- */
 
 static int64_t kept_row(const gram_prepared *prepared, int64_t i)

@@ -34,7 +34,8 @@ void gram_facts_polynomial(gram_properties *facts, int64_t rank, int positive_di
 
 int64_t gram_monomial_count(int64_t d, double m)
 {
-    const double count = round(exp(gram_log_gamma((double)d + m + 1) - gram_log_gamma(m + 1) - gram_log_gamma((double)d + 1)));
+    const double count =
+        round(exp(gram_log_gamma((double)d + m + 1) - gram_log_gamma(m + 1) - gram_log_gamma((double)d + 1)));
     return count < 9e15 ? (int64_t)count : GRAM_INFINITE;
 }
 

@@ -92,7 +92,7 @@ const gram_method *gram_method_of_model(const gram_model *model)
     return plain;
 }
 
-static int has_word(const char *words, const char *word)
+int gram_words_have(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     for (; *words; words += strcspn(words, " "), words += *words == ' ')
@@ -105,7 +105,7 @@ gram_status gram_method_check_words(gram_context *context, const gram_method *me
 {
     for (const gram_kept_words *w = method->words; w && w->fact; w++) {
         const gram_fact fact = gram_model_find(model, w->fact);
-        if (!fact.name || (fact.kind == GRAM_FACT_TEXT && has_word(w->words, fact.text))) continue;
+        if (!fact.name || (fact.kind == GRAM_FACT_TEXT && gram_words_have(w->words, fact.text))) continue;
         (void)gram_fail(context, GRAM_ERROR_DATA, "%s: damaged: its %s is '%.40s', not one of: %s", name, w->fact,
                         fact.kind == GRAM_FACT_TEXT ? fact.text : "a number", w->words);
         return gram_advise(context, GRAM_ERROR_DATA, "Fit it again; a newer gram may know it.");

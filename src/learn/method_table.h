@@ -6,6 +6,8 @@
 
 /* The row at that place, NULL after the last. */
 const gram_method *gram_method_row(int64_t index);
+/* Is it one of some words with blanks between? */
+int gram_words_have(const char *words, const char *word);
 /* Are the model's words those that its method knows? `name` starts the message. */
 gram_status gram_method_check_words(gram_context *context, const gram_method *method, const gram_model *model,
                                     const char *name);

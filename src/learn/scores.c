@@ -125,8 +125,8 @@ static void add_target(target_sums *sums, double y, double f)
 static double minus_log_density(double freedom, double z)
 {
     if (freedom == 0) return 0.5 * z * z + 0.91893853320467274178;
-    return gram_log_gamma(0.5 * freedom) - gram_log_gamma(0.5 * (freedom + 1)) + 0.5 * log(freedom * 3.14159265358979323846) +
-           0.5 * (freedom + 1) * log1p(z * z / freedom);
+    return gram_log_gamma(0.5 * freedom) - gram_log_gamma(0.5 * (freedom + 1)) +
+           0.5 * log(freedom * 3.14159265358979323846) + 0.5 * (freedom + 1) * log1p(z * z / freedom);
 }
 
 static void add_density(density_sums *sums, double y, double mean, double scale, const gram_columns *columns)

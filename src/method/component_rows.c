@@ -26,6 +26,13 @@ done:
     return status;
 }
 
+int gram_component_rows_fewer(const gram_learning *learning, gram_status status, int64_t *components)
+{
+    if (status != GRAM_ERROR_ARGUMENT || *components < 2 || gram_given_text(learning, "k")) return 0;
+    --*components;
+    return 1;
+}
+
 gram_status gram_component_rows_end(gram_learning *learning, gram_status status, const char *data_advice,
                                     int64_t products, double residual)
 {

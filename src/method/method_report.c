@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gram/text.h>
+#include "base/text/number.h"
 
 enum { LOO_LIMIT = 5000 };
 
@@ -91,14 +91,10 @@ void gram_report_add(gram_report *report, const char *format, ...)
     if (added > 0) report->length += (size_t)added < room ? (size_t)added : room - 1;
 }
 
-/* %g writes the locale's point. */
 void gram_report_value(gram_report *report, int digits, double value)
 {
-    char text[40];
-    (void)snprintf(text, sizeof text, "%.*g", digits, value);
-    for (char *c = text; *c; c++)
-        if (*c == ',') *c = '.';
-    gram_report_add(report, "%s", text);
+    char text[GRAM_NUMBER_SIZE];
+    gram_report_add(report, "%s", gram_number_short(value, digits, text));
 }
 
 void gram_report_part(gram_report *report, const char *words, const char *fact, int digits)

@@ -27,12 +27,18 @@ static gram_status columns(gram_context *context, const gram_operator *op, int64
     return GRAM_OK;
 }
 
+static gram_status apply_columns(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                                 int64_t columns_of_v, const double *v, int64_t ldv, double *out, int64_t ldo)
+{
+    return gram_tiled_apply_columns(context, &((const dense *)op)->tiled, count, index, columns_of_v, v, ldv, out, ldo);
+}
+
 static void destroy(gram_operator *op)
 {
     (void)op; /* the matrix is the caller's */
 }
 
-static const gram_operator_type DENSE = {"dense", apply, destroy, diagonal, columns};
+static const gram_operator_type DENSE = {"dense", apply, destroy, diagonal, columns, apply_columns};
 
 gram_status gram_operator_create_dense(gram_context *context, int64_t n, const double *matrix, int64_t ld,
                                        gram_operator **op)

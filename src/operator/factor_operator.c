@@ -22,18 +22,19 @@ static double dot(int64_t count, const double *a, const double *b)
     return sum;
 }
 
-/* F (F'V), F'V being rank x columns: O(n rank columns), in order, so the same bits for any number of threads */
-static gram_status apply(gram_context *context, const gram_operator *op, int64_t columns, const double *v, int64_t ldv,
-                         double *out, int64_t ldo)
+/* F (F'V), F'V being rank x columns: O(n rank columns), in order, so the same bits for any number of threads. Of F' the columns of
+ * the index, NULL: all n. */
+static gram_status multiply(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                            int64_t columns, const double *v, int64_t ldv, double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
     const factored *self = (const factored *)op;
     double *inner = NULL;
     TRY(gram_take(context, "operator_apply: factor", self->rank * columns, sizeof *inner, (void **)&inner));
     for (int64_t l = 0; l < self->rank * columns; l++) inner[l] = 0;
-    for (int64_t i = 0; i < op->n; i++)
+    for (int64_t i = 0; i < count; i++)
         for (int64_t l = 0; l < self->rank; l++)
-            add_multiple(columns, self->f[i * self->ld + l], v + i * ldv, inner + l * columns);
+            add_multiple(columns, self->f[(index ? index[i] : i) * self->ld + l], v + i * ldv, inner + l * columns);
     for (int64_t i = 0; i < op->n; i++) {
         for (int64_t c = 0; c < columns; c++) out[i * ldo + c] = 0;
         for (int64_t l = 0; l < self->rank; l++)
@@ -42,6 +43,12 @@ static gram_status apply(gram_context *context, const gram_operator *op, int64_t
 done:
     gram_give(context, inner);
     return status;
+}
+
+static gram_status apply(gram_context *context, const gram_operator *op, int64_t columns, const double *v, int64_t ldv,
+                         double *out, int64_t ldo)
+{
+    return multiply(context, op, op->n, NULL, columns, v, ldv, out, ldo);
 }
 
 static gram_status diagonal(gram_context *context, const gram_operator *op, double *out)
@@ -68,7 +75,7 @@ static void destroy(gram_operator *op)
     (void)op;
 }
 
-static const gram_operator_type FACTORED = {"factor", apply, destroy, diagonal, factored_columns};
+static const gram_operator_type FACTORED = {"factor", apply, destroy, diagonal, factored_columns, multiply};
 
 gram_status gram_operator_create_factor(gram_context *context, int64_t n, int64_t rank, const double *f, int64_t ld,
                                         gram_operator **op)

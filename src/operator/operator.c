@@ -42,22 +42,73 @@ const char *gram_operator_kind(const gram_operator *op)
     return op->type->name;
 }
 
+static gram_status check_product(gram_context *context, const char *function, const gram_operator *op, int64_t columns,
+                                 const double *v, int64_t ldv, const double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    enum { MOST_COLUMNS = 1 << 24 }; /* BLAS counts in 32 bits */
+    FAIL_IF(!op || !v || !out, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", function, !op ? "op" : !v ? "v" : "out");
+    FAIL_IF(columns < 1 || columns > MOST_COLUMNS, context, GRAM_ERROR_ARGUMENT, "%s: columns = %lld, need 1 to %d",
+            function, (long long)columns, (int)MOST_COLUMNS);
+    FAIL_IF(ldv < columns || ldo < columns || ldv > INT32_MAX || ldo > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
+            "%s: ldv = %lld or ldo = %lld does not fit columns = %lld", function, (long long)ldv, (long long)ldo,
+            (long long)columns);
+done:
+    return status;
+}
+
+static gram_status check_index(gram_context *context, const char *function, const gram_operator *op, int64_t count,
+                               const int64_t *index)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(!index, context, GRAM_ERROR_ARGUMENT, "%s: index is NULL", function);
+    FAIL_IF(count < 1, context, GRAM_ERROR_ARGUMENT, "%s: count = %lld, need at least one column", function,
+            (long long)count);
+    for (int64_t j = 0; j < count; j++)
+        FAIL_IF(index[j] < 0 || index[j] >= op->n, context, GRAM_ERROR_ARGUMENT,
+                "%s: index[%lld] = %lld, the size is %lld", function, (long long)j, (long long)index[j],
+                (long long)op->n);
+done:
+    return status;
+}
+
 gram_status gram_operator_apply(gram_context *context, const gram_operator *op, int64_t columns, const double *v,
                                 int64_t ldv, double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
-    enum { MOST_COLUMNS = 1 << 24 }; /* BLAS counts in 32 bits */
-    FAIL_IF(!op || !v || !out, context, GRAM_ERROR_ARGUMENT, "operator_apply: %s is NULL",
-            !op  ? "op"
-            : !v ? "v"
-                 : "out");
-    FAIL_IF(columns < 1 || columns > MOST_COLUMNS, context, GRAM_ERROR_ARGUMENT,
-            "operator_apply: columns = %lld, need 1 to %d", (long long)columns, (int)MOST_COLUMNS);
-    FAIL_IF(ldv < columns || ldo < columns || ldv > INT32_MAX || ldo > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
-            "operator_apply: ldv = %lld or ldo = %lld does not fit columns = %lld", (long long)ldv, (long long)ldo,
-            (long long)columns);
+    TRY(check_product(context, "operator_apply", op, columns, v, ldv, out, ldo));
     TRY(op->type->apply(context, op, columns, v, ldv, out, ldo));
+done:
+    return status;
+}
+
+/* The rows of V at their places among zeros. */
+static gram_status apply_spread(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                                int64_t columns, const double *v, int64_t ldv, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    double *spread = NULL;
+    TRY(gram_take(context, "operator_apply_columns", op->n * columns, sizeof(double), (void **)&spread));
+    memset(spread, 0, (size_t)(op->n * columns) * sizeof(double));
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t c = 0; c < columns; c++) spread[index[j] * columns + c] += v[j * ldv + c];
+    TRY(op->type->apply(context, op, columns, spread, columns, out, ldo));
+done:
+    gram_give(context, spread);
+    return status;
+}
+
+gram_status gram_operator_apply_columns(gram_context *context, const gram_operator *op, int64_t count,
+                                        const int64_t *index, int64_t columns, const double *v, int64_t ldv,
+                                        double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(check_product(context, "operator_apply_columns", op, columns, v, ldv, out, ldo));
+    TRY(check_index(context, "operator_apply_columns", op, count, index));
+    TRY((op->type->apply_columns ? op->type->apply_columns : apply_spread)(context, op, count, index, columns, v, ldv,
+                                                                           out, ldo));
 done:
     return status;
 }
@@ -86,18 +137,10 @@ gram_status gram_operator_columns(gram_context *context, const gram_operator *op
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(!op || !index || !out, context, GRAM_ERROR_ARGUMENT, "operator_columns: %s is NULL",
-            !op      ? "op"
-            : !index ? "index"
-                     : "out");
-    FAIL_IF(count < 1, context, GRAM_ERROR_ARGUMENT, "operator_columns: count = %lld, need at least one column",
-            (long long)count);
+    FAIL_IF(!op || !out, context, GRAM_ERROR_ARGUMENT, "operator_columns: %s is NULL", !op ? "op" : "out");
+    TRY(check_index(context, "operator_columns", op, count, index));
     FAIL_IF(ld < count || ld > INT32_MAX, context, GRAM_ERROR_ARGUMENT,
             "operator_columns: ld = %lld does not fit count = %lld", (long long)ld, (long long)count);
-    for (int64_t j = 0; j < count; j++)
-        FAIL_IF(index[j] < 0 || index[j] >= op->n, context, GRAM_ERROR_ARGUMENT,
-                "operator_columns: index[%lld] = %lld, the size is %lld", (long long)j, (long long)index[j],
-                (long long)op->n);
     TRY((op->type->columns ? op->type->columns : columns_by_apply)(context, op, count, index, out, ld));
 done:
     return status;

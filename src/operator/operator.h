@@ -22,6 +22,8 @@ typedef struct gram_operator_type {
     gram_status (*diagonal)(gram_context *context, const gram_operator *op, double *out);
     gram_status (*columns)(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
                            double *out, int64_t ld);
+    gram_status (*apply_columns)(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                                 int64_t columns, const double *v, int64_t ldv, double *out, int64_t ldo);
 } gram_operator_type;
 
 /* Every operator starts with this. */

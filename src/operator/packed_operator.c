@@ -35,13 +35,20 @@ static gram_status columns(gram_context *context, const gram_operator *op, int64
     return GRAM_OK;
 }
 
+static gram_status apply_columns(gram_context *context, const gram_operator *op, int64_t count, const int64_t *index,
+                                 int64_t columns_of_v, const double *v, int64_t ldv, double *out, int64_t ldo)
+{
+    return gram_tiled_apply_columns(context, &((const packed *)op)->tiled, count, index, columns_of_v, v, ldv, out,
+                                    ldo);
+}
+
 static void destroy(gram_operator *op)
 {
     packed *self = (packed *)op;
     gram_memory_give(op->memory, self->numbers);
 }
 
-static const gram_operator_type PACKED = {"packed", apply, destroy, diagonal, columns};
+static const gram_operator_type PACKED = {"packed", apply, destroy, diagonal, columns, apply_columns};
 
 /* One tile of the matrix from the engine's panels that it covers; of a diagonal tile its lower panels. */
 static gram_status fill_task(void *argument, const gram_worker *worker)

@@ -30,10 +30,29 @@ double gram_tiled_at(const gram_tiled *tiled, int64_t i, int64_t j)
                        row % tiled->width * gram_tiled_ld(tiled, tile_column) + column % tiled->width];
 }
 
+/* out[r * ld] = A_(row, column) for the rows of tile row i from `first` on */
+static void read_column(const gram_tiled *tiled, int64_t i, int64_t first, int64_t rows, int64_t column, double *out,
+                        int64_t ld)
+{
+    const int64_t j = column / tiled->width, at = column % tiled->width;
+    if (i == j) {
+        for (int64_t r = 0; r < rows; r++) out[r * ld] = gram_tiled_at(tiled, i * tiled->width + first + r, column);
+        return;
+    }
+    const int64_t step =
+        i > j ? gram_tiled_ld(tiled, j) : 1; /* below the diagonal a column, above it a row of the tile (j, i) */
+    const double *from = i > j ? tiled->data + gram_tiled_place(tiled, i, j) + first * step + at
+                               : tiled->data + gram_tiled_place(tiled, j, i) + at * gram_tiled_ld(tiled, i) + first;
+    for (int64_t r = 0; r < rows; r++) out[r * ld] = from[r * step];
+}
+
 void gram_tiled_column(const gram_tiled *tiled, int64_t column, double *out, int64_t ld)
 {
-    for (int64_t i = 0; i < tiled->n; i++) out[i * ld] = gram_tiled_at(tiled, i, column);
+    for (int64_t i = 0; i < tiled->count; i++)
+        read_column(tiled, i, 0, gram_tiled_rows(tiled, i), column, out + i * tiled->width * ld, ld);
 }
+
+/* ---- products ---- */
 
 typedef struct multiplication {
     const gram_tiled *tiled;
@@ -42,6 +61,8 @@ typedef struct multiplication {
     int64_t ldv;
     double *out;
     int64_t ldo;
+    int64_t count; /* with an index: v has a row for each of its `count` columns of the matrix */
+    const int64_t *index;
 } multiplication;
 
 /* out_i += T v_j and out_j += T' v_i, a chunk of rows at a time, so that the second use finds it in the cache */
@@ -99,12 +120,45 @@ static gram_status multiply_task(void *argument, const gram_worker *worker)
 gram_status gram_tiled_apply(gram_context *context, const gram_tiled *tiled, int64_t columns, const double *v,
                              int64_t ldv, double *out, int64_t ldo)
 {
-    multiplication job = {tiled, columns, v, ldv, out, ldo};
+    multiplication job = {.tiled = tiled, .columns = columns, .v = v, .ldv = ldv, .out = out, .ldo = ldo};
     for (int64_t i = 0; i < tiled->n; i++) memset(out + i * ldo, 0, (size_t)columns * sizeof *out);
     const gram_sweep sweep = {.what = "matrix product",
                               .tasks = gram_tournament_games(tiled->count),
                               .rounds = gram_tournament_rounds(tiled->count),
                               .run = multiply_task,
+                              .argument = &job};
+    return gram_sweep_run(context, &sweep);
+}
+
+/* ---- products with some columns ---- */
+
+/* A few rows of the matrix: their entries of the index are gathered, some at a time, and multiplied. */
+static gram_status multiply_columns_task(void *argument, const gram_worker *worker)
+{
+    const multiplication *job = argument;
+    const gram_tiled *tiled = job->tiled;
+    const int64_t chunks = tiled->width / CHUNK, i = worker->task / chunks, first = worker->task % chunks * CHUNK;
+    const int64_t left = gram_tiled_rows(tiled, i) - first, rows = left < CHUNK ? left : CHUNK;
+    double *block = worker->scratch, *out = job->out + (i * tiled->width + first) * job->ldo;
+    if (rows <= 0) return GRAM_OK;
+    for (int64_t done = 0; done < job->count; done += WIDTH) {
+        const int64_t now = job->count - done < WIDTH ? job->count - done : WIDTH;
+        for (int64_t c = 0; c < now; c++) read_column(tiled, i, first, rows, job->index[done + c], block + c * rows, 1);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, (int)job->columns, (int)now, 1, block,
+                    (int)rows, job->v + done * job->ldv, (int)job->ldv, done > 0, out, (int)job->ldo);
+    }
+    return GRAM_OK;
+}
+
+gram_status gram_tiled_apply_columns(gram_context *context, const gram_tiled *tiled, int64_t count,
+                                     const int64_t *index, int64_t columns, const double *v, int64_t ldv, double *out,
+                                     int64_t ldo)
+{
+    multiplication job = {tiled, columns, v, ldv, out, ldo, count, index};
+    const gram_sweep sweep = {.what = "matrix product",
+                              .tasks = tiled->count * (tiled->width / CHUNK),
+                              .scratch_bytes = (size_t)CHUNK * WIDTH * sizeof(double),
+                              .run = multiply_columns_task,
                               .argument = &job};
     return gram_sweep_run(context, &sweep);
 }

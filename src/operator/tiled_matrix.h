@@ -41,6 +41,10 @@ gram_tiled gram_tiled_shape(int64_t n);
 
 gram_status gram_tiled_apply(gram_context *context, const gram_tiled *tiled, int64_t columns, const double *v,
                              int64_t ldv, double *out, int64_t ldo);
+/* out = A(:, index) V, V being count x columns. */
+gram_status gram_tiled_apply_columns(gram_context *context, const gram_tiled *tiled, int64_t count,
+                                     const int64_t *index, int64_t columns, const double *v, int64_t ldv, double *out,
+                                     int64_t ldo);
 double gram_tiled_at(const gram_tiled *tiled, int64_t i, int64_t j);
 void gram_tiled_column(const gram_tiled *tiled, int64_t column, double *out, int64_t ld);
 

@@ -1,7 +1,8 @@
 /* The matrix-free product.
  *
  * V and the result are kept padded to whole panels. With few columns each strip of K is multiplied while it is in the
- * first level cache; with more, the strips of a tile are collected and BLAS multiplies the tile.
+ * first level cache; with more, the strips of a tile are collected and BLAS multiplies the tile. If most panels of V are 0 but for
+ * one or two of many columns, as indicators of sorted groups are, strips are multiplied with these alone.
  *
  * Between two sets a task owns one row panel (and, when there are few rows, one part of the columns, whose results are
  * added in order at the end). A set with itself needs each pair once: groups of panels meet in a tournament, a game adds
@@ -15,14 +16,19 @@
 
 enum {
     FEW_COLUMNS = 4,   /* from here on BLAS */
+    FEW_ACTIVE = 2,    /* columns of a panel of V that are not 0, on average: up to here strips */
     GROUPS = 128,      /* teams of the tournament, at most */
     ENOUGH_TASKS = 32, /* fewer row panels than this: the columns are parted too */
 };
 
 typedef struct product {
     const gram_engine *engine;
-    int64_t columns;   /* of V */
-    int by_strips;     /* few columns: V and out are stored column by column, else row by row */
+    int64_t columns; /* of V */
+    int64_t stored;  /* with `active` one more, of zeros: it stands for no column */
+    int by_strips;   /* few columns: V and out are stored column by column, else row by row */
+    int64_t *
+        active; /* unless NULL: panel p of V is 0 but for the columns active[first[p]], ..., active[first[p + 1] - 1] */
+    int64_t *first;
     int64_t row_count; /* padded */
     int64_t column_count;
     double *v_f64;
@@ -42,6 +48,20 @@ static int64_t v_place(const product *p, int64_t column, int64_t point)
 static int64_t out_place(const product *p, int64_t column, int64_t point)
 {
     return p->by_strips ? column * p->row_count + point : point * p->columns + column;
+}
+
+/* Columns of panel i and of panel j that a strip is multiplied with, one of each at a time. */
+static int64_t pair_count(const product *p, int64_t i, int64_t j)
+{
+    if (!p->active) return p->columns;
+    const int64_t a = p->first[i + 1] - p->first[i], b = p->first[j + 1] - p->first[j];
+    return a > b ? a : b;
+}
+
+static int64_t pair_column(const product *p, int64_t panel, int64_t number)
+{
+    if (!p->active) return number;
+    return p->first[panel] + number < p->first[panel + 1] ? p->active[p->first[panel] + number] : p->columns;
 }
 
 /* ---- one strip, few columns ---- */
@@ -64,17 +84,18 @@ static void strip_times_v(const product *p, void *scratch, int64_t i, int row, i
 static void strip_times_both(const product *p, void *scratch, int64_t i, int row, int64_t j, double *out)
 {
     const gram_engine *engine = p->engine;
-    const int64_t first = i * GRAM_PANEL + row, other = j * GRAM_PANEL;
-    if (engine->single) {
-        const float *k = gram_engine_strip_f32(engine, scratch, i, row, j);
-        for (int64_t c = 0; c < p->columns; c++)
-            engine->strips->f32.multiply_both(k, p->v_f32 + v_place(p, c, other), p->v_f32 + v_place(p, c, first),
-                                              out + out_place(p, c, first), out + out_place(p, c, other));
-    } else {
-        const double *k = gram_engine_strip_f64(engine, scratch, i, row, j);
-        for (int64_t c = 0; c < p->columns; c++)
-            engine->strips->f64.multiply_both(k, p->v_f64 + v_place(p, c, other), p->v_f64 + v_place(p, c, first),
-                                              out + out_place(p, c, first), out + out_place(p, c, other));
+    const int64_t first = i * GRAM_PANEL + row, other = j * GRAM_PANEL, pairs = pair_count(p, i, j);
+    const float *f32 = engine->single ? gram_engine_strip_f32(engine, scratch, i, row, j) : NULL;
+    const double *f64 = engine->single ? NULL : gram_engine_strip_f64(engine, scratch, i, row, j);
+    for (int64_t t = 0; t < pairs; t++) {
+        const int64_t a = pair_column(p, i, t), b = pair_column(p, j, t);
+        double *to_rows = out + out_place(p, b, first), *to_columns = out + out_place(p, a, other);
+        if (f32)
+            engine->strips->f32.multiply_both(f32, p->v_f32 + v_place(p, b, other), p->v_f32 + v_place(p, a, first),
+                                              to_rows, to_columns);
+        else
+            engine->strips->f64.multiply_both(f64, p->v_f64 + v_place(p, b, other), p->v_f64 + v_place(p, a, first),
+                                              to_rows, to_columns);
     }
 }
 
@@ -209,6 +230,31 @@ static gram_status run(gram_context *context, product *p)
     return gram_sweep_run(context, &sweep);
 }
 
+/* Lists the columns of each panel of V that are not 0, if they are few of many. */
+static gram_status find_active(gram_context *context, product *p, const double *v, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = p->engine->m, panels = gram_engine_column_panels(p->engine), most = FEW_ACTIVE * panels;
+    int64_t count = 0;
+    TRY(gram_take(context, "matrix_product: columns", most + panels + 1, sizeof *p->first, (void **)&p->first));
+    p->active = p->first + panels + 1;
+    for (int64_t panel = 0; panel < panels; panel++) {
+        p->first[panel] = count;
+        for (int64_t c = 0; c < p->columns; c++) {
+            int64_t i = panel * GRAM_PANEL;
+            const int64_t end = i + GRAM_PANEL < n ? i + GRAM_PANEL : n;
+            while (i < end && v[i * ldv + c] == 0) i++;
+            if (i == end) continue;
+            if (count < most) p->active[count] = c;
+            count++;
+        }
+    }
+    p->first[panels] = count;
+    if (count > most) p->active = NULL;
+done:
+    return status;
+}
+
 static void choose_parts(product *p)
 {
     const int64_t rows = gram_engine_row_panels(p->engine), columns = gram_engine_column_panels(p->engine);
@@ -223,22 +269,26 @@ gram_status gram_engine_product(gram_context *context, const gram_engine *engine
                                 int64_t ldv, double *out, int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    product p = {.engine = engine, .columns = columns, .by_strips = columns < FEW_COLUMNS};
+    product p = {.engine = engine, .columns = columns};
     p.row_count = gram_engine_row_panels(engine) * GRAM_PANEL;
     p.column_count = gram_engine_column_panels(engine) * GRAM_PANEL;
     choose_parts(&p);
     const size_t real = engine->single ? sizeof(float) : sizeof(double);
     void **packed = engine->single ? (void **)&p.v_f32 : (void **)&p.v_f64;
-    TRY(gram_take(context, "matrix_product: V", p.column_count * columns, real, packed));
-    TRY(gram_take(context, "matrix_product: K V", p.parts * p.row_count * columns, sizeof(double), (void **)&p.out));
-    memset(*packed, 0, (size_t)(p.column_count * columns) * real);
-    memset(p.out, 0, (size_t)(p.parts * p.row_count * columns) * sizeof(double));
+    if (engine->symmetric && columns >= FEW_COLUMNS) TRY(find_active(context, &p, v, ldv));
+    p.by_strips = columns < FEW_COLUMNS || p.active;
+    p.stored = columns + (p.active != NULL);
+    TRY(gram_take(context, "matrix_product: V", p.column_count * p.stored, real, packed));
+    TRY(gram_take(context, "matrix_product: K V", p.parts * p.row_count * p.stored, sizeof(double), (void **)&p.out));
+    memset(*packed, 0, (size_t)(p.column_count * p.stored) * real);
+    memset(p.out, 0, (size_t)(p.parts * p.row_count * p.stored) * sizeof(double));
     pack_v(&p, v, ldv);
     TRY(run(context, &p));
     unpack_out(&p, out, ldo);
 done:
     gram_give(context, *packed);
     gram_give(context, p.out);
+    gram_give(context, p.first);
     return status;
 }
 

@@ -47,7 +47,7 @@ if command -v gnuplot >/dev/null 2>&1; then
 fi
 
 run couple a.csv b.csv --a x,y --neighbours 0 --gamma 0 --quiet
-bad 2 'W = I' '--gamma above 0'
+bad 2 'W = I' 'Give a --gamma above 0, or --label or --neighbours'
 run couple a.csv b.csv --label class --gamma 0 -k 3 --quiet
 bad 2 'one less than classes'
 run couple a.csv b.csv --label class --neighbours 3

@@ -43,6 +43,10 @@ run mercer 'const(2)' nodes.csv --features x --quiet --json
 good
 prints '"eigenvalues": [2'
 
+printf 'x\n1\n2\n1\n2\n1\n2\n' >repeated.csv
+run mercer 'rbf(ell=1)' repeated.csv --quiet --json
+good
+prints '"k": 2'
 run mercer linear nodes.csv --features x -k 2 --quiet
 bad 2 '-k 2 is more than the 1, the rank of the kernel'
 run mercer 'rbf(ell=1)' nodes.csv -k 201

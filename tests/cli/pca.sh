@@ -57,6 +57,15 @@ prints '"k": 2' '"significant": 2' '"permutations": 99' '"chance": ['
 run pca two.csv --kernel linear -k auto --quiet
 good
 prints 'parallel analysis' 'shuffled tables'
+# without -k, two or what there is
+run pca two.csv --features a --kernel linear --json --quiet
+good
+prints '"k": 1'
+run pca two.csv --features a --kernel linear -k 2 --quiet
+bad 2 '2 components are more than the 1 that are above rounding'
+printf 'a,b\n1,2\n' >one.csv
+run pca one.csv --quiet
+bad 3 'all rows are alike'
 run pca two.csv --features a -k auto
 bad 2 '-k auto shuffles columns: it needs at least two features'
 

@@ -135,7 +135,8 @@ static inline double svm_violation(const svm_sample *s, const double *k, const g
     }
     const double target = o->kind == GRAM_SVM_ONE_CLASS ? o->nu * total : 0;
     if (!o->intercept && pair->constant != 0) FAIL_TEST("a constant of %g without an intercept", pair->constant);
-    if (o->intercept && fabs(sum - target) > 1e-9 * (1 + total)) FAIL_TEST("the coefficients' sum is %g, not %g", sum, target);
+    if (o->intercept && fabs(sum - target) > 1e-9 * (1 + total))
+        FAIL_TEST("the coefficients' sum is %g, not %g", sum, target);
     return worst;
 }
 

@@ -817,6 +817,44 @@ static gram_status predictor_create(world *w, void *given)
     return status;
 }
 
+static gram_status picture_of_learner(world *w, void *given)
+{
+    gram_arrays arrays;
+    gram_learner *learner = NULL;
+    gram_model *model = NULL;
+    gram_picture *picture = NULL;
+    gram_arrays_start(&arrays, sizeof arrays);
+    OK(w->context, gram_learner_create(w->context, &learner));
+    OK(w->context, gram_learner_set(w->context, learner, "lambda", "0.1"));
+    OK(w->context, gram_learner_set(w->context, learner, "kernel", "rbf(ell=1)"));
+    OK(w->context, gram_learn_arrays(w->context, learner, &arrays, &model));
+    const gram_status status = gram_picture_of_learner(w->context, learner, model, given, &picture);
+    gram_picture_destroy(picture);
+    gram_model_destroy(model);
+    gram_learner_destroy(learner);
+    return status;
+}
+
+static gram_status picture_of_predictions(world *w, void *given)
+{
+    const gram_prepared data = {
+        .n = N, .d = 2, .table_rows = N, .x = w->numbers, .targets = 1, .y = w->y};
+    const gram_predicted piece = {&data, w->spare, 0};
+    gram_predictor *predictor = NULL;
+    gram_seen_rows *rows = NULL;
+    gram_picture *picture = NULL;
+    OK(w->context, gram_predictor_create(w->context, w->model, NULL, &predictor));
+    OK(w->context, gram_predictor_evaluate(w->context, predictor, N, data.x, NULL, w->spare,
+                                           gram_predictor_columns(predictor)->ld));
+    OK(w->context, gram_seen_rows_create(w->context, predictor, &rows));
+    OK(w->context, gram_seen_rows_add(w->context, rows, &piece));
+    const gram_status status = gram_picture_of_predictions(w->context, rows, given, &picture);
+    gram_picture_destroy(picture);
+    gram_seen_rows_destroy(rows);
+    gram_predictor_destroy(predictor);
+    return status;
+}
+
 static gram_status predict(world *w, void *given)
 {
     return gram_predict(w->context, w->model, given, N, w->numbers, 2, w->spare, 1);
@@ -935,6 +973,7 @@ INIT(gram_mercer_options)
 INIT(gram_pca_options)
 INIT(gram_mmd_options)
 INIT(gram_mmd_result)
+INIT(gram_picture_options)
 INIT(gram_predict_options)
 INIT(gram_preparation_options)
 INIT(gram_sample_options)
@@ -1085,6 +1124,8 @@ static const use uses[] = {
      offsetof(gram_arrays, weights), gram_arrays_start, learn_arrays_given},
     READS(gram_predictor_create, gram_predict_options, "predictor_create: options", predictor_create),
     READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
+    READS(gram_picture_of_learner, gram_picture_options, "picture_of_learner: options", picture_of_learner),
+    READS(gram_picture_of_predictions, gram_picture_options, "picture_of_predictions: options", picture_of_predictions),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
     FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
@@ -1133,6 +1174,7 @@ static const struct owned {
     }
 static const use inits[] = {
     STARTS(gram_arrays),
+    STARTS(gram_picture_options),
     STARTS(gram_predict_options),
     STARTS(gram_cg_options),
     STARTS(gram_context_options),

@@ -39,6 +39,51 @@ static void a_kernel_says_what_was_free(void **state)
     gram_kernel_release(kernel);
 }
 
+/* Rows for people: a Brownian path has no derivative, and is Hoelder continuous of every order below 1/2. */
+static void a_kernel_has_rows(void **state)
+{
+    static const struct {
+        const char *label, *value;
+    } rows[] = {{"positive definite", "yes"},
+                {"rank", "infinite"},
+                {"draws", "continuous, Hoelder below 0.5"},
+                {"  in the RKHS", "no"}};
+    gram_context *context = *state;
+    gram_kernel *kernel = test_kernel(context, "min");
+    gram_description *description = NULL;
+    OK(context, gram_kernel_describe(context, kernel, 1, &description));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        int64_t i = 0;
+        while (i < gram_description_count(description) &&
+               strcmp(gram_description_label(description, i), rows[k].label) != 0)
+            i++;
+        assert_true(i < gram_description_count(description));
+        assert_string_equal(gram_description_value(description, i), rows[k].value);
+    }
+    gram_description_destroy(description);
+    REFUSED(context, gram_kernel_describe(context, NULL, 1, &description), GRAM_ERROR_ARGUMENT, "kernel is NULL");
+    gram_kernel_release(kernel);
+}
+
+static gram_status describe_a_kernel(gram_context *context)
+{
+    gram_kernel *kernel = NULL;
+    gram_description *description = NULL;
+    gram_status status = GRAM_OK;
+    STEP(gram_kernel_parse(context, "matern(nu=1.5, ell=1)", &kernel));
+    STEP(gram_kernel_describe(context, kernel, 2, &description));
+done:
+    gram_description_destroy(description);
+    gram_kernel_release(kernel);
+    return status;
+}
+
+static void rows_of_a_kernel_without_memory(void **state)
+{
+    (void)state;
+    oom_all(describe_a_kernel, 2);
+}
+
 static void a_kernel_is_said_in_other_words(void **state)
 {
     gram_context *context = *state;
@@ -220,6 +265,7 @@ static void no_memory_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_has_rows),           cmocka_unit_test(rows_of_a_kernel_without_memory),
         cmocka_unit_test(a_kernel_says_what_was_free), cmocka_unit_test(a_kernel_is_said_in_other_words),
         cmocka_unit_test(a_spectrum_has_its_shares),   cmocka_unit_test(scores_are_of_their_kind),
         cmocka_unit_test(a_model_tells_its_relevance), cmocka_unit_test(weights_have_names),

@@ -174,8 +174,15 @@ static void avx2(void **state)
     run(GRAM_ISA_AVX2);
 }
 
+static void avx512(void **state)
+{
+    (void)state;
+    if (!test_has_isa(GRAM_ISA_AVX512)) skip();
+    run(GRAM_ISA_AVX512);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plain), cmocka_unit_test(avx2)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plain), cmocka_unit_test(avx2), cmocka_unit_test(avx512)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "kernel/kernel.h"
 #include "support.h"
 
-enum { LANES = GRAM_LANES, LEVELS = 2, MOST_BLOCK = 4096, MAX_LINE = 256 };
+enum { LANES = GRAM_LANES, LEVELS = 3, MOST_BLOCK = 4096, MAX_LINE = 256 };
 
 static const double VALUE_ERROR = 1e-12, SLOPE_ERROR = 1e-10;
 
@@ -21,7 +21,8 @@ static const gram_kernel_type *matern(void)
 
 static const gram_vecmath *level(int l)
 {
-    return gram_vecmath_choose(l == 0 ? GRAM_ISA_PLAIN : GRAM_ISA_AVX2);
+    static const gram_isa levels[LEVELS] = {GRAM_ISA_PLAIN, GRAM_ISA_AVX2, GRAM_ISA_AVX512};
+    return gram_vecmath_choose(levels[l]);
 }
 
 /* A leaf with its tables. */

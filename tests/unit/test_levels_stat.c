@@ -112,7 +112,7 @@ static void power_in_many_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels), cmocka_unit_test(independence),
-                                       cmocka_unit_test(power),  cmocka_unit_test(level_and_power_of_groups),
+                                       cmocka_unit_test(power), cmocka_unit_test(level_and_power_of_groups),
                                        cmocka_unit_test(power_in_many_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,8 +51,8 @@ static long double slow_z(const slow *s, int64_t b)
 }
 
 /* The p-value of rbf at the widths 2^least, ..., 2^(least + 6) times ell; x has fewer rows than y. */
-static double slow_p(gram_context *context, int64_t n, const double *x, int64_t m, const double *y, int64_t d, double ell,
-                     int least, int64_t permutations)
+static double slow_p(gram_context *context, int64_t n, const double *x, int64_t m, const double *y, int64_t d,
+                     double ell, int least, int64_t permutations)
 {
     const int64_t total = n + m, count = gram_labels_count(total, n, permutations);
     uint8_t *bits = calloc((size_t)gram_subset_bytes(total, count), 1);
@@ -141,8 +141,8 @@ static void all_labellings_of_tiny_samples(void **state)
             const gram_mmd_options options = options_of(20000);
             const int swapped = n == m && x[0] > y[0];
             const double got = sample_test(context, "rbf(ell=1)", &options, n, x, m, y, 1);
-            const double want = slow_p(context, swapped ? m : n, swapped ? y : x, swapped ? n : m, swapped ? x : y, 1, 1, -4,
-                                       20000);
+            const double want =
+                slow_p(context, swapped ? m : n, swapped ? y : x, swapped ? n : m, swapped ? x : y, 1, 1, -4, 20000);
             assert_true(gram_labels_count(n + m, n, 20000) <= 12870);
             if (got != want) FAIL_TEST("%d and %d rows: p = %g, want %g", (int)n, (int)m, got, want);
             if (sample_test(context, "rbf(ell=1)", &options, m, y, n, x, 1) != got) FAIL_TEST("not the same exchanged");
@@ -166,7 +166,8 @@ static void either_sample_first(void **state)
             options.width_count = 3;
             const double p = sample_test(context, NULL, &options, n, x, m, y, 2);
             if (sample_test(context, NULL, &options, m, y, n, x, 2) != p)
-                FAIL_TEST("method %d, %d and %d rows: another p-value with the samples exchanged", method, (int)n, (int)m);
+                FAIL_TEST("method %d, %d and %d rows: another p-value with the samples exchanged", method, (int)n,
+                          (int)m);
             free(x);
             free(y);
         }
@@ -192,7 +193,8 @@ static void groups_have_the_statistic(void **state)
         options.width_least = 1;
         options.biased = biased;
         OK(context, gram_mmd_test(context, kernel, px, py, &options, &result));
-        OK(context, gram_mmd_squared(context, kernel, px, py, biased ? GRAM_MMD_BIASED : GRAM_MMD_UNBIASED, 0, &want, NULL));
+        OK(context,
+           gram_mmd_squared(context, kernel, px, py, biased ? GRAM_MMD_BIASED : GRAM_MMD_UNBIASED, 0, &want, NULL));
         assert_true(fabs(result.statistic - want) <= 1e-12);
         assert_true(result.group_rows == 32 && result.chunks == 1 && result.n == N && result.m == M);
         gram_mmd_result_clear(&result);
@@ -247,7 +249,8 @@ static gram_status play(gram_context *context, int64_t n, int64_t m)
     gram_kernel *kernel = NULL;
     gram_status status = gram_points_create_f64(context, n, 1, oom_x, 1, &x);
     if (status >= 0) status = gram_points_create_f64(context, m, 1, oom_y, 1, &y);
-    if (status >= 0 && n > 100) status = gram_kernel_parse(context, "rbf(ell=1)", &kernel); /* one look takes less time */
+    if (status >= 0 && n > 100)
+        status = gram_kernel_parse(context, "rbf(ell=1)", &kernel); /* one look takes less time */
     if (status >= 0) status = gram_mmd_test(context, kernel, x, y, &options, &result);
     gram_mmd_result_clear(&result);
     gram_kernel_release(kernel);
@@ -277,11 +280,9 @@ static void out_of_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(p_values_as_in_long_double),
-                                       cmocka_unit_test(all_labellings_of_tiny_samples),
-                                       cmocka_unit_test(either_sample_first),
-                                       cmocka_unit_test(groups_have_the_statistic),
-                                       cmocka_unit_test(ranks_see_past_heavy_tails),
-                                       cmocka_unit_test(out_of_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(p_values_as_in_long_double), cmocka_unit_test(all_labellings_of_tiny_samples),
+        cmocka_unit_test(either_sample_first),        cmocka_unit_test(groups_have_the_statistic),
+        cmocka_unit_test(ranks_see_past_heavy_tails), cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,7 @@ static gram_status play_operators(play *p)
         STEP(gram_operator_apply(c, p->ops[i], 2, v, 2, out, 2));
         STEP(gram_operator_diagonal(c, p->ops[i], out));
         STEP(gram_operator_columns(c, p->ops[i], 2, index, out, 2));
+        STEP(gram_operator_apply_columns(c, p->ops[i], 2, index, 2, v, 2, out, 2));
         STEP(gram_operator_matrix(c, p->ops[i], out, N));
         STEP(gram_operator_trace(c, p->ops[i], &trace));
     }

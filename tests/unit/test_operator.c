@@ -60,6 +60,7 @@ typedef struct operator_case {
     double more;          /* ... + more diag(0, 1, 2, ..., SHIFTS - 1, 0, 1, ...), */
     int centred;          /* or, with factor 1, less the means of rows and columns, */
     int scaled;           /* or K_ij scaling(i) scaling(j) */
+    int factored;         /* or the inner products of the points */
 } operator_case;
 
 static gram_operator *make_dense(const world *w)
@@ -126,6 +127,13 @@ static gram_operator *make_scaled(const world *w)
     return op;
 }
 
+static gram_operator *make_factor(const world *w)
+{
+    gram_operator *op = NULL;
+    OK(w->context, gram_operator_create_factor(w->context, w->n, D, w->data, D, &op));
+    return op;
+}
+
 static gram_operator *make_sum(const world *w)
 {
     gram_operator *op = NULL, *terms[3] = {make_dense(w), make_free(w), make_shifted(w)};
@@ -143,33 +151,52 @@ static gram_operator *make_nested(const world *w)
 }
 
 static const operator_case CASES[] = {
-    {"dense", make_dense, 1, 0, 0, 0, 0},
-    {"packed", make_packed, 1, 0, 0, 0, 0},
-    {"free", make_free, 1, 0, 0, 0, 0},
-    {"shifted", make_shifted, 1, 0.75, 0, 0, 0},
-    {"sum", make_sum, 2.5, 0.75, 0, 0, 0},
-    {"shifted", make_nested, 2.5, 0.5, 0, 0, 0},
-    {"shifted", make_shifted_by, 1, 0.75, 0.01, 0, 0},
-    {"centred", make_centred, 1, 0, 0, 1, 0},
-    {"scaled", make_scaled, 1, 0, 0, 0, 1},
+    {"dense", make_dense, 1, 0, 0, 0, 0, 0},
+    {"packed", make_packed, 1, 0, 0, 0, 0, 0},
+    {"free", make_free, 1, 0, 0, 0, 0, 0},
+    {"shifted", make_shifted, 1, 0.75, 0, 0, 0, 0},
+    {"sum", make_sum, 2.5, 0.75, 0, 0, 0, 0},
+    {"shifted", make_nested, 2.5, 0.5, 0, 0, 0, 0},
+    {"shifted", make_shifted_by, 1, 0.75, 0.01, 0, 0, 0},
+    {"centred", make_centred, 1, 0, 0, 1, 0, 0},
+    {"scaled", make_scaled, 1, 0, 0, 0, 1, 0},
+    {"factor", make_factor, 1, 0, 0, 0, 0, 1},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
 #define BROKEN(w, c, what) FAIL_TEST("%s (case %d), n = %lld: %s", (c)->kind, (int)((c)-CASES), (long long)(w)->n, what)
 
+static double inner_product(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int l = 0; l < D; l++) sum += a[l] * b[l];
+    return sum;
+}
+
 static double entry(const world *w, const operator_case *c, int64_t i, int64_t j)
 {
     const double centring = c->centred ? w->mean - w->means[i] - w->means[j] : 0;
     if (c->scaled) return w->k[i * w->n + j] * scaling(i) * scaling(j);
+    if (c->factored) return inner_product(w->data + i * D, w->data + j * D);
     return c->factor * w->k[i * w->n + j] + centring + (i == j ? c->shift + c->more * (double)(i % SHIFTS) : 0);
+}
+
+/* What rounding is measured against: weights have both signs, so of all terms. */
+static double term_size(const world *w, const operator_case *c, int64_t i, int64_t j)
+{
+    return c->factored ? entry(w, c, i, j) : 4 * w->k[i * w->n + j];
 }
 
 /* ---- the contract ---- */
 
-static void check_apply(const world *w, const operator_case *c, const gram_operator *op, int64_t columns, int64_t spare)
+/* indicator: at most one column of a row is not 0 */
+static void check_apply(const world *w, const operator_case *c, const gram_operator *op, int64_t columns, int64_t spare,
+                        int indicator)
 {
     const int64_t n = w->n, ldv = columns + spare, ldo = columns + 2 * spare;
     double *v = test_random((uint64_t)columns, n * ldv, -1, 1), *out = test_numbers(n * ldo);
+    for (int64_t i = 0; i < n * ldv && indicator; i++)
+        if (i % ldv != i / ldv * 5 % 11 % columns || i / ldv % 13 == 4) v[i] = 0;
     for (int64_t i = 0; i < n * ldo; i++) out[i] = -7;
     OK(w->context, gram_operator_apply(w->context, op, columns, v, ldv, out, ldo));
     for (int64_t i = 0; i < n; i++) {
@@ -177,7 +204,7 @@ static void check_apply(const world *w, const operator_case *c, const gram_opera
             double want = 0, size = 0;
             for (int64_t j = 0; j < n; j++) {
                 want += entry(w, c, i, j) * v[j * ldv + q];
-                size += 4 * w->k[i * n + j] * fabs(v[j * ldv + q]); /* weights have both signs: of all terms */
+                size += term_size(w, c, i, j) * fabs(v[j * ldv + q]);
             }
             if (!(fabs(out[i * ldo + q] - want) <= 1e-13 * (size + fabs(v[i * ldv + q]))))
                 BROKEN(w, c, "the product differs");
@@ -185,6 +212,33 @@ static void check_apply(const world *w, const operator_case *c, const gram_opera
         for (int64_t q = columns; q < ldo; q++)
             if (out[i * ldo + q] != -7) BROKEN(w, c, "wrote between the rows");
     }
+    free(out);
+    free(v);
+}
+
+/* The product with some columns, in no order and one of them twice. */
+static void check_apply_columns(const world *w, const operator_case *c, const gram_operator *op, int64_t count,
+                                int64_t columns)
+{
+    const int64_t n = w->n, ldv = columns + 1, ldo = columns + 2;
+    double *v = test_random((uint64_t)count, count * ldv, -1, 1), *out = test_numbers(n * ldo);
+    int64_t *index = malloc((size_t)count * sizeof *index);
+    assert_non_null(index);
+    for (int64_t j = 0; j < count; j++) index[j] = j == count - 1 ? 0 : (n - 1) - j * 7919 % n;
+    for (int64_t i = 0; i < n * ldo; i++) out[i] = -7;
+    OK(w->context, gram_operator_apply_columns(w->context, op, count, index, columns, v, ldv, out, ldo));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t q = 0; q < columns; q++) {
+            double want = 0, size = 0;
+            for (int64_t j = 0; j < count; j++) {
+                want += entry(w, c, i, index[j]) * v[j * ldv + q];
+                size += (term_size(w, c, i, index[j]) + 1) * fabs(v[j * ldv + q]);
+            }
+            if (!(fabs(out[i * ldo + q] - want) <= 1e-13 * size)) BROKEN(w, c, "the product with columns differs");
+        }
+        if (out[i * ldo + columns] != -7 || out[i * ldo + columns + 1] != -7) BROKEN(w, c, "wrote between the rows");
+    }
+    free(index);
     free(out);
     free(v);
 }
@@ -248,7 +302,10 @@ static void contract(void **state)
             assert_int_equal(gram_operator_size(op), w.n);
             assert_string_equal(gram_operator_kind(op), CASES[k].kind);
             const int some = w.n > 200 ? 2 : 5;
-            for (int q = 0; q < some; q++) check_apply(&w, &CASES[k], op, COLUMNS[w.n > 200 ? 3 * q : q], q % 3);
+            for (int q = 0; q < some; q++) check_apply(&w, &CASES[k], op, COLUMNS[w.n > 200 ? 3 * q : q], q % 3, 0);
+            check_apply(&w, &CASES[k], op, 8, 1, 1);
+            check_apply_columns(&w, &CASES[k], op, 1, 3);
+            check_apply_columns(&w, &CASES[k], op, w.n / 2 + 2, 5);
             check_symmetry(&w, &CASES[k], op);
             check_entries(&w, &CASES[k], op);
             gram_operator_release(op);
@@ -268,7 +325,8 @@ static void threads(void **state)
         gram_context *two = test_context(2, GRAM_ISA_AUTO);
         for (int k = 0; k < CASE_COUNT; k++) {
             const int64_t n = w.n, index[2] = {0, n - 1};
-            double *v = test_random(9, n * 5, -1, 1), *results[2] = {test_numbers(n * 8 + 1), test_numbers(n * 8 + 1)};
+            double *v = test_random(9, n * 5, -1, 1),
+                   *results[2] = {test_numbers(n * 13 + 1), test_numbers(n * 13 + 1)};
             for (int t = 0; t < 2; t++) {
                 world same = w;
                 same.context = t ? two : w.context;
@@ -276,10 +334,12 @@ static void threads(void **state)
                 OK(same.context, gram_operator_apply(same.context, op, 5, v, 5, results[t], 5));
                 OK(same.context, gram_operator_diagonal(same.context, op, results[t] + 5 * n));
                 OK(same.context, gram_operator_columns(same.context, op, 2, index, results[t] + 6 * n, 2));
-                OK(same.context, gram_operator_trace(same.context, op, results[t] + 8 * n));
+                OK(same.context,
+                   gram_operator_apply_columns(same.context, op, 2, index, 5, v, 5, results[t] + 8 * n, 5));
+                OK(same.context, gram_operator_trace(same.context, op, results[t] + 13 * n));
                 gram_operator_release(op);
             }
-            if (!test_same_bits(1, n * 8 + 1, results[0], 0, results[1], 0)) BROKEN(&w, &CASES[k], "bits differ");
+            if (!test_same_bits(1, n * 13 + 1, results[0], 0, results[1], 0)) BROKEN(&w, &CASES[k], "bits differ");
             free(results[0]), free(results[1]), free(v);
         }
         gram_context_destroy(two);
@@ -296,7 +356,8 @@ static void ownership(void **state)
     gram_context *making = test_context(1, GRAM_ISA_AUTO), *using = test_context(1, GRAM_ISA_AUTO);
     gram_points *x = test_points(making, w.n, D, w.data);
     gram_kernel *kernel = test_kernel(making, KERNEL);
-    const world other = {.context = making, .n = w.n, .ld = w.ld, .k = w.k, .lower = w.lower, .x = x, .kernel = kernel};
+    const world other = {
+        .context = making, .n = w.n, .ld = w.ld, .k = w.k, .lower = w.lower, .x = x, .kernel = kernel, .data = w.data};
     gram_operator *ops[CASE_COUNT];
     for (int k = 0; k < CASE_COUNT; k++) ops[k] = CASES[k].make(&other);
     gram_kernel_release(kernel);
@@ -308,7 +369,7 @@ static void ownership(void **state)
         gram_operator_release(ops[k]);
         world later = w;
         later.context = using;
-        check_apply(&later, &CASES[k], second, 3, 1);
+        check_apply(&later, &CASES[k], second, 3, 1, 0);
         check_entries(&later, &CASES[k], second);
         gram_operator_release(second);
     }
@@ -375,6 +436,10 @@ static void bad_arguments(void **state)
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_columns(w.context, a, 2, beyond, out, 2));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_columns(w.context, a, 2, below, out, 2));
     REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_columns(w.context, a, 2, beyond, out, 1));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_apply_columns(w.context, a, 2, beyond, 1, w.k, 1, out, 1));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_apply_columns(w.context, a, 2, NULL, 1, w.k, 1, out, 1));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_apply_columns(w.context, a, 0, below, 1, w.k, 1, out, 1));
+    REFUSES(GRAM_ERROR_ARGUMENT, gram_operator_apply_columns(w.context, a, 1, beyond, 2, w.k, 1, out, 2));
     for (int i = 0; i < 400; i++) assert_true(out[i] == -7);
     gram_operator_release(a);
     gram_operator_release(b);

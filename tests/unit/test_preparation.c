@@ -546,13 +546,27 @@ static void test_no_memory(void **state)
     assert_true(oom_each(all_steps, 0) > 30);
 }
 
+/* Values of rows go to the places of the rows in the table, whatever lies there; of a whole table they stay. */
+static void test_spread_rows(void **state)
+{
+    (void)state;
+    const int64_t rows[] = {1, 2, 4};
+    const gram_prepared some = {.n = 3, .table_rows = 6, .rows = rows}, all = {.n = 3, .table_rows = 3};
+    const double wanted[] = {NAN, NAN, 1, 2, 3, 4, NAN, NAN, 5, 6, NAN, NAN};
+    double values[12] = {1, 2, 3, 4, 5, 6};
+    gram_prepared_spread(&all, 2, values);
+    assert_true(values[0] == 1 && values[5] == 6 && values[6] == 0);
+    gram_prepared_spread(&some, 2, values);
+    for (int i = 0; i < 12; i++) assert_true(isnan(wanted[i]) ? isnan(values[i]) : values[i] == wanted[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles),   cmocka_unit_test(test_values),      cmocka_unit_test(test_number_levels),
-        cmocka_unit_test(test_missing), cmocka_unit_test(test_text_target), cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_create),  cmocka_unit_test(test_threads),     cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_both),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_spread_rows),   cmocka_unit_test(test_roles),   cmocka_unit_test(test_values),
+        cmocka_unit_test(test_number_levels), cmocka_unit_test(test_missing), cmocka_unit_test(test_text_target),
+        cmocka_unit_test(test_reading),       cmocka_unit_test(test_create),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_scales),        cmocka_unit_test(test_both),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -441,3 +441,11 @@ char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE])
     *end = '\0';
     return text;
 }
+
+char *gram_number_short(double value, int digits, char text[GRAM_NUMBER_SIZE])
+{
+    (void)snprintf(text, GRAM_NUMBER_SIZE, "%.*g", digits, value);
+    for (char *c = text; *c; c++)
+        if (*c == ',') *c = '.';
+    return text;
+}

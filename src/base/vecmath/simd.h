@@ -1,4 +1,5 @@
-/* Vectors of f64 and f32, as wide as the file that includes this is compiled for: 32 bytes with AVX2, else 16.
+/* Vectors of f64 and f32, as wide as the file that includes this is compiled for: 64 bytes with AVX-512, 32 with
+ * AVX2, else 16.
  *
  * Written with the vector extension that gcc and clang share, because a loop over plain arrays is not vectorised where
  * the output may be the input, and because the order of operations is then the one that is written. Only what the
@@ -10,7 +11,13 @@
 
 #include "base/compiler.h"
 
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define X86(name) _mm512_##name
+typedef __m512d native_f64;
+typedef __m512 native_f32;
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX2__)
 #include <immintrin.h>
 #define X86(name) _mm256_##name
 typedef __m256d native_f64;
@@ -80,6 +87,25 @@ GRAM_INLINE vector_f32 select_f32(vector_i32 mask, vector_f32 a, vector_f32 b)
     return (vector_f32)(((vector_i32)a & mask) | ((vector_i32)b & ~mask));
 }
 
+#if defined(__AVX512F__)
+
+/* columns[j][i] = rows[i][j], j < 4: rows 0 to 3 are turned in the lower halves beside rows 4 to 7 in the upper ones */
+GRAM_INLINE void transpose_quads(const __m256d rows[8], vector_f64 columns[4])
+{
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    __m512d both[4];
+    for (int i = 0; i < 4; i++) both[i] = _mm512_insertf64x4(_mm512_castpd256_pd512(rows[i]), rows[i + 4], 1);
+    const __m512d low01 = _mm512_unpacklo_pd(both[0], both[1]), high01 = _mm512_unpackhi_pd(both[0], both[1]);
+    const __m512d low23 = _mm512_unpacklo_pd(both[2], both[3]), high23 = _mm512_unpackhi_pd(both[2], both[3]);
+    columns[0] = (vector_f64)_mm512_permutex2var_pd(low01, first, low23);
+    columns[1] = (vector_f64)_mm512_permutex2var_pd(high01, first, high23);
+    columns[2] = (vector_f64)_mm512_permutex2var_pd(low01, second, low23);
+    columns[3] = (vector_f64)_mm512_permutex2var_pd(high01, second, high23);
+}
+
+#else
+
 /* rows[i][j] becomes rows[j][i] */
 GRAM_INLINE void transpose_f64(vector_f64 rows[LANES_F64])
 {
@@ -98,6 +124,8 @@ GRAM_INLINE void transpose_f64(vector_f64 rows[LANES_F64])
     rows[1] = (vector_f64){first[1], second[1]};
 #endif
 }
+
+#endif
 
 #if defined(X86)
 
@@ -126,7 +154,11 @@ GRAM_INLINE vector_f32 max_f32(vector_f32 a, vector_f32 b)
 /* Is every lane of the mask set? */
 GRAM_INLINE int all_f64(vector_i64 mask)
 {
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)mask) == (1 << LANES_F64) - 1;
+#else
     return X86(movemask_pd)((native_f64)mask) == (1 << LANES_F64) - 1;
+#endif
 }
 
 GRAM_INLINE vector_f64 sqrt_f64(vector_f64 x)

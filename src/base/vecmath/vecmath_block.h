@@ -21,15 +21,12 @@ static void NAME(sqrt_scaled)(int n, REAL c, REAL cap, const REAL *x, REAL *out)
 
 static void NAME(multiply_poly)(int n, int degree, const REAL *coefficients, const REAL *x, REAL *out)
 {
-    for (int i = 0; i < n; i += 2 * LANES) {
-        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
-        VECTOR p0 = NAME(spread)(coefficients[degree]), p1 = p0;
-        for (int k = degree - 1; k >= 0; k--) {
-            p0 = p0 * x0 + coefficients[k];
-            p1 = p1 * x1 + coefficients[k];
-        }
-        NAME(store)(out + i, NAME(load)(out + i) * p0);
-        NAME(store)(out + i + LANES, NAME(load)(out + i + LANES) * p1);
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR p[GROUP];
+        for (int v = 0; v < GROUP; v++) p[v] = NAME(spread)(coefficients[degree]);
+        for (int k = degree - 1; k >= 0; k--)
+            for (int v = 0; v < GROUP; v++) p[v] = p[v] * NAME(load)(x + i + v * LANES) + coefficients[k];
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, NAME(load)(out + i + v * LANES) * p[v]);
     }
 }
 
@@ -38,18 +35,12 @@ static void NAME(power)(int n, int m, const REAL *x, REAL *out)
 {
     int top = 1;
     while (top <= m / 2) top *= 2;
-    for (int i = 0; i < n; i += 2 * LANES) {
-        const VECTOR x0 = NAME(load)(x + i), x1 = NAME(load)(x + i + LANES);
-        VECTOR p0 = x0, p1 = x1;
-        for (int bit = top / 2; bit > 0; bit /= 2) {
-            p0 *= p0;
-            p1 *= p1;
-            if (!(m & bit)) continue;
-            p0 *= x0;
-            p1 *= x1;
-        }
-        NAME(store)(out + i, p0);
-        NAME(store)(out + i + LANES, p1);
+    for (int i = 0; i < n; i += GRAM_LANES) {
+        VECTOR base[GROUP], p[GROUP];
+        for (int v = 0; v < GROUP; v++) p[v] = base[v] = NAME(load)(x + i + v * LANES);
+        for (int bit = top / 2; bit > 0; bit /= 2)
+            for (int v = 0; v < GROUP; v++) p[v] = m & bit ? p[v] * p[v] * base[v] : p[v] * p[v];
+        for (int v = 0; v < GROUP; v++) NAME(store)(out + i + v * LANES, p[v]);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Block vector math for one level: included by vecmath_avx2.c and vecmath_plain.c, each compiled for its processors.
+/* Block vector math for one level: included by vecmath_avx512.c, vecmath_avx2.c and vecmath_plain.c, each compiled for its processors.
  *
  * The includer defines LEVEL_TABLE, LEVEL_NAME and LEVEL_ISA and the vector functions libm_log, libm_sin, libm_cos,
  * libm_atan and libm_pow. Everything is computed lane by lane with the same operations in each lane, hence no result depends on its
@@ -190,22 +190,46 @@ static void multiply_min_block(int n, double x, double origin, const double *y, 
         store_f64(out + i, load_f64(out + i) * (min_f64(bound, load_f64(y + i)) - origin));
 }
 
-/* T(z) for low <= z <= high. The first bits of z, exponent and two of the mantissa, number the piece; the others are u.
- * T = q0 + q1 u + q2 u^2 + q3 u^3 with q_j = c_j + c_(j+4) u^4 + c_(j+8) u^8: the q of one lane are made in one vector from
- * the rows of its piece, which is faster than gathering c_j for all lanes, and then turned. */
-GRAM_INLINE vector_f64 pieces_vector(const gram_pieces *pieces, uint64_t first, vector_f64 z)
+/* The q_j below: those of one lane are made in one vector from the rows of its piece, which is faster than gathering c_j for
+ * all lanes, and then turned. */
+#if defined(__AVX512F__)
+
+GRAM_INLINE void pieces_quads(const gram_pieces *pieces, vector_u64 index, vector_f64 u4, vector_f64 q[4])
 {
-    enum { INDEX_SHIFT = 50, TURNS = 4 / LANES_F64 };
-    const vector_u64 bits = (vector_u64)z, index = (bits >> INDEX_SHIFT) - first;
-    const vector_u64 rest = (bits & ((1ULL << INDEX_SHIFT) - 1)) | 0x3ff0000000000000ULL; /* in [1, 1.25) */
-    const vector_f64 u = (vector_f64)rest * 8 - 9, u2 = u * u, u4 = u2 * u2;
-    vector_f64 q[4];
+    __m256d rows[LANES_F64];
+    for (int lane = 0; lane < LANES_F64; lane++) {
+        const double *c = pieces->coefficients[index[lane]];
+        const __m256d u = _mm256_set1_pd(u4[lane]);
+        rows[lane] = (_mm256_load_pd(c + 8) * u + _mm256_load_pd(c + 4)) * u + _mm256_load_pd(c);
+    }
+    transpose_quads(rows, q);
+}
+
+#else
+
+GRAM_INLINE void pieces_quads(const gram_pieces *pieces, vector_u64 index, vector_f64 u4, vector_f64 q[4])
+{
+    enum { TURNS = 4 / LANES_F64 };
     for (int lane = 0; lane < LANES_F64; lane++) {
         const double *c = pieces->coefficients[index[lane]];
         for (int t = 0; t < TURNS; t++, c += LANES_F64)
             q[t * LANES_F64 + lane] = (load_f64(c + 8) * u4[lane] + load_f64(c + 4)) * u4[lane] + load_f64(c);
     }
     for (int t = 0; t < TURNS; t++) transpose_f64(q + (ptrdiff_t)t * LANES_F64);
+}
+
+#endif
+
+/* T(z) for low <= z <= high. The first bits of z, exponent and two of the mantissa, number the piece; the others are u.
+ * T = q0 + q1 u + q2 u^2 + q3 u^3 with q_j = c_j + c_(j+4) u^4 + c_(j+8) u^8. */
+GRAM_INLINE vector_f64 pieces_vector(const gram_pieces *pieces, uint64_t first, vector_f64 z)
+{
+    enum { INDEX_SHIFT = 50 };
+    const vector_u64 bits = (vector_u64)z, index = (bits >> INDEX_SHIFT) - first;
+    const vector_u64 rest = (bits & ((1ULL << INDEX_SHIFT) - 1)) | 0x3ff0000000000000ULL; /* in [1, 1.25) */
+    const vector_f64 u = (vector_f64)rest * 8 - 9, u2 = u * u, u4 = u2 * u2;
+    vector_f64 q[4];
+    pieces_quads(pieces, index, u4, q);
     return (q[3] * u + q[2]) * u2 + (q[1] * u + q[0]);
 }
 

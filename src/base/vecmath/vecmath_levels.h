@@ -7,6 +7,7 @@
 extern const gram_vecmath gram_vecmath_plain;
 #if defined(__x86_64__)
 extern const gram_vecmath gram_vecmath_avx2;
+extern const gram_vecmath gram_vecmath_avx512;
 #endif
 
 #endif

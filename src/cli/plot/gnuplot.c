@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <spawn.h>
@@ -19,27 +18,27 @@
 
 extern char **environ;
 
-typedef struct picture {
+typedef struct picture_format {
     const char *ending;
     const char *terminal;
     const char *unit; /* of its size */
     double pixel;     /* in that unit */
     const char *look;
     const char *end; /* what a whole one ends with, but for empty lines */
-} picture;
+} picture_format;
 
-static const picture PICTURES[] = {
+static const picture_format FORMATS[] = {
     {".svg", "svg", "", 1, "font 'sans,14' background rgb 'white'", "</svg>"},
     {".png", "pngcairo", "", 1, "font 'sans,12'", "IEND\xae\x42\x60\x82"},
     {".pdf", "pdfcairo", "cm", 0.02, "font 'sans,12'", "%%EOF"},
 };
 
-static const picture *find_picture(const char *path)
+static const picture_format *find_format(const char *path)
 {
     const size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof PICTURES / sizeof *PICTURES; i++) {
-        const size_t ending = strlen(PICTURES[i].ending);
-        if (length > ending && strcmp(path + length - ending, PICTURES[i].ending) == 0) return &PICTURES[i];
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        const size_t ending = strlen(FORMATS[i].ending);
+        if (length > ending && strcmp(path + length - ending, FORMATS[i].ending) == 0) return &FORMATS[i];
     }
     return NULL;
 }
@@ -66,65 +65,9 @@ static int no_gnuplot(const char *path)
 
 int cli_plot_check(cli_session *session, const char *path)
 {
-    if (!find_picture(path))
+    if (!find_format(path))
         return cli_fail(CLI_WRONG_USE, "Pictures end in .svg, .png or .pdf.", "--plot cannot draw '%s'", path);
     return is_installed("gnuplot") ? cli_output_check(session, path) : no_gnuplot(path);
-}
-
-/* `twice`: a character that is doubled besides the quote. What is not UTF-8 becomes U+FFFD. */
-static void quote(gram_string *script, const char *text, char twice)
-{
-    gram_string_put(script, "'", 1);
-    while (*text) {
-        const size_t length = gram_utf8_length(text);
-        if (*text == '\'' || *text == twice) gram_string_put(script, text, 1);
-        if (length == 0)
-            gram_string_put(script, "\xef\xbf\xbd", 3);
-        else
-            gram_string_put(script, (unsigned char)*text < ' ' || *text == 0x7F ? " " : text, length);
-        text += length > 0 ? length : 1;
-    }
-    gram_string_put(script, "'", 1);
-}
-
-void cli_plot_quote(gram_string *script, const char *text)
-{
-    quote(script, text, '\'');
-}
-
-void cli_plot_tic(gram_string *script, const char *name, int64_t place)
-{
-    if (place > 0) gram_string_add(script, ", ");
-    quote(script, name, '%');
-    gram_string_add(script, " %" PRId64, place);
-}
-
-void cli_plot_heading(gram_string *script, const gram_kernel *kernel, const char *words)
-{
-    enum { LONGEST = 72 };
-    gram_string title = {0};
-    char text[LONGEST + 1];
-    const size_t length = gram_kernel_print(kernel, text, sizeof text);
-    gram_string_add(&title, "%s%s%s", text, length > LONGEST ? "..." : "", words);
-    cli_plot_quote(script, title.data ? title.data : "");
-    gram_string_add(script, " font ',10'");
-    gram_string_free(&title);
-}
-
-const char *cli_plot_file(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-void cli_plot_title(gram_string *script, const gram_kernel *kernel, const char *file)
-{
-    gram_string words = {0};
-    gram_string_add(&words, " on %s", cli_plot_file(file));
-    gram_string_add(script, "set title ");
-    cli_plot_heading(script, kernel, words.data ? words.data : "");
-    gram_string_add(script, "\n");
-    gram_string_free(&words);
 }
 
 /* ---- the process ---- */
@@ -220,7 +163,7 @@ static int finish(pid_t process)
 }
 
 /* Is the picture whole? */
-static int has_end(const picture *kind, const gram_string *drawn)
+static int has_end(const picture_format *kind, const gram_string *drawn)
 {
     size_t length = drawn->length;
     const size_t end = strlen(kind->end);
@@ -238,7 +181,7 @@ static const char *complaint(const gram_string *said)
     return text ? text + length + strspn(text + length, " ") : "";
 }
 
-static int draw(const char *path, const picture *kind, const gram_string *script, gram_string *drawn)
+static int draw(const char *path, const picture_format *kind, const gram_string *script, gram_string *drawn)
 {
     pid_t process = 0;
     pipes p;
@@ -261,16 +204,27 @@ static int draw(const char *path, const picture *kind, const gram_string *script
     return code;
 }
 
-int cli_plot(cli_session *session, const char *path, int width, int height, const gram_string *script)
+/* The script with what it counts on before it, and the end of the picture after it. */
+static void add_whole(gram_string *whole, const gram_picture *picture, const picture_format *kind)
+{
+    const gram_string *script = gram_picture_script(picture);
+    int width, height;
+    gram_picture_pixels(picture, &width, &height);
+    gram_string_add(whole, "set encoding utf8\nset terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal,
+                    width * kind->pixel, kind->unit, height * kind->pixel, kind->unit, kind->look);
+    if (script->length > 0) gram_string_put(whole, script->data, script->length);
+    gram_string_add(whole, "unset output\n");
+}
+
+int cli_plot(cli_session *session, const char *path, gram_status status, gram_picture *picture)
 {
     gram_string whole = {0}, drawn = {0};
-    const picture *kind = find_picture(path);
+    const picture_format *kind = find_format(path);
+    if (status < 0) return cli_session_fail(session, status, 0, NULL);
     cli_session_clear(session);
-    gram_string_add(&whole, "set encoding utf8\nset terminal %s size %g%s,%g%s noenhanced %s\n", kind->terminal,
-                    width * kind->pixel, kind->unit, height * kind->pixel, kind->unit, kind->look);
-    if (script->length > 0) gram_string_put(&whole, script->data, script->length);
-    gram_string_add(&whole, "unset output\n");
-    int code = whole.failed || script->failed ? cli_no_memory() : draw(path, kind, &whole, &drawn);
+    add_whole(&whole, picture, kind);
+    gram_picture_destroy(picture);
+    int code = whole.failed ? cli_no_memory() : draw(path, kind, &whole, &drawn);
     if (code == CLI_DONE) code = cli_write(session, path, &drawn);
     gram_string_free(&whole);
     gram_string_free(&drawn);

@@ -1,7 +1,6 @@
 #include "cli/report/density_report.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/plot/gnuplot.h"
@@ -103,39 +102,10 @@ void cli_density_print(cli_session *session, gram_string *text, const cli_densit
         gram_string_add(text, "%-12s  %s\n", cli_short_number(found->w[i], a), cli_short_number(found->values[i], b));
 }
 
-/* The density as a filled curve, atoms as impulses on a scale of their own. */
 int cli_density_plot(cli_session *session, const char *path, const gram_kernel *kernel, const cli_density *found)
 {
-    gram_string script = {0};
-    char a[GRAM_NUMBER_SIZE], b[GRAM_NUMBER_SIZE];
-    const int atoms = found->report->atoms > 0, curve = found->report->atom_mass < found->report->height;
-    gram_string_add(&script, "set title ");
-    cli_plot_heading(&script, kernel, "");
-    gram_string_add(&script, "\nset xlabel 'angular frequency w'\nset grid\nset yrange [0:*]\nset xrange [%s:%s]\n",
-                    gram_number_format(found->w[0], a), gram_number_format(found->w[found->count - 1], b));
-    if (curve) gram_string_add(&script, "set ylabel 'spectral density S(w)'\n");
-    if (atoms)
-        gram_string_add(&script, "%s'mass of atoms'\n%s",
-                        curve ? "set y2range [0:*]\nset y2tics\nset y2label " : "set ylabel ",
-                        curve ? "set ytics nomirror\n" : "");
-    gram_string_add(&script, "$density << END_OF_VALUES\n");
-    for (int64_t i = 0; i < found->count; i++)
-        if (isfinite(found->values[i]))
-            gram_string_add(&script, "%s %s\n", gram_number_format(found->w[i], a),
-                            gram_number_format(found->values[i], b));
-    gram_string_add(&script, "END_OF_VALUES\n$atoms << END_OF_VALUES\n");
-    for (int64_t i = 0; i < found->report->atoms; i++)
-        gram_string_add(&script, "%s %s\n", gram_number_format(found->report->atom[i].frequency, a),
-                        gram_number_format(found->report->atom[i].mass, b));
-    gram_string_add(&script, "END_OF_VALUES\nplot ");
-    if (curve)
-        gram_string_add(&script, "$density with filledcurves y=0 lc rgb '#c5d9ec' notitle, $density with lines lw 2 lc "
-                                 "rgb '#0060ad' title 'density'");
-    if (atoms)
-        gram_string_add(&script, "%s$atoms %s with impulses lw 3 lc rgb '#c04000' title 'atoms'", curve ? ", " : "",
-                        curve ? "axes x1y2" : "");
-    gram_string_add(&script, "\n");
-    const int code = cli_plot(session, path, 800, 500, &script);
-    gram_string_free(&script);
-    return code;
+    gram_picture *picture = NULL;
+    const gram_status status = gram_picture_of_density(session->context, kernel, found->density, found->count, found->w,
+                                                       found->values, &picture);
+    return cli_plot(session, path, status, picture);
 }

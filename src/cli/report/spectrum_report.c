@@ -98,30 +98,13 @@ void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spect
 /* ---- the plot ---- */
 
 int cli_spectrum_plot(cli_session *session, const char *path, const gram_kernel *kernel, const char *file,
-                      const cli_spectrum_options *options, const gram_spectrum_report *spectrum)
+                      const cli_spectrum_options *options, const gram_spectrum *spectrum)
 {
-    gram_string script = {0};
-    char number[GRAM_NUMBER_SIZE];
-    const int64_t count = shown(options, spectrum);
-    int64_t positive = 0;
-    while (positive < count && spectrum->values[positive] > 0) positive++; /* a log scale has no others */
-    cli_plot_title(&script, kernel, file);
-    gram_string_add(&script,
-                    "set xlabel 'number'\nset ylabel 'eigenvalue of K'\nset logscale y\nset format y '%%h'\n"
-                    "set grid\nset xrange [0:%" PRId64 "]\nset key Left reverse\n",
-                    count + 1);
-    gram_string_add(&script, "$values << END_OF_VALUES\n");
-    for (int64_t i = 0; i < positive; i++)
-        gram_string_add(&script, "%" PRId64 " %s\n", i + 1, gram_number_format(spectrum->values[i], number));
-    gram_string_add(&script, "END_OF_VALUES\n");
-    gram_string_add(&script, "plot $values with linespoints pt 7 ps 0.5 lc rgb '#0060ad' title 'eigenvalues'");
-    if (positive > 0 && spectrum->values[positive - 1] < 1000 * spectrum->tolerance)
-        gram_string_add(&script, ", %s with lines dt 2 lc rgb '#808080' title 'rounding'",
-                        gram_number_format(spectrum->tolerance, number));
-    gram_string_add(&script, "\n");
-    const int code = positive > 0 ? cli_plot(session, path, 800, 500, &script)
-                                  : cli_fail(CLI_NUMERICAL, "Look at --spectrum without --plot.",
-                                             "%s: no eigenvalue is positive, and the scale is logarithmic", path);
-    gram_string_free(&script);
-    return code;
+    gram_picture *picture = NULL;
+    const gram_status status =
+        gram_picture_of_spectrum(session->context, kernel, file, spectrum, options->count, &picture);
+    if (status == GRAM_ERROR_NUMERICAL)
+        return cli_fail(CLI_NUMERICAL, "Look at --spectrum without --plot.",
+                        "%s: no eigenvalue is positive, and the scale is logarithmic", path);
+    return cli_plot(session, path, status, picture);
 }

@@ -19,6 +19,6 @@ void cli_spectrum_print(cli_session *session, gram_string *text, const cli_spect
 
 /* The scree plot: eigenvalues by their number, on a log scale; kernel and file are for its title. Returns the exit code. */
 int cli_spectrum_plot(cli_session *session, const char *path, const gram_kernel *kernel, const char *file,
-                      const cli_spectrum_options *options, const gram_spectrum_report *spectrum);
+                      const cli_spectrum_options *options, const gram_spectrum *spectrum);
 
 #endif

@@ -23,6 +23,7 @@ static const cli_option common_options[] = {
             "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
+    CLI_ROW_FLAG("verbose", offsetof(cli_common, verbose), "tell on standard error what is used, done and taken"),
     {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, "this text", 0, 0, NULL},
 };
 
@@ -100,11 +101,22 @@ static int parse_choice(const cli_choice *choices, const char *text, cli_chosen 
     return choice->number && parse_integer(rest + 1, choice->least, choice->most, &chosen->number);
 }
 
+const char *cli_setting(const cli_settings *settings, const char *name)
+{
+    size_t i = settings->count;
+    while (i > 0 && strcmp(settings->given[i - 1].name, name) != 0) i--;
+    return i > 0 ? settings->given[i - 1].value : NULL;
+}
+
+void cli_set(cli_settings *settings, const char *name, const char *value)
+{
+    if (settings->count < CLI_MOST_SETTINGS) settings->given[settings->count++] = (cli_given){name, value};
+}
+
 static int keep_setting(cli_settings *settings, const char *name, const char *value)
 {
-    if (settings->count == CLI_MOST_SETTINGS) return 0;
-    settings->given[settings->count].name = name;
-    settings->given[settings->count++].value = value;
+    if (settings->count >= CLI_MOST_SETTINGS - CLI_ADDED_SETTINGS) return 0;
+    cli_set(settings, name, value);
     return 1;
 }
 

@@ -32,7 +32,7 @@ typedef struct cli_chosen {
 } cli_chosen;
 
 /* Options that the library reads: names and texts in the order of the command line. */
-enum { CLI_MOST_SETTINGS = 128 };
+enum { CLI_MOST_SETTINGS = 128, CLI_ADDED_SETTINGS = 4 }; /* the last are left for what a verb adds */
 
 typedef struct cli_given {
     const char *name, *value;
@@ -42,6 +42,10 @@ typedef struct cli_settings {
     size_t count;
     cli_given given[CLI_MOST_SETTINGS];
 } cli_settings;
+
+/* What was given last under a name, NULL: nothing; and what a verb adds to it, which counts instead. */
+const char *cli_setting(const cli_settings *settings, const char *name);
+void cli_set(cli_settings *settings, const char *name, const char *value);
 
 typedef struct cli_option {
     const char *name; /* without the dashes */

@@ -1,14 +1,10 @@
 /* gram fit: learns a model from data. The library's learner does it; here are its words, what is said, and the picture. */
 #define _POSIX_C_SOURCE 200809L
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/plot/class_picture.h"
-#include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
 #include "cli/report/lesson_report.h"
 #include "cli/report/model_report.h"
@@ -130,38 +126,16 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     if (fit->drawn) gram_json_string(json, "plot", fit->drawn);
 }
 
-/* ---- the picture ---- */
-
 static int draw(cli_session *session, const fit_state *fit)
 {
-    const gram_lesson *lesson = gram_learner_lesson(fit->learner);
-    const gram_prepared *data = lesson->data;
-    double *f = calloc((size_t)data->n, sizeof *f);
-    cli_sample sample = {0};
-    cli_picture picture = {fit->model, fit->file, NULL, &sample, fit->description};
-    if (!f) return cli_no_memory();
-    const gram_status status = gram_learner_fitted(session->context, fit->learner, fit->model, f, &picture.predicted);
-    int code = status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
-    if (code == CLI_DONE) code = cli_sample_begin(session, &sample);
-    if (code == CLI_DONE) {
-        for (int64_t i = 0; i < data->n; i++)
-            cli_sample_add(&sample, gram_preparation_unit(lesson->preparation, 0, data->x[i * data->d]),
-                           data->y[i * data->targets], f[i]);
-        code = cli_picture_draw(session, fit->own.plot, &picture);
-    }
-    cli_sample_free(&sample);
-    free(f);
-    return code;
-}
-
-/* Regions for two features, else how well the probabilities hold on the rows of the fit. */
-static int draw_classes(cli_session *session, const fit_state *fit)
-{
-    const gram_lesson *lesson = gram_learner_lesson(fit->learner);
-    const cli_class_picture picture = {fit->model,      fit->own.model ? fit->own.model : "the model",
-                                       fit->file,       lesson->data->n,
-                                       lesson->data->x, lesson->labels};
-    return cli_class_picture_draw(session, fit->own.plot, &picture);
+    gram_picture *picture = NULL;
+    gram_picture_options options;
+    gram_picture_options_init(&options, sizeof options);
+    options.data = fit->file;
+    if (fit->own.model) options.name = fit->own.model;
+    options.dashes = "--";
+    const gram_status status = gram_picture_of_learner(session->context, fit->learner, fit->model, &options, &picture);
+    return cli_plot(session, fit->own.plot, status, picture);
 }
 
 /* ---- the verb ---- */
@@ -204,12 +178,11 @@ static int write_model(cli_session *session, const fit_state *fit)
 /* The model first: a picture that cannot be drawn costs no fit, and the report is printed all the same. */
 static int finish(cli_session *session, fit_state *fit)
 {
-    const int regression = gram_learner_lesson(fit->learner)->task == GRAM_TASK_REGRESSION;
     int drawn = CLI_DONE;
     int code = cli_model_report_find(session, fit->model, fit->own.model, &fit->description);
     if (code == CLI_DONE) code = write_model(session, fit);
     if (code != CLI_DONE) return code;
-    if (fit->own.plot) drawn = regression ? draw(session, fit) : draw_classes(session, fit);
+    if (fit->own.plot) drawn = draw(session, fit);
     if (drawn == CLI_DONE) fit->drawn = fit->own.plot;
     code = cli_report_print(session, fit, write_json, write_table);
     return code == CLI_DONE ? drawn : code;

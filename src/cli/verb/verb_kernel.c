@@ -7,6 +7,7 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/density_report.h"
+#include "cli/report/kernel_report.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/spectrum_report.h"
@@ -67,7 +68,7 @@ typedef struct kernel_report {
     gram_kernel *resolved_kernel; /* and without free numbers; NULL without data */
     gram_table *table;
     gram_points *points;
-    gram_properties facts;
+    gram_description *description; /* of the kernel */
     int64_t n, d;
     gram_matrix_ranges ranges;
     gram_spectrum *spectrum; /* NULL: it was not asked for */
@@ -159,7 +160,7 @@ static int find_ranges(cli_session *session, kernel_report *report)
 static int find_facts(cli_session *session, kernel_report *report)
 {
     const gram_status status =
-        gram_kernel_properties(session->context, final_kernel(report), report->d, &report->facts);
+        gram_kernel_describe(session->context, final_kernel(report), report->d, &report->description);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
@@ -178,7 +179,7 @@ static int find_spectrum(cli_session *session, kernel_report *report)
     report->spectrum_report = gram_spectrum_get_report(report->spectrum);
     if (!report->own.plot || report->own.density.asked) return CLI_DONE;
     return cli_spectrum_plot(session, report->own.plot, report->resolved_kernel, report->file, &report->own.spectrum,
-                             report->spectrum_report);
+                             report->spectrum);
 }
 
 static int find_density(cli_session *session, kernel_report *report)
@@ -189,34 +190,6 @@ static int find_density(cli_session *session, kernel_report *report)
 }
 
 /* ---- as JSON ---- */
-
-/* Properties with an answer. */
-static const struct {
-    const char *label;
-    size_t offset;
-} ANSWERS[] = {
-    {"positive definite", offsetof(gram_properties, positive_definite)},
-    {"  strictly", offsetof(gram_properties, strictly)},
-    {"stationary", offsetof(gram_properties, stationary)},
-    {"isotropic", offsetof(gram_properties, isotropic)},
-    {"universal", offsetof(gram_properties, universal)},
-    {"characteristic", offsetof(gram_properties, characteristic)},
-};
-
-enum { ANSWER_COUNT = sizeof ANSWERS / sizeof *ANSWERS };
-
-static gram_answer answer_of(const gram_properties *facts, int i)
-{
-    return *(const gram_answer *)(const void *)((const char *)facts + ANSWERS[i].offset);
-}
-
-/* Was it set by the heuristic? */
-static int was_free(cli_session *session, const kernel_report *report, int64_t index)
-{
-    gram_parameter given;
-    if (index >= gram_kernel_parameter_count(report->kernel)) return 0;
-    return gram_kernel_parameter_get(session->context, report->kernel, index, &given) == GRAM_OK && !given.set;
-}
 
 static void json_range(gram_json *json, const char *key, const double range[2])
 {
@@ -260,95 +233,6 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
 
 /* ---- for people ---- */
 
-static void add_answer(gram_string *text, const char *label, gram_answer answer)
-{
-    cli_add_row(text, label, answer == GRAM_YES ? "yes" : answer == GRAM_NO ? "no" : "not known");
-}
-
-static void add_order(gram_string *text, const char *label, double value)
-{
-    char number[CLI_SHORT_SIZE];
-    cli_add_row(text, label, value == GRAM_INFINITE ? "infinite" : cli_short_number(value, number));
-}
-
-/* Orders q + a: q derivatives, the last of them Hoelder continuous of every order below a. */
-static void add_draws(gram_string *text, const gram_properties *facts)
-{
-    char words[96], number[CLI_SHORT_SIZE];
-    const double order = facts->draw_smoothness, last = ceil(order) - 1;
-    if (isnan(order))
-        (void)snprintf(words, sizeof words, "smoothness not known");
-    else if (isinf(order))
-        (void)snprintf(words, sizeof words, "all derivatives");
-    else if (order == 0)
-        (void)snprintf(words, sizeof words, "not continuous");
-    else if (last == 0)
-        (void)snprintf(words, sizeof words, "continuous, Hoelder below %s", cli_short_number(order, number));
-    else
-        (void)snprintf(words, sizeof words, "%.0f derivative%s, the last Hoelder below %s", last, last == 1 ? "" : "s",
-                       cli_short_number(order - last, number));
-    cli_add_row(text, "draws", words);
-    add_answer(text, "  in the RKHS", facts->draws_in_space);
-}
-
-static void add_properties(cli_session *session, gram_string *text, const kernel_report *report)
-{
-    const gram_properties *facts = &report->facts;
-    char heading[64];
-    (void)snprintf(heading, sizeof heading, "Properties on R^%" PRId64, report->d);
-    cli_add_heading(session, text, heading);
-    for (int i = 0; i < ANSWER_COUNT; i++) add_answer(text, ANSWERS[i].label, answer_of(facts, i));
-    add_order(text, "rank", (double)facts->rank);
-    add_order(text, "derivatives", facts->derivatives);
-    if (!isnan(facts->sobolev_order)) add_order(text, "Sobolev order", facts->sobolev_order);
-    if (facts->positive_definite == GRAM_YES) add_draws(text, facts);
-}
-
-/* Where the value comes from, if it was not given. */
-static const char *origin(cli_session *session, const kernel_report *report, int64_t index,
-                          const gram_parameter *parameter)
-{
-    const char *dot = strrchr(parameter->name, '.');
-    if (parameter->fixed) return "fixed";
-    if (!report->resolved_kernel || !was_free(session, report, index)) return "";
-    return dot && strncmp(dot, ".ell", 4) == 0 ? "was free: median heuristic" : "was free: default";
-}
-
-static void add_parameter(cli_session *session, gram_string *text, const kernel_report *report, int64_t index,
-                          size_t width)
-{
-    gram_parameter parameter;
-    char value[CLI_SHORT_SIZE], lower[CLI_SHORT_SIZE], upper[CLI_SHORT_SIZE];
-    if (gram_kernel_parameter_get(session->context, final_kernel(report), index, &parameter) != GRAM_OK) return;
-    cli_short_number(parameter.value, value);
-    gram_string_add(text, "%s", parameter.name);
-    gram_string_pad(text, width);
-    gram_string_add(text, "%-12s  %-9s  %-9s  %-6s  %s", parameter.set ? value : "free",
-                    cli_short_number(parameter.lower, lower), cli_short_number(parameter.upper, upper),
-                    parameter.transform == GRAM_TRANSFORM_LOG ? "log" : "linear",
-                    origin(session, report, index, &parameter));
-    while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
-    gram_string_add(text, "\n");
-}
-
-static void add_parameters(cli_session *session, gram_string *text, const kernel_report *report)
-{
-    gram_parameter parameter;
-    const gram_kernel *kernel = final_kernel(report);
-    const int64_t count = gram_kernel_parameter_count(kernel);
-    size_t width = CLI_VALUE_COLUMN;
-    if (count == 0) return;
-    for (int64_t i = 0; i < count; i++)
-        if (gram_kernel_parameter_get(session->context, kernel, i, &parameter) == GRAM_OK &&
-            strlen(parameter.name) + 2 > width)
-            width = strlen(parameter.name) + 2;
-    cli_add_heading(session, text, "Parameters");
-    gram_string_add(text, "name");
-    gram_string_pad(text, width);
-    gram_string_add(text, "%-12s  %-9s  %-9s  %s\n", "value", "from", "to", "scale");
-    for (int64_t i = 0; i < count; i++) add_parameter(session, text, report, i, width);
-}
-
 static void add_range(gram_string *text, const char *label, const double range[2], const char *where)
 {
     char least[CLI_SHORT_SIZE], most[CLI_SHORT_SIZE];
@@ -389,8 +273,8 @@ static void write_table(cli_session *session, const void *report_, gram_string *
         gram_string_add(text, "%s, %s row%s, %s column%s\n", report->file, gram_count_format(report->n, rows),
                         cli_plural(report->n), gram_count_format(report->d, columns), cli_plural(report->d));
     }
-    add_properties(session, text, report);
-    add_parameters(session, text, report);
+    cli_kernel_print(session, text, report->description, report->d);
+    cli_parameters_print(session, text, final_kernel(report), report->kernel);
     (void)cli_words_print(session, text, final_kernel(report), report->d);
     if (report->table) add_gram(session, text, report);
     cli_spectrum_print(session, text, &report->own.spectrum, report->spectrum_report, report->n);
@@ -479,6 +363,7 @@ static int work(cli_session *session, char **operands, void *report_)
 static void release(void *report_)
 {
     kernel_report *report = report_;
+    gram_description_destroy(report->description);
     gram_spectrum_destroy(report->spectrum);
     cli_density_free(&report->density);
     gram_points_release(report->points);

@@ -2,15 +2,11 @@
  *
  * Each piece is scored and written before the next is read, so memory does not grow with the number of rows. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/class_picture.h"
-#include "cli/plot/fit_picture.h"
 #include "cli/plot/gnuplot.h"
-#include "cli/plot/picture_parts.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
@@ -69,14 +65,6 @@ static const cli_usage usage = {
     NULL,
     "write the predictions to FILE"};
 
-/* The first rows whose class is known, for a picture. */
-typedef struct kept_rows {
-    int64_t n;
-    double *x, *labels;
-} kept_rows;
-
-enum { MOST_KEPT = 5000 };
-
 typedef struct predict_state {
     predict_options own;
     const char *model_file, *file;
@@ -91,11 +79,9 @@ typedef struct predict_state {
     int streaming; /* the stream is open */
     int64_t rows;  /* of DATA, so far */
     int64_t predicted;
-    double least, most; /* of the first feature, in its own units */
     gram_score *score;
     gram_score_report scores; /* when all is predicted */
-    kept_rows kept;
-    cli_sample sample;
+    gram_seen_rows *seen;     /* for a picture */
 } predict_state;
 
 /* ---- the model ---- */
@@ -129,8 +115,7 @@ static int open_model(cli_session *session, predict_state *state)
     else
         status = gram_preparation_with_missing(session->context, own, (gram_missing)state->own.missing.value,
                                                &state->preparation);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    return cli_sample_begin(session, &state->sample);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 static int unread(cli_session *session, gram_status status)
@@ -142,44 +127,14 @@ static int unread(cli_session *session, gram_status status)
 static int open_data(cli_session *session, const char *path, predict_state *state)
 {
     state->file = gram_data_name(path);
-    const gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
-                                                        (gram_format)state->own.format.value, &state->source);
-    return status < 0 ? unread(session, status) : CLI_DONE;
+    gram_status status = gram_predict_stream_open(session->context, state->predictor, state->preparation, path,
+                                                  (gram_format)state->own.format.value, &state->source);
+    if (status < 0) return unread(session, status);
+    if (state->own.plot) status = gram_seen_rows_create(session->context, state->predictor, &state->seen);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 /* ---- one piece ---- */
-
-static void find_range(predict_state *state, const gram_prepared *data)
-{
-    for (int64_t i = 0; i < data->n; i++) {
-        const double x = gram_preparation_unit(state->preparation, 0, data->x[i * data->d]);
-        cli_picture_extend(1, &x, 1, &state->least, &state->most);
-    }
-}
-
-static int keep_rows(kept_rows *kept, const gram_prepared *data, const gram_classes *classes)
-{
-    const int64_t room = MOST_KEPT - kept->n, count = data->n < room ? data->n : room;
-    if (!kept->x) kept->x = calloc((size_t)(MOST_KEPT * data->d), sizeof *kept->x);
-    if (!kept->labels) kept->labels = calloc(MOST_KEPT, sizeof *kept->labels);
-    if (!kept->x || !kept->labels) return cli_no_memory();
-    memcpy(kept->x + kept->n * data->d, data->x, (size_t)(count * data->d) * sizeof *kept->x);
-    for (int64_t i = 0; i < count; i++) kept->labels[kept->n++] = (double)gram_classes_find(classes, data->y[i]);
-    return CLI_DONE;
-}
-
-/* What the picture shows of observations. */
-static int keep_observations(predict_state *state, const gram_prepared *data, const double *values)
-{
-    const gram_columns *columns = state->columns;
-    if (!data->y) return CLI_DONE;
-    if (columns->classes->count > 0)
-        return state->own.plot && data->targets == 1 ? keep_rows(&state->kept, data, columns->classes) : CLI_DONE;
-    for (int64_t i = 0; i < data->n && columns->outputs > 0 && data->targets == columns->outputs; i++)
-        cli_sample_add(&state->sample, gram_preparation_unit(state->preparation, 0, data->x[i * data->d]),
-                       data->y[i * columns->outputs], values[i * columns->ld]);
-    return CLI_DONE;
-}
 
 static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
 {
@@ -197,12 +152,12 @@ static int take_piece(cli_session *session, predict_state *state, const gram_pre
     const gram_prepared *data = piece->data;
     const int code = write_piece(state, data, piece->values);
     if (code != CLI_DONE) return code;
-    find_range(state, data);
     state->rows += data->table_rows;
     state->predicted += data->n;
-    const gram_status status = gram_score_add(session->context, state->score, data->n, data->y, data->targets,
-                                              piece->values, state->columns->ld);
-    return status < 0 ? cli_session_fail(session, status, 0, NULL) : keep_observations(state, data, piece->values);
+    gram_status status = gram_score_add(session->context, state->score, data->n, data->y, data->targets, piece->values,
+                                        state->columns->ld);
+    if (status >= 0 && state->seen) status = gram_seen_rows_add(session->context, state->seen, piece);
+    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
 
 static int predict_all(cli_session *session, predict_state *state)
@@ -221,39 +176,17 @@ static int predict_all(cli_session *session, predict_state *state)
 
 /* ---- the report ---- */
 
-/* Over one feature a Gaussian process is shown as it is, with or without observations. */
-static int draw_posterior(cli_session *session, const predict_state *state)
+static int draw(cli_session *session, const predict_state *state)
 {
-    const cli_posterior_picture picture = {state->model, state->model_file, state->least, state->most,
-                                           state->own.wish.terms};
-    if (state->least < state->most) return cli_picture_draw_posterior(session, state->own.plot, &picture);
-    return cli_fail(CLI_BAD_DATA, "Give data that cover a range, or leave --plot out.",
-                    "%s: --plot needs at least two different values of the feature", state->file);
-}
-
-/* The rows with their classes, as far as they were kept. */
-static int draw_classes(cli_session *session, const predict_state *state)
-{
-    const cli_class_picture picture = {state->model,  state->model_file, state->file,
-                                       state->kept.n, state->kept.x,     state->kept.labels};
-    if (state->kept.n > 0) return cli_class_picture_draw(session, state->own.plot, &picture);
-    return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
-                    "%s: --plot needs the classes of the rows", state->file);
-}
-
-static int draw(cli_session *session, predict_state *state)
-{
-    gram_description *description = NULL;
-    if (state->columns->classes->count > 0) return draw_classes(session, state);
-    if (cli_picture_is_posterior(state->model)) return draw_posterior(session, state);
-    if (!state->scores.scored || state->sample.count == 0)
-        return cli_fail(CLI_BAD_DATA, "Leave --plot out, or give data with the target.",
-                        "%s: --plot needs the target, which is missing", state->file);
-    int code = cli_model_report_find(session, state->model, state->model_file, &description);
-    const cli_picture picture = {state->model, state->file, "prediction", &state->sample, description};
-    if (code == CLI_DONE) code = cli_picture_draw(session, state->own.plot, &picture);
-    gram_description_destroy(description);
-    return code;
+    gram_picture *picture = NULL;
+    gram_picture_options options;
+    gram_picture_options_init(&options, sizeof options);
+    options.data = state->file;
+    options.name = state->model_file;
+    options.terms = state->own.wish.terms;
+    options.dashes = "--";
+    const gram_status status = gram_picture_of_predictions(session->context, state->seen, &options, &picture);
+    return cli_plot(session, state->own.plot, status, picture);
 }
 
 /* The expressions behind the columns term_1, term_2, ... */
@@ -366,10 +299,8 @@ static void release(void *state_)
     predict_state *state = state_;
     gram_predict_stream_close(state->source);
     gram_score_destroy(state->score);
+    gram_seen_rows_destroy(state->seen);
     gram_predictor_destroy(state->predictor);
-    cli_sample_free(&state->sample);
-    free(state->kept.x);
-    free(state->kept.labels);
     gram_preparation_release(state->preparation);
     gram_model_destroy(state->model);
 }
@@ -377,7 +308,7 @@ static void release(void *state_)
 int cli_predict(int count, char **arguments)
 {
     cli_common common = {0};
-    predict_state state = {.least = NAN, .most = NAN, .scores.size = sizeof state.scores};
+    predict_state state = {.scores.size = sizeof state.scores};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &state.own},
         cli_common_group(&common),

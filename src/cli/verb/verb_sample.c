@@ -1,14 +1,12 @@
 /* gram sample: draws from a Gaussian process, prior or posterior. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
-#include "cli/plot/sample_picture.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/data_origin.h"
@@ -224,16 +222,23 @@ static void say_jitter(cli_session *session, const sample_state *state)
                   state->drawn.jitter);
 }
 
+static int plot(cli_session *session, const sample_state *state)
+{
+    gram_picture *picture = NULL;
+    if (state->at->grid->axis_count > 2)
+        return cli_fail(CLI_WRONG_USE, "Leave it out.", "sample: --plot is for grids of one or two dimensions");
+    const gram_status status =
+        gram_picture_of_draws(session->context, state->points, state->kernel, state->model, state->own.draws,
+                              state->values, state->mean, state->std, &picture);
+    return cli_plot(session, state->own.plot, status, picture);
+}
+
 static int print_all(cli_session *session, sample_state *state)
 {
     int code = CLI_DONE;
     if (!session->common->json || state->out) code = write_draws(session, state);
     if (code == CLI_DONE) say_jitter(session, state);
-    if (code == CLI_DONE && state->own.plot) {
-        const sample_picture picture = {state->at,  state->own.draws, state->values, state->mean,
-                                        state->std, state->model,     state->kernel};
-        code = cli_sample_plot(session, state->own.plot, &picture);
-    }
+    if (code == CLI_DONE && state->own.plot) code = plot(session, state);
     return code == CLI_DONE && session->common->json ? cli_report_print(session, state, write_json, NULL) : code;
 }
 

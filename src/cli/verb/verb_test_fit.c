@@ -1,7 +1,4 @@
 /* gram test fit: does a sample come from a density? The kernel Stein discrepancy and its wild bootstrap. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,47 +43,12 @@ static const cli_usage usage = {
     cli_scored_help,
     NULL};
 
-/* ---- the picture ---- */
-
-enum { BARS = 40 };
-
-/* How many draws fall into each of BARS bars over all of them and the statistic. */
-static void add_histogram(gram_string *script, const fit_report *r, int64_t draws)
-{
-    const double *b = r->bootstrap, u = r->result.statistic.u_statistic;
-    const double least = fmin(b[0], u), most = fmax(b[draws - 1], u), width = (most - least) / BARS;
-    int64_t counts[BARS] = {0};
-    char x[GRAM_NUMBER_SIZE];
-    for (int64_t i = 0; i < draws; i++) {
-        const int bar = width > 0 ? (int)((b[i] - least) / width) : 0;
-        counts[bar < BARS ? bar : BARS - 1]++;
-    }
-    gram_string_add(script, "$bars << END_OF_BARS\n");
-    for (int bar = 0; bar < BARS; bar++)
-        gram_string_add(script, "%s %" PRId64 "\n", gram_number_format(least + (bar + 0.5) * width, x), counts[bar]);
-    gram_string_add(script, "END_OF_BARS\n");
-}
-
 static int draw(cli_session *session, const char *path, const fit_report *r, int64_t draws)
 {
-    char u[GRAM_NUMBER_SIZE], threshold[GRAM_NUMBER_SIZE];
-    gram_string script = {0};
-    add_histogram(&script, r, draws);
-    cli_plot_title(&script, r->points->kernel, r->points->file);
-    gram_string_add(&script, "set xlabel 'squared discrepancy'\nset ylabel 'draws of the bootstrap'\n"
-                             "set style fill solid 0.5 noborder\nset yrange [0:*]\nset key top right\n");
-    (void)gram_number_format(r->result.statistic.u_statistic, u);
-    (void)gram_number_format(r->result.threshold, threshold);
-    gram_string_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead lw 2 lc rgb '#d95319'\n", u, u);
-    if (!isnan(r->result.threshold))
-        gram_string_add(&script, "set arrow from %s, graph 0 to %s, graph 1 nohead dt 2 lc rgb '#808080'\n", threshold,
-                        threshold);
-    gram_string_add(&script, "plot $bars using 1:2 with boxes lc rgb '#0060ad' title 'if the density is right', "
-                             "NaN with lines lw 2 lc rgb '#d95319' title 'the sample', "
-                             "NaN with lines dt 2 lc rgb '#808080' title 'threshold'\n");
-    const int code = cli_plot(session, path, 640, 420, &script);
-    gram_string_free(&script);
-    return code;
+    gram_picture *picture = NULL;
+    const gram_status status = gram_picture_of_fit_test(session->context, r->scored, r->result.statistic.u_statistic,
+                                                        r->result.threshold, draws, r->bootstrap, &picture);
+    return cli_plot(session, path, status, picture);
 }
 
 /* ---- the report ---- */

@@ -1,11 +1,9 @@
 /* gram test independence: are two groups of columns of one file independent? */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/test_picture.h"
+#include "cli/plot/gnuplot.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/verb/prepared_samples.h"
@@ -157,35 +155,12 @@ static cli_test_outcome outcome_of(const void *report_)
                               .n = r->result.n};
 }
 
-/* ---- the picture: one column against another ---- */
-
 static int draw(cli_session *session, const report *r)
 {
-    int64_t x, y;
-    gram_string kernels = {0};
-    char title[160], number[CLI_SHORT_SIZE], x_name[CLI_COLUMN_NAME_SIZE], y_name[CLI_COLUMN_NAME_SIZE];
-    const gram_sample_group *a = &r->rows->groups[0], *b = &r->rows->groups[1];
-    const gram_status status = gram_hsic_strongest(session->context, a->points, b->points, &x, &y);
-    if (status < 0) return cli_session_fail(session, status, 0, NULL);
-    x += a->first;
-    y += b->first;
-    const gram_prepared *data = r->rows->data;
-    double *values = calloc((size_t)(2 * data->n), sizeof *values);
-    if (!values) return cli_no_memory();
-    for (int64_t i = 0; i < data->n; i++) {
-        values[i] = gram_preparation_unit(r->rows->preparation, x, data->x[i * data->d + x]);
-        values[data->n + i] = gram_preparation_unit(r->rows->preparation, y, data->x[i * data->d + y]);
-    }
-    const cli_test_outcome outcome = outcome_of(r);
-    cli_test_add_kernels(&kernels, &outcome);
-    (void)snprintf(title, sizeof title, "independence: p = %s, %.100s", cli_short_number(r->result.p_value, number),
-                   kernels.data ? kernels.data : "");
-    gram_string_free(&kernels);
-    const cli_test_scatter scatter = {
-        cli_rows_name(r->rows, x, x_name), cli_rows_name(r->rows, y, y_name), values, values + data->n, data->n, title};
-    const int code = cli_test_draw_scatter(session, r->options->plot, &scatter);
-    free(values);
-    return code;
+    gram_picture *picture = NULL;
+    const gram_status status =
+        gram_picture_of_dependence(session->context, r->sample, r->result.kernels, r->result.p_value, &picture);
+    return cli_plot(session, r->options->plot, status, picture);
 }
 
 /* ---- printing ---- */

@@ -1,11 +1,9 @@
 /* gram test two-sample: do two files hold samples of one distribution? */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/test_picture.h"
+#include "cli/plot/gnuplot.h"
 #include "cli/report/kernel_text.h"
 #include "cli/report/report_rows.h"
 #include "cli/verb/prepared_samples.h"
@@ -34,8 +32,10 @@ static const cli_usage usage = {
     "A B",
     "Tests whether the rows of two files come from one distribution, by the maximum mean discrepancy. Columns are "
     "matched\nby name and standardised together; text columns become categories. The statistic is the squared MMD.\n\n"
-    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf on"
-    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, exact level (default with --kernel)\n  split        the "
+    "Methods:\n  aggregated   permutations over many looks at once, 7 widths of the kernel or of rbf, laplace1 and rbf "
+    "on"
+    "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
+    "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
     "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
     "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
@@ -177,13 +177,11 @@ static int score_columns(cli_session *session, report *r)
 
 static int draw(cli_session *session, const report *r)
 {
-    const cli_test_picture picture = {.a = r->a,
-                                      .b = r->b,
-                                      .kernel = r->result.kernel,
-                                      .p_value = r->result.p_value,
-                                      .score = r->score,
-                                      .order = r->order};
-    return cli_test_draw_two_sample(session, r->options->plot, &picture);
+    gram_picture *picture = NULL;
+    const gram_status status =
+        gram_picture_of_two_samples(session->context, r->samples[0], r->samples[1], r->result.kernel, r->result.p_value,
+                                    r->score, r->order, &picture);
+    return cli_plot(session, r->options->plot, status, picture);
 }
 
 /* ---- printing ---- */

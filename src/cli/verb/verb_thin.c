@@ -1,14 +1,12 @@
 /* gram thin: a few rows that stand for many. */
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
-#include "cli/plot/picture_parts.h"
 #include "cli/report/report_rows.h"
 #include "cli/verb/density_options.h"
 
@@ -111,35 +109,11 @@ static int choose_rows(cli_session *session, thin_report *r)
     return status < 0 ? cli_scored_fail(session, status, r->scored) : CLI_DONE;
 }
 
-/* ---- the picture ---- */
-
-enum { MOST_POINTS = 5000 };
-
-static void add_point(gram_string *script, const gram_scored_report *s, int64_t i)
-{
-    cli_picture_number(script, s->x[i * s->d], " ");
-    cli_picture_number(script, s->d > 1 ? s->x[i * s->d + 1] : (double)(i + 1), "\n");
-}
-
 static int draw(cli_session *session, const thin_report *r)
 {
-    const gram_scored_report *s = r->points;
-    gram_string script = {0};
-    const int64_t step = (s->n + MOST_POINTS - 1) / MOST_POINTS;
-    gram_string_add(&script, "$all << END_OF_POINTS\n");
-    for (int64_t i = 0; i < s->n; i += step) add_point(&script, s, i);
-    gram_string_add(&script, "END_OF_POINTS\n$chosen << END_OF_POINTS\n");
-    for (int64_t a = 0; a < r->own.m; a++) add_point(&script, s, r->index[a]);
-    gram_string_add(&script, "END_OF_POINTS\n");
-    cli_plot_title(&script, s->kernel, s->file);
-    cli_picture_label(&script, "x", "", gram_table_column_name(s->table, s->columns[0]));
-    cli_picture_label(&script, "y", "", s->d > 1 ? gram_table_column_name(s->table, s->columns[1]) : "row");
-    gram_string_add(&script, "set key outside bottom center horizontal\n"
-                             "plot $all using 1:2 with points pt 7 ps 0.3 lc rgb '#a0a0a0' title 'all rows', "
-                             "$chosen using 1:2 with points pt 7 ps 0.6 lc rgb '#d95319' title 'chosen'\n");
-    const int code = cli_plot(session, r->own.plot, 560, 520, &script);
-    gram_string_free(&script);
-    return code;
+    gram_picture *picture = NULL;
+    const gram_status status = gram_picture_of_choice(session->context, r->scored, r->own.m, r->index, &picture);
+    return cli_plot(session, r->own.plot, status, picture);
 }
 
 /* ---- the result ---- */

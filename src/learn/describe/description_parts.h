@@ -6,6 +6,24 @@
 #include <gram/score.h>
 
 #include "base/arena.h"
+#include "method/method_report.h"
+
+struct gram_description {
+    gram_memory *memory;
+    gram_arena arena;
+    gram_classes classes;
+    gram_report report;
+    int64_t weight_count;
+    gram_weight *weights;
+    int64_t relevance_count;
+    gram_relevance *relevance;
+};
+
+/* One without rows; model and file may be NULL. The caller destroys it. */
+gram_status gram_description_begin(gram_context *context, const gram_model *model, const char *file,
+                                   gram_description **description);
+/* After the last row: the first failure of those that were added. */
+gram_status gram_description_end(gram_description *description);
 
 /* The weights that the model keeps, in the features' own units, with names; from the arena. *count is 0 if it has none. */
 gram_status gram_weights_find(gram_context *context, gram_arena *arena, const gram_model *model, gram_weight **weights,

@@ -5,18 +5,29 @@
 
 #include "learn/describe/description_parts.h"
 #include "learn/method_table.h"
-#include "method/method_report.h"
 
-struct gram_description {
-    gram_memory *memory;
-    gram_arena arena;
-    gram_classes classes;
-    gram_report report;
-    int64_t weight_count;
-    gram_weight *weights;
-    int64_t relevance_count;
-    gram_relevance *relevance;
-};
+gram_status gram_description_begin(gram_context *context, const gram_model *model, const char *file,
+                                   gram_description **description)
+{
+    gram_status status = GRAM_OK;
+    gram_description *made = NULL;
+    *description = NULL;
+    TRY(gram_take(context, "describe", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    gram_arena_init(&made->arena, made->memory);
+    made->report = (gram_report){.context = context, .arena = &made->arena, .model = model, .file = file};
+    *description = made;
+done:
+    return status;
+}
+
+gram_status gram_description_end(gram_description *description)
+{
+    gram_report_end_row(&description->report);
+    description->report.context = NULL;
+    return description->report.status;
+}
 
 static gram_status add_kernel(gram_context *context, gram_description *d, const char *label,
                               const gram_function *function)
@@ -52,11 +63,7 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     gram_description *made = NULL;
     const gram_method *method = gram_method_of_model(model);
     *description = NULL;
-    TRY(gram_take(context, "describe", 1, sizeof *made, (void **)&made));
-    memset(made, 0, sizeof *made);
-    made->memory = gram_memory_retain(context->memory);
-    gram_arena_init(&made->arena, made->memory);
-    made->report = (gram_report){.context = context, .arena = &made->arena, .model = model, .file = file};
+    TRY(gram_description_begin(context, model, file, &made));
     if (strcmp(gram_model_task(model), gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0)
         TRY(gram_classes_of_model(context, &made->arena, model, file ? file : "the model", &made->classes));
     if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
@@ -64,11 +71,9 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     if (gram_model_second_function(model))
         TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));
     if (method && method->report) method->report(&made->report);
-    gram_report_end_row(&made->report);
-    TRY(made->report.status);
+    TRY(gram_description_end(made));
     TRY(gram_weights_find(context, &made->arena, model, &made->weights, &made->weight_count));
     TRY(find_relevance(context, made, model));
-    made->report.context = NULL;
     *description = made;
     made = NULL;
 done:

@@ -143,8 +143,8 @@ static void add_row(const gram_bayes_report *r, double v, double e, double h, su
     const double scale = r->scale - 0.5 * v * e * error, width = sqrt(scale / shape / (v * left)), t = error / width;
     s->squares += v * e * e;
     s->left_out += v * error * error;
-    s->density += gram_log_gamma(shape + 0.5) - gram_log_gamma(shape) - 0.5 * log(freedom * 3.14159265358979323846) - log(width) -
-                  (shape + 0.5) * log1p(t * t / freedom);
+    s->density += gram_log_gamma(shape + 0.5) - gram_log_gamma(shape) - 0.5 * log(freedom * 3.14159265358979323846) -
+                  log(width) - (shape + 0.5) * log1p(t * t / freedom);
     s->inside += fabs(t) <= s->half_width;
 }
 

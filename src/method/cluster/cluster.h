@@ -37,9 +37,14 @@ gram_status gram_kmeans_run(gram_context *context, gram_kmeans *run);
 /* Bytes that it takes beside the operator. */
 double gram_kmeans_bytes(int64_t n, int64_t clusters, int64_t starts);
 
-/* K of the points: in memory if it takes at most half of the budget. */
-gram_status gram_cluster_operator(gram_context *context, gram_kernel *kernel, const gram_points *x, gram_operator **op);
-int gram_cluster_holds_matrix(const gram_context *context, int64_t n);
+/* K in memory, if it takes at most half of the budget and to make it anew takes longer than to read it. */
+typedef enum gram_cluster_matrix {
+    GRAM_CLUSTER_MATRIX_HELD,
+    GRAM_CLUSTER_MATRIX_CHEAP, /* not held: made as fast as it is read */
+    GRAM_CLUSTER_MATRIX_LARGE, /* not held: it does not fit */
+} gram_cluster_matrix;
+gram_cluster_matrix gram_cluster_choose_matrix(const gram_context *context, gram_cluster_method method, int64_t n,
+                                               int64_t d);
 
 /* One fit of `options->clusters` clusters, K given: fills labels, sizes, function, centres and the report but for silhouettes. */
 gram_status gram_cluster_by_means(gram_context *context, gram_kernel *kernel, const gram_points *x,

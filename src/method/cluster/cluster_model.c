@@ -51,12 +51,20 @@ static const gram_option OPTIONS[] = {
 
 /* ---- the fit ---- */
 
+static const struct {
+    const char *what, *why;
+} MATRIX[] = {
+    [GRAM_CLUSTER_MATRIX_HELD] = {"K in memory", "it fits"},
+    [GRAM_CLUSTER_MATRIX_CHEAP] = {"without K in memory", "of few columns it is made as fast as it would be read"},
+    [GRAM_CLUSTER_MATRIX_LARGE] = {"without K in memory", "it does not fit"},
+};
+
 static gram_status plan_method(gram_learning *learning, gram_cluster_method method)
 {
     gram_status status = GRAM_OK;
     const cluster_settings *own = learning->settings;
     const int64_t n = learning->data->n, k = own->k > 0 ? own->k : 10;
-    const int held = gram_cluster_holds_matrix(learning->context, n);
+    const gram_cluster_matrix matrix = gram_cluster_choose_matrix(learning->context, method, n, learning->data->d);
     cluster_state *state = NULL;
     if (own->k > learning->n)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for fewer.",
@@ -73,10 +81,11 @@ static gram_status plan_method(gram_learning *learning, gram_cluster_method meth
     state->options.iterations = own->iterations;
     state->options.weights = learning->data->weights;
     const double pairs = (double)n * (double)n, columns = (double)k * fmin((double)own->starts, 6);
-    const double bytes = (held ? 4.2 * pairs : 0) + gram_kmeans_bytes(n, k, own->starts) + 24 * (double)n * (double)k;
+    const double held = matrix == GRAM_CLUSTER_MATRIX_HELD ? 4.2 * pairs : 0;
+    const double bytes = held + gram_kmeans_bytes(n, k, own->starts) + 24 * (double)n * (double)k;
     TRY(gram_learning_room(learning, bytes, "Use fewer rows, fewer --starts, or more --memory.", "the clusters of"));
-    gram_learning_plan(learning, held ? "K in memory" : "without K in memory", (size_t)bytes,
-                       1.5e-9 * pairs + 10 * 1e-10 * pairs * columns, held ? "it fits" : "it does not fit");
+    gram_learning_plan(learning, MATRIX[matrix].what, (size_t)bytes, 3e-9 * pairs + 3e-10 * pairs * columns,
+                       MATRIX[matrix].why);
 done:
     return status;
 }

@@ -1,14 +1,17 @@
-/* k-means on inner products alone: Lloyd's iterations of several starts, which go through K together.
+/* k-means on inner products alone: Lloyd's iterations of several starts, which go through A together.
  *
- * With the indicator columns z_c, z_ic = w_i/W_c for the rows of cluster c and W_c their weight, the mean of a cluster is
- * m_c = sum_i z_ic phi(x_i), and
+ * With s_ic = sum over the rows j of cluster c of w_j a_ij and W_c their weight, the mean of a cluster is m_c = sum_j w_j phi(x_j)/W_c,
+ * and
  *
- *   |phi(x_i) - m_c|^2 = a_ii - 2 (A z_c)_i + z_c'A z_c
+ *   |phi(x_i) - m_c|^2 = a_ii - 2 s_ic/W_c + |m_c|^2,   |m_c|^2 = sum_(i in c) w_i s_ic/W_c^2
  *
- * so an iteration of all starts is one product of A with (clusters x starts) columns. The first means are rows: the first is drawn
- * by weight, each next one from a few candidates drawn in proportion to their squared distance to the nearest so far, the one that
- * leaves the least sum of such distances (greedy k-means++). A cluster that loses all its rows takes the row that is farthest from
- * its mean. */
+ * The sums of all starts are one product of A with (clusters x starts) columns. Later iterations move few rows: they add the columns
+ * of A that belong to these rows to the sums of the clusters that they went to and take them from those that they left, which costs
+ * their share of a product. Where more than half of the rows moved the sums are made anew.
+ *
+ * The first means are rows: the first is drawn by weight, each next one from a few candidates drawn in proportion to their squared
+ * distance to the nearest so far, the one that leaves the least sum of such distances (greedy k-means++). A cluster that loses all its
+ * rows takes the row that is farthest from its mean. */
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +20,12 @@
 #include "base/arena.h"
 #include "method/cluster/cluster.h"
 
-enum { GROUP_COLUMNS = 64, STREAM = 0x6b6d6e73 /* "kmns" */, MOST_CANDIDATES = 16 };
+enum { GROUP_COLUMNS = 64, STREAM = 0x6b6d6e73 /* "kmns" */, MOST_CANDIDATES = 16, NONE = -1 };
 
 /* One start. */
 typedef struct start {
     int64_t *labels; /* n */
+    int64_t *summed; /* n: the labels that the sums are of, NONE before the first */
     double *mass;    /* clusters */
     double *squares; /* clusters: |m_c|^2 */
     double objective;
@@ -36,7 +40,9 @@ typedef struct work {
     double *diagonal, *nearest, *candidate; /* n; n; n x MOST_CANDIDATES */
     int64_t group;                          /* starts that go together */
     start *starts;                          /* group of them */
-    double *z, *product;                    /* n x (group k) */
+    double *sums;                           /* n x (group k): k columns for each start */
+    double *v, *product;                    /* the same size: what A is multiplied with */
+    int64_t *moved, *pending;               /* n rows; group of starts */
 } work;
 
 static double weight_of(const gram_kmeans *run, int64_t i)
@@ -52,8 +58,9 @@ static int64_t group_size(int64_t clusters, int64_t starts)
 
 double gram_kmeans_bytes(int64_t n, int64_t clusters, int64_t starts)
 {
-    const double columns = (double)(clusters * group_size(clusters, starts));
-    return (double)n * (16 * columns + 8 * (double)group_size(clusters, starts) + 8 * (MOST_CANDIDATES + 4));
+    const double group = (double)group_size(clusters, starts), columns = (double)clusters * group;
+    const double products = 24 + 32; /* bytes for each column: here, and in the operator for its copies */
+    return (double)n * (products * columns + 16 * group + 8 * (MOST_CANDIDATES + 5));
 }
 
 /* ---- the first means ---- */
@@ -156,34 +163,95 @@ static int fill_empty(const work *w, start *s)
     return 1;
 }
 
-/* The columns of start number g become its indicators. */
-static void write_indicators(const work *w, int64_t g, int64_t columns)
+/* Rows whose label is not the one that is in the sums, of any start that is pending. */
+static int64_t find_moved(const work *w, int64_t pending)
 {
-    const start *s = &w->starts[g];
+    int64_t count = 0;
     for (int64_t i = 0; i < w->n; i++) {
-        double *row = w->z + i * columns + g * w->k;
-        memset(row, 0, (size_t)w->k * sizeof *row);
-        row[s->labels[i]] = weight_of(w->run, i) / s->mass[s->labels[i]];
+        int moved = 0;
+        for (int64_t p = 0; p < pending; p++) {
+            const start *s = &w->starts[w->pending[p]];
+            moved |= s->labels[i] != s->summed[i];
+        }
+        if (moved) w->moved[count++] = i;
+    }
+    return count;
+}
+
+/* Row of v: the weight at the new label and, if sums are kept, less it at the old one. */
+static void write_move(const work *w, int64_t pending, int64_t i, int whole, double *row)
+{
+    const double weight = weight_of(w->run, i);
+    memset(row, 0, (size_t)(pending * w->k) * sizeof *row);
+    for (int64_t p = 0; p < pending; p++) {
+        const start *s = &w->starts[w->pending[p]];
+        row[p * w->k + s->labels[i]] += weight;
+        if (!whole && s->summed[i] != NONE) row[p * w->k + s->summed[i]] -= weight;
     }
 }
 
-/* Labels anew from A z; returns how many changed. */
-static int64_t assign(const work *w, int64_t g, int64_t columns)
+static void add_products(const work *w, int64_t pending, int whole)
+{
+    for (int64_t i = 0; i < w->n; i++)
+        for (int64_t p = 0; p < pending; p++) {
+            const double *from = w->product + (i * pending + p) * w->k;
+            double *to = w->sums + (i * w->group + w->pending[p]) * w->k;
+            for (int64_t c = 0; c < w->k; c++) to[c] = (whole ? 0 : to[c]) + from[c];
+        }
+}
+
+/* The sums of the starts that are pending become those of their labels. */
+static gram_status update_sums(const work *w, int64_t pending)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = pending * w->k, moved = find_moved(w, pending), whole = 2 * moved > w->n;
+    const int64_t rows = whole ? w->n : moved;
+    if (moved == 0) return GRAM_OK;
+    for (int64_t r = 0; r < rows; r++) write_move(w, pending, whole ? r : w->moved[r], (int)whole, w->v + r * columns);
+    if (whole)
+        TRY(gram_operator_apply(w->context, w->run->a, columns, w->v, columns, w->product, columns));
+    else
+        TRY(gram_operator_apply_columns(w->context, w->run->a, moved, w->moved, columns, w->v, columns, w->product,
+                                        columns));
+    add_products(w, pending, (int)whole);
+    for (int64_t p = 0; p < pending; p++) {
+        const start *s = &w->starts[w->pending[p]];
+        memcpy(s->summed, s->labels, (size_t)w->n * sizeof *s->labels);
+    }
+done:
+    return status;
+}
+
+static const double *sums_of(const work *w, int64_t g, int64_t i)
+{
+    return w->sums + (i * w->group + g) * w->k;
+}
+
+/* |m_c|^2 of the labels that the sums are of */
+static void find_squares(const work *w, int64_t g)
+{
+    start *s = &w->starts[g];
+    for (int64_t c = 0; c < w->k; c++) s->squares[c] = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        s->squares[s->labels[i]] += weight_of(w->run, i) * sums_of(w, g, i)[s->labels[i]];
+    for (int64_t c = 0; c < w->k; c++) s->squares[c] /= s->mass[c] * s->mass[c];
+}
+
+/* Labels anew, or as they are, and the objective; returns how many changed. */
+static int64_t assign(const work *w, int64_t g, int keep)
 {
     start *s = &w->starts[g];
     int64_t changed = 0;
-    for (int64_t c = 0; c < w->k; c++) s->squares[c] = 0;
-    for (int64_t i = 0; i < w->n; i++) {
-        const int64_t at = i * columns + g * w->k + s->labels[i];
-        s->squares[s->labels[i]] += w->z[at] * w->product[at];
-    }
+    find_squares(w, g);
     s->objective = 0;
     for (int64_t i = 0; i < w->n; i++) {
-        const double *row = w->product + i * columns + g * w->k;
+        const double *sums = sums_of(w, g, i);
         int64_t best = s->labels[i];
-        double least = s->squares[best] - 2 * row[best];
-        for (int64_t c = 0; c < w->k; c++)
-            if (s->squares[c] - 2 * row[c] < least) least = s->squares[c] - 2 * row[c], best = c;
+        double least = s->squares[best] - 2 * sums[best] / s->mass[best];
+        for (int64_t c = 0; c < w->k && !keep; c++) {
+            const double distance = s->squares[c] - 2 * sums[c] / s->mass[c];
+            if (distance < least) least = distance, best = c;
+        }
         changed += best != s->labels[i];
         s->labels[i] = best;
         w->nearest[i] = fmax(0, w->diagonal[i] + least);
@@ -198,19 +266,16 @@ static gram_status too_few(const work *w)
                      (long long)w->k);
 }
 
-/* One iteration of all starts of the group that are not done. Where rounding alone moves a row between means the objective does not
- * fall any more: that is the end too. */
-static gram_status iterate(const work *w, int64_t count)
+/* One iteration of the starts that are pending. Where rounding alone moves a row between means the objective does not fall any
+ * more: that is the end too. */
+static gram_status iterate(const work *w, int64_t pending)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = count * w->k;
-    for (int64_t g = 0; g < count; g++) write_indicators(w, g, columns);
-    TRY(gram_operator_apply(w->context, w->run->a, columns, w->z, columns, w->product, columns));
-    for (int64_t g = 0; g < count; g++) {
-        start *s = &w->starts[g];
+    TRY(update_sums(w, pending));
+    for (int64_t p = 0; p < pending; p++) {
+        start *s = &w->starts[w->pending[p]];
         const double before = s->objective;
-        if (s->done) continue;
-        const int64_t changed = assign(w, g, columns);
+        const int64_t changed = assign(w, w->pending[p], 0);
         s->used++;
         s->done = changed == 0 || (s->used > 1 && s->objective >= before * (1 - 1e-14));
         weigh(w, s);
@@ -220,22 +285,40 @@ done:
     return status;
 }
 
+static int64_t find_pending(const work *w, int64_t count)
+{
+    int64_t pending = 0;
+    for (int64_t g = 0; g < count; g++)
+        if (!w->starts[g].done) w->pending[pending++] = g;
+    return pending;
+}
+
+/* Objectives and squares of the labels as they were left, which may have moved after the last sums. */
+static gram_status settle(const work *w, int64_t count)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t g = 0; g < count; g++) w->pending[g] = g;
+    TRY(update_sums(w, count));
+    for (int64_t g = 0; g < count; g++) (void)assign(w, g, 1);
+done:
+    return status;
+}
+
 static gram_status run_group(const work *w, int64_t first, int64_t count)
 {
     gram_status status = GRAM_OK;
+    int64_t pending;
     for (int64_t g = 0; g < count; g++) {
         start *s = &w->starts[g];
-        *s = (start){.labels = s->labels, .mass = s->mass, .squares = s->squares, .objective = INFINITY};
+        *s = (start){.labels = s->labels, .summed = s->summed, .mass = s->mass, .squares = s->squares};
+        s->objective = INFINITY;
+        for (int64_t i = 0; i < w->n; i++) s->summed[i] = NONE;
         TRY(seed_start(w, first + g, s));
         weigh(w, s);
         if (!fill_empty(w, s)) return too_few(w);
     }
-    for (int64_t iteration = 0; iteration < w->run->iterations; iteration++) {
-        int going = 0;
-        for (int64_t g = 0; g < count; g++) going |= !w->starts[g].done;
-        if (!going) break;
-        TRY(iterate(w, count));
-    }
+    for (int64_t t = 0; t < w->run->iterations && (pending = find_pending(w, count)) > 0; t++) TRY(iterate(w, pending));
+    TRY(settle(w, count));
 done:
     return status;
 }
@@ -268,27 +351,6 @@ static void number_clusters(const start *s, int64_t n, int64_t k, int64_t *order
     for (int64_t i = 0; i < n; i++) run->labels[i] = number[s->labels[i]];
 }
 
-/* |m_c|^2 of the labels as they are at the end. */
-static gram_status find_squares(const work *w, gram_kmeans *run)
-{
-    gram_status status = GRAM_OK;
-    start *s = &w->starts[0];
-    memcpy(s->labels, run->labels, (size_t)w->n * sizeof *s->labels);
-    memcpy(s->mass, run->sizes, (size_t)w->k * sizeof *s->mass);
-    write_indicators(w, 0, w->k);
-    TRY(gram_operator_apply(w->context, run->a, w->k, w->z, w->k, w->product, w->k));
-    run->objective = 0;
-    for (int64_t c = 0; c < w->k; c++) run->squares[c] = 0;
-    for (int64_t i = 0; i < w->n; i++)
-        run->squares[run->labels[i]] += w->z[i * w->k + run->labels[i]] * w->product[i * w->k + run->labels[i]];
-    for (int64_t i = 0; i < w->n; i++) {
-        const int64_t c = run->labels[i];
-        run->objective += weight_of(run, i) * fmax(0, w->diagonal[i] - 2 * w->product[i * w->k + c] + run->squares[c]);
-    }
-done:
-    return status;
-}
-
 static gram_status take_work(gram_context *context, const gram_kmeans *run, gram_arena *arena, work *w)
 {
     gram_status status = GRAM_OK;
@@ -298,15 +360,25 @@ static gram_status take_work(gram_context *context, const gram_kmeans *run, gram
     w->candidate = w->nearest + n;
     TRY(gram_arena_take(context, arena, "cluster: starts", w->group, sizeof(start), (void **)&w->starts));
     for (int64_t g = 0; g < w->group; g++) {
-        TRY(gram_arena_take(context, arena, "cluster: labels", n, sizeof(int64_t), (void **)&w->starts[g].labels));
+        TRY(gram_arena_take(context, arena, "cluster: labels", 2 * n, sizeof(int64_t), (void **)&w->starts[g].labels));
+        w->starts[g].summed = w->starts[g].labels + n;
         TRY(gram_arena_take(context, arena, "cluster: means", 2 * k, sizeof(double), (void **)&w->starts[g].mass));
         w->starts[g].squares = w->starts[g].mass + k;
     }
-    TRY(gram_arena_take(context, arena, "cluster: products", 2 * n * k * w->group, sizeof(double), (void **)&w->z));
-    w->product = w->z + n * k * w->group;
+    TRY(gram_arena_take(context, arena, "cluster: rows", n + w->group, sizeof(int64_t), (void **)&w->moved));
+    w->pending = w->moved + n;
+    TRY(gram_arena_take(context, arena, "cluster: products", 3 * n * k * w->group, sizeof(double), (void **)&w->sums));
+    w->v = w->sums + n * k * w->group;
+    w->product = w->v + n * k * w->group;
     TRY(gram_operator_diagonal(context, run->a, w->diagonal));
 done:
     return status;
+}
+
+/* Starts that end in the same clusters differ by rounding, which must not choose among them: the first of them is taken. */
+static int is_better(double objective, double best)
+{
+    return objective < best * (1 - 1e-10);
 }
 
 gram_status gram_kmeans_run(gram_context *context, gram_kmeans *run)
@@ -324,15 +396,15 @@ gram_status gram_kmeans_run(gram_context *context, gram_kmeans *run)
         const int64_t count = starts - first < w.group ? starts - first : w.group;
         TRY(run_group(&w, first, count));
         for (int64_t g = 0; g < count; g++) {
-            if (!(w.starts[g].objective < best)) continue;
+            if (!is_better(w.starts[g].objective, best)) continue;
             best = w.starts[g].objective;
             number_clusters(&w.starts[g], n, w.k, order, run);
+            run->objective = best;
             run->used = w.starts[g].used;
             run->converged = w.starts[g].done;
             run->best_start = first + g;
         }
     }
-    TRY(find_squares(&w, run));
     if (!run->converged) status = GRAM_NOT_CONVERGED;
 done:
     gram_arena_release(&arena);

@@ -44,7 +44,7 @@ static double silhouette(int64_t count, int64_t clusters, const int64_t *labels,
 static gram_status mean_silhouette(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                    int64_t clusters, const int64_t *labels, double *mean)
 {
-    enum { BLOCK = 64 };
+    enum { BLOCK = 192 }; /* rows at once: work for several threads */
     gram_status status = GRAM_OK;
     const int64_t n = gram_points_count(x), d = gram_points_dimension(x);
     double *distance = NULL, *sums = NULL, *some = NULL;

@@ -122,7 +122,10 @@ done:
 
 static gram_status explain(gram_learning *learning, gram_status status)
 {
+    const gram_couple_options *o = &((const couple_state *)learning->own)->options;
     if (gram_context_advice(learning->context)[0]) return status;
+    if (status == GRAM_ERROR_ARGUMENT && o->gamma == 0 && o->neighbours == 0 && !o->labels)
+        return gram_advise(learning->context, status, "Give a --gamma above 0, or --label or --neighbours.");
     if (status == GRAM_ERROR_ARGUMENT)
         return gram_advise(learning->context, status, "Ask for fewer with -k, or give a --gamma above 0.");
     if (status == GRAM_ERROR_DATA)

@@ -115,7 +115,8 @@ static gram_status fit(gram_learning *learning)
     mercer_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
     TRY(find_known(learning, state));
-    status = gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
+    do status = gram_mercer_fit(learning->context, learning->kernel, learning->points, &state->options, &state->mercer);
+    while (gram_component_rows_fewer(learning, status, &state->options.components));
     const gram_mercer_report *report = state->mercer ? gram_mercer_get_report(state->mercer) : NULL;
     return gram_component_rows_end(learning, status, "Use another kernel, or look at the weights.",
                                    report ? report->products : 0, report ? report->residual : NAN);
@@ -206,6 +207,7 @@ static const gram_verb VERB = {
                 "  gram mercer rbf data.csv --scale -k 3 --model mercer.gram --json\n",
     .out = "write the eigenfunctions at the rows to FILE",
     .at = "evaluate at the rows of FILE instead of those of DATA",
+    .pictures = "eigenvalues",
     .plot = "draw the eigenvalues and, over one feature, the first eigenfunctions: .svg, .png or .pdf",
     .kernel_operand = 1,
 };

@@ -488,6 +488,7 @@ static const gram_verb VERB = {
                 "  gram net data.csv --mean-field --steps 5000\n",
     .out = "write the model to FILE",
     .out_is_model = 1,
+    .pictures = "descent",
     .plot = "draw losses, drift and, of one feature, functions to FILE (.svg, .png, .pdf)",
 };
 

@@ -41,7 +41,8 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(k),
      .argument = "K",
-     .help = "how many components (default 2); auto: those of the first 20 that stand out from shuffled columns",
+     .help = "how many components (default 2, or as many as there are); auto: those of the first 20 that stand out "
+             "from shuffled columns",
      .otherwise = "2",
      .least = 1,
      .most = MOST_COMPONENTS,
@@ -92,7 +93,7 @@ static gram_status plan(gram_learning *learning)
     const pca_settings *own = learning->settings;
     const int64_t n = learning->n;
     pca_state *state = NULL;
-    if (own->k > n)
+    if (own->k > n && gram_given_text(learning, "k"))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for fewer.",
                                   "-k %" PRId64 " is more than the %" PRId64 " rows", own->k, n);
     if (own->preimage.value == GRAM_PREIMAGE_FIXED_POINT && !gram_preimage_has_fixed_point(learning->written))
@@ -101,7 +102,7 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     gram_pca_options_init(&state->options, sizeof state->options);
-    state->options.components = own->k;
+    state->options.components = own->k > n ? n : own->k;
     state->options.centre = own->centre;
     state->options.solver = (gram_pca_solver)own->solver.value;
     state->options.rank = own->solver.number;
@@ -119,7 +120,8 @@ static gram_status fit(gram_learning *learning)
     gram_status status = GRAM_OK;
     pca_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
-    status = gram_pca_fit(learning->context, learning->kernel, learning->points, &state->options, &state->pca);
+    do status = gram_pca_fit(learning->context, learning->kernel, learning->points, &state->options, &state->pca);
+    while (gram_component_rows_fewer(learning, status, &state->options.components));
     const gram_pca_report *report = state->pca ? gram_pca_get_report(state->pca) : NULL;
     return gram_component_rows_end(learning, status, "Use another kernel, or columns in which the rows differ.",
                                    report ? report->products : 0, report ? report->residual : NAN);

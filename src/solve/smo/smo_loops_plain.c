@@ -5,7 +5,7 @@
 const gram_smo_loops *gram_smo_loops_choose(gram_isa isa)
 {
 #if defined(__x86_64__)
-    if (isa == GRAM_ISA_AVX2) return &gram_smo_loops_avx2;
+    if (isa != GRAM_ISA_PLAIN) return &gram_smo_loops_avx2; /* AVX-512 has no loops of its own */
 #else
     (void)isa;
 #endif

@@ -36,7 +36,7 @@ double gram_mmd_tie(const gram_pairs *pairs, int64_t n, const gram_mmd_scale *sc
 typedef struct gram_mmd_task {
     gram_pool pool;
     gram_kernel *kernel; /* resolved */
-    int given;                 /* the caller chose it */
+    int given;           /* the caller chose it */
     const gram_mmd_options *options;
     gram_mmd_result *result;
 } gram_mmd_task;

@@ -60,7 +60,8 @@ static int64_t strips_of(const grouped *g)
 static void choose_sizes(grouped *g)
 {
     const int64_t least = g->task->pool.n < g->task->pool.m ? g->task->pool.n : g->task->pool.m, most = 16 * least;
-    const int64_t n = g->task->pool.n < most ? g->task->pool.n : most, m = g->task->pool.m < most ? g->task->pool.m : most;
+    const int64_t n = g->task->pool.n < most ? g->task->pool.n : most,
+                  m = g->task->pool.m < most ? g->task->pool.m : most;
     g->chunks = (n + m + MOST_ROWS - 1) / MOST_ROWS;
     if (least / g->chunks < LEAST_ROWS) g->chunks = least / LEAST_ROWS;
     g->rows = least / g->chunks / FEWEST_GROUPS / GRAM_STRIP * GRAM_STRIP;
@@ -139,7 +140,8 @@ done:
 static void add_strip(const grouped *g, int64_t row, int64_t column, const double *k, double *out)
 {
     const int64_t end = g->groups * g->rows;
-    for (int64_t first = column; first < column + GRAM_PANEL && first < end && first < row + GRAM_STRIP; first += GRAM_STRIP) {
+    for (int64_t first = column; first < column + GRAM_PANEL && first < end && first < row + GRAM_STRIP;
+         first += GRAM_STRIP) {
         double sum = 0;
         for (int64_t i = row; i < row + GRAM_STRIP; i++) {
             const int64_t last = first == row ? i : first + GRAM_STRIP;
@@ -175,7 +177,8 @@ static double merge_blocks(const grouped *g, int64_t k)
     memset(g->sums, 0, (size_t)(g->groups * g->groups) * sizeof *g->sums);
     for (int64_t a = 0; a < g->groups; a++)
         for (int64_t s = a * per_group; s < (a + 1) * per_group; s++)
-            for (int64_t b = 0; b <= a; b++) g->sums[a * g->groups + b] += g->blocks[(k * strips_of(g) + s) * g->groups + b];
+            for (int64_t b = 0; b <= a; b++)
+                g->sums[a * g->groups + b] += g->blocks[(k * strips_of(g) + s) * g->groups + b];
     for (int64_t a = 0; a < g->groups; a++)
         for (int64_t b = 0; b <= a; b++) {
             g->sums[b * g->groups + a] = g->sums[a * g->groups + b];
@@ -199,8 +202,8 @@ static gram_status values_task(void *argument, const gram_worker *worker)
     const int64_t count = g->count - first < LABELLINGS ? g->count - first : LABELLINGS;
     const double n = (double)(g->n * g->rows), m = (double)(g->m * g->rows), less = g->task->options->biased ? 0 : 1;
     double *product = worker->scratch, *value = g->values + g->at * g->count + first;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)groups, (int)count, (int)groups, 1, g->sums, (int)groups,
-                g->labels + first, (int)g->count, 0, product, (int)count);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)groups, (int)count, (int)groups, 1, g->sums,
+                (int)groups, g->labels + first, (int)g->count, 0, product, (int)count);
     for (int64_t b = 0; b < count; b++) {
         double xx = 0, rows = 0, total = 0, own_x = 0, own = 0;
         for (int64_t a = 0; a < groups; a++) {
@@ -261,11 +264,8 @@ static gram_status take_family(gram_context *context, grouped *g, int64_t chunk,
     for (int64_t k = 1; k < g->looks; k++) others[k - 1] = looks[k].kernel;
     gather(g, chunk, looks[0].points);
     TRY(gram_points_create_f64(context, rows, d, g->data, d, &points));
-    const gram_engine_request request = {.kernel = looks[0].kernel,
-                                         .x = points,
-                                         .always_double = 1,
-                                         .others = others,
-                                         .other_count = (int)g->looks - 1};
+    const gram_engine_request request = {
+        .kernel = looks[0].kernel, .x = points, .always_double = 1, .others = others, .other_count = (int)g->looks - 1};
     TRY(gram_engine_create(context, &request, &engine));
     g->engine = engine;
     memset(g->blocks, 0, (size_t)(g->looks * strips_of(g) * g->groups) * sizeof *g->blocks);

@@ -15,9 +15,8 @@ typedef struct family {
     const char *kernel;
 } family;
 
-static const family FAMILIES[] = {{GRAM_MMD_FAMILY_KERNEL, "rbf"},
-                                  {GRAM_MMD_FAMILY_LAPLACE1, "laplace1"},
-                                  {GRAM_MMD_FAMILY_RANKS, "rbf"}};
+static const family FAMILIES[] = {
+    {GRAM_MMD_FAMILY_KERNEL, "rbf"}, {GRAM_MMD_FAMILY_LAPLACE1, "laplace1"}, {GRAM_MMD_FAMILY_RANKS, "rbf"}};
 
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES };
 

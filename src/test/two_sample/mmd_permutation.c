@@ -29,11 +29,11 @@ typedef struct permutation {
     int biased;
     uint8_t *bits;
     int64_t *sums;
-    double *z;             /* of the look at hand */
-    double *most;          /* T_b, so far; 0 until a look sees something */
-    int seeing;            /* one does */
-    double bound, tie;     /* of T: what whole numbers and f64 leave open */
-    int64_t *near;         /* labellings to be computed again, the observed one first */
+    double *z;         /* of the look at hand */
+    double *most;      /* T_b, so far; 0 until a look sees something */
+    int seeing;        /* one does */
+    double bound, tie; /* of T: what whole numbers and f64 leave open */
+    int64_t *near;     /* labellings to be computed again, the observed one first */
     int64_t near_count, exceed;
     gram_mmd_seen *seen; /* of each look */
 } permutation;
@@ -141,8 +141,7 @@ static gram_status look_again(gram_context *context, permutation *p, int64_t k)
         const int64_t count = p->near_count - first < batch ? p->near_count - first : batch;
         fill_weights(p, &pairs, first, count, w);
         TRY(gram_pairs_forms(context, &pairs, count, w, values));
-        for (int64_t c = 0; c < count; c++)
-            p->z[first + c] = z_of(p, &pairs, &scale, p->near[first + c], values[c]);
+        for (int64_t c = 0; c < count; c++) p->z[first + c] = z_of(p, &pairs, &scale, p->near[first + c], values[c]);
     }
     TRY(gram_mmd_observed(context, &pairs, p->n, &scale.statistic, &p->seen[k].statistic));
     p->seen[k].z = p->z[0];
@@ -174,7 +173,8 @@ gram_status gram_mmd_permute(gram_context *context, const gram_mmd_task *task, i
     gram_status status = GRAM_OK;
     const char *what = "mmd_test: permutations";
     const int64_t n = task->pool.n, m = task->pool.m;
-    permutation p = {.looks = looks, .look_count = look_count, .n = n, .m = m, .biased = task->options->biased, .seen = seen};
+    permutation p = {
+        .looks = looks, .look_count = look_count, .n = n, .m = m, .biased = task->options->biased, .seen = seen};
     p.count = gram_labels_count(n + m, n, task->options->permutations);
     TRY(gram_take(context, what, p.count, sizeof *p.sums, (void **)&p.sums));
     TRY(gram_take(context, what, p.count, sizeof *p.z, (void **)&p.z));

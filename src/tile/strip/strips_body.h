@@ -1,4 +1,4 @@
-/* The loops of strips.h for one level of instructions: included by strips_avx2.c and strips_plain.c, which are compiled
+/* The loops of strips.h for one level of instructions: included by strips_avx512.c, strips_avx2.c and strips_plain.c, which are compiled
  * for their level and define LEVEL_TABLE, the name of the table. */
 #include "base/vecmath/simd.h"
 #include "tile/strip/strips.h"

@@ -7,6 +7,7 @@
 extern const gram_strips gram_strips_plain;
 #if defined(__x86_64__)
 extern const gram_strips gram_strips_avx2;
+extern const gram_strips gram_strips_avx512;
 #endif
 
 #endif

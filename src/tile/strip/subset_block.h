@@ -57,6 +57,13 @@ GRAM_INLINE int64_t lane_sum(vector_i32 x)
     return (int64_t)total - LANES_F32 * ((int64_t)1 << 31);
 }
 
+/* Those of the rows of one vector that are in the subset. */
+GRAM_INLINE vector_i32 chosen_rows(const vector_i32 *sum, const int32_t *places, int v, int32_t mask)
+{
+    const vector_i32 place = ((const vector_i32 *)places)[v];
+    return sum[v] & ((place & mask) == place);
+}
+
 /* The rows of the subset only, summed over pairs of rows: 2 x 96 numbers below 2^23 stay below 2^31. */
 GRAM_INLINE int64_t add_rows(const vector_i32 *sum, const uint8_t *rows)
 {
@@ -64,10 +71,9 @@ GRAM_INLINE int64_t add_rows(const vector_i32 *sum, const uint8_t *rows)
         int32_t places[GRAM_STRIP] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     const int32_t mask = rows[0] | rows[1] << 8;
     int64_t total = 0;
-    for (int v = 0; v < ROW_VECTORS; v += 2) {
-        const vector_i32 first = ((const vector_i32 *)places)[v], second = ((const vector_i32 *)places)[v + 1];
-        total += lane_sum((sum[v] & ((first & mask) == first)) + (sum[v + 1] & ((second & mask) == second)));
-    }
+    if (ROW_VECTORS == 1) return lane_sum(chosen_rows(sum, places, 0, mask));
+    for (int v = 0; v + 1 < ROW_VECTORS; v += 2)
+        total += lane_sum(chosen_rows(sum, places, v, mask) + chosen_rows(sum, places, v + 1, mask));
     return total;
 }
 
