@@ -188,7 +188,8 @@ typedef struct gram_predict_options {
     /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
      * or of a filter on the line */
     int scores;
-    int reconstruct; /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
+    int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
+    const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);

@@ -142,6 +142,11 @@ typedef struct gram_kernel_type {
      * because there it is multiplied by what vanishes faster. Without it the kernel has no second derivatives. */
     void (*curvature)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                       const double *slopes, double *out);
+    /* out[q * ld + i] = d^q k/dz^q for q = 0 .. order, order <= 4, where k has as many: what functionals need. Asked for orders up
+     * to twice the derivatives that the facts promise; where one of them is infinite at z = 0: 0, as for curvature. Without it
+     * functionals of the leaf are those without derivatives. */
+    void (*derivatives)(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out);
     /* NULL, or why d2k/dx dy does not exist with these parameters, to follow "min has no second derivative by the inputs: ".
      * Optional. */
     const char *(*rough)(const double *par);
@@ -156,6 +161,10 @@ typedef struct gram_kernel_type {
     /* and for derivatives by the inputs, of a product over coordinates the factor of one of them: x against n numbers y */
     void (*coords_factor)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
                           const gram_coords_factor *out);
+    /* the same factor differentiated by_x times by x and by_y times by y, each at most as often as the facts promise and at most
+     * twice: what functionals need; optional */
+    void (*coords_derivative)(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out);
     /* of any other the derivatives by all coordinates of row i: out[l * columns + j] = dk/dx_l */
     void (*coords_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out);

@@ -18,11 +18,10 @@ static int has_folds(const gram_method *method)
     return 0;
 }
 
-/* The list of columns to ignore, with that of the groups. */
-static gram_status ignore_column(gram_learning *learning, const char *column)
+gram_status gram_learning_ignore(gram_learning *learning, const char *column)
 {
     gram_status status = GRAM_OK;
-    const char *others = gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    const char *others = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
     const size_t size = strlen(column) + (others ? strlen(others) + 1 : 0) + 1;
     char *list = NULL;
     TRY(gram_learning_take(learning, (int64_t)size, 1, &list));
@@ -54,7 +53,7 @@ gram_status gram_learning_read_groups(gram_learning *learning, const gram_table 
                                            (long long)i + 1, column);
         memcpy(&learning->table_groups[i], &number, sizeof number); /* any number will do, and equal ones are equal */
     }
-    TRY(ignore_column(learning, column));
+    TRY(gram_learning_ignore(learning, column));
 done:
     return status;
 }

@@ -35,6 +35,9 @@ typedef enum gram_common_option {
     GRAM_COMMON_SCALE,
     GRAM_COMMON_GROUPS,
     GRAM_COMMON_ORDERED,
+    GRAM_COMMON_KIND,
+    GRAM_COMMON_COEFFICIENT,
+    GRAM_COMMON_OPERATOR,
     GRAM_COMMON_COUNT
 } gram_common_option;
 

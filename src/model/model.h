@@ -52,6 +52,11 @@ gram_status gram_model_add_array(gram_context *context, gram_model *model, const
 gram_status gram_model_check_columns(gram_context *context, const gram_preparation *first,
                                      const gram_preparation *second);
 
+/* (model_functionals.c) Centres that are functionals, to an array and back: the array is there when the model is written, and the
+ * function has its functionals again when it was read. */
+gram_status gram_model_keep_functionals(gram_context *context, gram_model *model);
+gram_status gram_model_restore_functionals(gram_context *context, gram_model *model);
+
 /* 1 to 31 letters, digits and '_'? And is it the name of an array that the function has? */
 int gram_model_is_name(const char *name);
 int gram_model_is_taken(const char *name);

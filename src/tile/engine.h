@@ -99,6 +99,9 @@ typedef struct gram_engine {
     gram_kernel **kept; /* root_count: for the nodes with terms */
     int term_count;     /* nodes that combine with numbers of the points */
     gram_point_terms **terms;
+    /* rows or columns are functionals: strips are made of their atoms (functional/functional_engine.h), and panels of points are
+     * not; NULL: both are points */
+    struct gram_functional_engine *functionals;
 } gram_engine;
 
 typedef struct gram_engine_request {
@@ -152,6 +155,7 @@ typedef struct gram_strip {
     int *used;  /* for each form: how many of its users had it */
     void *slots;
     double *work; /* two strips in f64 */
+    double *functional;
     const gram_worker *worker;
 } gram_strip;
 

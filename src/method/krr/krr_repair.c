@@ -31,7 +31,8 @@ static gram_status measure(gram_context *context, const gram_problem *p, int int
         double residual = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const int64_t at = i * p->m + o;
-            const double miss = p->y[at] - b[o] - products[at] - (noise ? noise[at] : p->ridge[i] * a[at]);
+            const double miss =
+                p->y[at] - gram_problem_one(p, i) * b[o] - products[at] - (noise ? noise[at] : p->ridge[i] * a[at]);
             residual += miss * miss;
         }
         if (size > 0) *worst = fmax(*worst, sqrt(residual) / size);

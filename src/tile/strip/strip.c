@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tile/engine.h"
+#include "tile/functional/functional_engine.h"
 
 /* ---- scratch ---- */
 
@@ -24,6 +25,8 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
     at += (size_t)engine->slot_count * GRAM_STRIP_SIZE * real;
     laid.work = (double *)(void *)(base + at);
     at += 2 * GRAM_STRIP_SIZE * sizeof(double);
+    laid.functional = (double *)(void *)(base + at);
+    if (engine->functionals) at += gram_functional_scratch(engine);
     if (strip) *strip = laid;
     return at;
 }
@@ -162,6 +165,18 @@ static void profile_f32(const gram_engine *engine, gram_strip *strip, const gram
     leaf->type->profile(&engine->vecmath->f64, &leaf->shape, GRAM_STRIP_SIZE, strip->work, strip->work,
                         strip->work + GRAM_STRIP_SIZE);
     v->narrow(GRAM_STRIP_SIZE, strip->work, out);
+}
+
+/* Strips of functionals are f64, and so are the engines that have any. */
+static double *functional_f64(const gram_engine *engine, gram_strip *strip, int root)
+{
+    return gram_functional_strip(engine, strip, root);
+}
+
+static float *functional_f32(const gram_engine *engine, gram_strip *strip, int root)
+{
+    (void)engine, (void)root;
+    return strip->slots;
 }
 
 static void from_double_f64(const gram_engine *engine, const double *x, double *out)
