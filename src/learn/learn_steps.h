@@ -19,6 +19,13 @@ int gram_learning_has_method(const gram_learning *learning);
 /* Finds the row for task and options, and reads its settings (learn_task.c). */
 gram_status gram_learning_choose_method(gram_learning *learning);
 
+/* Puts columns (with commas between) on the list of those to ignore. */
+gram_status gram_learning_ignore(gram_learning *learning, const char *columns);
+
+/* The columns of kinds: ignored as features, and after the preparation the rows become functionals (learn_kinds.c). */
+gram_status gram_learning_read_kinds(gram_learning *learning, const gram_table *table);
+gram_status gram_learning_set_kinds(gram_learning *learning, const gram_table *table);
+
 /* The column of groups: read from the table before it is prepared, and set for the prepared rows (learn_groups.c). */
 gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
 gram_status gram_learning_set_groups(gram_learning *learning);
@@ -31,6 +38,7 @@ gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
 /* A preparation as the options say (learn.c); `features` and `label`, a target, take the place of what they say unless NULL. */
 gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
                                       const char *label, gram_preparation **preparation);
+/* text NULL: the kernel that was given as it is, or the method's own. */
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel);
 
 /* Paired views (learn_views.c): has the method two of them? Their preparations and rows, from one table (second NULL) or two;
