@@ -87,7 +87,7 @@ const gram_method *gram_method_of_model(const gram_model *model)
                         strcmp(gram_task_name((gram_task)task), gram_model_task(model)) == 0;
         if (!has_task || strcmp(kept, gram_model_method(model)) != 0) continue;
         if (method->marker && gram_model_find(model, method->marker).name) return method;
-        if (!method->marker) plain = method;
+        if (!method->marker && (!plain || strcmp(method->name, kept) == 0)) plain = method;
     }
     return plain;
 }

@@ -19,7 +19,7 @@ int gram_method_is_known(const char *name);
  * has its task (if that is known) and takes its options. NULL if there is none. */
 const gram_method *gram_method_choose(const gram_learning *learning, const char *name);
 
-/* The row that made a model; NULL if none is known. */
+/* The row that made a model; of several without a mark that keep their models under one name, that of this name. NULL if none is known. */
 const gram_method *gram_method_of_model(const gram_model *model);
 
 /* Lists the names of methods for which `is_so` holds, each once, as in "krr, gp and svm". */
