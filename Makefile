@@ -5,6 +5,7 @@ DESTDIR ?=
 ONLY ?=
 FUZZ_SECONDS ?= 60
 PYTHON ?= /usr/bin/python3
+SITE ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 export ONLY FUZZ_SECONDS PYTHON JOBS
@@ -14,15 +15,20 @@ help:
 	@echo "make test              builds the release and runs its tests"
 	@echo "make test-sanitizers   the same tests under the address and undefined-behaviour sanitizers"
 	@echo "make test-threads      several threads at once under the thread sanitizer"
+	@echo "make test-python       the Python package alone, with Debian's NumPy and scikit-learn"
 	@echo "make test-long         large statistical runs, long fuzzing, big n"
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint              formatting and static analysis"
+	@echo "make analyze           clang's analyzer and gcc -fanalyzer; findings must have an answer"
 	@echo "make format            formats the C files in place"
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
+	@echo "make python            builds the Python package and installs it for $(PYTHON), or into SITE=FOLDER"
+	@echo "make wheel             builds a wheel that brings libgram, the command and their BLAS, into build/wheel"
+	@echo "make stubs             writes the package's .pyi files anew: after a change of methods or options"
 	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean             removes build/"
-	@echo "demo, test*, bench, fuzz and lint first call scripts/setup for what this machine lacks."
+	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -45,6 +51,10 @@ test-threads:
 	@scripts/setup test
 	@tests/run threads
 
+test-python:
+	@scripts/setup test
+	@tests/run python
+
 test-long:
 	@scripts/setup test
 	@tests/run long
@@ -62,6 +72,11 @@ lint:
 	@scripts/setup lint
 	@scripts/lint
 
+analyze:
+	@scripts/setup analyze
+	@scripts/configure release
+	@$(PYTHON) scripts/analyze --jobs $(JOBS)
+
 format:
 	@scripts/lint format
 
@@ -72,7 +87,22 @@ exports: build
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
+# What type checkers read of the package, whose classes are made when it is imported.
+stubs: build
+	@PYTHONPATH=build/release/python $(PYTHON) scripts/python-stubs
+
+# With Debian's packages alone: nothing is fetched.
+python:
+	@scripts/setup python
+	@$(MAKE) --no-print-directory build
+	@scripts/python-install "$(SITE)"
+
+wheel:
+	@scripts/setup wheel
+	@$(MAKE) --no-print-directory build
+	@$(PYTHON) scripts/python-wheel
+
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-long bench fuzz lint format exports install clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports install clean

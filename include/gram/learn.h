@@ -53,6 +53,10 @@ GRAM_API void gram_learner_destroy(gram_learner *learner);
 GRAM_API gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option,
                                       const char *value);
 
+/* A kernel as it is, in the place of the option `kernel`: for those that have no text, such as gram_kernel_callback. One more owner
+ * of it; NULL takes it back. Of paired views it is that of both. */
+GRAM_API gram_status gram_learner_set_kernel(gram_context *context, gram_learner *learner, gram_kernel *kernel);
+
 /* How messages speak: who (default "learn"), and what stands before an option's name (default ""; "--" for a command). */
 GRAM_API gram_status gram_learner_speak(gram_context *context, gram_learner *learner, const char *who,
                                         const char *dashes);
@@ -69,6 +73,10 @@ typedef struct gram_learn_plan {
 
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
+
+/* The model is for a file (1) or not (0, the default): columns whose names and levels no model file can hold are then
+ * GRAM_ERROR_UNSUPPORTED before the fit, in the words of gram_model_write. */
+GRAM_API void gram_learner_to_file(gram_learner *learner, int to_file);
 
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
  * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
@@ -110,11 +118,22 @@ typedef struct gram_arrays {
     const double *weights;
     const double *second; /* n rows of a second view, NULL: none; columns are called after the views then */
     int64_t second_d, second_ld;
+    /* What the columns are, as a data frame knows it: of each its name (NULL: as above) and, if it is `text`, its levels; x or y
+     * then holds the place of the level, from 0, or NaN where there is none. Other members are not looked at. NULL: numbers. */
+    const gram_column *features; /* d of them */
+    const gram_column *target;   /* of the only target */
+    const gram_column *second_features;
+    /* Further columns that options name (row-noise, groups, ...), n x extras numbers without gaps, and their names. */
+    int64_t extras;
+    const double *extra;
+    const char *const *extra_names;
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
 GRAM_API gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, const gram_arrays *arrays,
                                        gram_model **model);
+/* Arrays (the second view apart) as a table, for a model's preparation to be applied to: a copy. The caller destroys it. */
+GRAM_API gram_status gram_arrays_table(gram_context *context, const gram_arrays *arrays, gram_table **table);
 
 /* The classes of a target: their names, and the numbers 0, 1, ... that learners know them by. */
 typedef struct gram_classes {
@@ -280,6 +299,7 @@ typedef struct gram_option_facts {
     double least, most;
     int above;             /* `least` itself is not allowed */
     const char *elsewhere; /* the words of other tools for it, or NULL */
+    unsigned tasks;        /* bit 1 << task of those that have it, with one method or another */
 } gram_option_facts;
 
 /* A verb of the command that methods have of their own, beside `fit`. */
@@ -289,10 +309,10 @@ typedef struct gram_verb {
     const char *operands; /* "DATA", "E DATA" */
     const char *about;    /* paragraph and examples of its help, lines ended */
     const char *examples;
-    const char *out;    /* what its help says of -o */
-    const char *at;     /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
-    const char *plot;   /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
-    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
+    const char *out;  /* what its help says of -o */
+    const char *at;   /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
+    const char *plot; /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
+    int tables;       /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
     const char *
@@ -311,6 +331,12 @@ typedef struct gram_method_facts {
     int unscaled;          /* features are taken as they are, unless `scale` is asked for */
     const gram_verb *verb; /* NULL: `fit` */
     int reconstructs;      /* its models can make rows of their coordinates */
+    const char *views[2];  /* of paired views: their names, which are options that list columns; NULL: one view */
+    const char *refuses;   /* an option of every method that this one does not take, or NULL */
+    int intervals;         /* predictions have intervals about their mean */
+    const char *kept;      /* the method's name in model files */
+    int knows_rows;        /* the fit knows its own rows better than the model does: gram_learner_fitted costs little */
+    int quadrature; /* weights of rows are those of a quadrature rule: they are used as they are, not as counts of rows */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

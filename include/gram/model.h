@@ -79,6 +79,10 @@ GRAM_API const double *gram_model_array(const gram_model *model, const char *nam
  * before anything is written; GRAM_ERROR_UNSUPPORTED for a kernel that exists in C only; GRAM_ERROR_CANCELLED. After a
  * failure the old file is whole and nothing is left behind. O(bytes); memory for the JSON text only. */
 GRAM_API gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path);
+/* The same bytes to memory of the caller, for programs that keep models elsewhere than in files: *size is what it takes, and nothing is
+ * written if `room` is less (0, with bytes NULL, asks for the size). */
+GRAM_API gram_status gram_model_write_memory(gram_context *context, const gram_model *model, void *bytes, size_t room,
+                                             size_t *size);
 /* GRAM_ERROR_FILE if it cannot be opened or read, GRAM_ERROR_DATA if it is not a model, each with a message that begins with
  * the path; GRAM_ERROR_CANCELLED. O(bytes), and memory in proportion to the size of the file whatever it says inside. */
 GRAM_API gram_status gram_model_read(gram_context *context, const char *path, gram_model **model);

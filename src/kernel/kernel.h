@@ -79,6 +79,17 @@ typedef struct gram_coords_factor {
     double *by_y, *by_both;
 } gram_coords_factor;
 
+/* Of a kernel that is a function of x.y, |x|^2 and |y|^2 one x against many y, with derivatives in the plane of the two: with
+ * n_x = y - x_share x and n_y = x - y_share y
+ *
+ *     dk/dx = by_x[0] n_x + by_x[1] x,  dk/dy = by_y[0] n_y + by_y[1] y,  d2k/dx dy' = own I + (n_x x) both (n_y y)' */
+typedef struct gram_plane_jet {
+    _Alignas(64) double value[GRAM_BLOCK_COLUMNS];
+    double x_share[GRAM_BLOCK_COLUMNS], y_share[GRAM_BLOCK_COLUMNS];
+    double by_x[2][GRAM_BLOCK_COLUMNS], by_y[2][GRAM_BLOCK_COLUMNS];
+    double own[GRAM_BLOCK_COLUMNS], both[2][2][GRAM_BLOCK_COLUMNS];
+} gram_plane_jet;
+
 /* What a kernel's functions see of the leaf that they work for. */
 typedef struct gram_shape {
     const double *par; /* one number per spec, in order; those of the form are NaN */
@@ -160,6 +171,9 @@ typedef struct gram_kernel_type {
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
                                    const gram_coords_block *block, double *out);
+    /* and second ones, of a kernel with `dots`, for row i. Products over coordinates have them from their factors. */
+    void (*coords_jet)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
+                       gram_plane_jet *out);
     /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
     const struct gram_kernel_type *normalized;
     /* the form may not reach this, or an entry would be infinite; optional, inner products only */

@@ -1,5 +1,6 @@
 /* Arrays as a table: what files go through, arrays go through too. The copy lives until it is prepared. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,63 +24,194 @@ const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_
         (void)snprintf(text, GRAM_ARRAYS_TARGET_SIZE, "y");
     else
         (void)snprintf(text, GRAM_ARRAYS_TARGET_SIZE, "y1:y%" PRId64, arrays->targets);
-    return text;
+    return arrays->target && arrays->target->name ? arrays->target->name : text;
 }
 
 static gram_status check(gram_context *context, const gram_arrays *a)
 {
     gram_status status = GRAM_OK;
-    FAIL_IF(a->n < 1 || a->d < 1 || a->targets < 0, context, GRAM_ERROR_ARGUMENT,
-            "learn_arrays: n = %" PRId64 ", d = %" PRId64 ", targets = %" PRId64, a->n, a->d, a->targets);
+    FAIL_IF(a->n < 1 || a->d < 1 || a->targets < 0 || a->extras < 0, context, GRAM_ERROR_ARGUMENT,
+            "learn_arrays: n = %" PRId64 ", d = %" PRId64 ", targets = %" PRId64 ", extras = %" PRId64, a->n, a->d,
+            a->targets, a->extras);
     FAIL_IF(!a->x || (a->targets > 0 && !a->y), context, GRAM_ERROR_ARGUMENT, "learn_arrays: x or y is NULL");
+    FAIL_IF(a->extras > 0 && (!a->extra || !a->extra_names), context, GRAM_ERROR_ARGUMENT,
+            "learn_arrays: extra or extra_names is NULL");
     FAIL_IF(a->ldx < a->d || (a->targets > 0 && a->ldy < a->targets), context, GRAM_ERROR_ARGUMENT,
             "learn_arrays: ldx = %" PRId64 " or ldy = %" PRId64 " is less than a row", a->ldx, a->ldy);
+    FAIL_IF(a->target && a->targets != 1, context, GRAM_ERROR_ARGUMENT,
+            "learn_arrays: target describes one target, not %" PRId64, a->targets);
 done:
     return status;
 }
 
-/* The names one after the other, each with its final 0; returns their bytes. */
-static size_t write_names(const gram_arrays *a, const char *letter, char *text)
+/* ---- names ---- */
+
+typedef struct naming {
+    const gram_arrays *arrays;
+    const char *letter;
+    const char **names; /* of the columns, in their order */
+    char *own;          /* NAME_SIZE bytes for each name that is made here */
+} naming;
+
+static int64_t column_count(const gram_arrays *a)
 {
-    char *at = text;
-    for (int64_t j = 0; j < a->d; j++) at += snprintf(at, NAME_SIZE, "%s%" PRId64, letter, j + 1) + 1;
-    for (int64_t j = 0; j < a->targets; j++)
-        at += (a->targets == 1 ? snprintf(at, NAME_SIZE, "y") : snprintf(at, NAME_SIZE, "y%" PRId64, j + 1)) + 1;
-    if (a->weights) at += snprintf(at, NAME_SIZE, "weights") + 1;
-    return (size_t)(at - text);
+    return a->d + a->targets + a->extras + (a->weights != NULL);
 }
+
+static const char *given_name(const gram_column *columns, int64_t j)
+{
+    return columns && columns[j].name ? columns[j].name : NULL;
+}
+
+/* "weights", with as many underscores as make it differ from all others: any column may be called so. */
+static void name_weights(const naming *n, int64_t column)
+{
+    char *text = n->own + column * NAME_SIZE;
+    size_t length = (size_t)snprintf(text, NAME_SIZE, "weights");
+    for (int64_t j = 0; j < column && length + 1 < NAME_SIZE; j++) {
+        if (strcmp(n->names[j], text) != 0) continue;
+        text[length++] = '_';
+        text[length] = '\0';
+        j = -1;
+    }
+    n->names[column] = text;
+}
+
+static void make_names(const naming *n)
+{
+    const gram_arrays *a = n->arrays;
+    int64_t at = 0;
+    for (int64_t j = 0; j < a->d; j++, at++) {
+        (void)snprintf(n->own + at * NAME_SIZE, NAME_SIZE, "%s%" PRId64, n->letter, j + 1);
+        n->names[at] = given_name(a->features, j) ? given_name(a->features, j) : n->own + at * NAME_SIZE;
+    }
+    for (int64_t j = 0; j < a->targets; j++, at++) {
+        if (a->targets == 1)
+            (void)snprintf(n->own + at * NAME_SIZE, NAME_SIZE, "y");
+        else
+            (void)snprintf(n->own + at * NAME_SIZE, NAME_SIZE, "y%" PRId64, j + 1);
+        n->names[at] = given_name(a->target, 0) ? given_name(a->target, 0) : n->own + at * NAME_SIZE;
+    }
+    for (int64_t j = 0; j < a->extras; j++, at++) n->names[at] = a->extra_names[j];
+    if (a->weights) name_weights(n, at);
+}
+
+/* The table takes them one after the other, each with its final 0. */
+static gram_status set_names(gram_context *context, const gram_arrays *a, const char *letter, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = column_count(a);
+    naming n = {.arrays = a, .letter = letter};
+    char *text = NULL;
+    size_t size = 0, at = 0;
+    TRY(gram_take(context, "learn_arrays: names", columns, NAME_SIZE, (void **)&n.own));
+    TRY(gram_take(context, "learn_arrays: names", columns, sizeof *n.names, (void **)&n.names));
+    make_names(&n);
+    for (int64_t j = 0; j < columns; j++) size += strlen(n.names[j]) + 1;
+    TRY(gram_take(context, "learn_arrays: names", (int64_t)size, 1, (void **)&text));
+    for (int64_t j = 0; j < columns; j++) {
+        const size_t length = strlen(n.names[j]) + 1;
+        memcpy(text + at, n.names[j], length);
+        at += length;
+    }
+    TRY(gram_table_set_names(context, table, columns, text, size));
+done:
+    gram_give(context, text);
+    gram_give(context, n.names);
+    gram_give(context, n.own);
+    return status;
+}
+
+/* ---- text ---- */
+
+/* The places of levels become slots of the table's own levels, which it then sorts. */
+static gram_status set_levels(gram_context *context, gram_table *table, int64_t column, const gram_column *known)
+{
+    gram_status status = GRAM_OK;
+    int64_t *slots = NULL;
+    TRY(gram_table_make_text(context, table, column));
+    TRY(gram_take(context, "learn_arrays: levels", known->level_count + 1, sizeof *slots, (void **)&slots));
+    for (int64_t k = 0; k < known->level_count; k++) {
+        status = gram_levels_insert(table->levels[column], known->levels[k], strlen(known->levels[k]), &slots[k]);
+        FAIL_IF(status < 0, context, status, "learn_arrays: no memory is left for the levels of column '%s'",
+                table->names[column]);
+    }
+    for (int64_t i = 0; i < table->n; i++) {
+        double *cell = &table->numbers[i * table->d + column];
+        if (isnan(*cell)) continue;
+        FAIL_IF(!(*cell >= 0 && *cell < (double)known->level_count), context, GRAM_ERROR_ARGUMENT,
+                "learn_arrays: row %" PRId64 ", column '%s': %g is not the place of one of %" PRId64 " levels", i,
+                table->names[column], *cell, known->level_count);
+        *cell = (double)slots[(int64_t)*cell];
+    }
+done:
+    gram_give(context, slots);
+    return status;
+}
+
+static gram_status set_text(gram_context *context, const gram_arrays *a, gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    for (int64_t j = 0; a->features && j < a->d; j++)
+        if (a->features[j].text) TRY(set_levels(context, table, j, &a->features[j]));
+    if (a->target && a->target->text) TRY(set_levels(context, table, a->d, a->target));
+    TRY(gram_table_sort_levels(context, table));
+done:
+    return status;
+}
+
+/* ---- the table ---- */
 
 gram_arrays gram_arrays_second(const gram_arrays *arrays)
 {
-    return (gram_arrays){
-        .size = sizeof *arrays, .n = arrays->n, .d = arrays->second_d, .x = arrays->second, .ldx = arrays->second_ld};
+    return (gram_arrays){.size = sizeof *arrays,
+                         .n = arrays->n,
+                         .d = arrays->second_d,
+                         .x = arrays->second,
+                         .ldx = arrays->second_ld,
+                         .features = arrays->second_features};
+}
+
+static void copy_rows(const gram_arrays *a, gram_table *table)
+{
+    const int64_t columns = table->d;
+    for (int64_t i = 0; i < a->n; i++) {
+        double *row = table->numbers + i * columns, *rest = row + a->d + a->targets;
+        memcpy(row, a->x + i * a->ldx, (size_t)a->d * sizeof *row);
+        if (a->targets > 0) memcpy(row + a->d, a->y + i * a->ldy, (size_t)a->targets * sizeof *row);
+        if (a->extras > 0) memcpy(rest, a->extra + i * a->extras, (size_t)a->extras * sizeof *row);
+        if (a->weights) row[columns - 1] = a->weights[i];
+    }
+    table->n = a->n;
+    table->named = 1;
 }
 
 gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, gram_table **table)
 {
     gram_status status = GRAM_OK;
     gram_table *made = NULL;
-    char *names = NULL;
-    int64_t columns = 0;
     *table = NULL;
     TRY(check(context, a));
-    columns = a->d + a->targets + (a->weights != NULL);
-    TRY(gram_take(context, "learn_arrays: names", columns, NAME_SIZE, (void **)&names));
     TRY(gram_table_create(context, "the arrays", &made));
-    TRY(gram_table_set_names(context, made, columns, names, write_names(a, letter, names)));
+    TRY(set_names(context, a, letter, made));
     TRY(gram_table_reserve(context, made, a->n));
-    for (int64_t i = 0; i < a->n; i++) {
-        double *row = made->numbers + i * columns;
-        memcpy(row, a->x + i * a->ldx, (size_t)a->d * sizeof *row);
-        if (a->targets > 0) memcpy(row + a->d, a->y + i * a->ldy, (size_t)a->targets * sizeof *row);
-        if (a->weights) row[columns - 1] = a->weights[i];
-    }
-    made->n = a->n;
-    made->named = 1;
+    copy_rows(a, made);
+    TRY(set_text(context, a, made));
     *table = made;
     made = NULL;
 done:
     gram_table_destroy(made);
-    gram_give(context, names);
+    return status;
+}
+
+gram_status gram_arrays_table(gram_context *context, const gram_arrays *given, gram_table **table)
+{
+    gram_status status = GRAM_OK;
+    gram_arrays arrays;
+    *table = NULL;
+    gram_arrays_init(&arrays, sizeof arrays);
+    TRY(gram_sized_read(context, "arrays_table", "arrays", "gram_arrays", given, &arrays, sizeof arrays));
+    TRY(gram_arrays_to_table(context, &arrays, "x", table));
+done:
     return status;
 }

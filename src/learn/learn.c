@@ -11,6 +11,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "model/model.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -202,7 +203,11 @@ static int has_strength(const gram_learning *learning)
 
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)
 {
-    const gram_status status = gram_kernel_parse(learning->context, text, kernel);
+    if (!text && learning->asked) {
+        *kernel = gram_kernel_retain(learning->asked);
+        return GRAM_OK;
+    }
+    const gram_status status = gram_kernel_parse(learning->context, text ? text : learning->method->kernel, kernel);
     if (status >= 0) return status;
     return gram_advise(learning->context, status,
                        "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
@@ -211,13 +216,13 @@ gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text
 static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const char *text = gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
     if (!learning->method->kernel) return GRAM_OK; /* the method has its own */
     if (gram_learning_has_views(learning)) return gram_learning_view_kernels(learning);
     if (learning->before)
         learning->written = gram_kernel_retain(gram_function_kernel(gram_model_function(learning->before)));
     else
-        TRY(gram_learning_parse_kernel(learning, text ? text : learning->method->kernel, &learning->written));
+        TRY(gram_learning_parse_kernel(learning, text, &learning->written));
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
     TRY(gram_learning_check_kernel_numbers(learning));
 done:
@@ -287,6 +292,8 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
                                 .source = name,
                                 .before = learner->before,
                                 .before_name = learner->before_name,
+                                .to_file = learner->to_file,
+                                .asked = learner->kernel,
                                 .tell = learner->tell,
                                 .tell_user = learner->tell_user};
     gram_arena_init(&learning->arena, learner->memory);
@@ -313,6 +320,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
+    if (learning->to_file)
+        TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
@@ -464,7 +473,8 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
     if (status >= 0) status = make_tables(&learner->learning, arrays, tables);
     if (status >= 0) {
         learner->learning.target = gram_arrays_target(arrays, target);
-        learner->learning.weights_column = arrays->weights ? "weights" : NULL;
+        learner->learning.weights_column =
+            arrays->weights ? gram_table_column_name(tables[0], gram_table_columns(tables[0]) - 1) : NULL;
         return learn_own_tables(learner, tables[0], tables[1], model);
     }
     gram_table_destroy(tables[0]);

@@ -46,7 +46,7 @@ gram_status gram_learning_read_groups(gram_learning *learning, const gram_table 
     place = places[0];
     TRY(gram_learning_take(learning, n, sizeof *learning->table_groups, &learning->table_groups));
     for (int64_t i = 0; i < n; i++) {
-        const double number = gram_table_numbers(table)[i * ld + place];
+        const double number = gram_table_numbers(table)[i * ld + place] + 0.0; /* -0 + 0 = 0: one group */
         if (isnan(number))
             return gram_learning_fail_data(learning, "Every row belongs to a group.",
                                            "row %lld: column '%s': a missing value in the column of groups",

@@ -38,6 +38,7 @@ gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
 /* A preparation as the options say (learn.c); `features` and `label`, a target, take the place of what they say unless NULL. */
 gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
                                       const char *label, gram_preparation **preparation);
+/* text NULL: the kernel that was given as it is, or the method's own. */
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel);
 
 /* Paired views (learn_views.c): has the method two of them? Their preparations and rows, from one table (second NULL) or two;

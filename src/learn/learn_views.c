@@ -108,8 +108,8 @@ static const char *kernel_text(const gram_learning *learning, int view)
 {
     char name[64];
     (void)snprintf(name, sizeof name, "kernel-%s", learning->method->views[view]);
-    const char *own = gram_given_text(learning, name), *both = gram_learning_common(learning, GRAM_COMMON_KERNEL);
-    return own ? own : both ? both : learning->method->kernel;
+    const char *own = gram_given_text(learning, name);
+    return own || learning->asked ? own : gram_learning_common(learning, GRAM_COMMON_KERNEL);
 }
 
 gram_status gram_learning_view_kernels(gram_learning *learning)

@@ -13,6 +13,7 @@ static const gram_choice TASKS[] = {
     {"auto", GRAM_TASK_AUTO, NULL, 0, 0},
     {"regression", GRAM_TASK_REGRESSION, NULL, 0, 0},
     {"classification", GRAM_TASK_CLASSIFICATION, NULL, 0, 0},
+    {"one-class", GRAM_TASK_ONE_CLASS, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -93,6 +94,7 @@ void gram_learner_destroy(gram_learner *learner)
     free_text(memory, learner->who);
     free_text(memory, learner->dashes);
     free_text(memory, learner->before_name);
+    gram_kernel_release(learner->kernel);
     gram_memory_give(memory, learner);
     gram_memory_release(memory);
 }
@@ -106,6 +108,11 @@ done:
     return status;
 }
 
+void gram_learner_to_file(gram_learner *learner, int to_file)
+{
+    learner->to_file = to_file;
+}
+
 void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user)
 {
     learner->tell = tell;
@@ -117,6 +124,14 @@ gram_status gram_learner_resume(gram_context *context, gram_learner *learner, co
 {
     learner->before = before;
     return replace_text(context, learner->memory, before ? name ? name : "the model" : NULL, &learner->before_name);
+}
+
+gram_status gram_learner_set_kernel(gram_context *context, gram_learner *learner, gram_kernel *kernel)
+{
+    (void)context;
+    gram_kernel_release(learner->kernel);
+    learner->kernel = kernel ? gram_kernel_retain(kernel) : NULL;
+    return GRAM_OK;
 }
 
 const gram_lesson *gram_learner_lesson(const gram_learner *learner)

@@ -13,8 +13,10 @@ struct gram_learner {
     gram_setting given[GRAM_MOST_GIVEN]; /* texts are the learner's */
     gram_plan_fn tell;
     void *tell_user;
+    int to_file;              /* the model is written, so its columns must fit */
     const gram_model *before; /* borrowed */
     char *before_name;
+    gram_kernel *kernel; /* that was given as it is; NULL: by its text */
     int has_learnt;
     gram_learning learning; /* of the last call */
     gram_lesson lesson;

@@ -157,6 +157,12 @@ gram_status gram_method_describe(int64_t method, gram_method_facts *facts)
         all.unscaled = row->unscaled;
         all.verb = row->verb;
         all.reconstructs = row->reconstructs;
+        memcpy(all.views, row->views, sizeof all.views);
+        all.refuses = row->refuses;
+        all.intervals = row->intervals;
+        all.kept = row->kept ? row->kept : row->name;
+        all.knows_rows = row->fitted != NULL;
+        all.quadrature = row->quadrature;
     }
     gram_sized_write(facts, &all, sizeof all);
     return gram_sized_check(NULL, "method_describe", "facts", "gram_method_facts", facts, sizeof all);
@@ -168,8 +174,9 @@ gram_status gram_method_option(int64_t method, int64_t option, gram_option_facts
     gram_option_facts all = {.size = sizeof all};
     if (row && option >= 0 && option < (int64_t)row->option_count) {
         const gram_option *o = &row->options[option];
-        all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
-                                  o->otherwise, o->least, o->most, o->above,    o->elsewhere};
+        all = (gram_option_facts){sizeof all, o->name,    o->kind,      o->argument,
+                                  o->help,    o->help_no, o->otherwise, o->least,
+                                  o->most,    o->above,   o->elsewhere, o->tasks ? o->tasks : row->tasks};
     }
     gram_sized_write(facts, &all, sizeof all);
     return gram_sized_check(NULL, "method_option", "facts", "gram_option_facts", facts, sizeof all);

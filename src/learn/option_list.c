@@ -78,8 +78,10 @@ gram_status gram_option_describe(const char *verb, int64_t option, gram_option_f
     if (o) {
         const owners known = owners_of(verb, o->name);
         o = known.option[0];
-        all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,     o->help_no,
-                                  o->otherwise, o->least, o->most, o->above,    o->elsewhere};
+        all = (gram_option_facts){sizeof all,   o->name,  o->kind, o->argument, o->help,      o->help_no,
+                                  o->otherwise, o->least, o->most, o->above,    o->elsewhere, 0};
+        for (int i = 0; i < known.count; i++)
+            all.tasks |= known.option[i]->tasks ? known.option[i]->tasks : known.method[i]->tasks;
         for (int i = 1; i < known.count; i++) { /* a switch may be on by default for one method, and off for another */
             if (!all.help) all.help = known.option[i]->help;
             if (!all.help_no) all.help_no = known.option[i]->help_no;

@@ -109,7 +109,7 @@ int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;
     if (tuned->ard >= 0) return tuned->ard;
-    return gram_given_text(learning, "kernel") ? 0 : -1;
+    return learning->asked || gram_given_text(learning, "kernel") ? 0 : -1;
 }
 
 int64_t gram_learning_folds(const gram_learning *learning)

@@ -105,6 +105,7 @@ typedef struct gram_learning {
     int64_t *table_groups;               /* of all rows of the table, NULL: none */
     int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
     int ordered;                         /* rows are in order of time: folds go forward in it */
+    int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
     gram_points *functionals; /* of a column of kinds: the rows, and then the points too; NULL: they are values */
@@ -118,6 +119,7 @@ typedef struct gram_learning {
     const double *weights;       /* of rows with those of their classes; NULL: all 1 */
     int64_t few_values;
     /* the kernel */
+    gram_kernel *asked;   /* that was given as it is, the learner's; NULL: by its text */
     gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
@@ -194,6 +196,7 @@ struct gram_method {
     int numbers_are_classes; /* a target of whole numbers is one of classes */
     const char *marker;      /* the fact that tells its models from those of other rows of this name */
     const gram_kept_words *words; /* of its models; the last has no fact. NULL: none */
+    int quadrature;               /* weights of rows are those of a quadrature rule, used as they are */
     const char *refuses;          /* an option of every method that this one does not take, or NULL */
     const char *kernel;           /* if none is given; NULL: it takes none, and the kernel of its function is its own */
     /* Paired views have names, "x" and "y". The row has options of these names, lists of the columns of one table (from two tables

@@ -44,6 +44,10 @@ typedef struct gram_archive_part {
 gram_status gram_archive_write(gram_context *context, const char *path, int64_t count, const gram_archive_part *parts,
                                int wide);
 
+/* The same to memory, nothing if `room` bytes are too few; *size is what it takes. */
+gram_status gram_archive_write_memory(gram_context *context, void *bytes, size_t room, size_t *size, int64_t count,
+                                      const gram_archive_part *parts);
+
 /* ---- reading ---- */
 
 typedef struct gram_archive_entry {

@@ -32,7 +32,8 @@ typedef struct writer {
     int wide;
     place *places;
     uint64_t directory, directory_size, total;
-    uint64_t done; /* bytes written */
+    uint64_t done;         /* bytes written */
+    unsigned char *memory; /* `total` bytes to write to; NULL: the file */
     gram_aside aside;
 } writer;
 
@@ -102,7 +103,11 @@ static void lay_out(writer *w)
 
 static gram_status put(writer *w, const void *bytes, size_t size)
 {
-    const gram_status status = gram_aside_write(w->context, &w->aside, bytes, size, (size_t)w->done, (size_t)w->total);
+    gram_status status = GRAM_OK;
+    if (!w->memory)
+        status = gram_aside_write(w->context, &w->aside, bytes, size, (size_t)w->done, (size_t)w->total);
+    else if (size > 0)
+        memcpy(w->memory + w->done, bytes, size);
     w->done += size;
     return status;
 }
@@ -223,24 +228,45 @@ done:
     return status;
 }
 
-gram_status gram_archive_write(gram_context *context, const char *path, int64_t count, const gram_archive_part *parts,
-                               int wide)
+/* To the file, or to `room` bytes of memory if they are enough. */
+static gram_status write_to(writer *w, const char *path, void *bytes, size_t room)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(w->context, "model_write: layout", w->count, sizeof *w->places, (void **)&w->places));
+    if (path) TRY(gram_aside_open(w->context, "model_write", path, &w->aside));
+    lay_out(w);
+    w->memory = w->total <= room ? bytes : NULL;
+    if (path) TRY(gram_aside_reserve(w->context, &w->aside, (size_t)w->total));
+    if (path || w->memory) TRY(put_all(w));
+    if (path) TRY(gram_aside_finish(w->context, &w->aside));
+done:
+    gram_aside_abandon(&w->aside);
+    gram_give(w->context, w->places);
+    return status;
+}
+
+static gram_status write_archive(gram_context *context, const char *path, void *bytes, size_t room, size_t *size,
+                                 int64_t count, const gram_archive_part *parts, int wide)
 {
     gram_status status = GRAM_OK;
     writer *w = NULL;
     TRY(gram_take(context, "model_write: file", 1, sizeof *w, (void **)&w)); /* paths: too much for a stack */
     *w = (writer){.context = context, .parts = parts, .count = count, .wide = wide, .aside = {.descriptor = -1}};
-    TRY(gram_take(context, "model_write: layout", count, sizeof *w->places, (void **)&w->places));
-    TRY(gram_aside_open(context, "model_write", path, &w->aside));
-    lay_out(w);
-    TRY(gram_aside_reserve(context, &w->aside, (size_t)w->total));
-    TRY(put_all(w));
-    TRY(gram_aside_finish(context, &w->aside));
+    TRY(write_to(w, path, bytes, room));
+    if (size) *size = (size_t)w->total;
 done:
-    if (w) {
-        gram_aside_abandon(&w->aside);
-        gram_give(context, w->places);
-    }
     gram_give(context, w);
     return status;
+}
+
+gram_status gram_archive_write(gram_context *context, const char *path, int64_t count, const gram_archive_part *parts,
+                               int wide)
+{
+    return write_archive(context, path, NULL, 0, NULL, count, parts, wide);
+}
+
+gram_status gram_archive_write_memory(gram_context *context, void *bytes, size_t room, size_t *size, int64_t count,
+                                      const gram_archive_part *parts)
+{
+    return write_archive(context, NULL, bytes, room, size, count, parts, 0);
 }

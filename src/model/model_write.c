@@ -189,20 +189,43 @@ done:
     return status;
 }
 
+static gram_status check_length(gram_context *context, const gram_string *text, const gram_preparation *preparation)
+{
+    gram_status status = GRAM_OK;
+    char most[GRAM_BYTES_SIZE];
+    FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
+            "model_write: the names and levels of %" PRId64
+            " columns, and facts, take more than the %s of a model file",
+            preparation ? gram_preparation_describe(preparation)->feature_count : 0,
+            gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+done:
+    if (status >= 0) return status;
+    return gram_advise(context, status, "Leave columns out with --features or --ignore, or shorten names and levels.");
+}
+
+gram_status gram_model_check_columns(gram_context *context, const gram_preparation *first,
+                                     const gram_preparation *second)
+{
+    gram_status status = GRAM_OK;
+    gram_string text = {.fixed = 1}; /* without room: the length is counted */
+    gram_json json = {.text = &text, .exact = 1};
+    TRY(put_preparation(context, &json, first));
+    TRY(put_preparation(context, &json, second));
+    TRY(check_length(context, &text, first));
+done:
+    return status;
+}
+
 /* Once to learn the length, and once more into exactly that room. */
 static gram_status make_json(gram_context *context, const gram_model *model, gram_string *text)
 {
     gram_status status = GRAM_OK;
-    char *kernel[2] = {NULL, NULL}, most[GRAM_BYTES_SIZE];
+    char *kernel[2] = {NULL, NULL};
     TRY(print_kernel(context, model->function->kernel, &kernel[0]));
     if (model->second) TRY(print_kernel(context, model->second->kernel, &kernel[1]));
     *text = (gram_string){.fixed = 1};
     TRY(put_model(context, &(gram_json){.text = text, .exact = 1}, model, kernel));
-    FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
-            "model_write: the names and levels of %" PRId64
-            " columns, and facts, take more than the %s of a model file",
-            model->preparation ? gram_preparation_describe(model->preparation)->feature_count : 0,
-            gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+    TRY(check_length(context, text, model->preparation));
     text->room = text->length;
     TRY(gram_take(context, "model_write: model.json", (int64_t)text->room, 1, (void **)&text->data));
     text->length = 0;
@@ -253,24 +276,47 @@ static int64_t set_parts(const gram_model *model, const gram_string *json, gram_
     return i;
 }
 
-gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
+static gram_status write_model(gram_context *context, const gram_model *model, const char *path, void *bytes,
+                               size_t room, size_t *size)
 {
     gram_status status = GRAM_OK;
     gram_string json = {0};
     gram_archive_part *parts = NULL;
     heads *head = NULL;
-    int64_t count = 0;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
-    count = MOST_FIXED + model->array_count;
+    int64_t count = MOST_FIXED + model->array_count;
     TRY(make_json(context, model, &json));
     TRY(gram_take(context, "model_write: parts", count, sizeof *parts, (void **)&parts));
     TRY(gram_take(context, "model_write: headers", count, sizeof *head, (void **)&head));
     count = set_parts(model, &json, parts, head);
-    TRY(gram_archive_write(context, path, count, parts, 0));
+    TRY(path ? gram_archive_write(context, path, count, parts, 0)
+             : gram_archive_write_memory(context, bytes, room, size, count, parts));
 done:
     gram_give(context, head);
     gram_give(context, parts);
     gram_give(context, json.data);
+    return status;
+}
+
+gram_status gram_model_write(gram_context *context, const gram_model *model, const char *path)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !path, context, GRAM_ERROR_ARGUMENT, "model_write: %s is NULL", !model ? "model" : "path");
+    TRY(write_model(context, model, path, NULL, 0, NULL));
+done:
+    return status;
+}
+
+gram_status gram_model_write_memory(gram_context *context, const gram_model *model, void *bytes, size_t room,
+                                    size_t *size)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!model || !size || (!bytes && room > 0), context, GRAM_ERROR_ARGUMENT, "model_write_memory: %s is NULL",
+            !model  ? "model"
+            : !size ? "size"
+                    : "bytes");
+    TRY(write_model(context, model, NULL, bytes, room, size));
+done:
     return status;
 }

@@ -207,5 +207,8 @@ void gram_engine_form(const gram_engine *engine, gram_strip *strip, int form, do
 /* What a kernel of the coordinates sees of a strip. Its inner products, if it asks for them, are in the second half of the
  * strip's work. */
 gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf);
+/* The same with inner products that were made before, or none. */
+gram_coords_block gram_engine_coords_given(const gram_engine *engine, const gram_strip *strip,
+                                           const gram_program_node *leaf, const double *dots);
 
 #endif

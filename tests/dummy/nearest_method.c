@@ -102,6 +102,7 @@ const gram_method gram_method_nearest = {
     .title = "mean of the nearest rows",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .refuses = "weights",
+    .python = {[GRAM_TASK_REGRESSION] = "NearestMean"},
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(nearest_settings),

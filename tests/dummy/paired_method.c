@@ -79,6 +79,7 @@ const gram_method gram_method_paired = {
     .views = {"x", "y"},
     .label = "label",
     .verb = &VERB,
+    .python = {[GRAM_TASK_TRANSFORM] = "RowsNearby"},
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(paired_settings),

@@ -801,6 +801,14 @@ static gram_status reader_open_memory(world *w, void *given)
     return status;
 }
 
+static gram_status arrays_table(world *w, void *given)
+{
+    gram_table *table = NULL;
+    const gram_status status = gram_arrays_table(w->context, given, &table);
+    gram_table_destroy(table);
+    return status;
+}
+
 static gram_status learn_arrays_given(world *w, void *given)
 {
     gram_model *model;
@@ -837,8 +845,7 @@ static gram_status picture_of_learner(world *w, void *given)
 
 static gram_status picture_of_predictions(world *w, void *given)
 {
-    const gram_prepared data = {
-        .n = N, .d = 2, .table_rows = N, .x = w->numbers, .targets = 1, .y = w->y};
+    const gram_prepared data = {.n = N, .d = 2, .table_rows = N, .x = w->numbers, .targets = 1, .y = w->y};
     const gram_predicted piece = {&data, w->spare, 0};
     gram_predictor *predictor = NULL;
     gram_seen_rows *rows = NULL;
@@ -1122,6 +1129,8 @@ static const use uses[] = {
     READS(gram_reader_open, gram_table_options, "table_read: options", reader_open),
     {"gram_learn_arrays", "gram_arrays", "learn_arrays: arrays", OPTIONS, sizeof(gram_arrays),
      offsetof(gram_arrays, weights), gram_arrays_start, learn_arrays_given},
+    {"gram_arrays_table", "gram_arrays", "arrays_table: arrays", OPTIONS, sizeof(gram_arrays),
+     offsetof(gram_arrays, weights), gram_arrays_start, arrays_table},
     READS(gram_predictor_create, gram_predict_options, "predictor_create: options", predictor_create),
     READS(gram_predict, gram_predict_options, "predictor_create: options", predict),
     READS(gram_picture_of_learner, gram_picture_options, "picture_of_learner: options", picture_of_learner),

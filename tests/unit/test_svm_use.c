@@ -342,6 +342,34 @@ static double coupling(int64_t classes, const double *f, const double *sigmoids,
     return sum;
 }
 
+/* Class weights so unequal that every decision is for one class, of which there are fewer rows: the label by the probability is that
+ * class all the same. */
+static void test_probabilities_keep_labels(void **state)
+{
+    (void)state;
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    svm_sample s = svm_sample_make(17, 60, 2, 2, 3);
+    static const double weights[] = {1000, 1e-4};
+    gram_svm_options o = svm_options(GRAM_SVM_C);
+    for (int64_t i = 0; i < s.n; i++) s.labels[i] = i % 3 > 0;
+    o.class_weights = weights;
+    o.C = 0.0625;
+    o.probability_folds = 5;
+    gram_svm *svm = svm_fit(context, "rbf(ell=5)", &s, &o);
+    gram_points *x = test_points(context, s.n, s.d, s.x);
+    double *f = test_numbers(s.n), *p = test_numbers(2 * s.n), *labels = test_numbers(s.n);
+    OK(context, gram_svm_predict(context, svm, x, labels, f, p));
+    assert_true(gram_svm_sigmoids(svm)[0] < 0);
+    for (int64_t i = 0; i < s.n; i++) assert_true(f[i] > 0 && labels[i] == 0 && p[2 * i] > 0.5);
+    free(f);
+    free(p);
+    free(labels);
+    gram_points_release(x);
+    gram_svm_destroy(svm);
+    svm_sample_free(&s);
+    gram_context_destroy(context);
+}
+
 static void test_probabilities(void **state)
 {
     (void)state;
@@ -555,11 +583,14 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_options), cmocka_unit_test(test_bad_data),     cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_equal_rows),  cmocka_unit_test(test_resume),       cmocka_unit_test(test_resume_early),
-        cmocka_unit_test(test_warm_start),  cmocka_unit_test(test_gap),          cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_sigmoid),     cmocka_unit_test(test_labels),       cmocka_unit_test(test_precomputed),
-        cmocka_unit_test(test_single),      cmocka_unit_test(test_far_clusters), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bad_options),   cmocka_unit_test(test_bad_data),
+        cmocka_unit_test(test_degenerate),    cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_resume),        cmocka_unit_test(test_resume_early),
+        cmocka_unit_test(test_warm_start),    cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_probabilities), cmocka_unit_test(test_probabilities_keep_labels),
+        cmocka_unit_test(test_sigmoid),       cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_precomputed),   cmocka_unit_test(test_single),
+        cmocka_unit_test(test_far_clusters),  cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,7 @@ static int begin(cli_session *session, fit_state *fit)
 {
     const cli_settings *settings[] = {&fit->own.settings, &fit->of_methods.settings};
     int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own.resume, &fit->learner);
+    if (code == CLI_DONE) gram_learner_to_file(fit->learner, fit->own.model != NULL);
     if (code != CLI_DONE || !fit->own.resume) return code;
     code = cli_model_read(session, fit->own.resume, &fit->before);
     if (code != CLI_DONE) return code;

@@ -284,7 +284,7 @@ gram_status gram_solution_interpolate(gram_context *context, const gram_problem 
     TRY(measure(context, p, s->intercept, s->a, s->b, NULL, &residual));
     if (residual <= GRAM_SOLUTION_PROMISED) goto done;
     if (a) TRY(measure(context, p, s->intercept, a, b, NULL, &other));
-    if (other < residual) {
+    if (a && other < residual) {
         memcpy(s->a, a, (size_t)(p->n * p->m) * sizeof *s->a);
         memcpy(s->b, b, (size_t)p->m * sizeof *s->b);
         s->jitter = jitter;

@@ -104,8 +104,9 @@ static gram_task implied_task(const gram_learning *learning)
 
 static gram_status check(gram_learning *learning)
 {
-    const svm_settings *own = learning->settings;
+    svm_settings *own = learning->settings;
     const char *task = gram_given_text(learning, "task");
+    if (learning->task == GRAM_TASK_ONE_CLASS) own->svm.value = SVM_ONE_CLASS; /* the task alone says so */
     const int regression = task && strcmp(task, gram_task_name(GRAM_TASK_REGRESSION)) == 0;
     const char *machine = own->svm.value == SVM_NU ? "nu" : "one-class";
     if ((!isnan(own->C) || !isnan(own->lambda)) && own->svm.value != SVM_C && !regression)

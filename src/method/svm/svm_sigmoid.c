@@ -14,6 +14,10 @@
 
 enum { STEPS = 100, FOLD_STREAM = 0x53564d };
 
+/* A is below 0, so that the label by the probability is the label by f. Without that bound, decision values that are all of one sign, as
+ * very unequal class weights make them, would have it turned round if more rows are of the other class. */
+static const double LEAST_SLOPE = 1e-3;
+
 typedef struct sample {
     int64_t n;
     const double *f; /* decision values */
@@ -84,7 +88,7 @@ static void fit_pair(const gram_svm_data *data, int64_t output, const double *de
         t[i] = i < count[0] ? ((double)count[0] + 1) / ((double)count[0] + 2) : 1 / ((double)count[1] + 2);
     for (int64_t i = 0; largest > 0 && i < n; i++) f[i] /= largest;
     const sample s = {n, f, t};
-    sigmoid[0] = largest > 0 ? fit_one(&s) / largest : 0;
+    sigmoid[0] = largest > 0 ? fmin(fit_one(&s), -LEAST_SLOPE) / largest : 0;
     sigmoid[1] = 0;
 }
 

@@ -17,7 +17,7 @@ static const char *refuse_leaf(const gram_program_node *leaf)
     if (leaf->type->form == GRAM_FORM_NONE) return NULL;
     const char *reason = leaf->type->rough ? leaf->type->rough(leaf->par) : NULL;
     if (reason) return reason;
-    return leaf->type->curvature || leaf->type->coords_factor ? NULL : "none is known";
+    return leaf->type->curvature || leaf->type->coords_factor || leaf->type->coords_jet ? NULL : "none is known";
 }
 
 static gram_status check_kernel(gram_context *context, const gram_engine *engine)

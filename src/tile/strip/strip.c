@@ -85,7 +85,8 @@ static void same_observation(const gram_engine *engine, const gram_strip *strip,
     }
 }
 
-gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf)
+gram_coords_block gram_engine_coords_given(const gram_engine *engine, const gram_strip *strip,
+                                           const gram_program_node *leaf, const double *dots)
 {
     const int metric = engine->forms[leaf->form].metric;
     const gram_panels *rows = &engine->metrics[metric].x, *columns = gram_engine_columns(engine, metric);
@@ -98,12 +99,18 @@ gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip
         .y = gram_panels_f64(columns, strip->column_panel),
     };
     if (leaf->type->dots) {
-        double *dots = strip->work + GRAM_STRIP_SIZE;
-        engine->strips->f64.dot(block.d, block.x, block.y, dots);
         block.dots = dots;
         block.x_norms = rows->norms_f64 + strip->row_panel * GRAM_PANEL + strip->row;
         block.y_norms = columns->norms_f64 + strip->column_panel * GRAM_PANEL;
     }
+    return block;
+}
+
+gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf)
+{
+    double *dots = strip->work + GRAM_STRIP_SIZE;
+    const gram_coords_block block = gram_engine_coords_given(engine, strip, leaf, dots);
+    if (leaf->type->dots) engine->strips->f64.dot(block.d, block.x, block.y, dots);
     return block;
 }
 

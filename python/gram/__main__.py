@@ -1,0 +1,5 @@
+"""python -m gram: the command."""
+
+from gram.command import main
+
+main()

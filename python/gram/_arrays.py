@@ -1,0 +1,65 @@
+"""Arrays as gram._core takes them: rows of float64 (points: float32 too) without gaps. A copy is made only where the layout needs one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray  # of float64; numpy.typing would double the time of the import
+
+
+def lies_well(a: np.ndarray) -> bool:
+    """Does each row lie without gaps, and rows a whole number of numbers apart?"""
+    item = a.itemsize
+    if not a.flags.aligned or a.ndim != 2:
+        return False
+    rows, columns = a.strides
+    return (a.shape[1] <= 1 or columns == item) and (a.shape[0] <= 1 or (rows % item == 0 and rows >= a.shape[1] * item))
+
+
+def points(values: Any, name: str = "X") -> np.ndarray:
+    """n rows of d numbers, float64 or float32; a sequence of n numbers is n rows of one."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.flags.c_contiguous:
+        a = values
+    else:
+        a = np.asarray(values)
+        if a.dtype != np.float64 and a.dtype != np.float32:
+            if a.dtype.kind not in "biuf":
+                raise ValueError(f"{name}: an array of numbers is needed, not of {a.dtype}")
+            a = a.astype(np.float64)
+        if a.ndim == 1:
+            a = a[:, None]
+        if a.ndim != 2:
+            raise ValueError(f"{name}: an array of two dimensions is needed, this one has {a.ndim}")
+        if not lies_well(a):
+            a = np.ascontiguousarray(a)
+    if a.shape[0] < 1 or a.shape[1] < 1:
+        raise ValueError(f"{name}: the array of shape {a.shape} has no numbers")
+    return a
+
+
+def rows(values: Any, name: str = "X") -> Array:
+    """The same in float64 only."""
+    a = points(values, name)
+    return a if a.dtype == np.float64 else a.astype(np.float64)
+
+
+def column(values: Any, n: int, name: str) -> Array:
+    """One number for each of n rows."""
+    a = np.ascontiguousarray(values, dtype=np.float64)
+    if a.shape != (n,):
+        raise ValueError(f"{name}: the shape is {a.shape} instead of ({n},)")
+    return a
+
+
+def unpack(packed: tuple[bytearray, int, int]) -> Array:
+    """What gram._core returns as memory and shape."""
+    memory, n, d = packed
+    return np.frombuffer(memory, dtype=np.float64).reshape(n, d)
+
+
+def ready(a: np.ndarray) -> Array:
+    """A checked array of two dimensions in float64, copied only if its layout needs it."""
+    a = np.asarray(a, dtype=np.float64)
+    return a if lies_well(a) else np.ascontiguousarray(a)

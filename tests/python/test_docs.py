@@ -1,0 +1,35 @@
+"""The examples in docstrings and in docs/python.md say what happens."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import unittest
+
+import gram
+
+
+class Stubs(unittest.TestCase):
+    def test_every_class_is_in_them(self):
+        folder = os.path.dirname(gram.__file__)
+        with open(os.path.join(folder, "__init__.pyi")) as file:
+            text = file.read()
+        compile(text, "__init__.pyi", "exec")
+        for name in gram.__all__:
+            self.assertRegex(text, rf"\b(as|class|def) {name}\b", "`make stubs` writes the stubs anew")
+
+
+def load_tests(loader, tests, pattern):
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    for module in pkgutil.iter_modules(gram.__path__):
+        if module.name not in ("__main__", "_core"):
+            tests.addTests(doctest.DocTestSuite(importlib.import_module(f"gram.{module.name}"), optionflags=flags))
+    tests.addTests(doctest.DocTestSuite(gram, optionflags=flags))
+    page = os.path.join(os.environ.get("SOURCE", ""), "docs", "python.md")
+    if os.path.exists(page):
+        tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=flags))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()

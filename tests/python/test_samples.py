@@ -1,0 +1,91 @@
+"""Tests of hypotheses, thinning, embeddings: results, and the formulas by hand."""
+
+import unittest
+
+import numpy as np
+from support import regression
+
+import gram
+
+X, y = regression(50)
+
+
+class Results(unittest.TestCase):
+    def test_mmd_by_hand(self):
+        a, b = X[:20], X[20:]
+        k = gram.RBF(1.0)
+        found = gram.mmd_test(a, b, kernel=k, method="permutation", biased=True, scale=False)
+        by_hand = k(a).mean() + k(b).mean() - 2 * k(a, b).mean()
+        self.assertAlmostEqual(found.statistic, by_hand, places=12)
+        self.assertEqual((found.n, found.m, found.kernel), (20, 30, k))
+        self.assertIn("two samples", repr(found))
+        with self.assertRaises(TypeError):
+            bool(found)
+
+    def test_hsic_by_hand(self):
+        k = gram.RBF(1.0)
+        H = np.eye(50) - 1 / 50
+        by_hand = np.trace(k(X) @ H @ k(y) @ H) / 50**2
+        self.assertAlmostEqual(gram.hsic_test(X, y, kernel_x=k, kernel_y=k, scale=False).statistic, by_hand, places=12)
+        self.assertEqual(len(gram.hsic_test(X[:, 0], X[:, 1], y).kernel), 3)
+
+    def test_ksd_of_a_good_sample(self):
+        rng = np.random.default_rng(2)
+        good = rng.normal(size=(150, 2))
+        self.assertFalse(gram.ksd_test(good, -good).reject)
+        self.assertTrue(gram.ksd_test(good * 1.6, lambda z: -z).reject)
+        np.testing.assert_allclose(gram.density_scores("gaussian(sd=2)", good), -good / 4, rtol=1e-12)
+
+    def test_thinning_is_better_than_every_kth(self):
+        k = gram.RBF(1.0)
+        for chosen in [gram.herding(X, 8, kernel=k), gram.kernel_thinning(X, 8, kernel=k, seed=1)]:
+            i = chosen.indices
+            by_hand = np.sqrt(k(X).mean() + k(X[i]).mean() - 2 * k(X, X[i]).mean())
+            self.assertAlmostEqual(chosen.discrepancy[-1], by_hand, places=10)
+            plain = X[::6][:8]
+            self.assertLess(by_hand, np.sqrt(k(X).mean() + k(plain).mean() - 2 * k(X, plain).mean()))
+        weighted = gram.stein_thinning(X, 8, -X, weights=True)
+        self.assertAlmostEqual(weighted.weights.sum(), 1, places=9)
+
+    def test_witness_and_conditional(self):
+        k = gram.RBF(0.8)
+        np.testing.assert_allclose(gram.witness(X[:20], X[20:], X[:5], kernel=k), k(X[:5], X[:20]).mean(1) - k(X[:5], X[20:]).mean(1), atol=1e-14)
+        embedding = gram.ConditionalEmbedding(X, kernel=k, lam=0.01)
+        by_hand = np.linalg.solve(k(X) + 50 * 0.01 * np.eye(50), k(X, X[:3] + 0.1)).T
+        np.testing.assert_allclose(embedding.weights(X[:3] + 0.1), by_hand, atol=1e-10)
+        np.testing.assert_allclose(embedding.expect(y, X[:3] + 0.1), by_hand @ y, atol=1e-10)
+
+    def test_plots(self):
+        """What is drawn, on axes that only write it down."""
+
+        class Axes:
+            def __init__(self):
+                self.calls = []
+
+            def __getattr__(self, name):
+                return lambda *a, **k: self.calls.append((name, a))
+
+        axes = Axes()
+        found = gram.mmd_test(X[:20, 0], X[20:, 0], kernel="rbf(ell=1)", scale=False)
+        self.assertIs(found.plot(axes), axes)
+        name, (at, values) = axes.calls[0]
+        self.assertEqual((name, at.shape), ("plot", (300,)))
+        np.testing.assert_allclose(values, gram.witness(X[:20, :1], X[20:, :1], at[:, None], kernel="rbf(ell=1)"))
+        axes = Axes()
+        gram.mmd_test(X[:20], X[20:]).plot(axes)
+        gram.herding(X, 5).plot(axes)
+        self.assertEqual([name for name, _ in axes.calls].count("scatter"), 4)
+
+    def test_wrong_use(self):
+        for call in [
+            lambda: gram.mmd_test(X, X[:, :2]), lambda: gram.mmd_test(X, X, method="nosuch"), lambda: gram.hsic_test(X, y[:7]),
+            lambda: gram.ksd_test(X), lambda: gram.ksd_test(X, X[:3]), lambda: gram.herding(X, 0), lambda: gram.herding(X, 51),
+            lambda: gram.stein_thinning(X, 5), lambda: gram.density_scores("nosuch()", X), lambda: gram.ConditionalEmbedding(X, lam=0),
+            lambda: gram.ksd_test(X, -X, density="gaussian()"), lambda: gram.mmd_test(X, X * np.nan),
+        ]:
+            with self.assertRaises(ValueError):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()
