@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "points/functionals.h"
 #include "points/points.h"
 
 static gram_status take_weights(gram_context *context, const char *who, int64_t n, const double *weights, double **out)
@@ -23,6 +24,7 @@ gram_status gram_embedding_create(gram_context *context, gram_kernel *kernel, co
     gram_status status = GRAM_OK;
     double *w = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "embedding_create", points));
     FAIL_IF(!embedding, context, GRAM_ERROR_ARGUMENT, "embedding_create: embedding is NULL");
     *embedding = NULL;
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "embedding_create: points is NULL");

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 
 /* ---- the target ---- */
 
@@ -288,6 +289,7 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
     gram_thin_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
     gram_thin_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "thin", points));
     TRY(gram_sized_read(context, "thin", "options", "gram_thin_options", options, &o, sizeof o));
     TRY(check_options(context, &o, scores, index));
     TRY(gram_target_check(context, "thin", points, m, NULL));

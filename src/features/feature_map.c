@@ -8,6 +8,7 @@
 #include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "kernel/kernel.h"
+#include "points/functionals.h"
 
 static const gram_feature_type *const TYPES[] = {&gram_feature_explicit, &gram_feature_fourier, &gram_feature_nystrom};
 enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES, USUAL_DIMENSION = 1000 };
@@ -116,6 +117,7 @@ gram_status gram_features_create(gram_context *context, gram_kernel *kernel, int
     if (!context || !features) return GRAM_ERROR_ARGUMENT;
     *features = NULL;
     gram_features_options_init(&own, sizeof own);
+    TRY(gram_points_must_be_plain(context, "features_create", x));
     TRY(gram_sized_read(context, "features_create", "options", "gram_features_options", options, &own, sizeof own));
     TRY(check(context, kernel, d, x, &own));
     if (own.dimension == 0) own.dimension = USUAL_DIMENSION;

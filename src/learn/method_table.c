@@ -118,11 +118,13 @@ const char *gram_method_list(gram_method_filter is_so, const void *argument, con
     const char *names[COUNT] = {NULL};
     int count = 0;
     size_t length = 0;
-    for (int i = 0; i < COUNT; i++) {
-        int known = 0;
-        for (int k = 0; k < count; k++) known |= strcmp(names[k], METHODS[i]->name) == 0;
-        if (!known && is_so(METHODS[i], argument)) names[count++] = METHODS[i]->name;
-    }
+    /* methods with a verb of their own where there are no others */
+    for (int verbs = 0; verbs < 2 && count == 0; verbs++)
+        for (int i = 0; i < COUNT; i++) {
+            int known = !verbs && METHODS[i]->verb;
+            for (int k = 0; k < count; k++) known |= strcmp(names[k], METHODS[i]->name) == 0;
+            if (!known && is_so(METHODS[i], argument)) names[count++] = METHODS[i]->name;
+        }
     text[0] = '\0';
     for (int k = 0; k < count && length < size; k++)
         length += (size_t)snprintf(text + length, size - length, "%s%s%s",

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "points/functionals.h"
 #include "points/points.h"
 #include <gram/matrix.h>
 
@@ -48,6 +49,7 @@ gram_status gram_matrix_range(gram_context *context, const gram_kernel *kernel, 
 {
     gram_status status = GRAM_OK;
     if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "matrix_range", x));
     FAIL_IF(!kernel || !x || !out, context, GRAM_ERROR_ARGUMENT, "matrix_range: %s is NULL",
             !kernel ? "kernel"
             : !x    ? "x"

@@ -82,7 +82,7 @@ static double angle_derivative(int q, double h, double w, double c)
 static void coords_derivative(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
                               const double *y, double *out)
 {
-    _Alignas(64) double wave[GRAM_BLOCK_COLUMNS], square[GRAM_BLOCK_COLUMNS];
+    _Alignas(64) double wave[GRAM_BLOCK_COLUMNS], square[GRAM_BLOCK_COLUMNS] = {0};
     const double r = rate(shape->par), frequency = 2 * PI / shape->par[P];
     const int q = by_x + by_y;
     double front = by_y % 2 ? -1 : 1;

@@ -6,6 +6,7 @@
 #include "base/distribution_tails.h"
 #include "base/sized_struct.h"
 #include "method/bayes/bayes.h"
+#include "points/functionals.h"
 #include "points/points.h"
 #include <gram/text.h>
 
@@ -230,6 +231,7 @@ gram_status gram_bayes_fit(gram_context *context, const gram_points *x, const do
     if (!context || !bayes) return GRAM_ERROR_ARGUMENT;
     *bayes = NULL;
     gram_bayes_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "bayes_fit", x));
     TRY(gram_sized_read(context, "bayes_fit", "options", "gram_bayes_options", options, &o, sizeof o));
     TRY(check(context, x, y, &o));
     TRY(take_all(context, x->n, x->d, &made));

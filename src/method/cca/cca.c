@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 
 enum { USUAL_COMPONENTS = 2, LEAST_ROWS = 3, MOST_PERMUTATIONS = 10000000 };
 
@@ -141,6 +142,8 @@ gram_status gram_cca_fit(gram_context *context, gram_kernel *kernel_x, const gra
     if (!context || !cca) return GRAM_ERROR_ARGUMENT;
     *cca = NULL;
     gram_cca_options_init(&work.options, sizeof work.options);
+    TRY(gram_points_must_be_plain(context, "cca_fit", x));
+    TRY(gram_points_must_be_plain(context, "cca_fit", y));
     TRY(gram_sized_read(context, "cca_fit", "options", "gram_cca_options", options, &work.options,
                         sizeof work.options));
     TRY(check(context, kernel_x, x, kernel_y, y, &work.options));

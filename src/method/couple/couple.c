@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 
 enum { LEAST_ROWS = 3, MOST_NEIGHBOURS = 10000 };
 
@@ -139,6 +140,8 @@ gram_status gram_couple_fit(gram_context *context, gram_kernel *kernel_a, const 
     if (!context || !couple) return GRAM_ERROR_ARGUMENT;
     *couple = NULL;
     gram_couple_options_init(&work.options, sizeof work.options);
+    TRY(gram_points_must_be_plain(context, "couple_fit", a));
+    TRY(gram_points_must_be_plain(context, "couple_fit", b));
     TRY(gram_sized_read(context, "couple_fit", "options", "gram_couple_options", options, &work.options,
                         sizeof work.options));
     TRY(check(context, kernel_a, a, kernel_b, b, &work.options));

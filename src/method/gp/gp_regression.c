@@ -8,6 +8,7 @@
 #include "base/sized_struct.h"
 #include "method/gp/gp_solvers.h"
 #include "method/gp/markov/gp_markov.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 static gram_status refuse(gram_context *context, const char *name, const gram_gp_solver *row)
@@ -281,6 +282,7 @@ gram_status gram_gp_gradient(gram_context *context, const gram_gp *gp, const gra
     gram_status status = GRAM_OK;
     if (!context || !gp || !out) return GRAM_ERROR_ARGUMENT;
     if (gp->solver->filters) return refuse(context, "gp_gradient", gp->solver);
+    TRY(gram_points_must_be_plain(context, "gp_gradient", points));
     FAIL_IF(gp->options.columns > 0, context, GRAM_ERROR_UNSUPPORTED,
             "gp_gradient: the derivative of given columns of the mean is not known");
     TRY(gram_function_gradient(context, gp->function, 0, points, out, ldo));

@@ -28,9 +28,6 @@ static const gram_choice MEANS[] = {{"zero", GP_MEAN_ZERO, NULL, 0, 0},
                                     {"constant", GP_MEAN_CONSTANT, NULL, 0, 0},
                                     {"linear", GP_MEAN_LINEAR, NULL, 0, 0},
                                     {NULL, 0, NULL, 0, 0}};
-static const gram_choice SOLVERS[] = {{"exact", GRAM_SOLVER_EXACT, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
-static const gram_choice PRECISIONS[] = {{"f64", GRAM_PRECISION_F64, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
-static const gram_choice LIKELIHOODS[] = {{"gaussian", 0, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
 
 /* kind, operator and coefficient are the learner's; here they have their help. */
 static const gram_option OPTIONS[] = {
@@ -72,27 +69,6 @@ static const gram_option OPTIONS[] = {
      .help = "zero (default), constant or linear",
      .otherwise = "zero",
      .choices = MEANS},
-    {.name = "solver",
-     .kind = GRAM_OPTION_CHOICE,
-     .offset = PLACE(solver),
-     .argument = "NAME",
-     .help = "exact",
-     .otherwise = "exact",
-     .choices = SOLVERS},
-    {.name = "precision",
-     .kind = GRAM_OPTION_CHOICE,
-     .offset = PLACE(precision),
-     .argument = "P",
-     .help = "f64",
-     .otherwise = "f64",
-     .choices = PRECISIONS},
-    {.name = "likelihood",
-     .kind = GRAM_OPTION_CHOICE,
-     .offset = PLACE(likelihood),
-     .argument = "L",
-     .help = "gaussian",
-     .otherwise = "gaussian",
-     .choices = LIKELIHOODS},
     {.name = "keep-factor",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(keep_factor),

@@ -17,6 +17,7 @@
 #include "base/sweep.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
+#include "points/functionals.h"
 #include "solve/cholesky/cholesky.h"
 #include "solve/tridiagonal.h"
 
@@ -254,6 +255,7 @@ gram_status gram_krr_path(gram_context *context, gram_kernel *kernel, const gram
     gram_krr_options known;
     gram_problem problem = {0};
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "krr_path", x));
     TRY(gram_krr_options_read(context, "krr_path", options, &known));
     TRY(gram_problem_make(context, "krr_path", kernel, x, outputs, y, ldy, known.weights, &problem));
     for (int64_t i = 0; i < count; i++)

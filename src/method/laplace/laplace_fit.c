@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "points/functionals.h"
 #include "points/points.h"
 
 enum { DRAWS = 2048 };
@@ -110,6 +111,7 @@ gram_status gram_laplace_fit(gram_context *context, gram_kernel *kernel, const g
     gram_laplace_state s = {0};
     if (!context || !laplace) return GRAM_ERROR_ARGUMENT;
     *laplace = NULL;
+    TRY(gram_points_must_be_plain(context, "laplace_fit", x));
     TRY(gram_laplace_options_read(context, "laplace_fit", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_fit", kernel, x, y, &known, &s));
     TRY(take_over(context, &s, laplace));

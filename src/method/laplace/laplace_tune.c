@@ -6,6 +6,7 @@
 
 #include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
+#include "points/functionals.h"
 #include "tune/gradient_search.h"
 
 static const double TOLERANCE = 1e-6,
@@ -217,6 +218,7 @@ gram_status gram_laplace_tune(gram_context *context, gram_kernel *kernel, const 
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
     gram_laplace_tune_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "laplace_tune", x));
     TRY(gram_sized_read(context, "laplace_tune", "options", "gram_laplace_tune_options", options, &o, sizeof o));
     TRY(gram_sized_check(context, "laplace_tune", "report", "gram_laplace_tune_report", report, sizeof *report));
     TRY(gram_laplace_options_read(context, "laplace_tune", "options.laplace", o.laplace, &laplace.options));

@@ -7,6 +7,7 @@
 #include <gram/text.h>
 
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 
 struct gram_logistic {
     gram_memory *memory;
@@ -123,6 +124,7 @@ gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const 
     int converged = 0;
     if (!context || !logistic) return GRAM_ERROR_ARGUMENT;
     *logistic = NULL;
+    TRY(gram_points_must_be_plain(context, "logistic_fit", x));
     TRY(read_options(context, options, &known));
     TRY(gram_logistic_problem(context, "logistic_fit", kernel, x, classes, y, known.weights, 1, &problem));
     TRY(make(context, &made));

@@ -4,6 +4,7 @@
 
 #include "base/sized_struct.h"
 #include "method/logistic/logistic.h"
+#include "points/functionals.h"
 #include "tune/fold_fits.h"
 
 /* Fits that only choose need not be exact. */
@@ -78,6 +79,7 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
     gram_logistic_tune_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "logistic_tune", x));
     TRY(gram_sized_read(context, "logistic_tune", "options", "gram_logistic_tune_options", options, &o, sizeof o));
     const int64_t outputs = classes == 2 && !o.softmax ? 1 : classes;
     const int64_t usual = outputs == 1 ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)(classes > 1 ? classes : 1)));

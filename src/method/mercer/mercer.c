@@ -9,6 +9,7 @@
 
 #include "base/sized_struct.h"
 #include "function/function.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 void gram_mercer_options_init(gram_mercer_options *options, size_t size)
@@ -123,6 +124,7 @@ gram_status gram_mercer_fit(gram_context *context, gram_kernel *kernel, const gr
     if (!context || !mercer) return GRAM_ERROR_ARGUMENT;
     *mercer = NULL;
     gram_mercer_options_init(&own, sizeof own);
+    TRY(gram_points_must_be_plain(context, "mercer_fit", x));
     TRY(gram_sized_read(context, "mercer_fit", "options", "gram_mercer_options", options, &own, sizeof own));
     FAIL_IF(!kernel || !x, context, GRAM_ERROR_ARGUMENT, "mercer_fit: %s is NULL", !kernel ? "kernel" : "x");
     TRY(choose_nodes(context, x, own.weights, &nodes));

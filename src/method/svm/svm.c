@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "method/svm/svm.h"
+#include "points/functionals.h"
 
 struct gram_svm {
     gram_memory *memory;
@@ -216,6 +217,7 @@ gram_status gram_svm_fit(gram_context *context, gram_kernel *kernel, const gram_
     if (!context || !svm) return GRAM_ERROR_ARGUMENT;
     *svm = NULL;
     const double began = gram_smo_clock();
+    TRY(gram_points_must_be_plain(context, "svm_fit", x));
     TRY(gram_svm_data_make(context, "svm_fit", kernel, x, y, options, &data));
     TRY(gram_take(context, "svm_fit", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);

@@ -10,6 +10,7 @@
 
 #include "base/sized_struct.h"
 #include "method/svm/svm_chain.h"
+#include "points/functionals.h"
 #include "points/row_sample.h"
 #include "tile/width_family.h"
 
@@ -320,6 +321,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !tuned) return GRAM_ERROR_ARGUMENT;
     *tuned = NULL;
     gram_svm_tune_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "svm_tune", x));
     TRY(gram_svm_options_read(context, "svm_tune", "options", options, &known));
     TRY(gram_sized_read(context, "svm_tune", "tune", "gram_svm_tune_options", tune, &o, sizeof o));
     TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));

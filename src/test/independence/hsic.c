@@ -16,6 +16,7 @@
 
 #include "base/distribution_tails.h"
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 void gram_hsic_options_init(gram_hsic_options *options, size_t size)
@@ -88,6 +89,8 @@ gram_status gram_hsic(gram_context *context, const gram_kernel *kernel_x, const 
     gram_status status = GRAM_OK;
     gram_pairs c = {0}, d = {0};
     if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "hsic", x));
+    TRY(gram_points_must_be_plain(context, "hsic", y));
     FAIL_IF(!kernel_x || !kernel_y, context, GRAM_ERROR_ARGUMENT, "hsic: kernel_%s is NULL", !kernel_x ? "x" : "y");
     FAIL_IF(!x || !y || !out, context, GRAM_ERROR_ARGUMENT, "hsic: %s is NULL", !x ? "x" : !y ? "y" : "out");
     FAIL_IF(x->n != y->n, context, GRAM_ERROR_DIMENSION, "hsic: x has %lld rows, y has %lld", (long long)x->n,

@@ -4,6 +4,7 @@
 
 #include <gram/random.h>
 
+#include "points/functionals.h"
 #include "test/two_sample/mmd.h"
 
 /* ---- all pairs ---- */
@@ -118,6 +119,8 @@ gram_status gram_mmd_squared(gram_context *context, const gram_kernel *kernel, c
     gram_pool pool = {0};
     gram_block_moments moments = {0};
     if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "mmd_squared", x));
+    TRY(gram_points_must_be_plain(context, "mmd_squared", y));
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "mmd_squared: kernel is NULL");
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "mmd_squared: out is NULL");
     if (standard_error) *standard_error = NAN;

@@ -7,6 +7,7 @@
 
 #include "base/distribution_tails.h"
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 #include "test/two_sample/mmd.h"
 
 void gram_mmd_options_init(gram_mmd_options *options, size_t size)
@@ -185,6 +186,8 @@ gram_status gram_mmd_test(gram_context *context, gram_kernel *kernel, const gram
     gram_kernel *own = NULL;
     int swapped = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "mmd_test", x));
+    TRY(gram_points_must_be_plain(context, "mmd_test", y));
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "mmd_test: result is NULL");
     gram_mmd_options_init(&o, sizeof o);
     begin_result(&made, &o, 0);

@@ -17,6 +17,7 @@
 #include "base/sweep.h"
 #include "kernel/spectral/spectral_measure.h"
 #include "method/gp/cg/gp_cg_system.h"
+#include "points/functionals.h"
 #include "points/points.h"
 #include "solve/cholesky/cholesky.h"
 #include "solve/cholesky/reduced_matrix.h"
@@ -421,6 +422,7 @@ gram_status gram_gp_path_create(gram_context *context, gram_kernel *kernel, int6
     if (!context || !path) return GRAM_ERROR_ARGUMENT;
     *path = NULL;
     gram_gp_path_options_init(&o, sizeof o);
+    TRY(gram_points_must_be_plain(context, "gp_path_create", x));
     TRY(gram_sized_read(context, "gp_path_create", "options", "gram_gp_path_options", options, &o, sizeof o));
     gram_gp_options_init(&gp, sizeof gp);
     TRY(gram_sized_read(context, "gp_path_create", "options.gp", "gram_gp_options", o.gp, &gp, sizeof gp));
