@@ -304,10 +304,10 @@ typedef struct gram_verb {
     const char *operands; /* "DATA", "E DATA" */
     const char *about;    /* paragraph and examples of its help, lines ended */
     const char *examples;
-    const char *out;    /* what its help says of -o */
-    const char *at;     /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
-    const char *plot;   /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
-    int tables;         /* files of data at most: 2 for paired views, else 0 or 1 */
+    const char *out;  /* what its help says of -o */
+    const char *at;   /* and of --at FILE, rows to evaluate at instead of those of the data; NULL: it has none */
+    const char *plot; /* and of --plot FILE, if there is one picture without colours; NULL: of `pictures` in general */
+    int tables;       /* files of data at most: 2 for paired views, else 0 or 1 */
     int kernel_operand; /* the kernel is the first operand, not an option */
     int out_is_model;   /* -o writes the model, else what the model says of the rows */
     const char *
