@@ -20,6 +20,7 @@ help:
 	@echo "make bench [ONLY=name] benchmarks against peers, in one run on this machine"
 	@echo "make fuzz              libFuzzer over every target, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint              formatting and static analysis"
+	@echo "make analyze           clang's analyzer and gcc -fanalyzer; findings must have an answer"
 	@echo "make format            formats the C files in place"
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
 	@echo "make python            builds the Python package and installs it for $(PYTHON), or into SITE=FOLDER"
@@ -27,7 +28,7 @@ help:
 	@echo "make stubs             writes the package's .pyi files anew: after a change of methods or options"
 	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean             removes build/"
-	@echo "demo, test*, bench, fuzz and lint first call scripts/setup for what this machine lacks."
+	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
 build:
 	@scripts/configure release
@@ -71,6 +72,11 @@ lint:
 	@scripts/setup lint
 	@scripts/lint
 
+analyze:
+	@scripts/setup analyze
+	@scripts/configure release
+	@$(PYTHON) scripts/analyze --jobs $(JOBS)
+
 format:
 	@scripts/lint format
 
@@ -99,4 +105,4 @@ wheel:
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint format exports install clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports install clean

@@ -46,7 +46,7 @@ typedef struct gram_gp_tune_options {
     /* descents from different starts on a small sample of the rows, at most; default 3. Up to 200 rows in all there are 12
      * more with one length-scale and 8 more with one per column, up to 600 as many as take the same time */
     int64_t restarts;
-    int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 2,000 */
+    int64_t evaluations; /* of the objective with gradient on all tuning rows, at most; default 3,000 */
     int64_t prior_count;
     const gram_gp_prior *priors;
     /* 1 (default): a weak prior holds the noise off 0, as heavy as half the logarithm of one row's variance: the log density

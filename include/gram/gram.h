@@ -23,6 +23,7 @@
 #include <gram/features.h>
 #include <gram/flow.h>
 #include <gram/function.h>
+#include <gram/functional.h>
 #include <gram/gp.h>
 #include <gram/gp_path.h>
 #include <gram/gp_tune.h>

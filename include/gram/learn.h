@@ -74,6 +74,10 @@ typedef struct gram_learn_plan {
 typedef void (*gram_plan_fn)(void *user, const gram_learn_plan *plan);
 GRAM_API void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user);
 
+/* The model is for a file (1) or not (0, the default): columns whose names and levels no model file can hold are then
+ * GRAM_ERROR_UNSUPPORTED before the fit, in the words of gram_model_write. */
+GRAM_API void gram_learner_to_file(gram_learner *learner, int to_file);
+
 /* Asks the method what a fit of n rows, d prepared columns and `outputs` targets (of classification: classes) would take, before
  * there are data: `tell` is called once; two views share the columns. Without a task it is one of numbers, if the method has that. GRAM_ERROR_BUDGET, with what
  * would fit, if it does not. O(n outputs). */
@@ -184,7 +188,8 @@ typedef struct gram_predict_options {
     /* what scores need beyond what is asked for (gram_columns.spread), where it costs little: for models with at most 2,000 centres,
      * or of a filter on the line */
     int scores;
-    int reconstruct; /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
+    int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
+    const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);

@@ -103,7 +103,7 @@ typedef struct gram_derivatives {
 /* The kernel of every pair with its derivatives in both arguments, computed in f64: what Stein kernels and observed
  * derivatives need. GRAM_ERROR_UNSUPPORTED names the part of the kernel that has no d2k/dx dy and says why: laplace,
  * laplace1, min, intersection, chi2, tanimoto, matern with nu <= 1, powexp with p < 2, wendland(k=0), sobolev(a=1),
- * white, callback, precomputed, scale. Values agree with gram_matrix to rounding. To keep arrays small, ask for a block of rows at a
+ * ntk of relu, nngp of relu with sb = 0, white, callback, precomputed, scale. Values agree with gram_matrix to rounding. To keep arrays small, ask for a block of rows at a
  * time: X may be any part of the points. O(n m d), with `mixed` O(n m d^2); each thread takes as much memory as the
  * derivatives of a few hundred pairs. */
 GRAM_API gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *kernel, const gram_points *x,

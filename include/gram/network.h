@@ -107,16 +107,6 @@ GRAM_API gram_status gram_network_tangent_matrix(gram_context *context, const gr
 GRAM_API gram_status gram_kernel_network_tangent(gram_context *context, const gram_network *network, int64_t output,
                                                  gram_kernel **kernel);
 
-/* Any function of parameters: gradient[p] = df(x; theta)/dtheta_p at the theta that `user` has in mind; may be called from several
- * threads at once. */
-typedef void (*gram_gradient_fn)(void *user, int64_t d, const double *x, double *gradient);
-
-/* Its tangent kernel, grad f(x).grad f(y), of points of `inputs` columns. `user` and `release` as in gram_kernel_callback. Memory for 17 gradients for each thread of
- * the context; a block of 16 x 96 pairs asks for 112 gradients. */
-GRAM_API gram_status gram_kernel_tangent(gram_context *context, const char *name, int64_t inputs, int64_t parameters,
-                                         gram_gradient_fn gradient, void *user, void (*release)(void *user),
-                                         gram_kernel **kernel);
-
 /* ---- gradient descent ---- */
 
 typedef enum gram_network_loss {
@@ -165,6 +155,33 @@ GRAM_API gram_status gram_network_largest_eigenvalue(gram_context *context, cons
 
 /* How far the weights are from where they started: the root mean square change of one, and the norm of the whole change. */
 GRAM_API void gram_network_drift(const gram_network *network, double *each, double *whole);
+
+/* ---- any function of parameters ---- */
+
+/* Returns f(x; theta) and, unless `gradient` is NULL, sets gradient[p] = df/dtheta_p. May be called from several threads at once. */
+typedef double (*gram_parametric_fn)(void *user, int64_t d, const double *x, const double *theta, double *gradient);
+
+typedef struct gram_parametric {
+    int64_t inputs, parameters; /* d and P */
+    gram_parametric_fn function;
+    void *user;
+} gram_parametric;
+
+/* values[i] = f(x_i; theta). A value that is not finite is GRAM_ERROR_DATA. */
+GRAM_API gram_status gram_parametric_evaluate(gram_context *context, const gram_parametric *f, const double *theta,
+                                              const gram_points *x, double *values);
+
+/* Its tangent kernel at theta (copied), grad f(x).grad f(y). `release` as in gram_kernel_callback, of f->user. It prints as <callback NAME>. Memory
+ * for 17 gradients for each thread of the context; a block of 16 x 96 pairs asks for 112 gradients. */
+GRAM_API gram_status gram_kernel_tangent(gram_context *context, const char *name, const gram_parametric *f,
+                                         const double *theta, void (*release)(void *user), gram_kernel **kernel);
+
+/* `steps` steps of theta <- theta - rate grad (1/n) sum_i (f(x_i; theta) - y_i)^2, in place; losses (NULL: none) gets the loss before each. A loss
+ * that is not finite or more than 1e4 times the first and that of f = 0 is GRAM_ERROR_NUMERICAL; then, as after any failure, theta is what it
+ * was. Memory for some 20 gradients. */
+GRAM_API gram_status gram_parametric_descend(gram_context *context, const gram_parametric *f, const gram_points *x,
+                                             const double *y, double rate, int64_t steps, double *theta,
+                                             double *losses);
 
 GRAM_END
 

@@ -98,7 +98,7 @@ static void destroy(gram_operator *op)
     gram_stein_destroy(((stein_operator *)op)->stein);
 }
 
-static const gram_operator_type STEIN = {"stein", apply, destroy, diagonal, columns};
+static const gram_operator_type STEIN = {"stein", apply, destroy, diagonal, columns, NULL};
 
 gram_status gram_operator_create_stein(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                        const double *scores, int64_t lds, gram_operator **op)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "points/points.h"
+#include "points/functionals.h"
 #include <gram/text.h>
 
 enum { MOST_OUTPUTS = 1 << 24 }; /* of gram_matrix_product */
@@ -56,6 +56,7 @@ gram_status gram_function_seal(gram_context *context, const char *who, gram_stat
     for (int64_t o = 0; o < m; o++)
         FAIL_IF(!isfinite(function->constant[o]), context, code, "%s: constant[%" PRId64 "] is %s", who, o,
                 gram_number_format(function->constant[o], value));
+    if (function->centres) goto done; /* functionals: made with the function */
     if (function->f64)
         TRY(gram_points_create_f64(context, function->n, function->d, function->f64, function->d, &function->centres));
     else
@@ -129,6 +130,7 @@ gram_status gram_function_create(gram_context *context, gram_kernel *kernel, con
     TRY(gram_function_make(context, (gram_function_room){kernel, centres->n, centres->d, outputs, centres->f32 != NULL},
                            &made));
     copy_centres(centres, made);
+    if (centres->functionals) TRY(gram_points_gather(context, centres, centres->n, NULL, &made->centres));
     for (int64_t i = 0; i < made->n; i++) memcpy(made->a + i * outputs, a + i * lda, (size_t)outputs * sizeof(double));
     if (constant) memcpy(made->constant, constant, (size_t)outputs * sizeof(double));
     TRY(gram_function_seal(context, "function_create", GRAM_ERROR_DATA, made));
@@ -221,8 +223,50 @@ gram_status gram_function_evaluate(gram_context *context, const gram_function *f
             "function_evaluate: ldo = %" PRId64 " is less than the %" PRId64 " outputs", ldo, m);
     TRY(gram_matrix_product(context, function->kernel, x, function->centres, m, function->a, m, out, ldo));
     for (int64_t i = 0; i < x->n; i++)
-        for (int64_t o = 0; o < m; o++) out[i * ldo + o] += function->constant[o];
+        for (int64_t o = 0; o < m; o++) out[i * ldo + o] += gram_points_of_one(x, i) * function->constant[o];
 done:
+    return status;
+}
+
+/* The slopes by all columns at each point are functionals: d rows for each. */
+static gram_status slope_rows(gram_context *context, const gram_points *x, gram_points **out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = x->d;
+    gram_points *made = NULL;
+    TRY(gram_functionals_make(context, x->n * d, d, x->n * d, &made));
+    gram_functionals *u = made->functionals;
+    for (int64_t k = 0; k < x->n * d; k++) {
+        u->first[k + 1] = k + 1;
+        u->coefficient[k] = 1;
+        u->kind[k] = GRAM_ATOM_FIRST;
+        u->v[k * d + k % d] = 1;
+        for (int64_t l = 0; l < d; l++) u->place[k * d + l] = gram_points_at(x, k / d, l);
+    }
+    u->first[0] = 0;
+    TRY(gram_functionals_seal(context, made));
+    *out = made;
+    made = NULL;
+done:
+    gram_points_release(made);
+    return status;
+}
+
+/* Centres that are functionals have derivatives as functionals have them. */
+static gram_status functional_gradient(gram_context *context, const gram_function *function, int64_t output,
+                                       const gram_points *x, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = x->d, m = function->outputs;
+    gram_points *rows = NULL;
+    double *values = NULL;
+    TRY(slope_rows(context, x, &rows));
+    TRY(gram_take(context, "function_gradient", x->n * d * m, sizeof(double), (void **)&values));
+    TRY(gram_matrix_product(context, function->kernel, rows, function->centres, m, function->a, m, values, m));
+    for (int64_t k = 0; k < x->n * d; k++) out[k / d * ldo + k % d] = values[k * m + output];
+done:
+    gram_points_release(rows);
+    gram_give(context, values);
     return status;
 }
 
@@ -237,6 +281,11 @@ gram_status gram_function_gradient(gram_context *context, const gram_function *f
             "function_gradient: output = %" PRId64 ", there are %" PRId64, output, function->outputs);
     FAIL_IF(ldo < x->d, context, GRAM_ERROR_ARGUMENT,
             "function_gradient: ldo = %" PRId64 " is less than the %" PRId64 " columns", ldo, x->d);
+    TRY(gram_points_must_be_plain(context, "function_gradient", x));
+    if (function->centres->functionals) {
+        TRY(functional_gradient(context, function, output, x, out, ldo));
+        goto done;
+    }
     TRY(gram_take(context, "function_gradient", x->n, sizeof(double), (void **)&ones));
     for (int64_t i = 0; i < x->n; i++) ones[i] = 1;
     const gram_weights weights = {

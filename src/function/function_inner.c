@@ -198,12 +198,6 @@ done:
 
 /* ---- |f(x) - f(y)| <= |f| d_k(x, y) ---- */
 
-static gram_status one_point(gram_context *context, const gram_points *x, int64_t i, gram_points **out)
-{
-    if (x->f64) return gram_points_create_f64(context, 1, x->d, x->f64 + i * x->ld, x->d, out);
-    return gram_points_create_f32(context, 1, x->d, x->f32 + i * x->ld, x->d, out);
-}
-
 gram_status gram_function_variation_bound(gram_context *context, const gram_function *f, const gram_points *x,
                                           int64_t i, int64_t j, double *out)
 {
@@ -219,8 +213,8 @@ gram_status gram_function_variation_bound(gram_context *context, const gram_func
             "function_variation_bound: x has %" PRId64 " columns, the centres have %" PRId64, x->d, f->d);
     FAIL_IF(i < 0 || j < 0 || i >= x->n || j >= x->n, context, GRAM_ERROR_ARGUMENT,
             "function_variation_bound: i = %" PRId64 ", j = %" PRId64 ", there are %" PRId64 " points", i, j, x->n);
-    TRY(one_point(context, x, i, &first));
-    TRY(one_point(context, x, j, &second));
+    TRY(gram_points_part(context, x, i, 1, &first));
+    TRY(gram_points_part(context, x, j, 1, &second));
     if (i != j) TRY(gram_matrix_distance(context, f->kernel, first, second, &distance, 1));
     TRY(find_norm(context, f, out));
     for (int64_t o = 0; o < f->outputs; o++) out[o] = distance > 0 && out[o] > 0 ? out[o] * distance : 0;

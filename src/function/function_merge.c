@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "function/function.h"
+#include "points/functionals.h"
 #include <gram/text.h>
 
 /* ---- sorting numbers 0 .. n-1 ---- */
@@ -128,7 +129,9 @@ static gram_status check_combine(gram_context *context, double s, const gram_fun
     char value[GRAM_NUMBER_SIZE];
     FAIL_IF(!f, context, GRAM_ERROR_ARGUMENT, "function_combine: f is NULL");
     FAIL_IF(!isfinite(s), context, GRAM_ERROR_ARGUMENT, "function_combine: s is %s", gram_number_format(s, value));
+    TRY(gram_points_must_be_plain(context, "function_combine: centres of f", f->centres));
     if (!g) goto done;
+    TRY(gram_points_must_be_plain(context, "function_combine: centres of g", g->centres));
     FAIL_IF(!isfinite(t), context, GRAM_ERROR_ARGUMENT, "function_combine: t is %s", gram_number_format(t, value));
     const char *wrong = gram_function_mismatch(f, g);
     FAIL_IF(wrong, context, f->d == g->d ? GRAM_ERROR_ARGUMENT : GRAM_ERROR_DIMENSION, "function_combine: f and g: %s",
@@ -268,6 +271,7 @@ gram_status gram_function_prune(gram_context *context, const gram_function *f, d
     FAIL_IF(!f, context, GRAM_ERROR_ARGUMENT, "function_prune: f is NULL");
     FAIL_IF(!(tolerance >= 0), context, GRAM_ERROR_ARGUMENT, "function_prune: tolerance = %s, need at least 0",
             gram_number_format(tolerance, value));
+    TRY(gram_points_must_be_plain(context, "function_prune: centres", f->centres));
     TRY(gram_function_merge(context, (gram_function *)f, &merged)); /* counted, not changed */
     TRY(prune_merged(context, merged, tolerance, out));
 done:

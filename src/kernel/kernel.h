@@ -79,6 +79,17 @@ typedef struct gram_coords_factor {
     double *by_y, *by_both;
 } gram_coords_factor;
 
+/* Of a kernel that is a function of x.y, |x|^2 and |y|^2 one x against many y, with derivatives in the plane of the two: with
+ * n_x = y - x_share x and n_y = x - y_share y
+ *
+ *     dk/dx = by_x[0] n_x + by_x[1] x,  dk/dy = by_y[0] n_y + by_y[1] y,  d2k/dx dy' = own I + (n_x x) both (n_y y)' */
+typedef struct gram_plane_jet {
+    _Alignas(64) double value[GRAM_BLOCK_COLUMNS];
+    double x_share[GRAM_BLOCK_COLUMNS], y_share[GRAM_BLOCK_COLUMNS];
+    double by_x[2][GRAM_BLOCK_COLUMNS], by_y[2][GRAM_BLOCK_COLUMNS];
+    double own[GRAM_BLOCK_COLUMNS], both[2][2][GRAM_BLOCK_COLUMNS];
+} gram_plane_jet;
+
 /* What a kernel's functions see of the leaf that they work for. */
 typedef struct gram_shape {
     const double *par; /* one number per spec, in order; those of the form are NaN */
@@ -131,6 +142,11 @@ typedef struct gram_kernel_type {
      * because there it is multiplied by what vanishes faster. Without it the kernel has no second derivatives. */
     void (*curvature)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, const double *s, const double *k,
                       const double *slopes, double *out);
+    /* out[q * ld + i] = d^q k/dz^q for q = 0 .. order, order <= 4, where k has as many: what functionals need. Asked for orders up
+     * to twice the derivatives that the facts promise; where one of them is infinite at z = 0: 0, as for curvature. Without it
+     * functionals of the leaf are those without derivatives. */
+    void (*derivatives)(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out);
     /* NULL, or why d2k/dx dy does not exist with these parameters, to follow "min has no second derivative by the inputs: ".
      * Optional. */
     const char *(*rough)(const double *par);
@@ -145,12 +161,19 @@ typedef struct gram_kernel_type {
     /* and for derivatives by the inputs, of a product over coordinates the factor of one of them: x against n numbers y */
     void (*coords_factor)(const gram_vecmath_f64 *v, const gram_shape *shape, int n, double x, const double *y,
                           const gram_coords_factor *out);
+    /* the same factor differentiated by_x times by x and by_y times by y, each at most as often as the facts promise and at most
+     * twice: what functionals need; optional */
+    void (*coords_derivative)(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out);
     /* of any other the derivatives by all coordinates of row i: out[l * columns + j] = dk/dx_l */
     void (*coords_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
                          double *out);
     /* and by par[spec], for a spec of role SHAPE */
     void (*coords_parameter_slope)(const gram_vecmath_f64 *v, const gram_shape *shape, int spec,
                                    const gram_coords_block *block, double *out);
+    /* and second ones, of a kernel with `dots`, for row i. Products over coordinates have them from their factors. */
+    void (*coords_jet)(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, int i,
+                       gram_plane_jet *out);
     /* the leaf divided by its diagonal, if that is a kernel of the same parameters: it then cannot overflow; optional */
     const struct gram_kernel_type *normalized;
     /* the form may not reach this, or an entry would be infinite; optional, inner products only */

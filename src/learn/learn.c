@@ -11,6 +11,7 @@
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
+#include "model/model.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -21,6 +22,7 @@ void gram_learner_forget(gram_learner *learner)
     gram_kernel_release(learning->written);
     gram_learning_forget_second(learning);
     gram_points_release(learning->points);
+    gram_points_release(learning->functionals);
     gram_prepared_destroy(learning->data);
     gram_preparation_release(learning->preparation);
     gram_model_destroy(learning->initial);
@@ -147,7 +149,9 @@ gram_status gram_learning_preparation(gram_learning *learning, const gram_table 
                       : learning->weights_column                   ? learning->weights_column
                       : row_noise                                  ? row_noise
                                   : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
-    options.scale = scale ? strcmp(scale, "yes") == 0 : !learning->method || !learning->method->unscaled;
+    options.scale =
+        scale ? strcmp(scale, "yes") == 0
+              : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options.missing = (gram_missing)missing.value;
     learning->has_row_noise = row_noise != NULL;
     return gram_preparation_learn(learning->context, table, &options, preparation);
@@ -161,9 +165,11 @@ static gram_status prepare(gram_learning *learning, const gram_table *table, con
         status = gram_learning_prepare_views(learning, table, second);
         return status < 0 ? unread(learning, status) : status;
     }
+    if (status >= 0) status = gram_learning_read_kinds(learning, table);
     if (status >= 0) status = gram_learning_preparation(learning, table, NULL, NULL, &learning->preparation);
     if (status >= 0)
         status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
+    if (status >= 0) status = gram_learning_set_kinds(learning, table);
     return status < 0 ? unread(learning, status) : status;
 }
 
@@ -286,6 +292,7 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
                                 .source = name,
                                 .before = learner->before,
                                 .before_name = learner->before_name,
+                                .to_file = learner->to_file,
                                 .asked = learner->kernel,
                                 .tell = learner->tell,
                                 .tell_user = learner->tell_user};
@@ -301,7 +308,9 @@ static gram_status work(gram_learning *learning)
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
     const gram_prepared *second = learning->second.data;
-    TRY(gram_points_create_f64(learning->context, data->n, data->d, data->x, data->d, &learning->points));
+    learning->points = gram_points_retain(learning->functionals);
+    if (!learning->points)
+        TRY(gram_points_create_f64(learning->context, data->n, data->d, data->x, data->d, &learning->points));
     if (second)
         TRY(gram_points_create_f64(learning->context, second->n, second->d, second->x, second->d,
                                    &learning->second.points));
@@ -311,6 +320,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
     TRY(gram_learning_set_groups(learning));
+    if (learning->to_file)
+        TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
@@ -483,7 +494,10 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     const int64_t ld = gram_predictor_columns(predictor)->ld;
     if (count == 0) count = gram_predictor_columns(predictor)->count;
     TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
-    TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
+    if (learning->functionals)
+        TRY(gram_predictor_evaluate_points(context, predictor, learning->functionals, data->weights, 1, values, ld));
+    else
+        TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
     for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * ld, (size_t)count * sizeof *f);
 done:
     gram_give(context, joint);

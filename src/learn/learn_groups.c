@@ -18,11 +18,10 @@ static int has_folds(const gram_method *method)
     return 0;
 }
 
-/* The list of columns to ignore, with that of the groups. */
-static gram_status ignore_column(gram_learning *learning, const char *column)
+gram_status gram_learning_ignore(gram_learning *learning, const char *column)
 {
     gram_status status = GRAM_OK;
-    const char *others = gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    const char *others = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
     const size_t size = strlen(column) + (others ? strlen(others) + 1 : 0) + 1;
     char *list = NULL;
     TRY(gram_learning_take(learning, (int64_t)size, 1, &list));
@@ -47,14 +46,14 @@ gram_status gram_learning_read_groups(gram_learning *learning, const gram_table 
     place = places[0];
     TRY(gram_learning_take(learning, n, sizeof *learning->table_groups, &learning->table_groups));
     for (int64_t i = 0; i < n; i++) {
-        const double number = gram_table_numbers(table)[i * ld + place];
+        const double number = gram_table_numbers(table)[i * ld + place] + 0.0; /* -0 + 0 = 0: one group */
         if (isnan(number))
             return gram_learning_fail_data(learning, "Every row belongs to a group.",
                                            "row %lld: column '%s': a missing value in the column of groups",
                                            (long long)i + 1, column);
         memcpy(&learning->table_groups[i], &number, sizeof number); /* any number will do, and equal ones are equal */
     }
-    TRY(ignore_column(learning, column));
+    TRY(gram_learning_ignore(learning, column));
 done:
     return status;
 }

@@ -19,6 +19,13 @@ int gram_learning_has_method(const gram_learning *learning);
 /* Finds the row for task and options, and reads its settings (learn_task.c). */
 gram_status gram_learning_choose_method(gram_learning *learning);
 
+/* Puts columns (with commas between) on the list of those to ignore. */
+gram_status gram_learning_ignore(gram_learning *learning, const char *columns);
+
+/* The columns of kinds: ignored as features, and after the preparation the rows become functionals (learn_kinds.c). */
+gram_status gram_learning_read_kinds(gram_learning *learning, const gram_table *table);
+gram_status gram_learning_set_kinds(gram_learning *learning, const gram_table *table);
+
 /* The column of groups: read from the table before it is prepared, and set for the prepared rows (learn_groups.c). */
 gram_status gram_learning_read_groups(gram_learning *learning, const gram_table *table);
 gram_status gram_learning_set_groups(gram_learning *learning);

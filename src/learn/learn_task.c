@@ -170,6 +170,8 @@ gram_task gram_learning_known_task(const gram_learning *learning)
         const gram_task implied = row->implied_task(learning);
         if (implied != GRAM_TASK_AUTO) return implied;
     }
+    if (task_given(learning) == GRAM_TASK_AUTO && gram_learning_common(learning, GRAM_COMMON_KIND))
+        return GRAM_TASK_REGRESSION;
     return task_given(learning) == GRAM_TASK_AUTO ? only_task(name) : task_given(learning);
 }
 

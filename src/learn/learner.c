@@ -36,6 +36,9 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
     [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
+    [GRAM_COMMON_KIND] = {.name = "kind", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_COEFFICIENT] = {.name = "coefficient", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_OPERATOR] = {.name = "operator", .kind = GRAM_OPTION_TEXT},
 };
 
 /* ---- texts of its own ---- */
@@ -103,6 +106,11 @@ gram_status gram_learner_speak(gram_context *context, gram_learner *learner, con
     TRY(replace_text(context, learner->memory, dashes, &learner->dashes));
 done:
     return status;
+}
+
+void gram_learner_to_file(gram_learner *learner, int to_file)
+{
+    learner->to_file = to_file;
 }
 
 void gram_learner_on_plan(gram_learner *learner, gram_plan_fn tell, void *user)
@@ -425,6 +433,23 @@ static gram_status refuse_value(gram_learning *learning, const gram_option *opti
                               given->value, list, method->name);
 }
 
+static int takes_functionals(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->functionals;
+}
+
+static gram_status refuse_kinds(gram_learning *learning, const char *name)
+{
+    const gram_method *method = learning->method;
+    char list[128], advice[192];
+    gram_method_list(takes_functionals, NULL, " and", list, sizeof list);
+    (void)snprintf(advice, sizeof advice, "Rows of other kinds than values are for %s.", list);
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--%s is not for %s%s%s, whose rows are values",
+                              name, method->name, method->variant ? " with " : "",
+                              method->variant ? method->variant : "");
+}
+
 /* An option of every method but this one; a method with a kernel of its own takes no other, and one without a target none. */
 static gram_status check_common(gram_learning *learning, const char *name)
 {
@@ -433,6 +458,9 @@ static gram_status check_common(gram_learning *learning, const char *name)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Columns that are no features are left out by --ignore.",
                                   "--target is not for %s, which learns none", method->name);
+    if (!method->functionals &&
+        (strcmp(name, "kind") == 0 || strcmp(name, "operator") == 0 || strcmp(name, "coefficient") == 0))
+        return refuse_kinds(learning, name);
     const int refused = (method->refuses && strcmp(name, method->refuses) == 0) ||
                         (!method->kernel && strcmp(name, gram_common_options[GRAM_COMMON_KERNEL].name) == 0);
     if (!refused) return GRAM_OK;

@@ -13,6 +13,7 @@ struct gram_learner {
     gram_setting given[GRAM_MOST_GIVEN]; /* texts are the learner's */
     gram_plan_fn tell;
     void *tell_user;
+    int to_file;              /* the model is written, so its columns must fit */
     const gram_model *before; /* borrowed */
     char *before_name;
     gram_kernel *kernel; /* that was given as it is; NULL: by its text */
@@ -34,6 +35,9 @@ typedef enum gram_common_option {
     GRAM_COMMON_SCALE,
     GRAM_COMMON_GROUPS,
     GRAM_COMMON_ORDERED,
+    GRAM_COMMON_KIND,
+    GRAM_COMMON_COEFFICIENT,
+    GRAM_COMMON_OPERATOR,
     GRAM_COMMON_COUNT
 } gram_common_option;
 

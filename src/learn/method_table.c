@@ -14,10 +14,12 @@
     ROW(gram_method_gp_counts)                                                                                         \
     ROW(gram_method_gp_student)                                                                                        \
     ROW(gram_method_gp)                                                                                                \
+    ROW(gram_method_solve)                                                                                             \
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
+    ROW(gram_method_integrate)                                                                                         \
     ROW(gram_method_features)                                                                                          \
     ROW(gram_method_mercer)                                                                                            \
     ROW(gram_method_pca)                                                                                               \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "learn/learn_steps.h"
+#include "learn/row_kinds.h"
 #include "method/method.h"
 
 struct gram_predict_stream {
@@ -17,6 +18,8 @@ struct gram_predict_stream {
     double *values;
     gram_predicted piece;
 };
+
+enum { MOST_AT_ONCE = 1 << 30 };
 
 /* Rows at a time: some megabytes of them, less if the budget is small. */
 static int64_t piece_rows(const gram_context *context, const gram_predictor *predictor,
@@ -35,9 +38,11 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     gram_status status = GRAM_OK;
     gram_predict_stream *made = NULL;
     gram_table_options options;
+    gram_arena arena; /* of the names of columns */
     char *name = NULL;
     if (!context || !predictor || !path || !stream) return GRAM_ERROR_ARGUMENT;
     *stream = NULL;
+    gram_arena_init(&arena, context->memory);
     if (!preparation) preparation = predictor->preparation;
     if (!preparation) TRY(gram_predictor_check_views(context, predictor));
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
@@ -54,10 +59,15 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     gram_table_options_init(&options, sizeof options);
     TRY(gram_preparation_reading(preparation, &options));
     options.format = format;
+    if (predictor->kinds.column) { /* columns that are no features count, and a sum must not be cut in two */
+        TRY(gram_kinds_wanted(context, &arena, &predictor->kinds, preparation, &options));
+        made->most = MOST_AT_ONCE;
+    }
     TRY(gram_reader_open(context, path, &options, &made->reader));
     *stream = made;
     made = NULL;
 done:
+    gram_arena_release(&arena);
     gram_predict_stream_close(made);
     return status;
 }
@@ -91,15 +101,43 @@ static void name_place(gram_context *context, const gram_predict_stream *stream)
                             name);
 }
 
-static gram_status evaluate(gram_context *context, gram_predict_stream *stream)
+/* Functionals first; then each row has what its functional has. */
+static gram_status evaluate_kinds(gram_context *context, gram_predict_stream *stream, const gram_table *table)
+{
+    gram_status status = GRAM_OK;
+    const gram_predictor *predictor = stream->predictor;
+    const gram_prepared *data = stream->data;
+    const int64_t ld = predictor->columns.ld;
+    gram_kind_rows rows = {0};
+    gram_arena arena;
+    double *values = NULL;
+    gram_arena_init(&arena, context->memory);
+    TRY(gram_kinds_rows(context, &arena, &predictor->kinds, stream->preparation, table, data, &rows));
+    TRY(gram_take(context, "predict_stream: values", rows.n * ld, sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate_points(context, predictor, rows.points, rows.n == data->n ? data->weights : NULL,
+                                       data->y != NULL, values, ld));
+    for (int64_t i = 0; i < data->n; i++)
+        memcpy(stream->values + i * ld, values + rows.of_row[i] * ld, (size_t)ld * sizeof *values);
+done:
+    gram_points_release(rows.points);
+    gram_give(context, values);
+    gram_arena_release(&arena);
+    return status;
+}
+
+static gram_status evaluate(gram_context *context, gram_predict_stream *stream, const gram_table *table)
 {
     gram_status status = GRAM_OK;
     const int64_t ld = stream->predictor->columns.ld;
     const gram_prepared *data = stream->data;
     TRY(gram_take_from(context, stream->memory, "predict_stream: values", data->n * ld, sizeof *stream->values,
                        (void **)&stream->values));
-    status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights, data->y != NULL,
-                                          stream->values, ld);
+    const char *kinds = stream->predictor->kinds.column;
+    if (kinds && data->n > 0 && gram_kinds_find(table, kinds) >= 0)
+        status = evaluate_kinds(context, stream, table);
+    else
+        status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights,
+                                              data->y != NULL, stream->values, ld);
     if (status < 0) name_place(context, stream);
 done:
     return status;
@@ -115,7 +153,7 @@ gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream 
     TRY(gram_reader_next(context, stream->reader, stream->most, &table));
     if (!table) return status;
     TRY(gram_preparation_apply(context, stream->preparation, table, 0, &stream->data));
-    TRY(evaluate(context, stream));
+    TRY(evaluate(context, stream, table));
     stream->piece = (gram_predicted){stream->data, stream->values, stream->next};
     stream->next += stream->data->table_rows;
     *piece = &stream->piece;

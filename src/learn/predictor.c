@@ -7,6 +7,7 @@
 #include "base/sized_struct.h"
 #include "learn/learn_steps.h"
 #include "learn/method_table.h"
+#include "points/points.h"
 
 void gram_predict_options_init(gram_predict_options *options, size_t size)
 {
@@ -163,6 +164,9 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
         goto done;
     }
     TRY(gram_method_check_words(context, made->method, model, wish.name));
+    made->kinds = (gram_kinds){.column = wish.kind ? wish.kind : gram_kept_text(model, "kind"),
+                               .coefficient = gram_kept_text(model, "coefficient"),
+                               .operators = gram_kept_text(model, "operator")};
     TRY(choose_view(context, made));
     TRY(check_reconstruction(context, made));
     TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
@@ -230,6 +234,19 @@ gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor 
                                     const double *weights, double *values, int64_t ldv)
 {
     return gram_predictor_evaluate_rows(context, predictor, n, x, weights, 1, values, ldv);
+}
+
+gram_status gram_predictor_evaluate_points(gram_context *context, const gram_predictor *predictor,
+                                           const gram_points *points, const double *weights, int scored, double *values,
+                                           int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    const gram_places places = {points, points->n, points->d, points->f64, weights, NULL, scored};
+    TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
+                                    : evaluate_functions(context, predictor, &places, values, ldv));
+    TRY(check_finite(context, predictor, points->n, values, ldv));
+done:
+    return status;
 }
 
 gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,

@@ -52,12 +52,21 @@ gram_status gram_keep_end(gram_keeper *keeper, gram_model **model)
     return keeper->status < 0 ? keeper->status : GRAM_OK;
 }
 
+/* How rows to predict at say what they are. */
+static void keep_kinds(gram_keeper *keeper, const gram_learning *learning)
+{
+    static const char *const names[] = {"kind", "coefficient", "operator"};
+    for (int i = 0; i < 3; i++)
+        if (gram_given_text(learning, names[i])) gram_keep_text(keeper, names[i], gram_given_text(learning, names[i]));
+}
+
 gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
 {
     gram_keeper keeper = gram_keep_fit(learning->context, learning->method, learning->task, learning->preparation,
                                        function, learning->n);
     learning->model = keeper.model;
     gram_keep_integer(&keeper, "rows", learning->data->table_rows);
+    if (learning->functionals) keep_kinds(&keeper, learning);
     return keeper;
 }
 

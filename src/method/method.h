@@ -105,8 +105,10 @@ typedef struct gram_learning {
     int64_t *table_groups;               /* of all rows of the table, NULL: none */
     int64_t *groups;                     /* of the prepared rows: folds keep a group together; NULL: none */
     int ordered;                         /* rows are in order of time: folds go forward in it */
+    int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
+    gram_points *functionals; /* of a column of kinds: the rows, and then the points too; NULL: they are values */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -135,6 +137,13 @@ typedef struct gram_learning {
 
 /* ---- predictions ---- */
 
+/* How a table says what its rows are (learn/row_kinds.h): as options say it, or the facts of a model. */
+typedef struct gram_kinds {
+    const char *column;      /* that says what a row is; NULL: all rows are values */
+    const char *coefficient; /* of rows of sums; NULL: 1 each */
+    const char *operators;   /* NAME = EXPRESSION; ... or NULL */
+} gram_kinds;
+
 /* Prepared rows to predict at. */
 typedef struct gram_places {
     const gram_points *points;
@@ -158,6 +167,7 @@ struct gram_predictor {
     char wiser[64];                /* the names of methods whose models say more */
     int view;                      /* GRAM_VIEW_FIRST for models of one view */
     gram_preparation *preparation; /* of its rows; NULL: the model has none */
+    gram_kinds kinds;              /* of rows that are functionals; without a column: values */
     gram_columns columns;
     gram_classes classes;
     void *own; /* the method's */
@@ -193,6 +203,8 @@ struct gram_method {
      * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
     const char *views[2];
     const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
+    int needs_kinds;   /* rows without `kind` are refused: it learns from tables only */
+    int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
     const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
     gram_tuning tuning;    /* unless all is given */
@@ -438,6 +450,10 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
 gram_status gram_predictor_refuse(gram_context *context, const gram_predictor *predictor, int prob, const char *advice,
                                   const char *whom);
 /* gram_predictor_evaluate for rows whose targets are known, or not (predictor.c). */
+/* The same for points as they are, functionals too. */
+gram_status gram_predictor_evaluate_points(gram_context *context, const gram_predictor *predictor,
+                                           const gram_points *points, const double *weights, int scored, double *values,
+                                           int64_t ldv);
 gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
                                          const double *x, const double *weights, int scored, double *values,
                                          int64_t ldv);

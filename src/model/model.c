@@ -73,7 +73,12 @@ gram_status gram_model_create(gram_context *context, const char *method, const c
             : !task ? "task"
                     : "function");
     TRY(gram_model_make(context, method, task, gram_version(), preparation, function, model));
+    TRY(gram_model_keep_functionals(context, *model));
 done:
+    if (status < 0) {
+        gram_model_destroy(*model);
+        *model = NULL;
+    }
     return status;
 }
 

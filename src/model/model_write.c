@@ -189,20 +189,43 @@ done:
     return status;
 }
 
+static gram_status check_length(gram_context *context, const gram_string *text, const gram_preparation *preparation)
+{
+    gram_status status = GRAM_OK;
+    char most[GRAM_BYTES_SIZE];
+    FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
+            "model_write: the names and levels of %" PRId64
+            " columns, and facts, take more than the %s of a model file",
+            preparation ? gram_preparation_describe(preparation)->feature_count : 0,
+            gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+done:
+    if (status >= 0) return status;
+    return gram_advise(context, status, "Leave columns out with --features or --ignore, or shorten names and levels.");
+}
+
+gram_status gram_model_check_columns(gram_context *context, const gram_preparation *first,
+                                     const gram_preparation *second)
+{
+    gram_status status = GRAM_OK;
+    gram_string text = {.fixed = 1}; /* without room: the length is counted */
+    gram_json json = {.text = &text, .exact = 1};
+    TRY(put_preparation(context, &json, first));
+    TRY(put_preparation(context, &json, second));
+    TRY(check_length(context, &text, first));
+done:
+    return status;
+}
+
 /* Once to learn the length, and once more into exactly that room. */
 static gram_status make_json(gram_context *context, const gram_model *model, gram_string *text)
 {
     gram_status status = GRAM_OK;
-    char *kernel[2] = {NULL, NULL}, most[GRAM_BYTES_SIZE];
+    char *kernel[2] = {NULL, NULL};
     TRY(print_kernel(context, model->function->kernel, &kernel[0]));
     if (model->second) TRY(print_kernel(context, model->second->kernel, &kernel[1]));
     *text = (gram_string){.fixed = 1};
     TRY(put_model(context, &(gram_json){.text = text, .exact = 1}, model, kernel));
-    FAIL_IF(text->length > GRAM_MODEL_MOST_JSON, context, GRAM_ERROR_UNSUPPORTED,
-            "model_write: the names and levels of %" PRId64
-            " columns, and facts, take more than the %s of a model file",
-            model->preparation ? gram_preparation_describe(model->preparation)->feature_count : 0,
-            gram_bytes_format(GRAM_MODEL_MOST_JSON, most));
+    TRY(check_length(context, text, model->preparation));
     text->room = text->length;
     TRY(gram_take(context, "model_write: model.json", (int64_t)text->room, 1, (void **)&text->data));
     text->length = 0;

@@ -91,7 +91,7 @@ static void destroy(gram_operator *op)
     gram_operator_release(((centred *)op)->inner);
 }
 
-static const gram_operator_type CENTRED = {"centred", apply, destroy, diagonal, centred_columns};
+static const gram_operator_type CENTRED = {"centred", apply, destroy, diagonal, centred_columns, NULL};
 
 gram_status gram_operator_create_centred(gram_context *context, gram_operator *a, gram_operator **op)
 {

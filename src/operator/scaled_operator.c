@@ -56,7 +56,7 @@ static void destroy(gram_operator *op)
     gram_memory_give(op->memory, self->factors);
 }
 
-static const gram_operator_type SCALED = {"scaled", apply, destroy, diagonal, scaled_columns};
+static const gram_operator_type SCALED = {"scaled", apply, destroy, diagonal, scaled_columns, NULL};
 
 gram_status gram_operator_create_scaled(gram_context *context, gram_operator *a, const double *factors,
                                         gram_operator **op)

@@ -52,7 +52,7 @@ static void destroy(gram_operator *op)
     gram_operator_release(self->inner);
 }
 
-static const gram_operator_type SHIFTED_BY = {"shifted", apply, destroy, diagonal, shifted_columns};
+static const gram_operator_type SHIFTED_BY = {"shifted", apply, destroy, diagonal, shifted_columns, NULL};
 
 gram_status gram_operator_create_shifted_by(gram_context *context, gram_operator *a, const double *shifts,
                                             gram_operator **op)

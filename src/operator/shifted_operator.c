@@ -48,7 +48,7 @@ static void destroy(gram_operator *op)
     gram_operator_release(((shifted *)op)->inner);
 }
 
-static const gram_operator_type SHIFTED = {"shifted", apply, destroy, diagonal, shifted_columns};
+static const gram_operator_type SHIFTED = {"shifted", apply, destroy, diagonal, shifted_columns, NULL};
 
 gram_status gram_operator_create_shifted(gram_context *context, gram_operator *a, double shift, gram_operator **op)
 {

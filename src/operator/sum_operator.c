@@ -67,7 +67,7 @@ static void destroy(gram_operator *op)
     for (int64_t t = 0; t < self->count; t++) gram_operator_release(self->terms[t].op);
 }
 
-static const gram_operator_type SUM = {"sum", apply, destroy, diagonal, NULL};
+static const gram_operator_type SUM = {"sum", apply, destroy, diagonal, NULL, NULL};
 
 gram_status gram_operator_create_sum(gram_context *context, int64_t count, gram_operator *const *terms,
                                      const double *weights, gram_operator **op)

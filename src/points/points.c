@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/sweep.h"
+#include "points/functionals.h"
 #include <gram/text.h>
 
 enum { ROWS_PER_TASK = 4096 };
@@ -120,8 +121,36 @@ void gram_points_release(gram_points *points)
 {
     if (!points || atomic_fetch_sub(&points->references, 1) != 1) return;
     gram_memory *memory = points->memory;
+    gram_functionals_free(points);
+    gram_memory_give(memory, points->own);
     gram_memory_give(memory, points);
     gram_memory_release(memory);
+}
+
+gram_status gram_points_gather(gram_context *context, const gram_points *x, int64_t count, const int64_t *rows,
+                               gram_points **out)
+{
+    gram_status status = GRAM_OK;
+    double *numbers = NULL;
+    *out = NULL;
+    if (x->functionals) return gram_functionals_gather(context, x, count, rows, out);
+    TRY(gram_take(context, "points", count * x->d, sizeof *numbers, (void **)&numbers));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t l = 0; l < x->d; l++) numbers[i * x->d + l] = gram_points_at(x, rows ? rows[i] : i, l);
+    TRY(gram_points_create_f64(context, count, x->d, numbers, x->d, out));
+    (*out)->own = numbers;
+    numbers = NULL;
+done:
+    gram_give(context, numbers);
+    return status;
+}
+
+gram_status gram_points_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
+                             gram_points **out)
+{
+    if (x->functionals) return gram_functionals_part(context, x, first, count, out);
+    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
+    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
 }
 
 int64_t gram_points_count(const gram_points *points)

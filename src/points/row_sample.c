@@ -55,10 +55,7 @@ done:
 static gram_status copy_points(gram_context *context, const gram_points *x, const int64_t *rows, gram_sample *sample)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "tuning: points", sample->n * x->d, sizeof(double), (void **)&sample->data));
-    for (int64_t i = 0; i < sample->n; i++)
-        for (int64_t l = 0; l < x->d; l++) sample->data[i * x->d + l] = gram_points_at(x, rows[i], l);
-    TRY(gram_points_create_f64(context, sample->n, x->d, sample->data, x->d, &sample->own));
+    TRY(gram_points_gather(context, x, sample->n, rows, &sample->own));
     sample->points = sample->own;
 done:
     return status;

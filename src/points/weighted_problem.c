@@ -7,23 +7,20 @@
 
 #include <gram/text.h>
 
-#include "points/points.h"
+#include "points/functionals.h"
 #include "points/row_sample.h"
 
 /* Points of the rows that stay: the caller's array itself if all do and it is f64. */
 static gram_status gather_points(gram_context *context, const gram_points *x, gram_problem *p)
 {
     gram_status status = GRAM_OK;
-    const double *from = x->f64;
-    int64_t ld = x->ld;
-    if (p->rows || !from) {
-        TRY(gram_take(context, "points", p->n * p->d, sizeof(double), (void **)&p->copy));
-        for (int64_t i = 0; i < p->n; i++)
-            for (int64_t l = 0; l < p->d; l++) p->copy[i * p->d + l] = gram_points_at(x, p->rows ? p->rows[i] : i, l);
-        from = p->copy;
-        ld = p->d;
-    }
-    TRY(gram_points_create_f64(context, p->n, p->d, from, ld, &p->x));
+    if (p->rows || !x->f64 || x->functionals)
+        TRY(gram_points_gather(context, x, p->n, p->rows, &p->x));
+    else
+        TRY(gram_points_create_f64(context, p->n, p->d, x->f64, x->ld, &p->x));
+    if (!x->functionals) goto done;
+    TRY(gram_take(context, "the constant's column", p->n, sizeof *p->one, (void **)&p->one));
+    for (int64_t i = 0; i < p->n; i++) p->one[i] = gram_points_of_one(p->x, i);
 done:
     return status;
 }
@@ -75,7 +72,7 @@ void gram_problem_free(gram_context *context, gram_problem *p)
     gram_give(context, p->ridge);
     gram_give(context, p->weights);
     gram_give(context, p->rows);
-    gram_give(context, p->copy);
+    gram_give(context, p->one);
     memset(p, 0, sizeof *p);
 }
 

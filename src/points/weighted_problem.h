@@ -16,7 +16,7 @@ typedef struct gram_problem {
     double *ridge;       /* n lambda/w_i: what is added to the diagonal of K */
     int64_t given;       /* rows of the caller */
     int64_t *rows;       /* which of them each row is; NULL: all in order */
-    double *copy;        /* of the points, when rows are left out or the points are f32 */
+    double *one;         /* what the rows make of the function 1, for a constant; NULL: 1, they are points */
 } gram_problem;
 
 /* Checks the arguments (`name` is the public function's, for messages) and gathers the rows; what is not finite in y or
@@ -32,6 +32,12 @@ gram_status gram_problem_set_lambda(gram_context *context, const char *name, dou
 static inline double gram_problem_weight(const gram_problem *problem, int64_t i)
 {
     return problem->weights ? problem->weights[i] : 1;
+}
+
+/* The constant's column. */
+static inline double gram_problem_one(const gram_problem *problem, int64_t i)
+{
+    return problem->one ? problem->one[i] : 1;
 }
 
 /* sum_i w_i (y_io - mean)^2 over rows and outputs, mean the weighted mean of the output. */

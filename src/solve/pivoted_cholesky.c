@@ -48,6 +48,11 @@ static gram_status candidates_matrix(gram_context *context, growth *g)
     const int64_t d = g->x->d;
     double *f64 = g->coordinates;
     float *f32 = g->coordinates;
+    if (g->x->functionals) {
+        TRY(gram_points_gather(context, g->x, s->candidates, s->candidate, &points));
+        TRY(gram_matrix(context, g->kernel, points, NULL, s->h, s->block));
+        goto done;
+    }
     for (int c = 0; c < s->candidates; c++)
         for (int64_t l = 0; l < d; l++) {
             const int64_t from = s->candidate[c] * g->x->ld + l;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tile/functional/functional_engine.h"
+
 static gram_status pack(gram_context *context, gram_engine *engine, const gram_engine_request *request)
 {
     gram_status status = GRAM_OK;
@@ -76,6 +78,8 @@ gram_status gram_engine_create(gram_context *context, const gram_engine_request 
 {
     gram_status status = GRAM_OK;
     gram_engine *made = NULL;
+    gram_engine_request inner;
+    gram_points places[2];
     *engine = NULL;
     TRY(check_request(context, request));
     TRY(gram_take(context, "kernel program", 1, sizeof *made, (void **)&made));
@@ -86,9 +90,14 @@ gram_status gram_engine_create(gram_context *context, const gram_engine_request 
     made->strips = gram_strips_choose(context->vecmath->isa);
     set_shape(made, request);
     TRY(keep_kernels(context, made, request));
-    TRY(gram_engine_compile(context, made, request));
-    TRY(pack(context, made, request));
-    TRY(gram_engine_make_terms(context, made, request));
+    TRY(gram_functional_begin(context, made, request, places, &inner));
+    TRY(gram_engine_compile(context, made, &inner));
+    if (made->functionals) {
+        TRY(gram_functional_pack(context, made));
+    } else {
+        TRY(pack(context, made, request));
+        TRY(gram_engine_make_terms(context, made, request));
+    }
     *engine = made;
     made = NULL;
 done:
@@ -99,6 +108,7 @@ done:
 void gram_engine_destroy(gram_engine *engine)
 {
     if (!engine) return;
+    gram_functional_end(engine);
     for (int i = 0; i < engine->metric_count; i++) {
         gram_panels_destroy(&engine->metrics[i].x);
         gram_panels_destroy(&engine->metrics[i].y);

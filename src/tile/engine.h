@@ -99,6 +99,9 @@ typedef struct gram_engine {
     gram_kernel **kept; /* root_count: for the nodes with terms */
     int term_count;     /* nodes that combine with numbers of the points */
     gram_point_terms **terms;
+    /* rows or columns are functionals: strips are made of their atoms (functional/functional_engine.h), and panels of points are
+     * not; NULL: both are points */
+    struct gram_functional_engine *functionals;
 } gram_engine;
 
 typedef struct gram_engine_request {
@@ -152,6 +155,7 @@ typedef struct gram_strip {
     int *used;  /* for each form: how many of its users had it */
     void *slots;
     double *work; /* two strips in f64 */
+    double *functional;
     const gram_worker *worker;
 } gram_strip;
 
@@ -203,5 +207,8 @@ void gram_engine_form(const gram_engine *engine, gram_strip *strip, int form, do
 /* What a kernel of the coordinates sees of a strip. Its inner products, if it asks for them, are in the second half of the
  * strip's work. */
 gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf);
+/* The same with inner products that were made before, or none. */
+gram_coords_block gram_engine_coords_given(const gram_engine *engine, const gram_strip *strip,
+                                           const gram_program_node *leaf, const double *dots);
 
 #endif

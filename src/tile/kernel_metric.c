@@ -140,7 +140,7 @@ gram_status gram_matrix_distance(gram_context *context, const gram_kernel *kerne
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_distance: out is NULL");
     FAIL_IF(ld < engine->m, context, GRAM_ERROR_ARGUMENT, "matrix_distance: ld = %lld is less than the %lld columns",
             (long long)ld, (long long)engine->m);
-    measuring job = {.engine = engine, .by_deficit = 1, .out = out, .ld = ld};
+    measuring job = {.engine = engine, .by_deficit = !engine->functionals, .out = out, .ld = ld};
     for (int i = 0; i < engine->node_count; i++) job.by_deficit &= has_deficit(&engine->nodes[i]);
     if (!job.by_deficit) {
         numbers = engine->n + engine->m;

@@ -30,6 +30,8 @@
  *
  * Here are the workspace, the coefficients a and c, and the steps that gradients share; each criterion has a file of its
  * own. */
+#include <gram/functional.h>
+
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -127,19 +129,19 @@ void gram_criterion_destroy(gram_context *context, gram_criterion_work *k)
 
 /* ---- coefficients ---- */
 
-/* a = A^-1 y - c b with b = (1'A^-1 y)/(1'c), from A^-1 [y, 1] */
+/* a = A^-1 y - c b with b = (1'A^-1 y)/(1'c), from A^-1 [y, 1]; functionals have what they make of 1 in its place */
 void gram_criterion_split(gram_criterion_work *k, int64_t n, double *constant)
 {
     const int64_t m = k->m, ld = m + 1;
     k->c_sum = 0;
     for (int64_t i = 0; i < n; i++) {
         k->c[i] = k->rule.intercept ? k->rhs[i * ld + m] : 0;
-        k->c_sum += k->c[i];
+        k->c_sum += gram_points_of_one(k->sample->points, i) * k->c[i];
     }
     if (!k->rule.intercept) k->c_sum = 1;
     for (int64_t j = 0; j < m; j++) {
         double sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += k->rhs[i * ld + j];
+        for (int64_t i = 0; i < n; i++) sum += gram_points_of_one(k->sample->points, i) * k->rhs[i * ld + j];
         for (int64_t i = 0; i < n; i++) k->a[i * m + j] = k->rhs[i * ld + j] - k->c[i] * (sum / k->c_sum);
         if (constant) constant[j] = k->rule.intercept ? sum / k->c_sum : 0;
     }
@@ -150,7 +152,7 @@ static gram_status solve(gram_context *context, gram_criterion_work *k, const gr
     const int64_t n = k->n, m = k->m, ld = m + 1;
     for (int64_t i = 0; i < n; i++) {
         memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
-        k->rhs[i * ld + m] = 1;
+        k->rhs[i * ld + m] = gram_points_of_one(k->sample->points, i);
     }
     const gram_status status = gram_cholesky_solve(context, factor, ld, k->rhs, ld);
     if (status < 0) return status;

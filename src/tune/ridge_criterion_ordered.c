@@ -10,6 +10,8 @@
  *
  * Cost: with K equal blocks and one that only trains, sum_k (k/(K + 1))^3 n^3/3 operations, n^3/3 for 5 folds, and as many
  * n^2 for the rest: less than leaving out by blocks of P. Memory: one factor, n^2/2 numbers. */
+#include <gram/functional.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +34,7 @@ static gram_status take_rows(gram_context *context, const gram_criterion_work *k
                              gram_points **out)
 {
     const gram_points *x = k->sample->points;
-    return gram_points_create_f64(context, to - from, x->d, x->f64 + from * x->ld, x->ld, out);
+    return gram_points_part(context, x, from, to - from, out);
 }
 
 /* The fit to T: k->a (rows of T), k->c, k->c_sum, and b of each output in `constant`. */
@@ -45,7 +47,7 @@ static gram_status fit(gram_context *context, gram_criterion_work *k, const gram
     TRY(gram_cholesky_check_pivots(context, "tuning", b->factor));
     for (int64_t i = 0; i < b->first; i++) {
         memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
-        k->rhs[i * ld + m] = 1;
+        k->rhs[i * ld + m] = gram_points_of_one(k->sample->points, i);
     }
     TRY(gram_cholesky_solve(context, b->factor, ld, k->rhs, ld));
     gram_criterion_split(k, b->first, constant);
@@ -61,7 +63,9 @@ static gram_status predict(gram_context *context, gram_criterion_work *k, const 
     double *e = k->e + b->first * m;
     const gram_status status = gram_matrix_product(context, kernel, b->held, b->train, m, k->a, m, e, m);
     for (int64_t i = b->first; i < b->end && status >= 0; i++)
-        for (int64_t j = 0; j < m; j++) k->e[i * m + j] = k->sample->y[i * m + j] - k->e[i * m + j] - constant[j];
+        for (int64_t j = 0; j < m; j++)
+            k->e[i * m + j] =
+                k->sample->y[i * m + j] - k->e[i * m + j] - gram_points_of_one(k->sample->points, i) * constant[j];
     return status;
 }
 
@@ -77,7 +81,7 @@ static gram_status differentiate(gram_context *context, gram_criterion_work *k, 
     TRY(gram_cholesky_solve(context, b->factor, m, k->u, m));
     for (int64_t j = 0; j < m; j++) {
         double sum = 0;
-        for (int64_t i = b->first; i < b->end; i++) sum += k->g[i * m + j];
+        for (int64_t i = b->first; i < b->end; i++) sum += gram_points_of_one(k->sample->points, i) * k->g[i * m + j];
         for (int64_t i = 0; i < b->first; i++) sum -= k->u[i * m + j];
         for (int64_t i = 0; i < k->n; i++) {
             double *left = k->left + i * rank + column + j, *right = k->right + i * rank + column + j;

@@ -62,8 +62,8 @@ static int is_turned(const gram_kernel *kernel)
 static int is_narrowed(const gram_tuning *t, const gram_kernel *kernel, int64_t rows)
 {
     const double d = (double)t->given.x->d, n = (double)rows;
-    return t->narrows && t->ard <= 0 && n <= FEW_ROWS && d >= MANY_COLUMNS && n * n * d <= MOST_WORK &&
-           is_turned(kernel);
+    return t->narrows && !t->given.x->functionals && t->ard <= 0 && n <= FEW_ROWS && d >= MANY_COLUMNS &&
+           n * n * d <= MOST_WORK && is_turned(kernel);
 }
 
 /* ---- levels ---- */

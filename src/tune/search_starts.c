@@ -20,8 +20,9 @@
 enum { STEPS = 3, MOST_FACTORS = 13, NOISES = 7, FAR = 2, MAX_VARIABLES = 4 }; /* STEPS for a decade */
 enum { RANDOM_STREAM = 0x73746172 /* "star" */ };
 
-/* So many more starts up to so many rows. */
-enum { EXTRA = 8, EXTRA_ROWS = 200 };
+/* So many more starts up to so many rows. Of still fewer rows one length-scale per column gets as many as take the same time, up to
+ * MOST_EXTRA: where there is next to nothing to find, the likelihood has dozens of minima. */
+enum { EXTRA = 8, EXTRA_ROWS = 200, MOST_EXTRA = 32 };
 
 /* They are given up after so many evaluations if they are so far, in log likelihood of all rows, above the best. */
 enum { FIRST_STEPS = 12 };
@@ -186,13 +187,13 @@ done:
     return status;
 }
 
-/* A fixed amount of work: EXTRA up to EXTRA_ROWS, one from twice as many on, and none where there are samples to climb: what a
+/* A fixed amount of work, `most` of them at most, one from twice EXTRA_ROWS on, and none where there are samples to climb: what a
  * few hundred rows of many say wrongly, the others put right. */
-static int64_t extra_starts(const gram_tuning *t)
+static int64_t extra_starts(const gram_tuning *t, int most)
 {
     const double share = EXTRA_ROWS / (double)t->levels[0].sample.n;
     if (!t->more_starts || t->last > 0) return 0;
-    return share >= 1 ? EXTRA : (int64_t)fmax(1, EXTRA * share * share * share);
+    return (int64_t)fmin(most, fmax(1, EXTRA * share * share * share));
 }
 
 /* Lengths in ranges of their columns (a fifth is about a deviation), amplitudes as multiples of where they would start, noise
@@ -201,7 +202,7 @@ typedef struct plain_start {
     double length, amplitude, noise;
 } plain_start;
 
-static const plain_start PLAIN[] = {{0.2, 1, 1e-1}, {0.2, 1, 1e-3}, {0.6, 1, 1e-1}, {5, 1e4, 1e-3}};
+static const plain_start PLAIN[] = {{0.2, 1, 1e-1}, {0.2, 1, 1e-3}, {0.6, 1, 1e-1}, {5, 1e4, 1e-3}, {20, 1e6, 1e-4}};
 enum { PLAIN_COUNT = sizeof PLAIN / sizeof *PLAIN };
 
 /* The numbers of the kernel before anything was searched, with as many lengths as the candidate has. */
@@ -251,7 +252,7 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
 {
     gram_status status = GRAM_OK;
     starts s;
-    const int64_t extra = extra_starts(t);
+    const int64_t extra = extra_starts(t, c->hold ? MOST_EXTRA : EXTRA);
     const int64_t few = c->hold && t->ard_restarts ? t->ard_restarts : t->restarts;
     const int64_t restarts = few + (c->hold ? 0 : extra);
     gram_candidate_copy(c, c->point, origin);
@@ -266,9 +267,11 @@ static gram_status try_starts(gram_tuning *t, gram_candidate *c, int from_point,
         gram_candidate_copy(c, c->trial, c->point);
         TRY(k < few ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }
-    for (int64_t k = 0; k < (c->hold ? extra : extra / 2); k++) {
+    for (int64_t k = 0; k < (c->hold ? extra : extra / 2) && 3 * t->evaluations < 2 * t->evaluations_limit; k++) {
+        const int whole =
+            extra >= EXTRA && k < PLAIN_COUNT; /* with little noise the way down from long lengths is long */
         TRY(extra_start(t, c, k));
-        TRY(try_extra(t, c, limit, best));
+        TRY(whole ? try_start(t, c, limit, best) : try_extra(t, c, limit, best));
     }
 done:
     return status;

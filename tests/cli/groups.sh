@@ -55,3 +55,8 @@ bad 3 "'nobody'"
 sed '5s/p0/NA/' patients.csv >hole.csv
 run fit hole.csv --groups patient --quiet
 bad 3 'hole.csv' 'row 4' "'patient'"
+
+# -0 and 0 are one group
+printf 'x,g,y\n1,0,2\n2,-0,3\n3,0,1\n4,-0,2\n5,0,7\n6,-0,2\n' >zeros.csv
+run fit zeros.csv --groups g --tune cv:2 --kernel rbf --quiet
+bad 3 'group'

@@ -50,3 +50,15 @@ fi
 } | :
 [ "$(cat code)" = 0 ] || wrong 'a reader that goes away is no failure'
 [ ! -s err ] || wrong 'a reader that goes away is no failure'
+
+# columns that no model file can hold are refused before the fit, not after it; without a model there is nothing to refuse
+{
+    head -c 12000000 /dev/zero | tr '\0' '\1'
+    printf ',y\n1,2\n2,3\n3,1\n4,2\n5,7\n'
+} >wide.csv
+run fit wide.csv --method gp --kernel 'rbf(ell=1)' --noise 0.1 -o wide.gram
+bad 2 'take more than the 64 MiB of a model file'
+! grep -q '^plan' err || wrong 'should refuse before the plan'
+[ ! -e wide.gram ] || wrong 'should write no model'
+run fit wide.csv --method gp --kernel 'rbf(ell=1)' --noise 0.1 --quiet --json
+[ "$code" = 0 ] || wrong 'should fit without a model'

@@ -164,3 +164,15 @@ if [ -r /proc/self/comm ]; then
     exec 3>&-
     wait $child || wrong 'should succeed'
 fi
+
+# What is used, done and taken goes to standard error, and the result stays what it is.
+run kernel rbf --json
+good
+cp out plain
+run kernel rbf --json --verbose
+[ "$code" = 0 ] || wrong 'should be done'
+grep -q 'gram .* thread.*OpenBLAS.*memory budget.*seed 0' err || wrong 'should tell what it uses'
+grep -q ' s  done, peak memory ' err || wrong 'should tell what it took'
+sed 's/"\(seconds\|peak_bytes\)": *[0-9.e+-]*//g' plain >a
+sed 's/"\(seconds\|peak_bytes\)": *[0-9.e+-]*//g' out >b
+cmp -s a b || wrong 'should give the same result'

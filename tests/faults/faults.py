@@ -78,6 +78,7 @@ def prepare():
     rows = [(i * 37 % 101 / 10, i * 53 % 97 / 10) for i in range(120)]
     write("data.csv", ("a,b,y\n" + "".join(f"{a},{b},{a * a / 10 - b}\n" for a, b in rows)).encode())
     write("classes.csv", ("x1,x2,y\n" + "".join(f"{a},{b},{int(a > b)}\n" for a, b in rows)).encode())
+    write("kinds.csv", ("x,kind,u\n0,value,0\n1,value,0\n" + "".join(f"{i / 20},laplacian,-1\n" for i in range(1, 20))).encode())
     for words in (["fit", "data.csv", "--method", "gp", "--kernel", "rbf(ell=1)", "--noise", "0.1", "--tune", "none", "-o", "gp.gram"],
                   ["fit", "classes.csv", "--method", "svm", "--kernel", "rbf(ell=1)", "--C", "1", "--tune", "none", "--no-scale",
                    "-o", "svm.gram"]):
@@ -105,6 +106,8 @@ def prepare():
         Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "3", "-o", "f.csv", "--quiet"], "f.csv"),
         Verb("features", ["features", "data.csv", "--kernel", "rbf(ell=1)", "--fourier", "8", "-o", "Z.npy", "--quiet"], "Z.npy"),
         Verb("cca", ["cca", "data.csv", "--x", "a", "--y", "b", "-k", "1", "-o", "cca.csv", "--quiet"], "cca.csv"),
+        Verb("solve", ["solve", "kinds.csv", "--kind", "kind", "--kernel", "rbf(ell=0.5)", "-o", "solve.gram", "--quiet"], "solve.gram"),
+        Verb("integrate", ["integrate", "data.csv", "--measure", "uniform(0,10)*normal(5,4)", "--noise", "0.01", "-o", "integral.gram", "--quiet"], "integral.gram"),
         Verb("net", ["net", "data.csv", "--width", "8", "--steps", "5", "-o", "net.gram", "--quiet"], "net.gram"),
         Verb("couple", ["couple", "data.csv", "classes.csv", "-k", "1", "-o", "couple.gram", "--quiet"], "couple.gram"),
     ]

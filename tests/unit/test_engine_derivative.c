@@ -214,18 +214,12 @@ static void check_all(const problem *p)
     check_trace(p);
 }
 
-/* The networks of infinite width have none here, whatever there is. */
-static int is_network(const char *text)
-{
-    return strstr(text, "nngp") != NULL || strstr(text, "ntk") != NULL;
-}
-
 /* Facts know which have derivatives, but of sigmoid, which has no Hilbert space, nothing. */
 static int should_have(gram_context *context, const gram_kernel *kernel, const char *text, int64_t d)
 {
     gram_properties facts;
     OK(context, gram_kernel_properties(context, kernel, d, &facts));
-    return !is_network(text) && (facts.derivatives != 0 || strstr(text, "sigmoid") != NULL);
+    return facts.derivatives != 0 || strstr(text, "sigmoid") != NULL;
 }
 
 static void check_refused(const problem *p)
@@ -359,7 +353,7 @@ static void positive(void **state)
         p.text = e < list.count ? list.text[e] : SMOOTH[e - list.count];
         p.kernel = test_kernel(context, p.text);
         OK(context, gram_kernel_properties(context, p.kernel, 3, &facts));
-        if (facts.positive_definite == GRAM_YES && facts.derivatives != 0 && !is_network(p.text)) check_definite(&p);
+        if (facts.positive_definite == GRAM_YES && facts.derivatives != 0) check_definite(&p);
         gram_kernel_release(p.kernel);
     }
     problem_free(&p);

@@ -167,6 +167,94 @@ static void apart_in_plane(void **state)
     gram_context_destroy(context);
 }
 
+/* ---- second derivatives ---- */
+
+enum { WIDE = 3, LINE = 4096 };
+
+static void read_row(FILE *file, int count, double *out)
+{
+    char line[LINE], *at = line;
+    assert_non_null(fgets(line, sizeof line, file));
+    for (int i = 0; i < count; i++) out[i] = strtod(at, &at);
+}
+
+/* Row by row of neural_second.txt: 2e-15 of the size of second derivatives, however near x and y are to each other or to opposite directions. */
+static double check_second(gram_context *context, const char *text, FILE *file)
+{
+    double x[WIDE], y[WIDE], slopes[WIDE], mixed[WIDE * WIDE], e, by_x[WIDE], got[WIDE * WIDE], trace, worst = 0;
+    read_row(file, WIDE, x);
+    read_row(file, WIDE, y);
+    read_row(file, WIDE, slopes);
+    read_row(file, WIDE * WIDE, mixed);
+    read_row(file, 1, &e);
+    gram_kernel *kernel = test_kernel(context, text);
+    gram_points *a = test_points(context, 1, WIDE, x), *b = test_points(context, 1, WIDE, y);
+    const gram_derivatives all = {.ld = 1, .by_x = by_x, .mixed = got}, sum = {.ld = 1, .trace = &trace};
+    OK(context, gram_matrix_derivatives(context, kernel, a, b, &all));
+    OK(context, gram_matrix_derivatives(context, kernel, a, b, &sum));
+    for (int l = 0; l < WIDE * WIDE; l++) worst = fmax(worst, fabs(got[l] - mixed[l]) / e);
+    worst = fmax(worst, fabs(trace - mixed[0] - mixed[4] - mixed[8]) / e);
+    for (int l = 0; l < WIDE; l++) worst = fmax(worst, fabs(by_x[l] - slopes[l]) / (e * (1 + fabs(y[0]) + fabs(y[1]))));
+    if (!(worst <= 2e-15))
+        FAIL_TEST("%s at (%g, %g, %g): second derivatives are wrong by %g of their size", text, y[0], y[1], y[2],
+                  worst);
+    gram_points_release(a);
+    gram_points_release(b);
+    gram_kernel_release(kernel);
+    return worst;
+}
+
+static void second_derivatives(void **state)
+{
+    char line[LINE], text[LINE];
+    int d, count = 0;
+    double worst = 0;
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    FILE *file = fopen(GRAM_TEST_SOURCE "/reference/neural_second.txt", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        assert_int_equal(sscanf(line, "%s %d", text, &d), 2);
+        assert_int_equal(d, WIDE);
+        worst = fmax(worst, check_second(context, text, file));
+        count++;
+    }
+    (void)fclose(file);
+    assert_true(count >= 100);
+    print_message("%d pairs, worst error %g\n", count, worst);
+    gram_context_destroy(context);
+}
+
+/* A point with itself: of relu every layer halves, d2k/dx dy' = (sw^2/fan) (sw^2/2)^depth I. */
+static void second_derivatives_of_a_point(void **state)
+{
+    const double x[] = {0.3, -1.1}, wanted = 1.44 / 2 * pow(0.72, 3);
+    double mixed[4], trace;
+    (void)state;
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    gram_kernel *kernel = test_kernel(context, "nngp(depth=3, sw=1.2, sb=0.4, fan=2)");
+    gram_points *points = test_points(context, 1, 2, x);
+    OK(context, gram_matrix_derivatives(context, kernel, points, NULL,
+                                        &(gram_derivatives){.ld = 1, .trace = &trace, .mixed = mixed}));
+    for (int l = 0; l < 4; l++) near("mixed", mixed[l], l == 0 || l == 3 ? wanted : 0, wanted);
+    near("trace", trace, 2 * wanted, wanted);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    static const char *const ROUGH[][2] = {{"ntk(sb=0.5)", "ntk has no second derivative by the inputs: that of relu"},
+                                           {"nngp(depth=2)", "relu without biases, sb = 0"}};
+    points = test_points(context, 1, 2, x);
+    for (int i = 0; i < 2; i++) {
+        kernel = test_kernel(context, ROUGH[i][0]);
+        REFUSED(context,
+                gram_matrix_derivatives(context, kernel, points, NULL, &(gram_derivatives){.ld = 1, .trace = &trace}),
+                GRAM_ERROR_UNSUPPORTED, ROUGH[i][1]);
+        gram_kernel_release(kernel);
+    }
+    gram_points_release(points);
+    gram_context_destroy(context);
+}
+
 /* ---- the language ---- */
 
 /* Scales that are left out are held, those that are given are learnt unless they are marked. */
@@ -215,8 +303,12 @@ static void too_large(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(expectations), cmocka_unit_test(without_biases),
-                                       cmocka_unit_test(apart_in_plane), cmocka_unit_test(held_scales),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(expectations),
+                                       cmocka_unit_test(without_biases),
+                                       cmocka_unit_test(apart_in_plane),
+                                       cmocka_unit_test(second_derivatives),
+                                       cmocka_unit_test(second_derivatives_of_a_point),
+                                       cmocka_unit_test(held_scales),
                                        cmocka_unit_test(too_large)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,8 @@ static void every_row_is_reached(void **state)
     for (int64_t i = 0; i < gram_method_count(); i++) {
         gram_method_facts facts = {.size = sizeof facts};
         gram_method_describe(i, &facts);
-        if (!reached[i]) FAIL_TEST("no way leads to %s: add one to method_ways.h", facts.title);
+        if (!reached[i] && !gram_method_row(i)->needs_kinds)
+            FAIL_TEST("no way leads to %s: add one to method_ways.h", facts.title);
     }
 }
 

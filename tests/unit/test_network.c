@@ -293,14 +293,17 @@ typedef struct machine {
     int released;
 } machine;
 
-static void machine_gradient(void *user, int64_t d, const double *x, double *gradient)
+static double machine_function(void *user, int64_t d, const double *x, const double *theta, double *gradient)
 {
     const machine *k = user;
+    double sum = 0;
     for (int64_t i = 0; i < k->n; i++) {
         double r = 0;
         for (int64_t l = 0; l < d; l++) r += (x[l] - k->x[i * d + l]) * (x[l] - k->x[i * d + l]);
-        gradient[i] = exp(-0.5 * r);
+        sum += theta[i] * exp(-0.5 * r);
+        if (gradient) gradient[i] = exp(-0.5 * r);
     }
+    return sum;
 }
 
 static void machine_release(void *user)
@@ -315,7 +318,9 @@ static void tangent_kernel_of_a_kernel_machine(void **state)
     machine k = {N, x, 0};
     gram_points *points = test_points(*state, N, D, x), *narrow = test_points(*state, N, 1, x);
     gram_kernel *rbf = test_kernel(*state, "rbf(ell=1)"), *tangent;
-    OK(*state, gram_kernel_tangent(*state, "machine", D, N, machine_gradient, &k, machine_release, &tangent));
+    double theta[N] = {0};
+    gram_parametric f = {D, N, machine_function, &k};
+    OK(*state, gram_kernel_tangent(*state, "machine", &f, theta, machine_release, &tangent));
     double *a = test_matrix(*state, rbf, points, NULL), *h = test_matrix(*state, tangent, points, NULL);
     double *square = test_numbers(N * N), unused[1];
     for (int64_t i = 0; i < N; i++)
@@ -325,15 +330,110 @@ static void tangent_kernel_of_a_kernel_machine(void **state)
     REFUSED(*state, gram_matrix_diagonal(*state, tangent, narrow, unused), GRAM_ERROR_DIMENSION, "column");
     gram_kernel_release(tangent);
     assert_int_equal(k.released, 1);
-    REFUSED(*state, gram_kernel_tangent(*state, "machine", D, 0, machine_gradient, &k, machine_release, &tangent),
-            GRAM_ERROR_ARGUMENT, "parameters = 0");
-    REFUSED(*state, gram_kernel_tangent(*state, "a name", D, N, machine_gradient, &k, machine_release, &tangent),
-            GRAM_ERROR_ARGUMENT, "'a name'");
+    REFUSED(*state, gram_kernel_tangent(*state, "a name", &f, theta, machine_release, &tangent), GRAM_ERROR_ARGUMENT,
+            "'a name'");
+    f.parameters = 0;
+    REFUSED(*state, gram_kernel_tangent(*state, "machine", &f, theta, machine_release, &tangent), GRAM_ERROR_ARGUMENT,
+            "f.parameters = 0");
     assert_int_equal(k.released, 3);
     gram_kernel_release(rbf);
     gram_points_release(points);
     gram_points_release(narrow);
     free(x), free(a), free(h), free(square);
+}
+
+/* ---- any function of parameters ---- */
+
+/* theta_0 sin(theta_1 x_0 + theta_2) + theta_3 x_1^2 */
+static double wave(void *user, int64_t d, const double *x, const double *theta, double *gradient)
+{
+    const double phase = theta[1] * x[0] + theta[2];
+    (void)user, (void)d;
+    if (gradient) {
+        gradient[0] = sin(phase);
+        gradient[1] = theta[0] * x[0] * cos(phase);
+        gradient[2] = theta[0] * cos(phase);
+        gradient[3] = x[1] * x[1];
+    }
+    return theta[0] * sin(phase) + theta[3] * x[1] * x[1];
+}
+
+/* Steps against a loop, for any number of threads; its tangent kernel says how f moves in a small one: -(2 rate/n) H (f - y). */
+static void functions_of_parameters(void **state)
+{
+    enum { N = 50, D = 2, P = 4, STEPS = 40 };
+    const gram_parametric f = {D, P, wave, NULL};
+    double *x = test_random(31, N * D, -1, 1), y[N], before[N], after[N], losses[STEPS], theta[P] = {1, 2, 0.3, -0.5};
+    double twin_theta[P], h[N * N];
+    gram_points *points = test_points(*state, N, D, x);
+    gram_kernel *kernel;
+    memcpy(twin_theta, theta, sizeof theta);
+    for (int i = 0; i < N; i++) y[i] = sin(3 * x[2 * i]) + x[2 * i + 1];
+    OK(*state, gram_kernel_tangent(*state, "wave", &f, theta, NULL, &kernel));
+    OK(*state, gram_matrix(*state, kernel, points, NULL, h, N));
+    OK(*state, gram_parametric_evaluate(*state, &f, theta, points, before));
+    OK(*state, gram_parametric_descend(*state, &f, points, y, 1e-7, 1, theta, NULL));
+    OK(*state, gram_parametric_evaluate(*state, &f, theta, points, after));
+    for (int i = 0; i < N; i++) {
+        double wanted = 0;
+        for (int j = 0; j < N; j++) wanted -= 2.0 / N * h[i * N + j] * (before[j] - y[j]);
+        if (!(fabs((after[i] - before[i]) / 1e-7 - wanted) < 1e-5)) FAIL_TEST("row %d does not move by its kernel", i);
+    }
+    memcpy(theta, twin_theta, sizeof theta);
+    OK(*state, gram_parametric_descend(*state, &f, points, y, 0.05, STEPS, theta, losses));
+    for (int s = 0; s < STEPS; s++) {
+        double g[P], sum[P] = {0}, loss = 0;
+        for (int i = 0; i < N; i++) {
+            const double error = wave(NULL, D, x + (ptrdiff_t)i * D, twin_theta, g) - y[i];
+            loss += error * error / N;
+            for (int p = 0; p < P; p++) sum[p] += 2 * error * g[p] / N;
+        }
+        for (int p = 0; p < P; p++) twin_theta[p] -= 0.05 * sum[p];
+        test_near("loss", NULL, 1, &losses[s], &loss, 1e-12);
+    }
+    test_near("parameters", NULL, P, theta, twin_theta, 1e-12);
+    REFUSED(*state, gram_parametric_descend(*state, &f, points, y, 1e9, 5, theta, NULL), GRAM_ERROR_NUMERICAL,
+            "diverges");
+    test_near("parameters after it diverged", NULL, P, theta, twin_theta, 1e-12);
+    REFUSED(*state, gram_parametric_descend(*state, &f, points, y, 0, 5, theta, NULL), GRAM_ERROR_ARGUMENT, "rate = 0");
+    theta[2] = NAN;
+    REFUSED(*state, gram_parametric_evaluate(*state, &f, theta, points, after), GRAM_ERROR_DATA, "theta[2]");
+    gram_kernel_release(kernel);
+    gram_points_release(points);
+    free(x);
+}
+
+/* A kernel machine by its coefficients: with small steps descent is the flow of K^2, half the step half the error. */
+static void kernel_machines_follow_their_flow(void **state)
+{
+    enum { N = 20, D = 2, M = 3 };
+    double *x = test_random(8, N * D, -1, 1), y[N], exact[N], found[N], error[M];
+    machine k = {N, x, 0};
+    const gram_parametric f = {D, N, machine_function, &k};
+    gram_points *points = test_points(*state, N, D, x);
+    gram_kernel *rbf = test_kernel(*state, "rbf(ell=1)");
+    gram_flow_options o;
+    gram_flow *flow = NULL;
+    gram_flow_options_init(&o, sizeof o);
+    o.parameters = GRAM_FLOW_COEFFICIENTS;
+    for (int i = 0; i < N; i++) y[i] = sin(3 * x[2 * i]) + x[2 * i + 1];
+    OK(*state, gram_flow_create(*state, rbf, points, 1, y, 1, &o, &flow));
+    const double time = 10 * N / gram_flow_get_report(flow)->largest;
+    OK(*state, gram_flow_values(*state, flow, 1, &time, exact));
+    for (int m = 0; m < M; m++) {
+        const int64_t steps = 200 << m;
+        double theta[N] = {0};
+        OK(*state, gram_parametric_descend(*state, &f, points, y, time / (double)steps, steps, theta, NULL));
+        OK(*state, gram_parametric_evaluate(*state, &f, theta, points, found));
+        error[m] = 0;
+        for (int i = 0; i < N; i++) error[m] = fmax(error[m], fabs(found[i] - exact[i]));
+    }
+    for (int m = 0; m + 1 < M; m++)
+        if (!(fabs(error[m] / error[m + 1] - 2) < 0.1)) FAIL_TEST("errors %g, %g", error[m], error[m + 1]);
+    gram_flow_destroy(flow);
+    gram_kernel_release(rbf);
+    gram_points_release(points);
+    free(x);
 }
 
 /* ---- descent ---- */
@@ -794,7 +894,10 @@ static gram_status play(gram_context *context)
     STEP(gram_network_loss_of(context, network, points, y, 1, GRAM_NETWORK_SQUARED, &value));
     STEP(gram_network_tangent_matrix(context, network, -1, points, NULL, h, 20));
     STEP(gram_kernel_network_tangent(context, linear, 0, &kernel));
-    STEP(gram_kernel_tangent(context, "machine", 2, 3, machine_gradient, &k, machine_release, &any));
+    const gram_parametric f = {2, 3, machine_function, &k};
+    double theta[3] = {0};
+    STEP(gram_kernel_tangent(context, "machine", &f, theta, machine_release, &any));
+    STEP(gram_parametric_descend(context, &f, points, y, 0.1, 3, theta, NULL));
 done:
     gram_kernel_release(any);
     gram_kernel_release(kernel);
@@ -820,6 +923,8 @@ int main(void)
         cmocka_unit_test(linearised_networks),
         cmocka_unit_test(tangent_matrices),
         cmocka_unit_test(tangent_kernel_of_a_kernel_machine),
+        cmocka_unit_test(functions_of_parameters),
+        cmocka_unit_test(kernel_machines_follow_their_flow),
         cmocka_unit_test(steps_are_the_twins),
         cmocka_unit_test(batches_take_every_row),
         cmocka_unit_test(large_batches),

@@ -83,7 +83,54 @@ static void test_error_bounds(void **state)
         check_bound(math, "cos to 1e5", worst(f->cos, cosl, -1e5, 1e5, 0x1p-40), 4);
         check_bound(math, "cos beyond", worst(f->cos, cosl, 1e5, 1e15, 0x1p-40), 4);
         check_bound(math, "atan", worst(f->atan, atanl, -3, 3, 0x1p-1000), 4);
+        check_bound(math, "erf", worst(f->erf, erfl, -7, 7, 0x1p-1000), 4);
         check_bound(math, "atan of large numbers", worst(f->atan, atanl, -1e9, 1e9, 0x1p-1000), 4);
+    }
+}
+
+/* A layer of relu without bias: kappa, 1 - kappa and (pi - a)/(2 pi) from 1 - cos a and 1 + cos a, for angles from 1e-12 to pi - 1e-12.
+ * 1 - kappa may be off as if the angle were by some 2^-53 of its size or its cosine's. */
+static void test_arc_layer(void **state)
+{
+    static _Alignas(64) double ones[BLOCK], plus[BLOCK], t[BLOCK];
+    const long double pi = 3.14159265358979323846264338327950288L;
+    (void)state;
+    for (int i = 0; i < BLOCK; i++) ones[i] = 1;
+    for (int l = 0; l < LEVELS; l++) {
+        const gram_vecmath *math = level(l);
+        double off[3] = {0};
+        if (!math) continue;
+        for (int i = 0; i < BLOCK; i++) {
+            const long double near = i % 2 ? pi / 2 * (i + 1) / BLOCK : powl(10, -12 + 12.0L * i / BLOCK),
+                              half = near / 2;
+            const long double less = 2 * sinl(half) * sinl(half), more = 2 * cosl(half) * cosl(half);
+            X[i] = (double)(i % 4 < 2 ? less : more);
+            plus[i] = (double)(i % 4 < 2 ? more : less);
+            Y[i] = X[i];
+            t[i] = 1;
+        }
+        const gram_arc_layer layer = {
+            .w2 = 1, .part = 1, .root = 1, .inverse = 1, .y_part = ones, .y_root = ones, .y_inverse = ones};
+        math->f64.arc_layer(BLOCK, &layer, X, plus, OUT, t);
+        for (int i = 0; i < BLOCK; i++) {
+            if (i % 4 >= 2) continue;
+            const long double near = 2 * asinl(sqrtl((long double)Y[i] / 2));
+            const long double sine = sinl(near), cosine = cosl(near), kappa = (sine + (pi - near) * cosine) / pi;
+            const long double less = (long double)Y[i] - (sine - near * cosine) / pi;
+            off[0] = fmax(off[0], fabs((double)(OUT[i] - kappa)) * 0x1p53);
+            off[1] = fmax(off[1], fabs((double)(X[i] - less) / (double)(near + less)) * 0x1p53);
+            off[2] = fmax(off[2], fabs((double)(t[i] - kappa - (pi - near) / (2 * pi))) * 0x1p53);
+        }
+        check_bound(math, "arc kappa", off[0], 4);
+        check_bound(math, "arc 1 - kappa", off[1], 4);
+        check_bound(math, "arc t", off[2], 6);
+        for (int i = 2; i < BLOCK; i += i % 4 == 3 ? 3 : 1) { /* obtuse angles: kappa is small */
+            const long double half = (i % 2 ? pi / 2 * (i + 1) / BLOCK : powl(10, -12 + 12.0L * i / BLOCK)) / 2;
+            const long double rest = 2 * half, kappa = (sinl(rest) - rest * cosl(rest)) / pi;
+            off[0] = fmax(off[0], fabs((double)(OUT[i] - kappa)) * 0x1p53);
+            off[2] = fmax(off[2], fabs((double)(t[i] - OUT[i] - rest / (2 * pi))) * 0x1p53);
+        }
+        check_bound(math, "arc, obtuse", fmax(off[0], off[2]), 6);
     }
 }
 
@@ -674,12 +721,12 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_bounds),  cmocka_unit_test(test_pow),           cmocka_unit_test(test_exp_scaled),
-        cmocka_unit_test(test_pow_affine),    cmocka_unit_test(test_tanh_affine),   cmocka_unit_test(test_exp_edges),
-        cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32), cmocka_unit_test(test_exp_ends),
-        cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),      cmocka_unit_test(test_simple_f64),
-        cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),    cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
+        cmocka_unit_test(test_error_bounds), cmocka_unit_test(test_arc_layer),     cmocka_unit_test(test_pow),
+        cmocka_unit_test(test_exp_scaled),   cmocka_unit_test(test_pow_affine),    cmocka_unit_test(test_tanh_affine),
+        cmocka_unit_test(test_exp_edges),    cmocka_unit_test(test_poly_exp_sqrt), cmocka_unit_test(test_exp_edges_f32),
+        cmocka_unit_test(test_exp_ends),     cmocka_unit_test(test_other_edges),   cmocka_unit_test(test_position),
+        cmocka_unit_test(test_simple_f64),   cmocka_unit_test(test_sums),          cmocka_unit_test(test_simple_f32),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_pieces),        cmocka_unit_test(test_pieces_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,16 +370,13 @@ char *gram_number_format(double value, char text[GRAM_NUMBER_SIZE])
     char *end = text;
     if (isnan(value)) return strcpy(text, "nan");
     if (signbit(value)) *end++ = '-';
-    const double size = fabs(value);
-    if (isinf(value)) {
-        (void)strcpy(end, "inf");
+    if (isinf(value) || value == 0) {
+        (void)strcpy(end, value == 0 ? "0" : "inf");
         return text;
     }
     decimal number;
-    if (size > 0) shortest_digits(size, &number);
-    if (size == 0)
-        *end++ = '0';
-    else if (number.exponent > -4 && number.exponent <= 16)
+    shortest_digits(fabs(value), &number);
+    if (number.exponent > -4 && number.exponent <= 16)
         end = put_plain(end, &number);
     else
         end = put_scientific(end, &number);

@@ -5,7 +5,7 @@
  * what makes a Gram matrix equal to its transpose bit for bit.
  *
  * Error bounds, in units in the last place (ulp) of the result, tested at every level:
- *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), atan 4, pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
+ *   exp 1.0, log 2, sin and cos 4 (|x| < 1e5, absolute below 2^-40), atan and erf 4, pow 2, exp_scaled: see below; sqrt, add, mul: 0.5.
  * Results of exp and exp_scaled below 2^-1021.5 = 3.1e-308 (f32: 2^-125.5 = 1.7e-38) are 0: subnormal numbers are slow
  * and worth nothing here. NaN stays NaN, what is too large is inf. */
 #ifndef GRAM_BASE_VECMATH_VECMATH_H
@@ -27,12 +27,28 @@ typedef struct gram_pieces {
     double at_zero, most;
 } gram_pieces;
 
+/* What arc_layer knows of a layer: one row x against columns y. A part is what a layer made of S(x,x) before the bias, b2 = sb^2. */
+typedef struct gram_arc_layer {
+    double b2, w2;              /* sb^2, sw^2 */
+    double part, root, inverse; /* of x: root of its part, root of S(x,x), and 1 over it (0 for 0) */
+    const double *y_part, *y_root, *y_inverse;
+} gram_arc_layer;
+
 typedef struct gram_vecmath_f64 {
     void (*exp)(int n, const double *x, double *out);
     void (*log)(int n, const double *x, double *out);
     void (*sin)(int n, const double *x, double *out);
     void (*cos)(int n, const double *x, double *out);
     void (*atan)(int n, const double *x, double *out);
+    void (*erf)(int n, const double *x, double *out);
+    /* Pairs through one layer of a wide relu network (kernel/neural): minus = 1 - cos and plus = 1 + cos of their angle a become those
+     * of the next one, xy = b2 + part_x part_y kappa, kappa = (sin a + (pi - a) cos a)/pi, and t = xy + w2 t (pi - a)/(2 pi). Angles are
+     * right to 4 units of 2^-53, near pi their supplements too. */
+    void (*arc_layer)(int n, const gram_arc_layer *layer, double *minus, double *plus, double *xy, double *t);
+    /* The same of the first layer, which only adds the bias: kappa = cos a, t = xy. */
+    void (*arc_begin)(int n, const gram_arc_layer *layer, double *minus, double *plus, double *xy, double *t);
+    /* minus = 1 - cos, plus = 1 + cos, cos = dot (x y); returns the largest |cos| */
+    double (*arc_cosines)(int n, double x, const double *y, const double *dots, double *minus, double *plus);
     /* x^y, x >= 0 */
     void (*pow)(int n, double y, const double *x, double *out);
 

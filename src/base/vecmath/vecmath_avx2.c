@@ -12,13 +12,14 @@
 
 #include "base/vecmath/simd.h"
 
-/* libmvec has atan from glibc 2.35 on */
+/* libmvec has atan and erf from glibc 2.35 on */
 #if defined(__GLIBC__) && __GLIBC__ * 1000 + __GLIBC_MINOR__ >= 2035
 
 __m256d _ZGVdN4v_log(__m256d x);
 __m256d _ZGVdN4v_sin(__m256d x);
 __m256d _ZGVdN4v_cos(__m256d x);
 __m256d _ZGVdN4v_atan(__m256d x);
+__m256d _ZGVdN4v_erf(__m256d x);
 __m256d _ZGVdN4vv_pow(__m256d x, __m256d y);
 
 GRAM_INLINE vector_f64 libm_log(vector_f64 x)
@@ -39,6 +40,11 @@ GRAM_INLINE vector_f64 libm_cos(vector_f64 x)
 GRAM_INLINE vector_f64 libm_atan(vector_f64 x)
 {
     return (vector_f64)_ZGVdN4v_atan((__m256d)x);
+}
+
+GRAM_INLINE vector_f64 libm_erf(vector_f64 x)
+{
+    return (vector_f64)_ZGVdN4v_erf((__m256d)x);
 }
 
 GRAM_INLINE vector_f64 libm_pow(vector_f64 x, vector_f64 y)

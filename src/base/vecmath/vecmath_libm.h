@@ -30,6 +30,12 @@ GRAM_INLINE vector_f64 libm_atan(vector_f64 x)
     return x;
 }
 
+GRAM_INLINE vector_f64 libm_erf(vector_f64 x)
+{
+    for (int i = 0; i < LANES_F64; i++) x[i] = erf(x[i]);
+    return x;
+}
+
 GRAM_INLINE vector_f64 libm_pow(vector_f64 x, vector_f64 y)
 {
     for (int i = 0; i < LANES_F64; i++) x[i] = pow(x[i], y[i]);

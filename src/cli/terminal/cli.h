@@ -67,6 +67,7 @@ enum { CLI_MOST_THREADS = 1024 };
 typedef struct cli_common {
     int json;
     int quiet;
+    int verbose;
     int help;
     const char *out;
     uint64_t seed;
@@ -93,7 +94,8 @@ typedef struct cli_session {
     double what_started; /* of the work that the progress line shows */
     double last_shown;
     char what[48];
-    int shown; /* a progress line is on the terminal */
+    int on_terminal; /* standard error is one that may show progress */
+    int shown;       /* and shows it now */
 } cli_session;
 
 /* Returns CLI_DONE or the exit code after a message. cli_session_end takes a session that was not begun, too. */

@@ -23,6 +23,7 @@ static const cli_option common_options[] = {
             "a budget, e.g. 8G (default: 80 % of what is free)"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
+    CLI_ROW_FLAG("verbose", offsetof(cli_common, verbose), "tell on standard error what is used, done and taken"),
     {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, "this text", 0, 0, NULL},
 };
 

@@ -1,4 +1,5 @@
 #define _XOPEN_SOURCE 700
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -150,6 +151,13 @@ void cli_session_clear(cli_session *session)
     session->shown = 0;
 }
 
+/* For --verbose: each step as it begins, so that a log has them too. */
+static void tell_step(cli_session *session)
+{
+    cli_session_clear(session);
+    (void)fprintf(stderr, "%8.2f s  %s\n", session->what_started - session->started, session->what);
+}
+
 /* What, share done, time left; after a second, on a terminal, at most five times a second. */
 static void on_progress(void *user, const char *what, double share)
 {
@@ -158,7 +166,9 @@ static void on_progress(void *user, const char *what, double share)
     if (strncmp(session->what, what, sizeof session->what - 1) != 0) {
         (void)snprintf(session->what, sizeof session->what, "%s", what);
         session->what_started = time;
+        if (session->common->verbose) tell_step(session);
     }
+    if (!session->on_terminal) return;
     if (time - session->started < 1 || time - session->last_shown < 0.2) return;
     session->last_shown = time;
     (void)fprintf(stderr, "\r\033[K%s  %.0f %%", session->what, 100 * share);
@@ -197,6 +207,23 @@ static int choose_threads(const cli_common *common)
     return threads;
 }
 
+static void tell_machine(const cli_session *session)
+{
+    char budget[GRAM_BYTES_SIZE];
+    const int threads = gram_context_threads(session->context);
+    (void)fprintf(stderr, "gram %s, %s, %d thread%s, %s, memory budget %s, seed %" PRIu64 "\n", gram_version(),
+                  gram_context_isa(session->context), threads, threads == 1 ? "" : "s", gram_blas_name(),
+                  gram_bytes_format(session->budget, budget), session->common->seed);
+}
+
+/* What it took. */
+static void tell_end(const cli_session *session)
+{
+    char peak[GRAM_BYTES_SIZE];
+    (void)fprintf(stderr, "%8.2f s  done, peak memory %s\n", cli_session_seconds(session),
+                  gram_bytes_format(gram_system_memory_peak(), peak));
+}
+
 int cli_session_begin(cli_session *session, const cli_common *common)
 {
     gram_context_options options;
@@ -210,9 +237,11 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     session->budget = common->memory > 0 ? (size_t)common->memory : gram_system_memory_budget(options.threads);
     options.memory_budget = session->budget;
     options.cancel = is_cancelled;
-    if (!common->quiet && isatty(STDERR_FILENO)) options.progress = on_progress;
+    session->on_terminal = !common->quiet && isatty(STDERR_FILENO);
+    if (session->on_terminal || common->verbose) options.progress = on_progress;
     options.progress_user = session;
     const gram_status status = gram_context_create(&options, &session->context);
+    if (status == GRAM_OK && common->verbose) tell_machine(session);
     if (status == GRAM_OK) return CLI_DONE;
     const status_row *row = find_row(status);
     return cli_fail(row->code, row->help, "cannot start: %s", gram_status_text(status));
@@ -221,6 +250,7 @@ int cli_session_begin(cli_session *session, const cli_common *common)
 void cli_session_end(cli_session *session)
 {
     cli_session_clear(session);
+    if (session->context && session->common->verbose) tell_end(session);
     gram_context_destroy(session->context);
     session->context = NULL;
 }

@@ -63,7 +63,8 @@ int cli_method_options_make(cli_method_options *made, const char *verb)
     made->texts = calloc(MOST_TEXTS, sizeof *made->texts);
     count_methods(made);
     (void)group_of(made, NULL);
-    for (int64_t i = 0; i < gram_option_count(verb) && made->texts; i++) {
+    const int64_t count = gram_option_count(verb); /* it goes through all rows */
+    for (int64_t i = 0; i < count && made->texts; i++) {
         const char *method;
         gram_option_facts option = {.size = sizeof option};
         gram_option_describe(verb, i, &option, &method);

@@ -53,10 +53,17 @@ static const cli_option data_options[] = {
     CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
     CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
     CLI_ROW("groups", CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together"),
+    CLI_ROW("kind", CLI_SETTING, PLACE(settings), "COL",
+            "a column that says what rows are: value, d:NAME, d:NAME:NAME, laplacian, sum:ID, box, average, normal "
+            "(krr, gp)"),
+    CLI_ROW("operator", CLI_SETTING, PLACE(settings), "NAME=E",
+            "kinds of your own, e.g. 'heat=d:t - 0.1*d:x:x'; several with ; between"),
+    CLI_ROW("coefficient", CLI_SETTING, PLACE(settings), "COL", "coefficients of the rows of kind sum:ID (default: 1)"),
     CLI_ROW("ordered", CLI_YES, PLACE(settings), NULL,
             "rows are in order of time: folds of --tune cv go forward in it"),
     CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
+    CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
@@ -146,6 +153,7 @@ static int begin(cli_session *session, fit_state *fit)
 {
     const cli_settings *settings[] = {&fit->own.settings, &fit->of_methods.settings};
     int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own.resume, &fit->learner);
+    if (code == CLI_DONE) gram_learner_to_file(fit->learner, fit->own.model != NULL);
     if (code != CLI_DONE || !fit->own.resume) return code;
     code = cli_model_read(session, fit->own.resume, &fit->before);
     if (code != CLI_DONE) return code;

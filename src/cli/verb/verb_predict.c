@@ -30,6 +30,8 @@ static const cli_option own_options[] = {
     CLI_ROW_FLAG("std", PLACE(wish.std), "a column `std`: the standard deviation of a new observation (gp)"),
     CLI_ROW("interval", CLI_POSITIVE, PLACE(wish.interval), "P",
             "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)"),
+    CLI_ROW("kind", CLI_TEXT, PLACE(wish.kind), "COL",
+            "the column that says what rows are (default: as fitted; without it: values)"),
     CLI_ROW_FLAG("latent", PLACE(wish.latent), "std and interval of f itself, without noise (gp)"),
     CLI_ROW_FLAG("terms", PLACE(wish.terms), "columns `term_1`, `term_1_std`, ...: each term of a sum kernel (gp)"),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",

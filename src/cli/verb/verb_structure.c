@@ -244,6 +244,7 @@ static int learn(cli_session *session, char **files, structure_state *state)
                         "%s: --colour is for one file, not for two", state->verb->name);
     int code = state->own.colour ? read_colours(session, files[0], state) : CLI_DONE;
     if (code == CLI_DONE) code = cli_learner_begin(session, state->verb->name, settings, 2, 1, &state->learner);
+    if (code == CLI_DONE) gram_learner_to_file(state->learner, state->own.model != NULL);
     if (code != CLI_DONE) return code;
     const gram_status status =
         state->table ? gram_learn_table(session->context, state->learner, state->table, state->file, &state->model)

@@ -56,6 +56,18 @@ static void coords_parameter_slope(const gram_vecmath_f64 *v, const gram_shape *
     }
 }
 
+/* (2 pi/p)^q cos(2 pi t/p + q pi/2), q = by_x + by_y, with a sign for each derivative by y */
+static void coords_derivative(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out)
+{
+    const int q = by_x + by_y;
+    double front = (by_y % 2 ? -1 : 1) * ((q + 1) / 2 % 2 ? -1 : 1);
+    for (int j = 0; j < q; j++) front *= TWO_PI / shape->par[P];
+    angles(v, shape->par[P], n, x, y, out);
+    (q % 2 ? v->sin : v->cos)(n, out, out);
+    v->affine(n, front, 0, out, out);
+}
+
 static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par;
@@ -82,5 +94,6 @@ const gram_kernel_type gram_kernel_cosine = {
     .facts = facts,
     .coords = coords,
     .coords_factor = coords_factor,
+    .coords_derivative = coords_derivative,
     .coords_parameter_slope = coords_parameter_slope,
 };

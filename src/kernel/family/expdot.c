@@ -51,6 +51,14 @@ static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, 
     for (int i = 0; i < n; i++) out[i] = k[i] > 0 ? factor * (c * s[i]) * k[i] : 0;
 }
 
+/* s^(-2 q) k */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    v->exp_scaled(n, rate(shape), s, out);
+    for (int q = 1; q <= order; q++) v->affine(n, rate(shape), 0, out + (q - 1) * ld, out + q * ld);
+}
+
 /* Characteristic where the mean embedding exists: on bounded sets, and of distributions with E exp(|X|^2/(2 s^2)) finite.
  * There it is a Laplace transform, which is finite everywhere and hence tells distributions apart. */
 static void facts(const double *par, int64_t d, gram_properties *facts)
@@ -120,6 +128,14 @@ static void normalized_parameter_slope(const gram_vecmath_f64 *v, const gram_sha
     v->multiply(n, k, out);
 }
 
+/* (-1/(2 s^2))^q k */
+static void normalized_derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n,
+                                   const double *s, int64_t ld, double *out)
+{
+    v->exp_scaled(n, -0.5 * rate(shape), s, out);
+    for (int q = 1; q <= order; q++) v->affine(n, -0.5 * rate(shape), 0, out + (q - 1) * ld, out + q * ld);
+}
+
 static const gram_kernel_type NORMALIZED = {
     .name = "expdot",
     .form = GRAM_FORM_SQDIST,
@@ -129,6 +145,7 @@ static const gram_kernel_type NORMALIZED = {
     .profile_f32 = normalized_profile_f32,
     .slope = normalized_slope,
     .curvature = normalized_curvature,
+    .derivatives = normalized_derivatives,
     .parameter_slope = normalized_parameter_slope,
 };
 
@@ -151,6 +168,7 @@ const gram_kernel_type gram_kernel_expdot = {
     .profile_f32 = profile_f32,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .parameter_slope = parameter_slope,
     .form_upper = form_upper,
     .normalized = &NORMALIZED,

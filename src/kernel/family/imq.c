@@ -50,6 +50,18 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     for (int i = 0; i < n; i++) out[i] = -(beta + 1) * (slopes[i] / (square + shape->scale * s[i]));
 }
 
+/* (-1)^q beta (beta + 1) ... (beta + q - 1) k/(c^2 + r^2)^q */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    _Alignas(64) double work[GRAM_BLOCK_COLUMNS];
+    const double square = shape->par[C] * shape->par[C], beta = shape->par[BETA];
+    profile(v, shape, n, s, out, work);
+    for (int q = 1; q <= order; q++)
+        for (int i = 0; i < n; i++)
+            out[q * ld + i] = -(beta + q - 1) * (out[(q - 1) * ld + i] / (square + shape->scale * s[i]));
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -85,5 +97,6 @@ const gram_kernel_type gram_kernel_imq = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .parameter_slope = parameter_slope,
 };

@@ -35,6 +35,13 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     v->fill(n, 0, out);
 }
 
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    v->affine(n, shape->scale, shape->par[C], s, out);
+    for (int q = 1; q <= order; q++) v->fill(n, q == 1, out + q * ld);
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -72,5 +79,6 @@ const gram_kernel_type gram_kernel_linear = {
     .profile_f32 = profile_f32,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .parameter_slope = parameter_slope,
 };

@@ -35,6 +35,7 @@
 enum { NU, DEGREES = 3, NODES = GRAM_PIECES_TERMS, PIECES = GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES };
 
 static const double MOST_NU = 1000;
+static const double MOST_HALF = 12; /* below it half-integers have derivatives in closed form */
 
 static const double POLYNOMIAL[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0 / 3}};
 static const float POLYNOMIAL_F32[DEGREES][3] = {{1}, {1, 1}, {1, 1, 1.0F / 3}};
@@ -256,6 +257,88 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     }
 }
 
+/* ---- derivatives of any order ----
+ *
+ *   d^q k/dz^q = (-nu)^q 2^(1-nu)/Gamma(nu) a^(nu-q) K_(nu-q)(a),
+ *
+ * with K_-m = K_m where nu < q; at 0 for q < nu: (-nu/2)^q/((nu - 1) ... (nu - q)), else infinite. */
+
+/* 2^(1-nu)/Gamma(nu) a^m K_m(a), m = nu - q, a^2 = y > 0. In terms of M_m of bessel_k.h for m > 0: 2^-q M_m/((nu - 1) ... (nu - q)). */
+static double power_bessel(double nu, int q, double y)
+{
+    gram_bessel_order order;
+    const double m = nu - q;
+    double whole, below, front = 1;
+    gram_bessel_order_set(m == 0 ? 1 : fabs(m), &order);
+    gram_bessel_k_log2(&order, y, &whole, &below);
+    for (int j = 1; j <= q && m > 0; j++) front /= 2 * (nu - j);
+    if (m > 0) return front * exp2(whole);
+    front = exp2(1 - nu) / tgamma(nu); /* nu <= q is small */
+    if (m == 0) return front * exp2(below);
+    return front * tgamma(-m) * exp2(whole - m - 1 + m * log2(y));
+}
+
+/* a^m K_m(a)/sqrt(pi/2) for m = +-(j + 1/2): e^-a times a reverse Bessel polynomial, 1, 1 + a, ..., t_(j+1) = (2j + 1) t_j +
+ * a^2 t_(j-1), and for negative m over a^(2j + 1). */
+static double half_integer_bessel(double m, double a)
+{
+    const int steps = (int)(fabs(m) - 0.5);
+    double before = 1 / a, t = 1; /* t_(-1) = 1/a, t_0 = 1 */
+    for (int j = 0; j < steps; j++) {
+        const double next = (2 * j + 1) * t + a * a * before;
+        before = t;
+        t = next;
+    }
+    for (int j = 0; m < 0 && j < 2 * steps + 1; j++) t /= a;
+    return t * exp(-a);
+}
+
+/* 2^(1-nu)/Gamma(nu) sqrt(pi/2) for nu = p + 1/2: 1/(1 3 5 ... (2p - 1)) */
+static double half_integer_front(double nu)
+{
+    double front = 1;
+    for (double odd = 2 * nu - 2; odd > 1; odd -= 2) front /= odd;
+    return front;
+}
+
+static double derivative_at(double nu, int q, double z)
+{
+    double front = 1;
+    if (!(z > 1e-150)) {
+        for (int j = 1; j <= q; j++) front *= j < nu ? -0.5 * nu / (nu - j) : 0;
+        return front;
+    }
+    for (int j = 1; j <= q; j++) front *= -nu;
+    if (nu < MOST_HALF && nu - floor(nu) == 0.5)
+        return front * half_integer_front(nu) * half_integer_bessel(nu - q, sqrt(2 * nu * z));
+    return front * power_bessel(nu, q, 2 * nu * z);
+}
+
+/* e^-a/a and (1 + a) e^-a/a^3 are what the curvature of nu = 5/2 has for derivatives, times -5/2 and 25/4 */
+static double derivative_closed(int p, int q, double a, double curvature)
+{
+    if (!(a > 1e-75)) return 0;
+    const double first = -0.5 * (2 * p + 1) / a;
+    return p == 2 && q == 3 ? curvature * first : p == 2 && q == 4 ? curvature * 6.25 * (1 + a) / (a * a * a) : 0;
+}
+
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    _Alignas(64) double work[GRAM_BLOCK_COLUMNS];
+    const double nu = shape->par[NU];
+    const int p = degree(shape->par);
+    profile(v, shape, n, s, out, work);
+    if (order > 0) slope(v, shape, n, s, out, out + ld);
+    if (order > 1) curvature(v, shape, n, s, out, out + ld, out + 2 * ld);
+    for (int q = 3; q <= order; q++)
+        for (int i = 0; i < n; i++) {
+            const double z = shape->scale * s[i];
+            out[q * ld + i] =
+                p < 0 ? derivative_at(nu, q, z) : derivative_closed(p, q, sqrt(2 * nu * z), out[2 * ld + i]);
+        }
+}
+
 static const char *rough(const double *par)
 {
     return !(par[NU] > 1) ? "it needs nu > 1" : NULL;
@@ -291,5 +374,6 @@ const gram_kernel_type gram_kernel_matern = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .rough = rough,
 };

@@ -50,6 +50,20 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     if (shape->par[M] > 1) v->multiply_poly(n, (int)shape->par[M] - 2, coefficients, s, out);
 }
 
+/* sum_j j (j - 1) ... (j - q + 1) s^(j - q) */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    const int m = (int)shape->par[M];
+    double coefficients[MAX_DEGREE + 1];
+    for (int i = 0; i <= MAX_DEGREE; i++) coefficients[i] = 1;
+    for (int q = 0; q <= order; q++) {
+        v->fill(n, m >= q, out + q * ld);
+        if (m >= q) v->multiply_poly(n, m - q, coefficients, s, out + q * ld);
+        for (int i = 0; i < MAX_DEGREE; i++) coefficients[i] = coefficients[i + 1] * (i + 1);
+    }
+}
+
 static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     gram_facts_polynomial(facts, gram_monomial_count(d, par[M]), 1);
@@ -80,4 +94,5 @@ const gram_kernel_type gram_kernel_monomial = {
     .profile_f32 = profile_f32,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
 };

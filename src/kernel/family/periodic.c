@@ -64,6 +64,40 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     if (out->by_y) v->affine(n, -1, 0, out->by_x, out->by_y);
 }
 
+/* f = exp(h (c - 1)) with c = cos, w = sin of 2 pi t/p and h = 1/ell^2: its derivatives by the angle are f times polynomials,
+ *
+ *   -h w,   h^2 w^2 - h c,   -h^3 w^3 + 3 h^2 w c + h w,   h^4 w^4 - 6 h^3 w^2 c + 3 h^2 c^2 - 4 h^2 w^2 + h c */
+static double angle_derivative(int q, double h, double w, double c)
+{
+    const double u = h * w, e = h * c;
+    switch (q) {
+    case 0: return 1;
+    case 1: return -u;
+    case 2: return u * u - e;
+    case 3: return u * (3 * e + 1 - u * u);
+    default: return u * u * (u * u - 6 * e - 4) + e * (3 * e + 1);
+    }
+}
+
+static void coords_derivative(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out)
+{
+    _Alignas(64) double wave[GRAM_BLOCK_COLUMNS], square[GRAM_BLOCK_COLUMNS];
+    const double r = rate(shape->par), frequency = 2 * PI / shape->par[P];
+    const int q = by_x + by_y;
+    double front = by_y % 2 ? -1 : 1;
+    for (int j = 0; j < q; j++) front *= frequency;
+    gram_coords_turns(n, x, shape->par[P], y, square);
+    v->affine(n, 2 * PI, 0, square, wave);
+    v->sin(n, wave, wave);
+    v->affine(n, PI, 0, square, square);
+    v->sin(n, square, square);
+    v->multiply(n, square, square);
+    v->exp_scaled(n, -r, square, out);
+    for (int j = 0; j < n; j++)
+        out[j] = out[j] > 0 ? front * angle_derivative(q, 0.5 * r, wave[j], 1 - 2 * square[j]) * out[j] : 0;
+}
+
 /* (2/ell^2) (pi/p) sum_l sin(2 pi t_l/p) t_l/p k */
 static void period_slope(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block,
                          double *out)
@@ -131,5 +165,6 @@ const gram_kernel_type gram_kernel_periodic = {
     .facts = facts,
     .coords = coords,
     .coords_factor = coords_factor,
+    .coords_derivative = coords_derivative,
     .coords_parameter_slope = coords_parameter_slope,
 };

@@ -50,6 +50,23 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     v->affine(n, m * (m - 1), 0, out, out);
 }
 
+/* m (m - 1) ... (m - q + 1) (s + c)^(m - q) */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    const int m = (int)shape->par[M];
+    double front = 1;
+    for (int q = 0; q <= order; front *= m - q, q++) {
+        if (m > q) {
+            v->affine(n, 1, shape->par[C], s, out + q * ld);
+            v->power(n, m - q, out + q * ld, out + q * ld);
+            v->affine(n, front, 0, out + q * ld, out + q * ld);
+        } else {
+            v->fill(n, m == q ? front : 0, out + q * ld);
+        }
+    }
+}
+
 static void parameter_slope(const gram_vecmath_f64 *v, const gram_shape *shape, int spec, int n, const double *s,
                             const double *k, double *out)
 {
@@ -96,5 +113,6 @@ const gram_kernel_type gram_kernel_poly = {
     .profile_f32 = profile_f32,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .parameter_slope = parameter_slope,
 };

@@ -78,6 +78,14 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     v->affine(n, 1, 0, k, out);
 }
 
+/* for p = 2 only, which alone has derivatives: (-1)^q k */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    v->exp_scaled(n, -shape->scale, s, out);
+    for (int q = 1; q <= order; q++) v->affine(n, -1, 0, out + (q - 1) * ld, out + q * ld);
+}
+
 static const char *rough(const double *par)
 {
     return par[P] < 2 ? "it needs p = 2" : NULL;
@@ -105,5 +113,6 @@ const gram_kernel_type gram_kernel_powexp = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .rough = rough,
 };

@@ -37,6 +37,14 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     v->affine(n, 0.25, 0, k, out);
 }
 
+/* (-1/2)^q k */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    v->exp_scaled(n, -0.5 * shape->scale, s, out);
+    for (int q = 1; q <= order; q++) v->affine(n, -0.5, 0, out + (q - 1) * ld, out + q * ld);
+}
+
 static void facts(const double *par, int64_t d, gram_properties *facts)
 {
     (void)par, (void)d;
@@ -67,4 +75,5 @@ const gram_kernel_type gram_kernel_rbf = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
 };

@@ -53,6 +53,19 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     for (int i = 0; i < n; i++) out[i] = front * (k[i] / (1 + c * s[i]) / (1 + c * s[i]));
 }
 
+/* (-1)^q (alpha + 1) ... (alpha + q - 1)/(2^q alpha^(q - 1)) k/(1 + u)^q */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    _Alignas(64) double work[GRAM_BLOCK_COLUMNS];
+    const double c = rate(shape), alpha = shape->par[ALPHA];
+    profile(v, shape, n, s, out, work);
+    for (int q = 1; q <= order; q++) {
+        const double front = q == 1 ? -0.5 : -fmin(0.5 + 0.5 * (q - 1) / alpha, 1e60);
+        for (int i = 0; i < n; i++) out[q * ld + i] = front * (out[(q - 1) * ld + i] / (1 + c * s[i]));
+    }
+}
+
 /* g(u); for small u, where both terms are nearly u, by its series u^2/2 - 2/3 u^3 + 3/4 u^4 - ... */
 static double decay(double u)
 {
@@ -97,5 +110,6 @@ const gram_kernel_type gram_kernel_rq = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .parameter_slope = parameter_slope,
 };

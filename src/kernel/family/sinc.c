@@ -73,6 +73,39 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     factor(n, b, a, sine, out->f);
 }
 
+/* The derivative of order q of S(a) = sin(a)/a. From a S = sin: S^(q) = (sin^(q) - q S^(q-1))/a; for small a the series
+ * sum_j (-1)^j (2j)!/((2j + 1)! (2j - q)!) a^(2j - q), whose terms stay below 10 up to a = 4. */
+static double sinc_derivative(int q, double a)
+{
+    enum { MOST_TERMS = 24 };
+    const double waves[4] = {sin(a), cos(a), -sin(a), -cos(a)};
+    double value = waves[0] / a;
+    if (fabs(a) > 4) {
+        for (int j = 1; j <= q; j++) value = (waves[j % 4] - j * value) / a;
+        return value;
+    }
+    value = 0;
+    for (int j = MOST_TERMS; 2 * j >= q; j--) { /* from the smallest: term j over term j - 1 of a^(2j - q)/(2j - q)! */
+        double term = (j % 2 ? -1.0 : 1.0) / (2 * j + 1);
+        for (int i = 1; i <= 2 * j - q; i++) term *= a / i;
+        value += term;
+    }
+    return value;
+}
+
+/* 2 B B^q S^(q)(B t), with a sign for each derivative by y */
+static void coords_derivative(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out)
+{
+    const double b = shape->par[B];
+    const int q = by_x + by_y;
+    double front = 2 * b * (by_y % 2 ? -1 : 1);
+    (void)v;
+    for (int j = 0; j < q; j++) front *= b;
+    for (int j = 0; j < n; j++)
+        out[j] = front * sinc_derivative(q, fmin(fmax(b * (x - y[j]), -GRAM_COORDS_MOST), GRAM_COORDS_MOST));
+}
+
 static void coords(const gram_vecmath_f64 *v, const gram_shape *shape, const gram_coords_block *block, double *out)
 {
     _Alignas(64) double a[GRAM_BLOCK_COLUMNS], row[GRAM_BLOCK_COLUMNS];
@@ -133,5 +166,6 @@ const gram_kernel_type gram_kernel_sinc = {
     .facts = facts,
     .coords = coords,
     .coords_factor = coords_factor,
+    .coords_derivative = coords_derivative,
     .coords_parameter_slope = coords_parameter_slope,
 };

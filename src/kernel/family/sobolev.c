@@ -152,6 +152,30 @@ static void coords_factor(const gram_vecmath_f64 *v, const gram_shape *shape, in
     }
 }
 
+/* x^p/p! */
+static double monomial(double x, int p)
+{
+    double product = 1;
+    for (int i = 1; i <= p; i++) product *= x / i;
+    return product;
+}
+
+/* Powers a - 1 of x - z and y - z fall by one with each derivative, and j of x and y in the polynomials. */
+static void coords_derivative(const gram_vecmath_f64 *v, const gram_shape *shape, int by_x, int by_y, int n, double x,
+                              const double *y, double *out)
+{
+    const int a = (int)shape->par[A], p = a - 1 - by_x, q = a - 1 - by_y;
+    const double divisor = factorial(p) * factorial(q);
+    const integral below = make_integral(p, q, divisor), above = make_integral(q, p, divisor);
+    (void)v;
+    for (int i = 0; i < n; i++) {
+        double sum = x < y[i] ? evaluate(&below, x, y[i] - x) : evaluate(&above, y[i], x - y[i]);
+        for (int j = by_x > by_y ? by_x : by_y; j < a && shape->par[NULL_SPACE] == 1; j++)
+            sum += monomial(x, j - by_x) * monomial(y[i], j - by_y);
+        out[i] = sum;
+    }
+}
+
 static const char *rough(const double *par)
 {
     return par[A] < 2 ? "it needs a > 1" : NULL;
@@ -197,6 +221,7 @@ const gram_kernel_type gram_kernel_sobolev = {
     .pinned = 1,
     .coords = coords,
     .coords_factor = coords_factor,
+    .coords_derivative = coords_derivative,
     .rough = rough,
     .domain_lower = domain_lower,
 };

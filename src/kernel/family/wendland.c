@@ -150,6 +150,29 @@ static void curvature(const gram_vecmath_f64 *v, const gram_shape *shape, int n,
     }
 }
 
+/* What follows a ratio that is w_0'/w_0 = -l/(2 r (1 - r)) or, at the same l, w_0''/w_0' = -((1 - r) + (l - 1) r)/(2 r^2 (1 - r)) */
+static double kink_ratio(double l, int again, double r)
+{
+    const double rest = 1 - r;
+    if (!(rest > 0) || !(r > 1e-75)) return 0;
+    return again ? -0.5 * (rest + (l - 1) * r) / (r * r * rest) : -0.5 * l / (r * rest);
+}
+
+/* w_2' = -(l+3)(l+4)/6 w_1 and so on: each from the one before it, of which it is a multiple without powers */
+static void derivatives(const gram_vecmath_f64 *v, const gram_shape *shape, int order, int n, const double *s,
+                        int64_t ld, double *out)
+{
+    _Alignas(64) double work[GRAM_BLOCK_COLUMNS];
+    const int k = (int)shape->par[K];
+    const double l = exponent(shape->par, shape->d);
+    profile(v, shape, n, s, out, work);
+    if (order > 0) slope(v, shape, n, s, out, out + ld);
+    if (order > 1) curvature(v, shape, n, s, out, out + ld, out + 2 * ld);
+    for (int q = 3; q <= order; q++)
+        for (int i = 0; i < n; i++)
+            out[q * ld + i] = out[(q - 1) * ld + i] * kink_ratio(l, q - k - 1 > 0, radius(shape, s[i]));
+}
+
 static const char *rough(const double *par)
 {
     return par[K] < 1 ? "it needs k >= 1" : NULL;
@@ -176,5 +199,6 @@ const gram_kernel_type gram_kernel_wendland = {
     .deficit = deficit,
     .slope = slope,
     .curvature = curvature,
+    .derivatives = derivatives,
     .rough = rough,
 };

@@ -385,6 +385,9 @@ done:
     return status;
 }
 
+/* When fewer directions than this share of n are left to learn, GCV is the square of a few coefficients over their number: chance. */
+static const double LEAST_FREE = 0.1;
+
 gram_status gram_flow_correct(gram_context *context, const gram_flow *flow, double time, int even, double *values)
 {
     gram_status status = GRAM_OK;
@@ -396,7 +399,7 @@ gram_status gram_flow_correct(gram_context *context, const gram_flow *flow, doub
     for (int64_t i = 0; i < n; i++) mean += diagonal[i] / (double)n;
     for (int64_t i = 0; i < n * m; i++) {
         const double left = 1 - (even ? mean : diagonal[i / m]);
-        values[i] = left > LEAST_LEFT ? flow->y[i] - (flow->y[i] - values[i]) / left : NAN;
+        values[i] = left > (even ? LEAST_FREE : LEAST_LEFT) ? flow->y[i] - (flow->y[i] - values[i]) / left : NAN;
     }
 done:
     gram_give(context, learnt);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
-#include "points/points.h"
+#include "points/functionals.h"
 
 static const double BARRED = 1e300; /* x/BARRED is nothing */
 
@@ -87,8 +87,9 @@ void gram_gp_system_rows(const gram_gp_system *s, const gram_points *points, int
                          const double *basis, int64_t ldb, double *point, double *out)
 {
     for (int64_t i = 0; i < count && s->q > 0; i++) {
-        for (int64_t l = 0; l < s->d; l++) point[l] = gram_points_at(points, first + i, l);
-        gram_gp_mean_row(s, point, basis ? basis + (first + i) * ldb : NULL, out + i * s->q);
+        for (int64_t l = 0; l < s->d; l++) point[l] = gram_points_of_column(points, first + i, l);
+        gram_gp_mean_row(s, gram_points_of_one(points, first + i), point, basis ? basis + (first + i) * ldb : NULL,
+                         out + i * s->q);
     }
 }
 
@@ -109,6 +110,5 @@ done:
 gram_status gram_gp_points_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
                                 gram_points **out)
 {
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
+    return gram_points_part(context, x, first, count, out);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <gram/functional.h>
 #include <gram/text.h>
 
 /* Shares of the variance of the target. */
@@ -103,21 +104,32 @@ static gram_status check(gram_learning *learning)
 
 /* ---- the plan ---- */
 
+static int is_value(const gram_learning *learning, int64_t i)
+{
+    return !learning->functionals || gram_points_are_value(learning->functionals, i);
+}
+
 /* Without scaling nothing is done to the target. Otherwise its mean is taken off, which only a zero mean notices, and its
- * deviation says what is large and small; numbers of the kernel and the noise stay in the target's own units. */
+ * deviation says what is large and small; numbers of the kernel and the noise stay in the target's own units. Of rows that are
+ * functionals the values alone say it. */
 static gram_status prepare_target(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
     const int scaled = gram_preparation_describe(learning->preparation)->scaled;
     gp_state *state = learning->own;
-    double sum = 0, squares = 0, most = 0;
+    double sum = 0, squares = 0, most = 0, values = 0;
     TRY(gram_learning_take(learning, data->n + 1, sizeof *state->y, &state->y));
-    for (int64_t i = 0; i < data->n; i++) most = fmax(most, fabs(data->y[i]));
-    for (int64_t i = 0; i < data->n; i++) sum += data->y[i] / (double)data->n;
-    for (int64_t i = 0; i < data->n && most > 0; i++) squares += pow((data->y[i] - sum) / most, 2) / (double)data->n;
+    for (int64_t i = 0; i < data->n; i++) values += is_value(learning, i);
+    for (int64_t i = 0; i < data->n; i++)
+        if (is_value(learning, i)) most = fmax(most, fabs(data->y[i]));
+    for (int64_t i = 0; i < data->n; i++)
+        if (is_value(learning, i)) sum += data->y[i] / values;
+    for (int64_t i = 0; i < data->n && most > 0; i++)
+        if (is_value(learning, i)) squares += pow((data->y[i] - sum) / most, 2) / values;
     state->deviation = squares > 0 ? most * sqrt(squares) : 1;
-    state->offset = scaled ? sum : 0;
+    state->offset =
+        scaled && !learning->functionals ? sum : 0; /* a number taken off values is not one off derivatives */
     state->scale = scaled ? state->deviation : 1;
     for (int64_t i = 0; i < data->n; i++) state->y[i] = data->y[i] - state->offset;
 done:
@@ -134,6 +146,9 @@ static void find_solver(gram_learning *learning)
     gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
     state->options.solver = (gram_solver)own->solver.value;
     state->options.precision = (gram_precision)own->precision.value;
+    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) state->options.solver = GRAM_SOLVER_EXACT;
+    if (learning->functionals && state->options.precision == GRAM_PRECISION_AUTO)
+        state->options.precision = GRAM_PRECISION_F64;
     state->options.cg = &state->cg;
     state->options.inducing = &state->inducing;
     if (!isnan(own->tolerance)) state->cg.tolerance = own->tolerance;
@@ -413,6 +428,7 @@ const gram_method gram_method_gp = {
     .title = "Gaussian process",
     .variant = "the likelihood gaussian",
     .words = WORDS,
+    .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .process = 1,

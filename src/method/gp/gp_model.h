@@ -18,6 +18,7 @@ typedef struct gp_settings {
     int keep_factor; /* -1: if it is small */
     int noise_prior;
     const char *row_noise;
+    const char *common; /* options of every method that a row has help for: the learner reads them */
 } gp_settings;
 
 typedef struct gp_state {

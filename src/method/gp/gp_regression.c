@@ -66,6 +66,20 @@ done:
     return status;
 }
 
+/* Functionals have one solver. */
+static gram_status settle_functionals(gram_context *context, const char *name, const gram_points *x, gram_gp_options *o)
+{
+    gram_status status = GRAM_OK;
+    if (!x->functionals) return GRAM_OK;
+    FAIL_IF((o->solver != GRAM_SOLVER_AUTO && o->solver != GRAM_SOLVER_EXACT) || o->precision == GRAM_PRECISION_MIXED,
+            context, GRAM_ERROR_UNSUPPORTED, "%s: the rows are functionals, which solver exact in f64 takes, not %s",
+            name, o->precision == GRAM_PRECISION_MIXED ? "mixed precision" : gram_solver_name(o->solver));
+    o->solver = GRAM_SOLVER_EXACT;
+    o->precision = GRAM_PRECISION_F64;
+done:
+    return status;
+}
+
 gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                         const gram_gp_options *options, gram_gp **gp)
 {
@@ -76,6 +90,7 @@ gram_status gram_gp_fit(gram_context *context, gram_kernel *kernel, const gram_p
     *gp = NULL;
     TRY(gram_gp_options_read(context, "gp_fit", options, &o));
     TRY(gram_gp_check(context, "gp_fit", kernel, x, y, &o));
+    TRY(settle_functionals(context, "gp_fit", x, &o));
     const gram_gp_case what = {kernel, x->n, x->d, &o};
     TRY(gram_gp_solver_choose(context, "gp_fit", &what, &row));
     status = fit_by(context, row, kernel, x, y, &o, gp);
@@ -95,6 +110,7 @@ gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const
     if (!context || !value) return GRAM_ERROR_ARGUMENT;
     TRY(gram_gp_options_read(context, "gp_likelihood", options, &o));
     TRY(gram_gp_check(context, "gp_likelihood", kernel, x, y, &o));
+    TRY(settle_functionals(context, "gp_likelihood", x, &o));
     const gram_gp_case what = {kernel, x->n, x->d, &o};
     TRY(gram_gp_solver_choose(context, "gp_likelihood", &what, &row));
     o.precision = row->precision;

@@ -12,6 +12,7 @@
 #include <gram/text.h>
 
 #include "base/sized_struct.h"
+#include "method/gp/gp_mean.h"
 #include "points/points.h"
 #include "solve/cholesky/cholesky.h"
 
@@ -89,10 +90,10 @@ done:
 
 /* ---- the mean's columns ---- */
 
-void gram_gp_mean_row(const gram_gp_system *s, const double *x, const double *basis, double *row)
+void gram_gp_mean_row(const gram_gp_system *s, double one, const double *x, const double *basis, double *row)
 {
     int64_t j = 0;
-    if (s->options.mean != GRAM_MEAN_ZERO) row[j++] = 1;
+    if (s->options.mean != GRAM_MEAN_ZERO) row[j++] = one;
     if (s->options.mean == GRAM_MEAN_LINEAR)
         for (int64_t l = 0; l < s->d; l++) row[j++] = x[l];
     for (int64_t l = 0; l < s->options.columns; l++) row[j++] = basis[l];
@@ -104,10 +105,7 @@ static gram_status fill_columns(gram_context *context, const gram_points *x, gra
     const gram_gp_options *o = &s->options;
     double *point = NULL;
     TRY(gram_take(context, "a point", s->d, sizeof(double), (void **)&point));
-    for (int64_t i = 0; i < s->n && s->q > 0; i++) {
-        for (int64_t l = 0; l < s->d; l++) point[l] = gram_points_at(x, i, l);
-        gram_gp_mean_row(s, point, o->basis ? o->basis + i * o->ld : NULL, s->t + i * s->q);
-    }
+    gram_gp_system_rows(s, x, 0, s->n, o->basis, o->ld, point, s->t);
 done:
     gram_give(context, point);
     return status;

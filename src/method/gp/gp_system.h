@@ -53,8 +53,8 @@ gram_status gram_gp_system_make(gram_context *context, const char *name, gram_ke
                                 const double *y, const gram_gp_options *options, int lenient, gram_gp_system *system);
 void gram_gp_system_free(gram_context *context, gram_gp_system *system);
 
-/* The columns of the mean at one point: coordinates x (of stride 1) and the caller's columns. */
-void gram_gp_mean_row(const gram_gp_system *system, const double *x, const double *basis, double *row);
+/* The columns of the mean for one row: what it makes of 1 and of the coordinates (of a point 1 and x), and the caller's columns. */
+void gram_gp_mean_row(const gram_gp_system *system, double one, const double *x, const double *basis, double *row);
 
 /* v = (L_small)^-1 v */
 void gram_gp_small_solve(const gram_gp_system *system, double *v);

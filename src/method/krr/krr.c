@@ -10,7 +10,7 @@
 #include "base/sized_struct.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
-#include "points/points.h"
+#include "points/functionals.h"
 
 struct gram_krr {
     gram_memory *memory;
@@ -88,7 +88,10 @@ static gram_status solve(gram_context *context, const gram_problem *p, const gra
     TRY(plan(context, p, options, &s->plan));
     TRY(gram_solution_make(context, p, centre_count(p, s), s));
     switch (s->plan.solver) {
-    case GRAM_SOLVER_NYSTROM: TRY(gram_solve_landmarks(context, p, s)); break;
+    case GRAM_SOLVER_NYSTROM:
+        TRY(gram_points_must_be_plain(context, "krr_fit: solver nystrom", p->x));
+        TRY(gram_solve_landmarks(context, p, s));
+        break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
     default: TRY(gram_solve_exact(context, p, s));
     }
@@ -143,7 +146,8 @@ static void report_residual(const gram_problem *p, gram_solution *s, const doubl
     for (int64_t o = 0; o < p->m; o++) {
         double residual = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
-            const double coefficient = s->a[i * p->m + o], target = p->y[i * p->m + o] - s->b[o];
+            const double coefficient = s->a[i * p->m + o],
+                         target = p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o];
             const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
             const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
@@ -188,7 +192,8 @@ static void report_training(const gram_problem *p, const gram_solution *s, const
     const double variation = gram_problem_variation(p);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t o = 0; o < p->m; o++) {
-            const double value = products[i * (p->m + 1) + o] + s->b[o], miss = p->y[i * p->m + o] - value;
+            const double value = products[i * (p->m + 1) + o] + gram_problem_one(p, i) * s->b[o],
+                         miss = p->y[i * p->m + o] - value;
             fitted[(p->rows ? p->rows[i] : i) * p->m + o] = value;
             sum += gram_problem_weight(p, i) * miss * miss;
         }
@@ -229,7 +234,8 @@ static void report_likelihood(const gram_problem *p, const gram_solution *s, gra
     for (int64_t o = 0; o < p->m; o++) {
         double quadratic = 0;
         for (int64_t i = 0; i < p->n; i++)
-            quadratic += (p->y[i * p->m + o] - s->b[o]) * (s->full ? s->full : s->a)[i * p->m + o];
+            quadratic +=
+                (p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o]) * (s->full ? s->full : s->a)[i * p->m + o];
         sum -= n / 2 * (log(2 * pi * quadratic / n) + 1) + s->log_determinant / 2;
     }
     r->log_marginal_likelihood = isfinite(sum) ? sum : NAN;
@@ -311,7 +317,7 @@ static gram_status judge(gram_context *context, const gram_problem *p, gram_solu
     if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
-    if (p->ridge[0] > 0) goto done;
+    if (p->ridge[0] > 0 || p->one) goto done;
     TRY(gram_kernel_properties(context, p->kernel, p->d, &facts));
     if (facts.strictly == GRAM_YES) TRY(gram_solution_least_error(context, p, &least));
     s->not_converged =

@@ -4,7 +4,7 @@
  * gradients with products in f64 bring the solution to the backward error of an f64 factor in a few steps. When they stall,
  * the condition is too bad for that and the f64 factor is made instead.
  *
- * With an intercept both y and 1 are solved for: P = A^-1 - A^-1 1 1'A^-1/(1'A^-1 1), a = P y. The diagonal of P gives
+ * With an intercept both y and 1 (of functionals, what they make of 1) are solved for: P = A^-1 - A^-1 1 1'A^-1/(1'A^-1 1), a = P y. The diagonal of P gives
  * leave-one-out; it needs the inverse, made in place of the f64 factor.
  *
  * Without a ridge the factor serves if the condition allows it. Otherwise the limit of a vanishing ridge comes from
@@ -29,7 +29,7 @@ double gram_solution_combine(const gram_problem *p, const double *u, int interce
 {
     const int64_t m = p->m, columns = m + (intercept != 0);
     double sum = 0;
-    for (int64_t i = 0; i < p->n && intercept; i++) sum += u[i * columns + m];
+    for (int64_t i = 0; i < p->n && intercept; i++) sum += gram_problem_one(p, i) * u[i * columns + m];
     for (int64_t o = 0; o < m; o++) {
         double top = 0;
         for (int64_t i = 0; i < p->n && intercept; i++) top += u[i * columns + m] * p->y[i * m + o];
@@ -45,7 +45,7 @@ void gram_solution_right_side(const gram_problem *p, int intercept, double *u)
     const int64_t columns = p->m + (intercept != 0);
     for (int64_t i = 0; i < p->n; i++) {
         memcpy(u + i * columns, p->y + i * p->m, (size_t)p->m * sizeof *u);
-        if (intercept) u[i * columns + p->m] = 1;
+        if (intercept) u[i * columns + p->m] = gram_problem_one(p, i);
     }
 }
 
@@ -89,7 +89,7 @@ static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_
     TRY(gram_cholesky_solve(context, factor, columns, u, columns));
     const double sum = gram_solution_combine(p, u, s->intercept, s->a, s->b);
     s->plan.precision = GRAM_PRECISION_F64;
-    if (p->ridge[0] > 0) TRY(gram_solution_repair(context, p, s, &repaired));
+    if (p->ridge[0] > 0 && !p->one) TRY(gram_solution_repair(context, p, s, &repaired));
     if (s->plan.leave_one_out && !repaired) TRY(invert(context, p, u, sum, factor, s));
 done:
     gram_cholesky_destroy(factor);
@@ -198,7 +198,8 @@ static void project(const gram_problem *p, const spectrum *e, const double *c, i
     for (int64_t j = 0; j < e->n; j++) {
         z[j] = 0;
         for (int64_t i = 0; i < e->n; i++)
-            z[j] += e->vectors[j * e->n + i] * sqrt(gram_problem_weight(p, i)) * (c ? c[i * stride] : 1);
+            z[j] += e->vectors[j * e->n + i] * sqrt(gram_problem_weight(p, i)) *
+                    (c ? c[i * stride] : gram_problem_one(p, i));
     }
 }
 
@@ -260,14 +261,15 @@ static gram_status solve_singular(gram_context *context, const gram_problem *p, 
     const int64_t numbers = p->n * p->m;
     double residual = INFINITY, *jittered = NULL;
     int repeated = 0;
-    TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
+    if (!p->one) TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
     TRY(gram_take(context, "ridgeless limit", numbers + p->m, sizeof *jittered, (void **)&jittered));
     memcpy(jittered, s->a, (size_t)numbers * sizeof *jittered);
     memcpy(jittered + numbers, s->b, (size_t)p->m * sizeof *jittered);
     if (repeated) TRY(gram_solution_reduce(context, p, GRAM_REDUCE_DISTINCT, GRAM_SOLUTION_PROMISED, s, &residual));
     if (!isinf(residual)) goto done;
     TRY(pseudo_inverse(context, p, s));
-    TRY(gram_solution_interpolate(context, p, jitter < 0 ? NULL : jittered, jittered + numbers, jitter, s));
+    if (!p->one)
+        TRY(gram_solution_interpolate(context, p, jitter < 0 ? NULL : jittered, jittered + numbers, jitter, s));
 done:
     gram_give(context, jittered);
     return status;

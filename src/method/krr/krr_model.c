@@ -325,6 +325,7 @@ const gram_method gram_method_krr = {
     .title = "kernel ridge regression",
     .variant = "the loss squared",
     .words = WORDS,
+    .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

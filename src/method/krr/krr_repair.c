@@ -31,7 +31,8 @@ static gram_status measure(gram_context *context, const gram_problem *p, int int
         double residual = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const int64_t at = i * p->m + o;
-            const double miss = p->y[at] - b[o] - products[at] - (noise ? noise[at] : p->ridge[i] * a[at]);
+            const double miss =
+                p->y[at] - gram_problem_one(p, i) * b[o] - products[at] - (noise ? noise[at] : p->ridge[i] * a[at]);
             residual += miss * miss;
         }
         if (size > 0) *worst = fmax(*worst, sqrt(residual) / size);
@@ -283,7 +284,7 @@ gram_status gram_solution_interpolate(gram_context *context, const gram_problem 
     TRY(measure(context, p, s->intercept, s->a, s->b, NULL, &residual));
     if (residual <= GRAM_SOLUTION_PROMISED) goto done;
     if (a) TRY(measure(context, p, s->intercept, a, b, NULL, &other));
-    if (other < residual) {
+    if (a && other < residual) {
         memcpy(s->a, a, (size_t)(p->n * p->m) * sizeof *s->a);
         memcpy(s->b, b, (size_t)p->m * sizeof *s->b);
         s->jitter = jitter;

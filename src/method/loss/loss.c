@@ -91,6 +91,10 @@ gram_status gram_loss_fit(gram_context *context, gram_kernel *kernel, const gram
     *fit = NULL;
     TRY(gram_loss_options_read(context, "loss_fit", "options", options, &known));
     TRY(gram_problem_make(context, "loss_fit", kernel, x, 1, y, 1, known.weights, &problem));
+    for (int64_t i = 0; i < problem.n && known.intercept; i++)
+        FAIL_IF(gram_problem_one(&problem, i) != 1, context, GRAM_ERROR_UNSUPPORTED,
+                "loss_fit: row %lld is a functional that makes %g of the function 1; use intercept = 0", (long long)i,
+                gram_problem_one(&problem, i));
     TRY(gram_take(context, "loss_fit", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);

@@ -355,6 +355,7 @@ const gram_method gram_method_loss = {
     .words = WORDS,
     .title = "kernel regression with another loss",
     .variant = "another loss than squared",
+    .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

@@ -14,7 +14,6 @@
 
 static const uint64_t STREAM = 0x64657363656e0000u; /* "descen": the names of this use of the seed */
 static const double SMALL = 3e5;                    /* rows times parameters of a step: some 0.2 ms */
-static const double DIVERGED = 1e4;                 /* times the loss at the start */
 
 struct gram_descent {
     gram_memory *memory;
@@ -139,7 +138,7 @@ static gram_status look(descent_run *run, const portion *p)
     run->loss = sum / (double)p->rows;
     if (run->losses) run->losses[p->step] = run->loss;
     const int64_t next = d->step + p->step + 1;
-    if (next == 1) d->limit = fmax(DIVERGED * fmax(run->loss, d->nothing), DBL_MIN);
+    if (next == 1) d->limit = fmax(GRAM_DIVERGED * fmax(run->loss, d->nothing), DBL_MIN);
     if (!isfinite(run->loss) || run->loss > d->limit) {
         run->diverged = next;
         return GRAM_ERROR_NUMERICAL;

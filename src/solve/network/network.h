@@ -97,7 +97,16 @@ int64_t gram_network_tile(int64_t rows);
 gram_status gram_network_check_points(gram_context *context, const char *function, const gram_network *network,
                                       const gram_points *x, const char *name);
 
+/* ---- any function of parameters (parametric.c) ---- */
+
+/* Is there a function, of at least one column and one parameter, at finite ones? */
+gram_status gram_parametric_check(gram_context *context, const char *name, const gram_parametric *f,
+                                  const double *theta);
+
 /* ---- losses (network_loss.c) ---- */
+
+/* A loss above this many times the first, and that of f = 0, has diverged. */
+#define GRAM_DIVERGED 1e4
 
 /* The sum of the losses of rows of f (m numbers each); f becomes the derivative of `share` times that sum. */
 double gram_loss_rows(gram_network_loss loss, int64_t rows, int64_t m, const double *y, int64_t ldy,

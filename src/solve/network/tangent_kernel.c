@@ -260,11 +260,10 @@ done:
 /* ---- of any function ---- */
 
 typedef struct any_tangent {
-    int64_t parameters;
-    gram_gradient_fn gradient;
-    void *user;
+    gram_parametric f;
     void (*release)(void *user);
     rooms rooms;
+    double *theta;
 } any_tangent;
 
 /* In a fixed order, four sums side by side. */
@@ -282,7 +281,7 @@ static void gradient_at(const any_tangent *t, int64_t d, const double *x, int64_
                         double *gradient)
 {
     for (int64_t l = 0; l < d; l++) point[l] = x[l * ldx + i];
-    t->gradient(t->user, d, point, gradient);
+    (void)t->f.function(t->f.user, d, point, t->theta, gradient);
 }
 
 /* Gradients of up to 16 rows are held, those of columns one at a time: never all of them. */
@@ -290,7 +289,7 @@ static void any_block(void *user, int64_t d, int64_t rows, const double *x, int6
                       const double *y, int64_t ldy, double *out, int64_t ldo)
 {
     any_tangent *t = user;
-    const int64_t p = t->parameters;
+    const int64_t p = t->f.parameters;
     const int room = room_enter(&t->rooms);
     double *gradients = t->rooms.data + room * t->rooms.numbers, *column = gradients + ROWS * p, *point = column + p;
     for (int64_t from = 0; from < rows; from += ROWS) {
@@ -308,15 +307,26 @@ static void any_release(void *user)
 {
     any_tangent *t = user;
     gram_memory *memory = gram_memory_retain(t->rooms.memory);
-    if (t->release) t->release(t->user);
+    if (t->release) t->release(t->f.user);
     rooms_free(&t->rooms);
+    gram_memory_give(memory, t->theta);
     gram_memory_give(memory, t);
     gram_memory_release(memory);
 }
 
-gram_status gram_kernel_tangent(gram_context *context, const char *name, int64_t inputs, int64_t parameters,
-                                gram_gradient_fn gradient, void *user, void (*release)(void *user),
-                                gram_kernel **kernel)
+/* Rooms, and a copy of theta */
+static gram_status any_take(gram_context *context, const double *theta, int64_t numbers, any_tangent *t)
+{
+    gram_status status = GRAM_OK;
+    TRY(rooms_make(context, numbers, &t->rooms));
+    TRY(gram_take(context, "tangent kernel: parameters", t->f.parameters, sizeof *theta, (void **)&t->theta));
+    memcpy(t->theta, theta, (size_t)t->f.parameters * sizeof *theta);
+done:
+    return status;
+}
+
+gram_status gram_kernel_tangent(gram_context *context, const char *name, const gram_parametric *f, const double *theta,
+                                void (*release)(void *user), gram_kernel **kernel)
 {
     gram_status status = GRAM_ERROR_ARGUMENT;
     any_tangent *made = NULL;
@@ -324,21 +334,19 @@ gram_status gram_kernel_tangent(gram_context *context, const char *name, int64_t
     int taken = 0;
     if (kernel) *kernel = NULL;
     if (!context || !kernel) goto done;
-    FAIL_IF(!gradient, context, GRAM_ERROR_ARGUMENT, "kernel_tangent: gradient is NULL");
-    FAIL_IF(inputs < 1 || parameters < 1, context, GRAM_ERROR_ARGUMENT, "kernel_tangent: %s = %lld is not at least 1",
-            inputs < 1 ? "inputs" : "parameters", (long long)(inputs < 1 ? inputs : parameters));
-    FAIL_IF(!gram_size_multiply(parameters, ROWS + 1, &numbers) || numbers > INT64_MAX / 64 - inputs, context,
+    TRY(gram_parametric_check(context, "kernel_tangent", f, theta));
+    FAIL_IF(!gram_size_multiply(f->parameters, ROWS + 1, &numbers) || numbers > INT64_MAX / 64 - f->inputs, context,
             GRAM_ERROR_OVERFLOW, "kernel_tangent: %lld parameters are more than can be addressed",
-            (long long)parameters);
+            (long long)f->parameters);
     TRY(gram_take(context, "tangent kernel", 1, sizeof *made, (void **)&made));
-    *made = (any_tangent){parameters, gradient, user, release, {0}};
+    *made = (any_tangent){.f = *f, .release = release};
     taken = 1;
-    status = rooms_make(context, numbers + inputs, &made->rooms);
+    status = any_take(context, theta, numbers + f->inputs, made);
     if (status < 0)
         any_release(made);
     else
-        status = of_columns(context, name, inputs, any_block, made, any_release, kernel);
+        status = of_columns(context, name, f->inputs, any_block, made, any_release, kernel);
 done:
-    if (!taken && release) release(user);
+    if (!taken && release && f) release(f->user);
     return status;
 }

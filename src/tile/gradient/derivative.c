@@ -5,6 +5,7 @@
  * rows and writes it. */
 #include <string.h>
 
+#include "points/functionals.h"
 #include "tile/gradient/derivative.h"
 #include "tile/gradient/gradient.h"
 
@@ -16,7 +17,7 @@ static const char *refuse_leaf(const gram_program_node *leaf)
     if (leaf->type->form == GRAM_FORM_NONE) return NULL;
     const char *reason = leaf->type->rough ? leaf->type->rough(leaf->par) : NULL;
     if (reason) return reason;
-    return leaf->type->curvature || leaf->type->coords_factor ? NULL : "none is known";
+    return leaf->type->curvature || leaf->type->coords_factor || leaf->type->coords_jet ? NULL : "none is known";
 }
 
 static gram_status check_kernel(gram_context *context, const gram_engine *engine)
@@ -297,6 +298,8 @@ gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *ke
     const gram_engine_request request = {.kernel = kernel, .x = x, .y = y, .always_double = 1};
     gram_deriving job = {.out = out};
     gram_arena_init(&job.arena, context->memory);
+    TRY(gram_points_must_be_plain(context, "matrix_derivatives", x));
+    TRY(gram_points_must_be_plain(context, "matrix_derivatives", y));
     TRY(gram_engine_create(context, &request, &engine));
     TRY(check_out(context, engine, out));
     job.engine = engine;

@@ -10,7 +10,8 @@
  *
  * and a leaf phi(z) from its form: squared distances have z_x = 2 W t = -z_y and d2z = -2 W, t = x - y, inner products
  * z_x = y, z_y = x and d2z = I, in packed coordinates u; J = du/dx takes them back to the stored columns, J' d2z J. Where
- * phi'' is infinite at t = 0, t t' vanishes faster, and the leaf says 0. Only the sum over l = m is made where nobody asks
+ * phi'' is infinite at t = 0, t t' vanishes faster, and the leaf says 0. A leaf of x.y, |x|^2 and |y|^2 has its derivatives in the plane of x
+ * and y (gram_plane_jet). Only the sum over l = m is made where nobody asks
  * for more: O(d) a pair, else O(d^2). */
 #include <string.h>
 
@@ -209,6 +210,86 @@ static void coords_jet(const gram_deriving *job, const gram_jet_work *work, int 
     coords_second(job, work, index, jet->second);
 }
 
+/* ---- leaves: functions of x.y, |x|^2 and |y|^2 ---- */
+
+/* rows = n_x or n_y: the points v_l less their share of the others, u_l */
+static void plane_normals(const gram_coords_block *block, int i, const gram_plane_jet *plane, double *n_x, double *n_y)
+{
+    for (int64_t l = 0; l < block->d; l++) {
+        const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
+        for (int j = 0; j < GRAM_PANEL; j++) {
+            n_x[l * GRAM_PANEL + j] = y[j] - plane->x_share[j] * x;
+            n_y[l * GRAM_PANEL + j] = x - plane->y_share[j] * y[j];
+        }
+    }
+}
+
+/* rows m = row l of d2k/du dv' */
+static void plane_row(const gram_coords_block *block, int i, const gram_plane_jet *p, const double *n_x,
+                      const double *n_y, int64_t l, double *rows)
+{
+    const double x = gram_coords_x(block, l, i), *n_l = n_x + l * GRAM_PANEL;
+    for (int64_t m = 0; m < block->d; m++) {
+        const double *y = gram_coords_y(block, m), *n_m = n_y + m * GRAM_PANEL;
+        for (int j = 0; j < GRAM_PANEL; j++)
+            rows[m * GRAM_PANEL + j] = (p->both[0][0][j] * n_l[j] + p->both[1][0][j] * x) * n_m[j] +
+                                       (p->both[0][1][j] * n_l[j] + p->both[1][1][j] * x) * y[j] +
+                                       (l == m ? p->own[j] : 0);
+    }
+}
+
+/* The sum over l = m of the same */
+static void plane_trace(const gram_coords_block *block, int i, const gram_plane_jet *p, const double *n_x,
+                        const double *n_y, double *out)
+{
+    for (int64_t l = 0; l < block->d; l++) {
+        const double x = gram_coords_x(block, l, i), *y = gram_coords_y(block, l);
+        const double *n_l = n_x + l * GRAM_PANEL, *n_m = n_y + l * GRAM_PANEL;
+        for (int j = 0; j < GRAM_PANEL; j++)
+            out[j] += (p->both[0][0][j] * n_l[j] + p->both[1][0][j] * x) * n_m[j] +
+                      (p->both[0][1][j] * n_l[j] + p->both[1][1][j] * x) * y[j] + p->own[j];
+    }
+}
+
+static void plane_slopes(const gram_deriving *job, const gram_jet_work *work, int index, const gram_coords_block *block,
+                         const gram_plane_jet *p, const gram_jet *jet)
+{
+    const gram_mapping *mapping = mapping_of(job, &job->engine->nodes[index]);
+    double by_x[GRAM_PANEL], by_y[GRAM_PANEL];
+    for (int64_t l = 0; l < block->d; l++) {
+        const double x = gram_coords_x(block, l, work->row), *y = gram_coords_y(block, l);
+        const double *n_x = work->factors.f + l * GRAM_PANEL, *n_y = work->factors.by_x + l * GRAM_PANEL;
+        for (int j = 0; j < GRAM_PANEL; j++) {
+            by_x[j] = p->by_x[0][j] * n_x[j] + p->by_x[1][j] * x;
+            by_y[j] = p->by_y[0][j] * n_y[j] + p->by_y[1][j] * y[j];
+        }
+        spread(mapping, &job->plans[index], l, by_x, jet->x);
+        spread(mapping, &job->plans[index], l, by_y, jet->y);
+    }
+}
+
+static void plane_jet(const gram_deriving *job, const gram_jet_work *work, int index, const gram_jet *jet)
+{
+    const gram_program_node *leaf = &job->engine->nodes[index];
+    const gram_jet_plan *plan = &job->plans[index];
+    const double *dots = work->values + (int64_t)index * GRAM_STRIP_SIZE;
+    const gram_coords_block block = gram_engine_coords_given(job->engine, work->strip, leaf, dots);
+    double *n_x = work->factors.f, *n_y = work->factors.by_x;
+    gram_plane_jet plane;
+    leaf->type->coords_jet(&job->engine->vecmath->f64, &leaf->shape, &block, work->row, &plane);
+    copy_rows(1, plane.value, jet->value);
+    plane_normals(&block, work->row, &plane, n_x, n_y);
+    plane_slopes(job, work, index, &block, &plane, jet);
+    if (!wants_mixed(job) && !plan->jacobian) {
+        plane_trace(&block, work->row, &plane, n_x, n_y, jet->second);
+        return;
+    }
+    for (int64_t l = 0; l < block.d; l++) {
+        plane_row(&block, work->row, &plane, n_x, n_y, l, work->rows);
+        add_coords_mixed(job, mapping_of(job, leaf), plan, l, work->rows, jet->second);
+    }
+}
+
 static void leaf_jet(const gram_deriving *job, const gram_jet_work *work, int index, const gram_jet *jet)
 {
     const gram_program_node *leaf = &job->engine->nodes[index];
@@ -216,7 +297,7 @@ static void leaf_jet(const gram_deriving *job, const gram_jet_work *work, int in
     if (leaf->type->form == GRAM_FORM_NONE)
         job->engine->vecmath->f64.fill(GRAM_PANEL, leaf->par[0], jet->value);
     else if (leaf->type->form == GRAM_FORM_COORDS)
-        coords_jet(job, work, index, jet);
+        (leaf->type->coords_jet ? plane_jet : coords_jet)(job, work, index, jet);
     else
         form_jet(job, work, index, jet);
 }
@@ -384,6 +465,8 @@ void gram_jet_strip(const gram_deriving *job, gram_jet_work *work)
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *leaf = &engine->nodes[i];
         const int64_t at = (int64_t)i * GRAM_STRIP_SIZE;
+        if (leaf->node == GRAM_NODE_LEAF && leaf->type->coords_jet)
+            copy_rows(GRAM_STRIP, gram_engine_coords(engine, work->strip, leaf).dots, work->values + at);
         if (leaf->node != GRAM_NODE_LEAF || !leaf->type->curvature) continue;
         const double *s = work->forms + (int64_t)leaf->form * GRAM_STRIP_SIZE;
         double *k = work->values + at, *slope = work->slopes + at;

@@ -5,6 +5,7 @@
  * diagonal, or between the points and the sample. */
 #include <string.h>
 
+#include "points/functionals.h"
 #include "tile/gradient/gradient.h"
 
 static int least(int64_t a, int64_t b)
@@ -109,6 +110,8 @@ static gram_status prepare(gram_context *context, const char *function, const gr
                            gram_gradient *g, gram_engine **engine)
 {
     gram_status status = GRAM_OK;
+    TRY(gram_points_must_be_plain(context, function, request->x));
+    TRY(gram_points_must_be_plain(context, function, request->y));
     TRY(gram_engine_create(context, request, engine));
     if (!g->diagonal) TRY(check_weights(context, function, *engine, g->weights));
     if (g->inputs) TRY(check_inputs(context, function, *engine));
@@ -324,7 +327,10 @@ gram_status gram_matrix_parameter_gradient(gram_context *context, const gram_ker
     FAIL_IF(!out, context, GRAM_ERROR_ARGUMENT, "matrix_parameter_gradient: gradient is NULL");
     count = gram_kernel_parameter_count(kernel);
     TRY(take_zeroed(context, "matrix_parameter_gradient", count, &sums));
-    TRY(add_parameters(context, &request, &how, sums));
+    if (x && weights && (x->functionals || (y && y->functionals)))
+        TRY(gram_gradient_functionals(context, &request, weights, sums));
+    else
+        TRY(add_parameters(context, &request, &how, sums));
     if (count > 0) memcpy(out, sums, (size_t)count * sizeof *out);
 done:
     gram_give(context, sums);

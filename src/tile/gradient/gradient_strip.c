@@ -318,7 +318,7 @@ static int least(int64_t a, int64_t b)
 }
 
 /* Weights beyond the last row or column are 0, so that what lies there does not count. */
-static void load_weights(const gram_gradient *g, const gram_strip *strip, int both, double *out)
+void gram_gradient_weights(const gram_gradient *g, const gram_strip *strip, int both, double *out)
 {
     const int64_t row = strip->row_panel * GRAM_PANEL + strip->row, column = strip->column_panel * GRAM_PANEL;
     const int rows = least(GRAM_STRIP, g->engine->n - row), columns = least(GRAM_PANEL, g->engine->m - column);
@@ -359,7 +359,7 @@ size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t)
 void gram_gradient_strip(const gram_gradient *g, gram_tape *t, int64_t i, int row, int64_t j, int both)
 {
     gram_strip_move(g->engine, t->strip, i, row, j);
-    load_weights(g, t->strip, both, t->adjoints);
+    gram_gradient_weights(g, t->strip, both, t->adjoints);
     forwards(g, t);
     backwards(g, t, g->engine->roots[0], t->adjoints, 0);
 }

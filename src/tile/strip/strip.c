@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tile/engine.h"
+#include "tile/functional/functional_engine.h"
 
 /* ---- scratch ---- */
 
@@ -24,6 +25,8 @@ static size_t lay_out(const gram_engine *engine, char *base, gram_strip *strip)
     at += (size_t)engine->slot_count * GRAM_STRIP_SIZE * real;
     laid.work = (double *)(void *)(base + at);
     at += 2 * GRAM_STRIP_SIZE * sizeof(double);
+    laid.functional = (double *)(void *)(base + at);
+    if (engine->functionals) at += gram_functional_scratch(engine);
     if (strip) *strip = laid;
     return at;
 }
@@ -82,7 +85,8 @@ static void same_observation(const gram_engine *engine, const gram_strip *strip,
     }
 }
 
-gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf)
+gram_coords_block gram_engine_coords_given(const gram_engine *engine, const gram_strip *strip,
+                                           const gram_program_node *leaf, const double *dots)
 {
     const int metric = engine->forms[leaf->form].metric;
     const gram_panels *rows = &engine->metrics[metric].x, *columns = gram_engine_columns(engine, metric);
@@ -95,12 +99,18 @@ gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip
         .y = gram_panels_f64(columns, strip->column_panel),
     };
     if (leaf->type->dots) {
-        double *dots = strip->work + GRAM_STRIP_SIZE;
-        engine->strips->f64.dot(block.d, block.x, block.y, dots);
         block.dots = dots;
         block.x_norms = rows->norms_f64 + strip->row_panel * GRAM_PANEL + strip->row;
         block.y_norms = columns->norms_f64 + strip->column_panel * GRAM_PANEL;
     }
+    return block;
+}
+
+gram_coords_block gram_engine_coords(const gram_engine *engine, const gram_strip *strip, const gram_program_node *leaf)
+{
+    double *dots = strip->work + GRAM_STRIP_SIZE;
+    const gram_coords_block block = gram_engine_coords_given(engine, strip, leaf, dots);
+    if (leaf->type->dots) engine->strips->f64.dot(block.d, block.x, block.y, dots);
     return block;
 }
 
@@ -155,6 +165,18 @@ static void profile_f32(const gram_engine *engine, gram_strip *strip, const gram
     leaf->type->profile(&engine->vecmath->f64, &leaf->shape, GRAM_STRIP_SIZE, strip->work, strip->work,
                         strip->work + GRAM_STRIP_SIZE);
     v->narrow(GRAM_STRIP_SIZE, strip->work, out);
+}
+
+/* Strips of functionals are f64, and so are the engines that have any. */
+static double *functional_f64(const gram_engine *engine, gram_strip *strip, int root)
+{
+    return gram_functional_strip(engine, strip, root);
+}
+
+static float *functional_f32(const gram_engine *engine, gram_strip *strip, int root)
+{
+    (void)engine, (void)root;
+    return strip->slots;
 }
 
 static void from_double_f64(const gram_engine *engine, const double *x, double *out)

@@ -202,11 +202,13 @@ REAL *NAME(gram_engine_strip)(const gram_engine *engine, void *scratch, int64_t 
 {
     gram_strip *strip = scratch;
     gram_strip_move(engine, strip, row_panel, row, column_panel);
+    if (engine->functionals) return NAME(functional)(engine, strip, 0);
     return NAME(settle)(engine, NAME(evaluate)(engine, strip, engine->roots[0], strip->slots));
 }
 
 REAL *NAME(gram_engine_other)(const gram_engine *engine, void *scratch, int number)
 {
     gram_strip *strip = scratch;
+    if (engine->functionals) return NAME(functional)(engine, strip, number);
     return NAME(settle)(engine, NAME(evaluate)(engine, strip, engine->roots[number], strip->slots));
 }

@@ -215,7 +215,7 @@ gram_status gram_gp_exact_fit(gram_context *context, gram_kernel *kernel, const 
     *gp = NULL;
     TRY(make(context, "gp_fit", kernel, &made));
     TRY(gram_gp_system_make(context, "gp_fit", kernel, x, y, options, 1, &made->system));
-    TRY(gram_gp_exact_repair(context, x, made));
+    if (!x->functionals) TRY(gram_gp_exact_repair(context, x, made)); /* which looks for rows that are repeated */
     TRY(make_function(context, x, made));
     made->system.y = NULL; /* the caller's */
     gram_gp_options_forget(&made->system.options);

@@ -27,7 +27,7 @@ const char *gram_gp_objective_name(gram_gp_objective objective)
 void gram_gp_tune_options_init(gram_gp_tune_options *options, size_t size)
 {
     const gram_gp_tune_options defaults = {
-        .ard = -1, .rows = 3000, .restarts = 3, .evaluations = 2000, .noise_prior = 1};
+        .ard = -1, .rows = 3000, .restarts = 3, .evaluations = 3000, .noise_prior = 1};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
