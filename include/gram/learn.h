@@ -127,6 +127,7 @@ typedef struct gram_arrays {
     int64_t extras;
     const double *extra;
     const char *const *extra_names;
+    const gram_column *extra_columns; /* which of them are text, and their levels, as above; NULL: all are numbers */
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);

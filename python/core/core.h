@@ -22,8 +22,9 @@ typedef struct core_call {
     PyObject *progress;    /* borrowed; NULL: none */
 } core_call;
 
-/* How much memory a call may take that was not told: whatever there is, or 80 % of what is free. */
-typedef enum core_budget { CORE_ALL_MEMORY, CORE_FREE_MEMORY } core_budget;
+/* How much memory a call may take that was not told: whatever there is, or 80 % of what is free; and whatever there is for a call that is
+ * so short that a second thread would not pay. */
+typedef enum core_budget { CORE_ALL_MEMORY, CORE_FREE_MEMORY, CORE_SHORT } core_budget;
 
 /* Makes the context; `run` may be None. 0, or -1 with an exception. */
 int core_begin(core_call *call, PyObject *run, core_budget budget);

@@ -139,6 +139,7 @@ int core_begin(core_call *call, PyObject *run, core_budget budget)
     if (budget == CORE_FREE_MEMORY && memory == 0) {
         options.memory_budget = free_memory(options.threads);
     }
+    if (budget == CORE_SHORT) options.threads = 1;
     options.cancel = is_cancelled;
     options.cancel_user = call;
     if (progress != Py_None) {

@@ -353,11 +353,19 @@ static gram_status run_job(gram_context *context, work *w, job todo)
     return status;
 }
 
+static int64_t columns_of(const work *w)
+{
+    return w->y.held ? w->y.n : w->x.n;
+}
+
+enum { SHORT = 2048 }; /* pairs */
+
 static PyObject *do_work(PyObject *run, work *w, job todo)
 {
     core_call call;
     gram_status status = GRAM_OK;
-    if (!PyErr_Occurred() && core_begin(&call, run, CORE_ALL_MEMORY) == 0) {
+    const int is_short = w->x.n <= SHORT && w->x.n * columns_of(w) <= SHORT;
+    if (!PyErr_Occurred() && core_begin(&call, run, is_short ? CORE_SHORT : CORE_ALL_MEMORY) == 0) {
         CORE_RUN(&call, status = run_job(call.context, w, todo));
         (void)core_end(&call, status);
     }
@@ -367,11 +375,6 @@ static PyObject *do_work(PyObject *run, work *w, job todo)
     core_array_release(&w->out);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
-}
-
-static int64_t columns_of(const work *w)
-{
-    return w->y.held ? w->y.n : w->x.n;
 }
 
 /* (run, X, Y): rows and columns of K are known then. */

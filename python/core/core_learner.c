@@ -60,8 +60,7 @@ static PyObject *make_learner(PyObject *module, PyObject *arguments)
 
 typedef struct lesson {
     core_array x, y, second, extra, weights;
-    core_columns features, target, second_features;
-    PyObject *extra_names;
+    core_columns features, target, second_features, extra_columns;
     gram_arrays arrays;
 } lesson;
 
@@ -75,6 +74,7 @@ static void release(lesson *l)
     core_columns_free(&l->features);
     core_columns_free(&l->target);
     core_columns_free(&l->second_features);
+    core_columns_free(&l->extra_columns);
     PyMem_Free((void *)l->arrays.extra_names);
 }
 
@@ -90,21 +90,23 @@ static int same_rows(const core_array *array, const char *name, int64_t n, int w
     return -1;
 }
 
-static int take_extras(lesson *l, PyObject *names)
+static int take_extras(lesson *l, PyObject *columns)
 {
     if (!l->extra.held) return 0;
-    if (!PyTuple_Check(names) || PyTuple_Size(names) != l->extra.d) {
-        PyErr_SetString(PyExc_ValueError, "extra: one name for each column is needed");
-        return -1;
-    }
-    const char **texts = PyMem_Calloc((size_t)l->extra.d, sizeof *texts);
-    l->arrays.extra_names = texts;
-    if (!texts) {
+    if (core_columns_get(columns, "extra", l->extra.d, &l->extra_columns) < 0) return -1;
+    const char **names = PyMem_Calloc((size_t)l->extra.d + 1, sizeof *names);
+    l->arrays.extra_names = names;
+    if (!names) {
         PyErr_NoMemory();
         return -1;
     }
-    for (int64_t j = 0; j < l->extra.d; j++)
-        if (!(texts[j] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, j), NULL))) return -1;
+    for (int64_t j = 0; j < l->extra.d; j++) {
+        names[j] = l->extra_columns.columns ? l->extra_columns.columns[j].name : NULL;
+        if (names[j]) continue;
+        PyErr_SetString(PyExc_ValueError, "extra: one name for each column is needed");
+        return -1;
+    }
+    l->arrays.extra_columns = l->extra_columns.columns;
     return 0;
 }
 

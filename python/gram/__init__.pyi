@@ -7,12 +7,14 @@ from gram._settings import context as context
 from gram.estimators import KernelRidge as KernelRidge
 from gram.estimators import GaussianProcessClassifier as GaussianProcessClassifier
 from gram.estimators import GaussianProcessRegressor as GaussianProcessRegressor
+from gram.estimators import Collocation as Collocation
 from gram.estimators import BayesianLinearRegression as BayesianLinearRegression
 from gram.estimators import GradientFlow as GradientFlow
 from gram.estimators import SVR as SVR
 from gram.estimators import SVC as SVC
 from gram.estimators import OneClassSVM as OneClassSVM
 from gram.estimators import KernelLogisticRegression as KernelLogisticRegression
+from gram.estimators import BayesianQuadrature as BayesianQuadrature
 from gram.estimators import FeatureMap as FeatureMap
 from gram.estimators import MercerExpansion as MercerExpansion
 from gram.estimators import KernelPCA as KernelPCA

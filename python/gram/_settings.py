@@ -22,7 +22,8 @@ class Settings(NamedTuple):
     progress: Progress = None
 
 
-_current: contextvars.ContextVar[Settings] = contextvars.ContextVar("gram_settings", default=Settings())
+_NOTHING = Settings()
+_current: contextvars.ContextVar[Settings] = contextvars.ContextVar("gram_settings", default=_NOTHING)
 
 
 @contextlib.contextmanager
@@ -58,11 +59,18 @@ def _merge(given: Settings) -> Settings:
     return Settings(*(mine if mine is not None else outer for mine, outer in zip(given, _current.get())))
 
 
+def _told() -> int:
+    """Workers of a pool are told their share of the threads by OMP_NUM_THREADS; 0: as many as the library chooses."""
+    told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return int(told) if told.isdigit() and 0 < int(told) <= 1024 else 0
+
+
+_DEFAULT = (_told(), 0, 0, None)
+
+
 def _threads(threads: int | None) -> int:
-    """0 lets the library choose. Workers of a pool are told their share by OMP_NUM_THREADS."""
     if threads is None:
-        told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-        return int(told) if told.isdigit() and 0 < int(told) <= 1024 else 0
+        return _DEFAULT[0]
     if isinstance(threads, bool) or int(threads) != threads or not 1 <= threads <= 1024:
         raise ValueError(f"threads = {threads!r} is not a whole number from 1 to 1024")
     return int(threads)
@@ -134,6 +142,8 @@ Run = tuple  # (threads, memory, seed, progress), as gram._core takes it
 def run(threads: int | None = None, memory: int | str | None = None, seed: Any = None, progress: Progress = None) -> Run:
     """How a call runs: by its own arguments, by `context`, or by default."""
     around = _current.get()
+    if around is _NOTHING and threads is None and memory is None and seed is None and progress is None:
+        return _DEFAULT
     return (
         _threads(around.threads if threads is None else threads),
         _bytes(around.memory if memory is None else memory),

@@ -214,7 +214,7 @@ class Base(BaseEstimator):
         columns: dict[str, Any] | None = None,
     ) -> Any:
         """Runs the learner; rows of weight 0 say nothing and are left out."""
-        extra, names = _extra_columns(columns or {}, features, rows.shape[0])
+        extra, names, kinds = _extra_columns(columns or {}, features, rows.shape[0])
         if weights is not None and (weights == 0).any():
             keep = weights > 0
             rows, weights = rows[keep], weights[keep]
@@ -229,7 +229,7 @@ class Base(BaseEstimator):
         how = self._run()
         learner = _core.learner(options, handle)
         core = call(
-            functions, learner.learn, how, rows, features, y, target, second, second_features, extra, tuple(names.values()), weights
+            functions, learner.learn, how, rows, features, y, target, second, second_features, extra, kinds, weights
         )
         self._functions = functions
         self.model_ = Model(core)
@@ -313,25 +313,26 @@ class Base(BaseEstimator):
         return set_tags(super().__sklearn_tags__(), input_tags__pairwise=self._is_precomputed())
 
 
-def _extra_columns(columns: dict[str, Any], features: Any, n: int) -> tuple[Array | None, dict[str, str]]:
-    """Arguments of fit that are columns of the rows: their numbers, and the options that name them."""
+def _extra_columns(columns: dict[str, Any], features: Any, n: int) -> tuple[Array | None, dict[str, str], Any]:
+    """Arguments of fit that are columns of the rows: their numbers, the options that name them, and which are text."""
     given = {name: values for name, values in columns.items() if values is not None}
-    if not given:
-        return None, {}
     taken = {name for name, _ in features or ()}
-    numbers, names = [], {}
+    numbers, names, kinds = [], {}, []
     for option, values in given.items():
         a = column_or_1d(values)
         if a.shape[0] != n:
             raise ValueError(f"{option} has {a.shape[0]} rows, X has {n}")
+        levels = None
         if a.dtype.kind not in "biuf":
-            a = np.unique(a, return_inverse=True)[1]
-        numbers.append(a.astype(np.float64))
+            known, a = np.unique(a.astype(str), return_inverse=True)
+            levels = tuple(str(level) for level in known)
         name = option
         while name in taken:
             name += "_"
+        numbers.append(a.astype(np.float64))
         names[option] = name
-    return np.ascontiguousarray(np.column_stack(numbers)), names
+        kinds.append((name, levels))
+    return np.ascontiguousarray(np.column_stack(numbers)) if given else None, names, tuple(kinds)
 
 
 def _target(name: Any, features: Any, levels: Any = None) -> Any:

@@ -140,6 +140,30 @@ class GaussianProcessRegressor(IntervalRegressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, row_noise: Any = None, groups: Any = None) -> GaussianProcessRegressor: ...
 
+class Collocation(IntervalRegressor):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        operator: Any = None,
+        noise: float | str | None = 0.0,
+        tune: str | None = None,
+        ard: bool | None = None,
+        intercept: bool | None = True,
+        mean: str | None = 'zero',
+        solver: str | None = 'exact',
+        precision: str | None = 'f64',
+        likelihood: str | None = 'gaussian',
+        keep_factor: bool | None = None,
+        scale: bool = False,
+        ordered: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, kind: Any = None, coefficient: Any = None, row_noise: Any = None, groups: Any = None) -> Collocation: ...
+
 class BayesianLinearRegression(IntervalRegressor):
     def __init__(
         self,
@@ -276,6 +300,21 @@ class KernelLogisticRegression(Classifier):
         progress: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> KernelLogisticRegression: ...
+
+class BayesianQuadrature(Regressor):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        measure: Any = None,
+        noise: float | str | None = 0.0,
+        scale: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any) -> BayesianQuadrature: ...
 
 class FeatureMap(Transformer):
     def __init__(

@@ -155,6 +155,8 @@ static gram_status set_text(gram_context *context, const gram_arrays *a, gram_ta
     for (int64_t j = 0; a->features && j < a->d; j++)
         if (a->features[j].text) TRY(set_levels(context, table, j, &a->features[j]));
     if (a->target && a->target->text) TRY(set_levels(context, table, a->d, a->target));
+    for (int64_t j = 0; a->extra_columns && j < a->extras; j++)
+        if (a->extra_columns[j].text) TRY(set_levels(context, table, a->d + a->targets + j, &a->extra_columns[j]));
     TRY(gram_table_sort_levels(context, table));
 done:
     return status;

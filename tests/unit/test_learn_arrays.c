@@ -116,6 +116,18 @@ static void a_table_of_arrays_has_their_columns(void **state)
     assert_string_equal(gram_table_column_name(table, 3), "weights__");
     gram_table_destroy(table);
     arrays.features = FEATURES;
+    static const char *const names[] = {"kind"};
+    static const double kinds[N] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+    static const char *const words[] = {"slope", "value"};
+    static const gram_column kind = {.text = 1, .level_count = 2, .levels = words};
+    arrays.extras = 1;
+    arrays.extra = kinds;
+    arrays.extra_names = names;
+    arrays.extra_columns = &kind;
+    OK(context, gram_arrays_table(context, &arrays, &table));
+    assert_string_equal(gram_table_column_name(table, 3), "kind");
+    assert_string_equal(gram_table_level(table, 3, 1), "value");
+    gram_table_destroy(table);
     static const double wrong[N][2] = {{0, 7}};
     arrays.x = wrong[0];
     REFUSED(context, gram_arrays_table(context, &arrays, &table), GRAM_ERROR_ARGUMENT, "7 is not the place");
