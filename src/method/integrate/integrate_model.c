@@ -274,7 +274,7 @@ const gram_method gram_method_integrate = {
     .refuses = "weights",
     .verb = &VERB,
     .kernel = "rbf",
-    .python = {[GRAM_TASK_REGRESSION] = "BayesianQuadrature"},
+    .no_estimator = 1,
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(integrate_settings),
