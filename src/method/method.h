@@ -203,7 +203,6 @@ struct gram_method {
      * all columns, unless they choose), and kernel-x, kernel-y; learning->second is the second view. NULL: one view. */
     const char *views[2];
     const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
-    int no_estimator;  /* it has an option without a default, and so no class in Python */
     int needs_kinds;   /* rows without `kind` are refused: it learns from tables only */
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */

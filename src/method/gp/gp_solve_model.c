@@ -187,7 +187,7 @@ const gram_method gram_method_solve = {
     .words = WORDS,
     .functionals = 1,
     .needs_kinds = 1,
-    .no_estimator = 1,
+    .python = {[GRAM_TASK_REGRESSION] = "Collocation"},
     .unscaled = 1,
     .verb = &VERB,
     .tasks = 1u << GRAM_TASK_REGRESSION,

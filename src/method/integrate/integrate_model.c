@@ -274,7 +274,7 @@ const gram_method gram_method_integrate = {
     .refuses = "weights",
     .verb = &VERB,
     .kernel = "rbf",
-    .no_estimator = 1,
+    .python = {[GRAM_TASK_REGRESSION] = "BayesianQuadrature"},
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(integrate_settings),
