@@ -65,7 +65,7 @@ done
 run fit train.csv --method nearest --nearby 31
 bad 2 '--nearby 31 is more than the 30 rows'
 run fit train.csv --method nearst
-bad 2 "did you mean 'nearest'?" 'nearest or paired.'
+bad 2 "did you mean 'nearest'?" 'logistic or nearest.'
 run fit train.csv --nearbye 3
 bad 2 '--nearby'
 run predict m.gram new.csv --std
