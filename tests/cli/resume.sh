@@ -129,7 +129,7 @@ bad 2 '--seconds is an option of svm, not of krr'
 run fit curve.csv --iterations 3 --quiet
 bad 2 '--iterations is an option of svm, not of krr'
 run fit blobs.csv --method logistic --iterations 3
-bad 2 '--iterations is an option of svm, kmeans and spectral, not of logistic'
+bad 2 '--iterations is an option of svm, not of logistic'
 run fit curve.csv --method gp --seconds 3
 bad 2 '--seconds is an option of svm, not of gp'
 run fit blobs.csv --method svm --seconds 0
