@@ -24,7 +24,7 @@ static gram_status play(gram_context *context)
     gram_gp *gp = NULL;
     gram_model *model = NULL, *read = NULL;
     gram_gp_options options;
-    double value, gradient[2], mean[2], variance[2];
+    double value, gradient[3], mean[2], variance[2];
     STEP(gram_points_create_functionals(context, N, 1, N + 1, terms, &x));
     STEP(gram_kernel_parse(context, "rq(alpha=2, ell=0.7)", &kernel)); /* whose integrals are rules */
     STEP(gram_points_gather(context, x, 2, rows, &some));
