@@ -6,7 +6,7 @@ if(GRAM_SANITIZE)
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
         OUTPUT_VARIABLE asan_library OUTPUT_STRIP_TRAILING_WHITESPACE)
     list(APPEND python_environment LD_PRELOAD=${asan_library} PYTHONMALLOC=malloc
-        ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1)
+        ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:quarantine_size_mb=1:thread_local_quarantine_size_kb=64)
 endif()
 
 # gram_add_python_test(NAME FILE LABELS ENVIRONMENT...)
