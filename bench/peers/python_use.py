@@ -6,7 +6,7 @@
     call        k(X, Y) of two points, the mean over many calls
     estimator   fit and predict of 20 rows, kernel and ridge given
     matrix      the Gaussian Gram matrix of N = 8000 rows, d = 10
-    memory      fit and predict of an array of N = 1e9 bytes, 20 landmarks; peak memory over that before the fit
+    memory      fit and predict of an array of N = 1e9 bytes, 20 landmarks, as it is and scaled; peak memory over that before the fit
     krr         kernel ridge regression with its width and ridge chosen, N = 5000, d = 10
     gpr         a Gaussian process with amplitude, lengths and noise chosen, N = 2000, d = 8
     svc         a support vector machine, kernel and C given, N = 20000, d = 20
@@ -99,12 +99,18 @@ def measure_memory(side, size=1e9):
     d = 50
     x = np.random.default_rng(0).standard_normal((int(size / 8 / d), d))
     y = x[:, 0] + 1
-    gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=False).fit(x[:100], y[:100])
+
+    def fit(n, scale):
+        return gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=scale).fit(x[:n], y[:n])
+
+    fit(100, False)
     before = peak()
-    seconds, model = once(lambda: gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=False).fit(x, y))
+    seconds, model = once(lambda: fit(len(x), False))
     fitted = peak()
     model.predict(x)
-    return {"seconds": seconds, "bytes": x.nbytes, "fit": fitted - before, "predict": peak() - fitted}
+    predicted = peak()
+    fit(len(x), True)
+    return {"seconds": seconds, "bytes": x.nbytes, "fit": fitted - before, "predict": predicted - fitted, "scaled": peak() - before}
 
 
 def measure_krr(side, n=5000):
