@@ -23,8 +23,10 @@ _METRICS = {"id": 0, "med": 1, "sclmed": 2, "smpcov": 3}
 def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as failure:
+        raise ImportError("plot() needs matplotlib (Debian: python3-matplotlib), or axes of your own to draw on") from failure
     return plt.subplots()[1]
 
 
@@ -70,21 +72,30 @@ class TestResult:
         )
 
     def plot(self, axes: Any = None) -> Any:
-        """The witness function over one column, or the samples over the first two, with matplotlib."""
+        """With matplotlib: of two samples of one column the witness function, of more the samples over the first two; of independence
+        the first column of one variable over that of the other."""
         axes = _axes(axes)
-        x = self.samples[0]
-        others = self.samples[1:]
-        if x.shape[1] == 1 and others and isinstance(self.kernel, Kernel):
-            everything = np.vstack([x, *others])
-            at = np.linspace(everything.min(), everything.max(), 300)[:, None]
-            axes.plot(at[:, 0], witness(x, others[0], at, kernel=self.kernel))
-            axes.set_title(f"witness, p = {self.p_value:.3g}")
-            return axes
-        for i, sample in enumerate(self.samples):
-            axes.scatter(sample[:, 0], sample[:, min(1, sample.shape[1] - 1)], s=6, label=f"sample {i + 1}")
-        axes.set_title(f"{self.test}, p = {self.p_value:.3g}")
-        axes.legend()
+        title = self.test
+        if not isinstance(self.kernel, Kernel):
+            x, y = self.samples[:2]
+            axes.scatter(x[:, 0], y[:, 0], s=6)
+            axes.set_xlabel("first variable")
+            axes.set_ylabel("second variable")
+        elif self.m is not None and self.samples[0].shape[1] == 1:
+            title = self._plot_witness(axes)
+        else:
+            for i, sample in enumerate(self.samples):
+                axes.scatter(sample[:, 0], sample[:, min(1, sample.shape[1] - 1)], s=6, label=f"sample {i + 1}")
+            axes.legend()
+        axes.set_title(f"{title}, p = {self.p_value:.3g}")
         return axes
+
+    def _plot_witness(self, axes: Any) -> str:
+        both = np.vstack(self.samples)
+        at = np.linspace(both.min(), both.max(), 300)[:, None]
+        axes.plot(at[:, 0], witness(*self.samples, at, kernel=self.kernel))
+        axes.axhline(0.0, color="0.7", linewidth=0.8)
+        return "witness of two samples"
 
 
 def mmd_test(
@@ -341,7 +352,7 @@ def witness(X: Any, Y: Any, at: Any, *, kernel: Any = "rbf") -> Array:
     """
     x, y, z = points(X), points(Y, "Y"), points(at, "at")
     k = as_kernel(kernel)
-    k = Kernel._of(k.resolve(np.vstack([x, y]))._handle, k._functions)
+    k = k.resolve(np.vstack([x, y]))
     out = np.empty(z.shape[0])
     call(k._functions, _core.witness, run(), k._handle, x, y, z, out)
     return out

@@ -192,6 +192,55 @@ static void bytes_are_those_of_the_file(void **state)
     free(kept);
 }
 
+static void add_one(void *user, int64_t d, int64_t rows, const double *x, int64_t ldx, int64_t columns, const double *y,
+                    int64_t ldy, double *out, int64_t ldo)
+{
+    (void)user;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            out[i * ldo + j] = 1;
+            for (int64_t l = 0; l < d; l++) out[i * ldo + j] += x[l * ldx + i] * y[l * ldy + j];
+        }
+}
+
+/* The kernel is kept by the caller: the same bits with it, and refused without it or with another. */
+static void a_kernel_of_this_program_is_kept_apart(void **state)
+{
+    static const char *const options[] = {"method", "krr", "lambda", "0.1", "scale", "no", NULL};
+    gram_context *context = *state;
+    gram_arrays arrays = frame();
+    gram_kernel *kernel = NULL, *other = NULL;
+    gram_learner *learner = learner_of(context, options);
+    gram_model *model = NULL, *again = NULL;
+    gram_points *points = NULL;
+    double left[N], right[N];
+    size_t size = 0;
+    OK(context, gram_kernel_callback(context, "mine", add_one, NULL, NULL, &kernel));
+    OK(context, gram_kernel_callback(context, "yours", add_one, NULL, NULL, &other));
+    OK(context, gram_learner_set_kernel(context, learner, kernel));
+    OK(context, gram_learn_arrays(context, learner, &arrays, &model));
+    REFUSED(context, gram_model_write_memory(context, model, NULL, 0, &size), GRAM_ERROR_UNSUPPORTED, "this program");
+    OK(context, gram_model_write_part(context, model, NULL, 0, &size));
+    char *bytes = malloc(size);
+    assert_non_null(bytes);
+    OK(context, gram_model_write_part(context, model, bytes, size, &size));
+    REFUSED(context, gram_model_read_memory(context, "bytes", bytes, size, &again), GRAM_ERROR_DATA, "callback");
+    REFUSED(context, gram_model_read_part(context, "bytes", bytes, size, other, &again), GRAM_ERROR_ARGUMENT, "yours");
+    OK(context, gram_model_read_part(context, "bytes", bytes, size, kernel, &again));
+    const gram_function *f = gram_model_function(model), *g = gram_model_function(again);
+    points = gram_points_retain(gram_function_centres(f));
+    OK(context, gram_function_evaluate(context, f, points, left, 1));
+    OK(context, gram_function_evaluate(context, g, points, right, 1));
+    assert_memory_equal(left, right, sizeof left);
+    free(bytes);
+    gram_points_release(points);
+    gram_kernel_release(kernel);
+    gram_kernel_release(other);
+    gram_model_destroy(again);
+    gram_model_destroy(model);
+    gram_learner_destroy(learner);
+}
+
 static void one_class_is_a_task(void **state)
 {
     static const char *const options[] = {"method", "svm", "task", "one-class", "nu", "0.3", NULL};
@@ -339,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_table_of_arrays_has_their_columns),
         cmocka_unit_test(a_kernel_is_taken_as_it_is),
         cmocka_unit_test(bytes_are_those_of_the_file),
+        cmocka_unit_test(a_kernel_of_this_program_is_kept_apart),
         cmocka_unit_test(one_class_is_a_task),
         cmocka_unit_test(lent_features_make_the_same_model),
         cmocka_unit_test(lent_features_are_not_copied),
