@@ -341,6 +341,7 @@ typedef struct gram_method_facts {
     const char *kept;      /* the method's name in model files */
     int knows_rows;        /* the fit knows its own rows better than the model does: gram_learner_fitted costs little */
     int quadrature; /* weights of rows are those of a quadrature rule: they are used as they are, not as counts of rows */
+    const char *formula; /* what it computes, for people: one or several lines; NULL: not said */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

@@ -47,6 +47,7 @@ class Estimator:
     title: str
     about: str
     kernel: str | None
+    formulas: list[tuple[str | None, str]] = field(default_factory=list)  # of each row, with what chooses it
     parameters: list[Parameter] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)  # options that name a column of the rows: arguments of fit
     views: tuple[str, ...] = ()
@@ -119,6 +120,8 @@ def _add(estimator: Estimator, row: dict[str, Any]) -> None:
             before.default = None
         if len(parameter.help) > len(before.help):
             before.help = parameter.help
+    if row["formula"]:
+        estimator.formulas.insert(0, (row["variant"], row["formula"]))
     estimator.weighted |= row["refuses"] != "weights"
     estimator.intervals |= bool(row["intervals"])
     estimator.leaves_out |= bool(row["leaves_out"])

@@ -101,6 +101,9 @@ def _fit(entry: _table.Estimator) -> Any:
 def _doc(entry: _table.Estimator, defaults: dict[str, Any]) -> str:
     helps = {p.name: p for p in entry.parameters}
     lines = [f"{entry.title[0].upper()}{entry.title[1:]}: the method {entry.method} of gram, for {entry.task}.", ""]
+    for variant, formula in entry.formulas:
+        several = variant and len(entry.formulas) > 1
+        lines += [*([f"With {variant}:", ""] if several else []), *(f"    {line}" for line in formula.split("\n")), ""]
     if entry.about:
         lines += [entry.about.replace("--", "").strip(), ""]
     lines += ["Parameters", "----------"]

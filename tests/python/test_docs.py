@@ -4,6 +4,8 @@ import doctest
 import importlib
 import os
 import pkgutil
+import subprocess
+import sys
 import unittest
 
 import gram
@@ -17,6 +19,15 @@ class Stubs(unittest.TestCase):
         compile(text, "__init__.pyi", "exec")
         for name in gram.__all__:
             self.assertRegex(text, rf"\b(as|class|def) {name}\b", "`make stubs` writes the stubs anew")
+
+
+class Tour(unittest.TestCase):
+    def test_it_says_what_the_page_shows(self):
+        script = os.path.join(os.environ.get("SOURCE", ""), "scripts", "python-tour")
+        if not os.path.exists(script):
+            self.skipTest("the sources are not there")
+        done = subprocess.run([sys.executable, "-W", "ignore", script, "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 def load_tests(loader, tests, pattern):

@@ -102,6 +102,10 @@ class FromTheTable(unittest.TestCase):
 
     def test_docstrings_have_help(self):
         self.assertIn("noise", gram.KernelRidge.__doc__)
+        self.assertIn("(K + n lam I) a = y", gram.KernelRidge.__doc__)
+        for name, cls in estimators():
+            self.assertTrue(cls._entry.formulas, f"{name}: the row of its method has no formula")
+            self.assertIn(cls._entry.formulas[0][1].splitlines()[0], cls.__doc__)
         self.assertIn("precomputed", gram.SVC.__doc__)
 
     def test_wrong_values_are_refused_by_name(self):

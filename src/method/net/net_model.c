@@ -497,6 +497,9 @@ static const gram_kept_words WORDS[] = {{"act", "relu erf tanh"}, {NULL, NULL}};
 const gram_method gram_method_net = {
     .name = "net",
     .title = "a network",
+    .formula = "z_l = c_l W_l act(z_(l-1)) + e_l b_l for each layer, f = the last, trained by gradient descent on the "
+               "mean loss;\n"
+               "beside it its tangent kernel, H(x, y) = grad f(x) . grad f(y)",
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION,
     .refuses = "weights",
     .words = WORDS,
