@@ -36,9 +36,10 @@ def load_tests(loader, tests, pattern):
         if module.name not in ("__main__", "_core"):
             tests.addTests(doctest.DocTestSuite(importlib.import_module(f"gram.{module.name}"), optionflags=flags))
     tests.addTests(doctest.DocTestSuite(gram, optionflags=flags))
-    page = os.path.join(os.environ.get("SOURCE", ""), "docs", "python.md")
-    if os.path.exists(page):
-        tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=flags))
+    for page in ["README.md", os.path.join("docs", "python.md")]:
+        page = os.path.join(os.environ.get("SOURCE", ""), page)
+        if os.path.exists(page):
+            tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=flags))
     return tests
 
 
