@@ -21,7 +21,11 @@ CONVENTIONS = ("n_components", "n_clusters")
 TASKS = ("auto", "regression", "classification", "one-class", "transform", "cluster")
 
 #: Feature maps by the names that people look for: the class, the option that makes it, and its default.
-MAPS = {"FourierFeatures": ("FeatureMap", "fourier", 100), "Nystroem": ("FeatureMap", "nystrom", 100)}
+MAPS = {
+    "FourierFeatures": ("FeatureMap", "fourier", 100),
+    "BinningFeatures": ("FeatureMap", "binning", 100),
+    "Nystroem": ("FeatureMap", "nystrom", 100),
+}
 
 
 @dataclass
@@ -145,9 +149,18 @@ def estimators() -> dict[str, Estimator]:
     return made
 
 
+def maps() -> dict[str, tuple[Estimator, str, int]]:
+    """Of the feature maps with names, those whose option there is: the estimator, the option, its default."""
+    known = estimators()
+    return {
+        name: (known[base], option, size)
+        for name, (base, option, size) in MAPS.items()
+        if base in known and any(p.option == option for p in known[base].parameters)
+    }
+
+
 def estimator_names() -> list[str]:
-    names = list(estimators())
-    return names + [name for name, (base, _, _) in MAPS.items() if base in names]
+    return [*estimators(), *maps()]
 
 
 def find(method: str, task: str) -> str | None:

@@ -164,10 +164,9 @@ class _Map(Transformer):
 def _make_all() -> dict[str, type[Base]]:
     known = _table.estimators()
     made = {name: _make(entry) for name, entry in known.items()}
-    for name, (base, option, size) in _table.MAPS.items():
-        if base in known:
-            one = _make(_map(name, known[base], option, size))
-            made[name] = type(name, (_Map,), {**vars(one), "_size": size})
+    for name, (base, option, size) in _table.maps().items():
+        one = _make(_map(name, base, option, size))
+        made[name] = type(name, (_Map,), {**vars(one), "_size": size})
     return made
 
 
