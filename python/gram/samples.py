@@ -16,7 +16,7 @@ from gram._settings import run
 from gram.kernels import Kernel, as_kernel, call
 
 _MMD = ("auto", "permutation", "aggregated", "split", "gamma", "normal", "linear", "block", "wild")
-_HSIC = ("auto", "permutation", "gamma")
+_HSIC = ("auto", "permutation", "gamma", "aggregated")
 _METRICS = {"id": 0, "med": 1, "sclmed": 2, "smpcov": 3}
 
 
