@@ -649,7 +649,8 @@ static gram_status test_stein(world *w, const gram_stein_test_options *options, 
 {
     gram_kernel *imq = test_kernel(w->context, "imq(c=1, beta=0.5)");
     test_uniform(7, 2 * N, -1, 1, w->spare);
-    const gram_status status = gram_stein_test(w->context, imq, w->x, w->spare, 2, options, result);
+    gram_status status = gram_stein_test(w->context, imq, w->x, w->spare, 2, options, result);
+    if (status >= 0) status = gram_stein_test_many(w->context, 1, &imq, w->x, w->spare, 2, options, result);
     gram_kernel_release(imq);
     return status;
 }
@@ -1148,6 +1149,8 @@ static const use uses[] = {
     FILLS(gram_hsic_given_result_clear, gram_hsic_given_result, NULL, hsic_given_result_clear),
     READS(gram_stein_test, gram_stein_test_options, "stein_test: options", stein_test),
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
+    READS(gram_stein_test_many, gram_stein_test_options, "stein_test: options", stein_test),
+    FILLS(gram_stein_test_many, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
     READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),

@@ -233,21 +233,12 @@ static void values_of_factors(const looks *l, const int64_t *order, double *scra
 
 /* ---- shuffles ---- */
 
-/* -log P(V >= value) for the gamma distribution of the look; below the mean 0. Where the tail underflows it goes on by deviations. */
-static double score_of(double value, double mean, double deviation)
-{
-    const double variance = deviation * deviation;
-    if (!(value > mean)) return 0;
-    const double tail = gram_tail_gamma(mean * mean / variance, value * mean / variance);
-    return tail > 1e-290 ? -log(tail) : 290 * log(10) + (value - mean) / deviation;
-}
-
 static double largest_score(const looks *l, const double *values, double tie, int *best)
 {
     double largest = 0;
     for (int k = 0; k < PAIRS; k++) {
         if (!(l->deviation[k] > 0)) continue;
-        const double score = score_of(values[k] - tie * l->mean[k], l->mean[k], l->deviation[k]);
+        const double score = gram_tail_gamma_score(values[k] - tie * l->mean[k], l->mean[k], l->deviation[k]);
         if (!(score > largest)) continue;
         largest = score;
         *best = k;
