@@ -16,7 +16,7 @@ from gram._settings import run
 from gram.kernels import Kernel, as_kernel, call
 
 _MMD = ("auto", "permutation", "aggregated", "split", "gamma", "normal", "linear", "block", "wild")
-_HSIC = ("auto", "permutation", "gamma")
+_HSIC = ("auto", "permutation", "gamma", "aggregated")
 _METRICS = {"id": 0, "med": 1, "sclmed": 2, "smpcov": 3}
 
 
@@ -215,10 +215,10 @@ def ksd_test(
     *,
     density: str | None = None,
     kernel: Any = None,
-    precondition: str = "med",
+    precondition: str | None = None,
     level: float = 0.05,
     draws: int = 999,
-    flip: float = 0.5,
+    flip: float | None = 0.5,
     seed: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -226,7 +226,9 @@ def ksd_test(
     """Does a sample come from a density that is known by its scores, grad log p? By the kernel Stein discrepancy and a wild bootstrap.
 
     scores : an array like X, or a function of X; or `density`, the text of one with a name.
-    kernel : base kernel; default imq with a metric from the sample, as `precondition` says.
+    kernel : base kernel; or imq with a metric from the sample, as `precondition` says ('id', 'med', 'sclmed', 'smpcov'). By default
+        imq at four widths and rbf at three are looked at together, with the level kept.
+    flip : how often the signs of the bootstrap change from row to row; None for a Markov chain: by its autocorrelation time.
 
     >>> rng = np.random.default_rng(0)
     >>> ksd_test(rng.normal(1, 1, size=(100, 1)), lambda x: -x).reject
@@ -238,8 +240,8 @@ def ksd_test(
         raise ValueError("the density is not known: give scores or density")
     handle, functions = _kernel(kernel)
     found = call(
-        functions, _core.ksd_test, run(threads, memory, seed), handle, _place(precondition, _METRICS, "precondition"), x, s,
-        level, draws, flip,
+        functions, _core.ksd_test, run(threads, memory, seed), handle,
+        -1 if precondition is None else _place(precondition, _METRICS, "precondition"), x, s, level, draws, 0.0 if flip is None else flip,
     )
     return TestResult(
         "goodness of fit", "wild bootstrap", found.pop("statistic"), found.pop("p_value"), level, found.pop("reject"),
