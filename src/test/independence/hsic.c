@@ -243,6 +243,7 @@ gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *co
     TRY(gram_sized_read(context, "hsic_test", "options", "gram_hsic_options", options, &o, sizeof o));
     begin(&made, &o, variables);
     TRY(check(context, variables, points, &o));
+    for (int v = 0; v < variables; v++) TRY(gram_points_must_be_plain(context, "hsic_test", points[v]));
     made.n = points[0]->n;
     TRY(resolve(context, variables, kernels, points, &made));
     if (variables == 2) TRY(moments(context, made.kernels, points, &made, &degenerate));
