@@ -41,17 +41,19 @@ GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
 typedef struct gram_loss_options {
     size_t size;
-    gram_loss_kind kind;     /* default GRAM_LOSS_ABSOLUTE */
-    double lambda;           /* > 0; default 1e-3 */
-    const double *weights;   /* n numbers >= 0, rows of weight 0 are left out (n counts the others); NULL: all 1 */
-    int intercept;           /* default 1 */
-    double delta;            /* of Huber, > 0; default 1 */
-    double epsilon;          /* of insensitive, >= 0; default 0.1 */
-    int64_t quantile_count;  /* 0 (default): the median */
-    const double *quantiles; /* increasing, between 0 and 1 */
-    int non_crossing;        /* default 0 */
-    double tolerance;        /* of the relative gap; default 1e-8 */
-    int64_t iterations;      /* at most; default 100 */
+    gram_loss_kind kind;        /* default GRAM_LOSS_ABSOLUTE */
+    double lambda;              /* > 0; default 1e-3 */
+    const double *weights;      /* n numbers >= 0, rows of weight 0 are left out (n counts the others); NULL: all 1 */
+    int intercept;              /* default 1 */
+    double delta;               /* of Huber, > 0; default 1 */
+    double epsilon;             /* of insensitive, >= 0; default 0.1 */
+    int64_t quantile_count;     /* 0 (default): the median */
+    const double *quantiles;    /* increasing, between 0 and 1 */
+    int non_crossing;           /* default 0 */
+    double tolerance;           /* of the relative gap; default 1e-8 */
+    int64_t iterations;         /* at most; default 100 */
+    int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
+    const int64_t *unpenalised; /* their numbers, from 0 */
 } gram_loss_options;
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);

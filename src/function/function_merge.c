@@ -80,6 +80,9 @@ static gram_status make_like(gram_context *context, const gram_function *f, int6
     gram_status status = GRAM_OK;
     TRY(gram_function_make(context, (gram_function_room){f->kernel, n, f->d, f->outputs, f->f32 != NULL}, out));
     memcpy((*out)->constant, f->constant, (size_t)f->outputs * sizeof(double));
+    if (!f->slopes) goto done;
+    TRY(gram_function_take_slopes(context, *out));
+    memcpy((*out)->slopes, f->slopes, (size_t)(f->outputs * f->d) * sizeof(double));
 done:
     return status;
 }
@@ -120,6 +123,7 @@ static void put_terms(const gram_function *f, double factor, int64_t at, gram_fu
     for (int64_t i = 0; i < f->n; i++) gram_function_put_row(f, i, to, at + i);
     for (int64_t k = 0; k < f->n * m; k++) to->a[at * m + k] = factor * f->a[k];
     for (int64_t o = 0; o < m; o++) to->constant[o] += factor * f->constant[o];
+    for (int64_t k = 0; k < m * f->d && f->slopes; k++) to->slopes[k] += factor * f->slopes[k];
 }
 
 static gram_status check_combine(gram_context *context, double s, const gram_function *f, double t,
@@ -150,6 +154,7 @@ gram_status gram_function_combine(gram_context *context, double s, const gram_fu
     TRY(check_combine(context, s, f, t, g));
     const gram_function_room room = {f->kernel, f->n + (g ? g->n : 0), f->d, f->outputs, f->f32 && (!g || g->f32)};
     TRY(gram_function_make(context, room, &whole));
+    if (f->slopes || (g && g->slopes)) TRY(gram_function_take_slopes(context, whole));
     put_terms(f, s, 0, whole);
     if (g) put_terms(g, t, f->n, whole);
     TRY(gram_function_seal(context, "function_combine", GRAM_ERROR_NUMERICAL, whole));

@@ -73,6 +73,15 @@ typedef struct gram_ridge_settings {
     double lambda, noise, alpha;
 } gram_ridge_settings;
 
+/* What no penalty acts on: a constant, and features that enter linearly besides the function. */
+enum { GRAM_UNPENALISED_ZERO, GRAM_UNPENALISED_CONSTANT, GRAM_UNPENALISED_LINEAR };
+
+typedef struct gram_unpenalised_settings {
+    int intercept;
+    gram_chosen mean;
+    const char *list; /* of features; NULL: none */
+} gram_unpenalised_settings;
+
 /* ---- one fit ---- */
 
 typedef struct gram_method gram_method;
@@ -263,7 +272,7 @@ void gram_method_set_defaults(const gram_method *method, void *settings);
 const char *gram_given_text(const gram_learning *learning, const char *name);
 
 /* Choices that many rows have. */
-extern const gram_choice gram_precision_choices[];
+extern const gram_choice gram_precision_choices[], gram_mean_choices[];
 
 /* The options of gram_tuned_settings and gram_ridge_settings as rows of a table, for a struct whose members are so named. */
 #define GRAM_OPTION_PLACE(settings, field) offsetof(settings, field)
@@ -298,6 +307,24 @@ extern const gram_choice gram_precision_choices[];
     {                                                                                                                  \
         .name = "intercept", .kind = GRAM_OPTION_SWITCH, .offset = offsetof(settings, intercept),                      \
         .help_no = "no unpenalised constant", .otherwise = "yes"                                                       \
+    }
+/* The three options of a gram_unpenalised_settings that is called `free`. */
+#define GRAM_UNPENALISED_OPTIONS(settings)                                                                             \
+    {.name = "intercept",                                                                                              \
+     .kind = GRAM_OPTION_SWITCH,                                                                                       \
+     .offset = offsetof(settings, free.intercept),                                                                     \
+     .help_no = "no unpenalised constant",                                                                             \
+     .otherwise = "yes"},                                                                                              \
+        {.name = "mean",                                                                                               \
+         .kind = GRAM_OPTION_CHOICE,                                                                                   \
+         .offset = offsetof(settings, free.mean),                                                                      \
+         .argument = "M",                                                                                              \
+         .help = "unpenalised: zero, constant (default) or linear (all features too)",                                 \
+         .otherwise = "constant",                                                                                      \
+         .choices = gram_mean_choices},                                                                                \
+    {                                                                                                                  \
+        .name = "unpenalised", .kind = GRAM_OPTION_TEXT, .offset = offsetof(settings, free.list), .argument = "LIST",  \
+        .help = "features that enter linearly besides f, without a penalty"                                            \
     }
 #define GRAM_TOLERANCE_OPTION(settings)                                                                                \
     {                                                                                                                  \
@@ -394,6 +421,25 @@ gram_status gram_check_fingerprints(gram_learning *learning);
 double gram_kept_number(const gram_model *model, const char *name, double otherwise);
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
+
+/* ---- for rows: features by name (feature_lists.c) ---- */
+
+/* The prepared columns of a list of features, all of a text feature's levels; `all`: every one. In the arena. */
+gram_status gram_learning_features(gram_learning *learning, const char *option, const char *list, int64_t *count,
+                                   int64_t **columns);
+
+/* What the settings say that no penalty acts on. */
+typedef struct gram_unpenalised {
+    int intercept;
+    int64_t count, *columns;
+} gram_unpenalised;
+
+/* Settings that contradict each other. */
+gram_status gram_unpenalised_check_settings(gram_learning *learning, const gram_unpenalised_settings *settings);
+gram_status gram_unpenalised_read(gram_learning *learning, const gram_unpenalised_settings *settings,
+                                  gram_unpenalised *out);
+/* The text "unpenalised", if there are such features. */
+void gram_unpenalised_keep(gram_keeper *keeper, const gram_learning *learning, const gram_unpenalised *own);
 
 /* ---- for rows: bounds on the risk (risk_bounds.c) ---- */
 

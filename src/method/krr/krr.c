@@ -8,6 +8,7 @@
 #include <gram/krr.h>
 
 #include "base/sized_struct.h"
+#include "function/function.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
 #include "points/functionals.h"
@@ -39,7 +40,8 @@ gram_status gram_solution_make(gram_context *context, const gram_problem *p, int
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "coefficients", count * p->m, sizeof(double), (void **)&s->a));
-    TRY(gram_take(context, "constants", p->m, sizeof(double), (void **)&s->b));
+    TRY(gram_take(context, "constants", (p->q > 0 ? p->q : 1) * p->m, sizeof(double), (void **)&s->b));
+    memset(s->b, 0, (size_t)((p->q > 0 ? p->q : 1) * p->m) * sizeof(double));
     s->condition = s->log_determinant = s->effective_dimension = s->trace_error = NAN;
     s->rank = count;
 done:
@@ -83,13 +85,15 @@ static gram_status solve(gram_context *context, const gram_problem *p, const gra
                          gram_solution *s)
 {
     gram_status status = GRAM_OK;
-    s->intercept = options->intercept != 0;
+    s->intercept = p->intercept;
     s->tolerance = options->tolerance;
     TRY(plan(context, p, options, &s->plan));
     TRY(gram_solution_make(context, p, centre_count(p, s), s));
     switch (s->plan.solver) {
     case GRAM_SOLVER_NYSTROM:
         TRY(gram_points_must_be_plain(context, "krr_fit: solver nystrom", p->x));
+        FAIL_IF(p->linear_count > 0, context, GRAM_ERROR_UNSUPPORTED,
+                "krr_fit: unpenalised columns are for solvers exact and cg, not nystrom");
         TRY(gram_solve_landmarks(context, p, s));
         break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
@@ -147,7 +151,7 @@ static void report_residual(const gram_problem *p, gram_solution *s, const doubl
         double residual = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const double coefficient = s->a[i * p->m + o],
-                         target = p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o];
+                         target = p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o);
             const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
             const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
@@ -192,7 +196,7 @@ static void report_training(const gram_problem *p, const gram_solution *s, const
     const double variation = gram_problem_variation(p);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t o = 0; o < p->m; o++) {
-            const double value = products[i * (p->m + 1) + o] + gram_problem_one(p, i) * s->b[o],
+            const double value = products[i * (p->m + 1) + o] + gram_problem_unpenalised(p, i, s->b, o),
                          miss = p->y[i * p->m + o] - value;
             fitted[(p->rows ? p->rows[i] : i) * p->m + o] = value;
             sum += gram_problem_weight(p, i) * miss * miss;
@@ -234,8 +238,8 @@ static void report_likelihood(const gram_problem *p, const gram_solution *s, gra
     for (int64_t o = 0; o < p->m; o++) {
         double quadratic = 0;
         for (int64_t i = 0; i < p->n; i++)
-            quadratic +=
-                (p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o]) * (s->full ? s->full : s->a)[i * p->m + o];
+            quadratic += (p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o)) *
+                         (s->full ? s->full : s->a)[i * p->m + o];
         sum -= n / 2 * (log(2 * pi * quadratic / n) + 1) + s->log_determinant / 2;
     }
     r->log_marginal_likelihood = isfinite(sum) ? sum : NAN;
@@ -317,7 +321,7 @@ static gram_status judge(gram_context *context, const gram_problem *p, gram_solu
     if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
-    if (p->ridge[0] > 0 || p->one) goto done;
+    if (p->ridge[0] > 0 || !gram_problem_is_plain(p)) goto done;
     TRY(gram_kernel_properties(context, p->kernel, p->d, &facts));
     if (facts.strictly == GRAM_YES) TRY(gram_solution_least_error(context, p, &least));
     s->not_converged =
@@ -358,10 +362,12 @@ gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_
     TRY(gram_krr_options_read(context, "krr_fit", options, &known));
     TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
     TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
+    TRY(gram_problem_set_unpenalised(context, "krr_fit", known.intercept, known.unpenalised_count, known.unpenalised,
+                                     &problem));
     TRY(make(context, &problem, &made));
     TRY(solve(context, &problem, &known, &solution));
-    TRY(gram_function_create(context, kernel, solution.centres, outputs, solution.a, outputs,
-                             solution.intercept ? solution.b : NULL, &made->function));
+    TRY(gram_function_of_problem(context, &problem, solution.centres, outputs, solution.a, solution.b,
+                                 &made->function));
     made->report.lambda = known.lambda;
     TRY(report(context, &problem, &solution, made));
     TRY(judge(context, &problem, &solution, made));

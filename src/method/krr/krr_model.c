@@ -11,7 +11,8 @@
 typedef struct krr_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
-    int intercept, loo;
+    gram_unpenalised_settings free;
+    int loo;
     int64_t grid;
     gram_chosen solver, precision, loss;
     double tolerance;
@@ -20,6 +21,7 @@ typedef struct krr_settings {
 typedef struct krr_state {
     double lambda;
     int lambda_is_default;
+    gram_unpenalised free;
     gram_krr_tune_report tuned;
     gram_krr *krr;
 } krr_state;
@@ -60,7 +62,7 @@ static const gram_option OPTIONS[] = {
      .least = 2,
      .most = 1000},
     GRAM_ARD_OPTION(krr_settings),
-    GRAM_INTERCEPT_OPTION(krr_settings),
+    GRAM_UNPENALISED_OPTIONS(krr_settings),
     {.name = "loo",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(loo),
@@ -96,7 +98,7 @@ static gram_status check(gram_learning *learning)
     if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--grid tunes, and --tune none does not");
-    return GRAM_OK;
+    return gram_unpenalised_check_settings(learning, &own->free);
 }
 
 /* ---- the plan ---- */
@@ -158,7 +160,9 @@ static gram_status tune(gram_learning *learning)
     options.lambda = state->lambda;
     options.lambda_fixed = !isnan(state->lambda);
     options.weights = data->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
     options.ard = gram_learning_ard(learning);
     options.grid = own->grid;
     options.groups = learning->groups;
@@ -189,7 +193,9 @@ static gram_status solve(gram_learning *learning)
     gram_krr_options_init(&options, sizeof options);
     options.lambda = state->lambda;
     options.weights = data->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
     options.solver = (gram_solver)own->solver.value;
     options.landmarks = own->solver.number;
     options.precision = (gram_precision)own->precision.value;
@@ -203,7 +209,9 @@ static const double CONVERGED = 1e-10; /* backward error that conjugate gradient
 
 static gram_status fit(gram_learning *learning)
 {
-    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    const krr_settings *own = learning->settings;
+    gram_status status = gram_unpenalised_read(learning, &own->free, &((krr_state *)learning->own)->free);
+    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
@@ -257,22 +265,22 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
 
 static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
 {
-    const krr_settings *own = learning->settings;
+    const krr_state *state = learning->own;
     const gram_risk risk = {.norm = report->norm,
                             .radius = report->radius,
                             .trace = report->trace,
                             .lambda = learning->tuning == GRAM_TUNING_NONE ? report->lambda : NAN,
-                            .intercept = own->intercept};
+                            .intercept = state->free.intercept || state->free.count > 0};
     if (report->outputs == 1) gram_keep_squared_risk(keeper, learning, &risk, report->train_rmse * report->train_rmse);
 }
 
 static gram_status keep(gram_learning *learning)
 {
-    const krr_settings *own = learning->settings;
     const krr_state *state = learning->own;
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
-    keep_report(&keeper, report, own->intercept);
+    keep_report(&keeper, report, state->free.intercept);
+    gram_unpenalised_keep(&keeper, learning, &state->free);
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "function/function.h"
+
 struct gram_loss {
     gram_memory *memory;
     gram_function *function;
@@ -64,13 +66,15 @@ static gram_status solve(gram_context *context, const gram_problem *p, const gra
                             .y = p->y,
                             .weights = p->weights,
                             .outputs = gram_loss_outputs(o),
+                            .intercept = p->intercept,
+                            .q = p->q,
+                            .unpenalised = p->t,
                             .c = 2 * (double)p->n * o->lambda};
     TRY(gram_loss_matrix_make(context, p->kernel, p->x, &k));
     s.k = &k;
     TRY(gram_loss_solution_take(context, &s));
     TRY(gram_loss_solve(context, &s));
-    TRY(gram_function_create(context, p->kernel, p->x, s.outputs, s.a, s.outputs, o->intercept ? s.b : NULL,
-                             &made->function));
+    TRY(gram_function_of_problem(context, p, p->x, s.outputs, s.a, s.b, &made->function));
     report(p, &s, &made->report);
     *converged = s.converged;
 done:
@@ -91,10 +95,8 @@ gram_status gram_loss_fit(gram_context *context, gram_kernel *kernel, const gram
     *fit = NULL;
     TRY(gram_loss_options_read(context, "loss_fit", "options", options, &known));
     TRY(gram_problem_make(context, "loss_fit", kernel, x, 1, y, 1, known.weights, &problem));
-    for (int64_t i = 0; i < problem.n && known.intercept; i++)
-        FAIL_IF(gram_problem_one(&problem, i) != 1, context, GRAM_ERROR_UNSUPPORTED,
-                "loss_fit: row %lld is a functional that makes %g of the function 1; use intercept = 0", (long long)i,
-                gram_problem_one(&problem, i));
+    TRY(gram_problem_set_unpenalised(context, "loss_fit", known.intercept, known.unpenalised_count, known.unpenalised,
+                                     &problem));
     TRY(gram_take(context, "loss_fit", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);

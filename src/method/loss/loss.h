@@ -12,10 +12,13 @@ typedef struct gram_loss_solution {
     const gram_loss_options *options;
     const double *y, *weights; /* n; weights may be NULL */
     int64_t outputs;
-    double c;          /* 2 n lambda */
-    int warm;          /* start from what is there */
-    double *a, *b, *f; /* n x outputs, outputs, n x outputs */
-    double *numbers;   /* of the interior-point method */
+    int intercept; /* the first of the unpenalised columns is the constant's */
+    int64_t q;
+    const double *unpenalised; /* n x q */
+    double c;                  /* 2 n lambda */
+    int warm;                  /* start from what is there */
+    double *a, *b, *f;         /* n x outputs, q x outputs, n x outputs */
+    double *numbers;           /* of the interior-point method */
     int64_t count;
     double objective, dual, gap, jitter; /* objective and dual are sums over rows */
     int64_t iterations;

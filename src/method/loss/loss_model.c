@@ -14,7 +14,8 @@ enum { MOST_LEVELS = 99 };
 typedef struct loss_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
-    int intercept, non_crossing;
+    gram_unpenalised_settings free;
+    int non_crossing;
     gram_chosen loss, solver;
     const char *quantile;
     double delta, epsilon, tolerance;
@@ -24,6 +25,7 @@ typedef struct loss_state {
     gram_loss_options options; /* lambda NaN: to be chosen */
     double levels[MOST_LEVELS];
     int lambda_is_default;
+    gram_unpenalised free;
     gram_grid_report tuned;
     gram_loss *fit;
 } loss_state;
@@ -80,7 +82,7 @@ static const gram_option OPTIONS[] = {
     GRAM_ALPHA_OPTION(loss_settings),
     GRAM_TUNE_OPTION(loss_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(loss_settings),
-    GRAM_INTERCEPT_OPTION(loss_settings),
+    GRAM_UNPENALISED_OPTIONS(loss_settings),
     {.name = "solver",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(solver),
@@ -140,7 +142,8 @@ static gram_status check(gram_learning *learning)
     if (own->quantile && read_levels(own->quantile, levels) == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
                                   "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
-    const gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    if (status >= 0) status = gram_unpenalised_check_settings(learning, &own->free);
     return status < 0 ? status : check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
 }
 
@@ -175,7 +178,6 @@ static gram_status find_options(gram_learning *learning)
     o->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     o->weights = learning->data->weights;
-    o->intercept = own->intercept;
     o->delta = own->delta;
     if (isnan(own->delta)) TRY(default_delta(learning, &o->delta));
     if (!isnan(own->epsilon)) o->epsilon = own->epsilon;
@@ -241,11 +243,23 @@ static gram_status take_defaults(gram_learning *learning)
     return gram_learning_resolve(learning);
 }
 
+static gram_status read_unpenalised(gram_learning *learning)
+{
+    const loss_settings *own = learning->settings;
+    loss_state *state = learning->own;
+    const gram_status status = gram_unpenalised_read(learning, &own->free, &state->free);
+    state->options.intercept = state->free.intercept;
+    state->options.unpenalised_count = state->free.count;
+    state->options.unpenalised = state->free.columns;
+    return status;
+}
+
 static gram_status fit(gram_learning *learning)
 {
     const loss_settings *own = learning->settings;
     loss_state *state = learning->own;
-    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    gram_status status = read_unpenalised(learning);
+    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0)
         status = gram_loss_fit(learning->context, learning->kernel, learning->points, learning->data->y,
                                &state->options, &state->fit);
@@ -286,6 +300,7 @@ static gram_status keep(gram_learning *learning)
     const loss_state *state = learning->own;
     gram_keeper keeper = gram_keep_begin(learning, gram_loss_function(state->fit));
     keep_report(&keeper, gram_loss_get_report(state->fit), &state->options);
+    gram_unpenalised_keep(&keeper, learning, &state->free);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);

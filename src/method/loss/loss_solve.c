@@ -7,6 +7,7 @@
 #include "base/sized_struct.h"
 #include "method/loss/loss.h"
 #include "solve/interior_points.h"
+#include "solve/small_system.h"
 
 /* ---- losses and options ---- */
 
@@ -137,7 +138,7 @@ gram_status gram_loss_solution_take(gram_context *context, gram_loss_solution *s
     const int64_t numbers = s->k->n * s->outputs;
     s->count = numbers_of(s);
     TRY(gram_take(context, "coefficients", numbers, sizeof(double), (void **)&s->a));
-    TRY(gram_take(context, "constants", s->outputs, sizeof(double), (void **)&s->b));
+    TRY(gram_take(context, "constants", (s->q > 0 ? s->q : 1) * s->outputs, sizeof(double), (void **)&s->b));
     TRY(gram_take(context, "values of the rows", numbers, sizeof(double), (void **)&s->f));
     TRY(gram_take(context, "interior points", s->count, sizeof(double), (void **)&s->numbers));
 done:
@@ -234,7 +235,6 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
 {
     gram_status status = GRAM_OK;
     const int64_t n = s->k->n, j = variables_of(s);
-    const int intercept = s->options->intercept != 0;
     const part at = {s, first, m};
     double mean, scale, total, *lower = s->numbers, *upper = lower + n * j, *target = upper + n * j;
     double *z = target + n * j, *rho = z + 3 * n * j, *alpha = rho + n, *f = alpha + n * m, *incidence = f + n * m;
@@ -246,7 +246,8 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
             set_variable(s, first, v, w, s->y[i], &lower[i * j + v], &upper[i * j + v], &target[i * j + v]);
     }
     set_incidence(s, m, j, incidence);
-    for (int64_t o = 0; o < m && !s->warm; o++) s->b[first + o] = intercept ? mean : 0;
+    for (int64_t l = 0; l < s->q && !s->warm; l++)
+        for (int64_t o = 0; o < m; o++) s->b[l * s->outputs + first + o] = s->intercept && l == 0 ? mean : 0;
     gram_interior p = {.k = s->k,
                        .outputs = m,
                        .variables = j,
@@ -256,7 +257,8 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
                        .upper = upper,
                        .rho = s->options->kind == GRAM_LOSS_HUBER ? rho : NULL,
                        .c = s->c,
-                       .intercept = intercept,
+                       .q = s->q,
+                       .unpenalised = s->unpenalised,
                        .most = s->options->iterations,
                        .tolerance = s->options->tolerance,
                        .scale = scale,
@@ -269,7 +271,8 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
                        .t = z + 2 * n * j,
                        .alpha = alpha,
                        .f = f,
-                       .b = s->b + first};
+                       .b = s->b + first,
+                       .ldb = s->outputs};
     TRY(gram_interior_solve(context, &p));
     for (int64_t i = 0; i < n; i++)
         for (int64_t o = 0; o < m; o++) {
@@ -288,37 +291,57 @@ done:
 
 /* ---- squared: one system ---- */
 
-/* (K + c rho) a + b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c
+/* From u = A^-1 [y, T]: b and a. */
+static void combine(gram_loss_solution *s, const double *u, double *small)
+{
+    const int64_t n = s->k->n, q = s->q, columns = 1 + q;
+    memset(small, 0, (size_t)(q * q) * sizeof *small);
+    memset(s->b, 0, (size_t)q * sizeof *s->b);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < q; l++) {
+            const double t = s->unpenalised[i * q + l];
+            s->b[l] += t * u[i * columns];
+            for (int64_t k = 0; k <= l; k++) small[l * q + k] += t * u[i * columns + 1 + k];
+        }
+    (void)gram_small_factor(q, small);
+    gram_small_solve(q, small, s->b, 1);
+    for (int64_t i = 0; i < n; i++) {
+        s->a[i] = u[i * columns];
+        for (int64_t l = 0; l < q; l++) s->a[i] -= s->b[l] * u[i * columns + 1 + l];
+    }
+}
+
+/* (K + c rho) a + T b = y, rho = 1/(2 w). The dual objective is y'beta - sum rho beta^2/2 - beta'K beta/(2c), beta = c
  * a. */
 static gram_status solve_squared(gram_context *context, gram_loss_solution *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = s->k->n;
-    const int intercept = s->options->intercept != 0, columns = 1 + intercept;
-    double *shift = s->numbers, *u = s->numbers + n, top = 0, ones = 0, quadratic = 0, linear = 0, rest = 0;
+    const int64_t n = s->k->n, q = s->q, columns = 1 + q;
+    double *room = NULL, quadratic = 0, linear = 0, rest = 0;
     gram_cholesky *factor = NULL;
+    TRY(gram_take(context, "solutions", n * (1 + columns) + q * q, sizeof *room, (void **)&room));
+    double *shift = room, *u = room + n;
     for (int64_t i = 0; i < n; i++) {
         shift[i] = s->c / (2 * (s->weights ? s->weights[i] : 1));
         u[i * columns] = s->y[i];
-        if (intercept) u[i * columns + 1] = 1;
+        for (int64_t l = 0; l < q; l++) u[i * columns + 1 + l] = s->unpenalised[i * q + l];
     }
     TRY(gram_loss_matrix_factor(context, s->k, shift, &s->jitter, &factor));
     TRY(gram_cholesky_solve(context, factor, columns, u, columns));
-    for (int64_t i = 0; i < n && intercept; i++) top += u[i * columns], ones += u[i * columns + 1];
-    s->b[0] = intercept ? top / ones : 0;
-    for (int64_t i = 0; i < n; i++) s->a[i] = u[i * columns] - (intercept ? s->b[0] * u[i * columns + 1] : 0);
+    combine(s, u, u + n * columns);
     TRY(gram_loss_matrix_apply(context, s->k, 1, s->a, s->f));
     for (int64_t i = 0; i < n; i++) {
         quadratic += s->a[i] * s->f[i];
         linear += s->y[i] * s->a[i];
         rest += shift[i] * s->a[i] * s->a[i];
-        s->f[i] += s->b[0];
+        for (int64_t l = 0; l < q; l++) s->f[i] += s->unpenalised[i * q + l] * s->b[l];
     }
     s->objective = gram_loss_sum(s->options, n, 1, s->y, s->weights, s->f) + s->c / 2 * quadratic;
     s->dual = s->c * (linear - rest / 2 - quadratic / 2);
     s->gap = s->objective > 0 ? fabs(s->objective - s->dual) / s->objective : 0;
     s->iterations = 1;
 done:
+    gram_give(context, room);
     gram_cholesky_destroy(factor);
     return status;
 }

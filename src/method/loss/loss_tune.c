@@ -25,15 +25,24 @@ void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size)
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
 {
     const tuning *t = argument;
-    return gram_problem_make(context, "loss_tune", t->kernel, t->x, 1, t->y, 1, weights, out);
+    const gram_status status = gram_problem_make(context, "loss_tune", t->kernel, t->x, 1, t->y, 1, weights, out);
+    if (status < 0) return status;
+    return gram_problem_set_unpenalised(context, "loss_tune", t->options.intercept, t->options.unpenalised_count,
+                                        t->options.unpenalised, out);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
 {
     gram_status status = GRAM_OK;
     const tuning *t = argument;
-    gram_loss_solution s = {
-        .k = fold->k, .options = &t->options, .y = fold->y, .weights = fold->weights, .outputs = t->outputs};
+    gram_loss_solution s = {.k = fold->k,
+                            .options = &t->options,
+                            .y = fold->y,
+                            .weights = fold->weights,
+                            .outputs = t->outputs,
+                            .intercept = t->options.intercept != 0,
+                            .q = fold->q,
+                            .unpenalised = fold->t};
     TRY(gram_loss_solution_take(context, &s));
     for (int64_t i = 0; i < fold->strengths; i++) {
         s.c = fold->c[i];
