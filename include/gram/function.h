@@ -63,8 +63,13 @@ GRAM_API gram_status gram_function_norm(gram_context *context, const gram_functi
 GRAM_API gram_status gram_function_distance(gram_context *context, const gram_function *f, const gram_function *g,
                                             double *out);
 
+/* The part of f in the space of term `index` of its kernel, a sum (<gram/kernel.h>): f_t = sum_i a_i k_t(x_i, .), without constant and
+ * slopes. The terms add up to f, and |f|^2 = sum_t |f_t|^2. The caller releases it. */
+GRAM_API gram_status gram_function_term(gram_context *context, const gram_function *f, int64_t index,
+                                        gram_function **term);
+
 /* s f + t g, constants included, over the centres of both (equal ones, bit for bit, are merged; the order is that of their
- * first appearance); s f when g is NULL. The centres are f32 if those of both are. Numbers that overflow are
+ * first appearance; centres that are functionals are merged if both functions have the same); s f when g is NULL. The centres are f32 if those of both are. Numbers that overflow are
  * GRAM_ERROR_NUMERICAL. O(n d log n) for n centres together. */
 GRAM_API gram_status gram_function_combine(gram_context *context, double s, const gram_function *f, double t,
                                            const gram_function *g, gram_function **out);

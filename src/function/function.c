@@ -185,6 +185,21 @@ done:
     return status;
 }
 
+gram_status gram_function_term(gram_context *context, const gram_function *f, int64_t index, gram_function **term)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !term) return GRAM_ERROR_ARGUMENT;
+    *term = NULL;
+    FAIL_IF(!f, context, GRAM_ERROR_ARGUMENT, "function_term: f is NULL");
+    FAIL_IF(index < 0 || index >= gram_kernel_term_count(f->kernel), context, GRAM_ERROR_ARGUMENT,
+            "function_term: index = %" PRId64 ", the kernel has %" PRId64 " terms", index,
+            gram_kernel_term_count(f->kernel));
+    TRY(gram_function_create(context, gram_kernel_term(f->kernel, index), f->centres, f->outputs, f->a, f->outputs,
+                             NULL, term));
+done:
+    return status;
+}
+
 gram_function *gram_function_retain(gram_function *function)
 {
     if (function) atomic_fetch_add(&function->references, 1);

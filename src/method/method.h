@@ -484,6 +484,14 @@ gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *
 gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
 /* One column for each output: "mean" or "mean_NAME". */
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+
+/* Of a model that predicts its function and nothing more: its means and, if they are asked for, the terms of a sum kernel, whose
+ * columns the second fills in (function_terms.c). */
+gram_status gram_predictor_function(gram_context *context, gram_predictor *predictor);
+gram_status gram_predictor_function_terms(gram_context *context, const gram_predictor *predictor,
+                                          const gram_places *places, double *values, int64_t ldv);
+/* "term_norms" of a sum kernel's terms, of one output and not too many centres. */
+void gram_keep_term_norms(gram_keeper *keeper, const gram_function *function);
 /* Columns "NAME1", "NAME2", ...: coordinates. What is asked for beyond them is refused. */
 gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
                                        int64_t count);

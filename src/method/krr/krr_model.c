@@ -281,6 +281,7 @@ static gram_status keep(gram_learning *learning)
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
     keep_report(&keeper, report, state->free.intercept);
     gram_unpenalised_keep(&keeper, learning, &state->free);
+    gram_keep_term_norms(&keeper, gram_krr_function(state->krr));
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
@@ -313,6 +314,7 @@ static void report_krr(gram_report *report)
     gram_report_solver(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
+    gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
     gram_report_risk(report, "squared error", "one");
 }
 

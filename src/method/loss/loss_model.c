@@ -301,6 +301,7 @@ static gram_status keep(gram_learning *learning)
     gram_keeper keeper = gram_keep_begin(learning, gram_loss_function(state->fit));
     keep_report(&keeper, gram_loss_get_report(state->fit), &state->options);
     gram_unpenalised_keep(&keeper, learning, &state->free);
+    gram_keep_term_norms(&keeper, gram_loss_function(state->fit));
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
@@ -335,8 +336,8 @@ static gram_status open_loss(gram_context *context, gram_predictor *predictor)
     int64_t rows = 0, count = 0;
     const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
     char number[GRAM_NUMBER_SIZE];
+    if (!levels) return gram_predictor_function(context, predictor);
     TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
-    if (!levels) return gram_predictor_means(context, predictor);
     if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
         return gram_predictor_damaged(context, predictor, "quantiles without their levels");
     for (int64_t i = 0; i < count; i++)
@@ -360,6 +361,7 @@ static void report_loss(gram_report *report)
     gram_report_part(report, "quantiles cross by at most", "crossing", GRAM_ROUGH);
     gram_report_solution(report);
     gram_report_function(report);
+    gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
 }
 
 static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive"}, {NULL, NULL}};
