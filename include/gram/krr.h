@@ -27,6 +27,9 @@ typedef struct gram_krr_options {
     int leave_one_out;          /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
     int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
     const int64_t *unpenalised; /* their numbers, from 0; solvers exact and cg */
+    /* > 0: the ball |f| <= norm (of several outputs the root of the sum of squares) in the place of the penalty; lambda is not used but found, by some
+     * 15 fits: report.lambda, next to 0 where the ball does not bind. Default 0 */
+    double norm;
 } gram_krr_options;
 
 GRAM_API void gram_krr_options_init(gram_krr_options *options, size_t size);

@@ -17,6 +17,19 @@
  * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
  *
+ * Rows may be constraints instead of data (`senses`): f(x_j) + b >= y_j, <= y_j or = y_j, and of rows that are functionals
+ * (<gram/functional.h>) the same of slopes, second derivatives, integrals: monotone, convex and positive fits. Then
+ *
+ *     minimise (1/n) sum_i w_i loss(y_i - f(x_i) - b) + lambda |f|^2 over the f that satisfy all constraint rows,
+ *
+ * n counting the others. f gains a term for each constraint that holds it, of the right sign, and none for the rest: the conditions
+ * of Karush, Kuhn and Tucker. Constraints hold at their rows to the tolerance, in units of the spread of y; between rows nothing is promised.
+ * Constraints that no function satisfies, or that only lost digits could, are GRAM_ERROR_DATA, with the row that is missed most. For all losses but the
+ * insensitive one with epsilon > 0, and not with non_crossing.
+ *
+ * With `norm` > 0 the fit is over the ball |f| <= norm in the place of a penalty, which lambda is not used for: the lambda >= 0 that
+ * belongs to it is found (report.lambda, a Lagrange multiplier) and is next to 0 where the ball does not bind.
+ *
  * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible target or weight, GRAM_ERROR_ARGUMENT
  * an option out of its range. Rows that are all equal are not a failure: the fit is the constant that the loss asks for.
  * */
@@ -39,6 +52,14 @@ typedef enum gram_loss_kind {
 /* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
+/* What a row is. */
+typedef enum gram_row_sense {
+    GRAM_ROW_FITTED = 0,   /* data: its loss counts */
+    GRAM_ROW_AT_LEAST = 1, /* a constraint: f + b is at least y there, */
+    GRAM_ROW_AT_MOST = 2,  /* at most y, */
+    GRAM_ROW_EQUAL = 3     /* y; its weight does not matter */
+} gram_row_sense;
+
 typedef struct gram_loss_options {
     size_t size;
     gram_loss_kind kind;        /* default GRAM_LOSS_ABSOLUTE */
@@ -54,6 +75,8 @@ typedef struct gram_loss_options {
     int64_t iterations;         /* at most; default 100 */
     int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
     const int64_t *unpenalised; /* their numbers, from 0 */
+    const gram_row_sense *senses; /* n; NULL (default): all rows are data */
+    double norm;                  /* of the ball, instead of lambda; default 0: none */
 } gram_loss_options;
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
@@ -74,6 +97,9 @@ typedef struct gram_loss_report {
     double crossing;   /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
     int64_t iterations;
     double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
+    int64_t constraints; /* rows that are constraints */
+    int64_t active;      /* those that hold f */
+    double violation;    /* the most that one is missed by */
 } gram_loss_report;
 
 typedef struct gram_loss gram_loss;

@@ -29,7 +29,8 @@ static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
 static const double FORCE = 0.25;     /* of the room of the variables it acts on */
 static const double WARM = 0.9;       /* a start that another problem gave is drawn to the middle so far */
 static const double LEAST = 1e-17;    /* room at a bound, as a part of it */
-enum { STALLED = 6 };
+static const double UNBOUNDED = 1e6; /* times the objective: a dual that no function under the constraints has */
+enum { STALLED = 6, LONG_STALLED = 20 };
 
 typedef struct work {
     gram_interior *p;
@@ -488,6 +489,19 @@ done:
     return status;
 }
 
+/* What falls while there is progress: the gap, or what constraints are missed by. */
+static double merit(const gram_interior *p)
+{
+    return fmax(p->gap, p->violation / p->scale);
+}
+
+/* The dual bounds every objective under the constraints from below. One that grows without end, while f itself is none of those functions and has
+ * an ordinary objective, is Farkas' certificate that there are none. */
+static int is_unbounded(const gram_interior *p)
+{
+    return p->dual > UNBOUNDED * fmax(fabs(p->objective), p->floor) && p->violation > p->tolerance * p->scale;
+}
+
 static int is_done(const gram_interior *p)
 {
     return p->gap <= p->tolerance && p->violation <= p->tolerance * p->scale;
@@ -498,18 +512,21 @@ gram_status gram_interior_solve(gram_context *context, gram_interior *p)
     gram_status status = GRAM_OK;
     work w = {0};
     int stalled = 0;
+    const int patience = p->force > 0 ? LONG_STALLED : STALLED; /* constraints are met before the gap closes */
     const int threads = gram_loss_threads_fit(context, p->k->n * p->outputs);
     TRY(open(context, p, &w));
     p->jitter = 0;
+    p->infeasible = 0;
     TRY(start(context, &w));
     certify(&w);
-    double best = p->gap;
+    double best = merit(p);
     for (p->iterations = 0; p->iterations < p->most; p->iterations++) {
-        if (is_done(p) || stalled > STALLED) break;
+        if (is_done(p) || stalled > patience || p->infeasible) break;
         TRY(iterate(context, &w));
         FAIL_IF(!isfinite(p->gap), context, GRAM_ERROR_NUMERICAL, "interior points: the iterates are not finite");
-        stalled = p->gap < best * 0.9 ? 0 : stalled + 1;
-        best = fmin(best, p->gap);
+        stalled = merit(p) < best * 0.9 ? 0 : stalled + 1;
+        best = fmin(best, merit(p));
+        p->infeasible = is_unbounded(p);
     }
     p->converged = is_done(p);
 done:

@@ -32,7 +32,7 @@ typedef struct gram_interior {
     int64_t most;
     double tolerance;
     double scale; /* of the targets, > 0 */
-    double force; /* where a variable with one bound starts, off it */
+    double force; /* > 0, where a variable with one bound starts, off it; 0: there is none */
     double floor; /* > 0: an objective below it is 0 */
     /* sum_i sum_t w_i loss_t(y_i - f_it) */
     double (*primal)(const void *argument, const double *f);
@@ -46,6 +46,7 @@ typedef struct gram_interior {
     double objective, dual, gap;
     double violation; /* the most by which f misses what a variable with one bound asks for, or without any and rho */
     int64_t worst;    /* the row where it does */
+    int infeasible;   /* no f does what is asked for: the dual has no bound */
     int64_t iterations;
     double jitter;
     int converged;

@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include <gram/krr.h>
+#include <gram/text.h>
 
 #include "base/sized_struct.h"
 #include "function/function.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
+#include "method/norm_ball.h"
 #include "points/functionals.h"
+
+static const double BALL = 1e-9; /* of the norm */
 
 struct gram_krr {
     gram_memory *memory;
@@ -349,26 +353,33 @@ done:
     return status;
 }
 
-gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                         const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
+/* What a fit is asked for. */
+typedef struct request {
+    gram_kernel *kernel;
+    const gram_points *x;
+    int64_t outputs;
+    const double *y;
+    int64_t ldy;
+    const gram_krr_options *options; /* complete */
+    gram_krr *krr;                   /* the last fit */
+    gram_status status;              /* of it */
+} request;
+
+static gram_status fit(gram_context *context, const request *r, double lambda, gram_krr **krr)
 {
     gram_status status = GRAM_OK;
-    gram_krr_options known;
+    const gram_krr_options *o = r->options;
     gram_problem problem = {0};
     gram_solution solution = {0};
     gram_krr *made = NULL;
-    if (!context || !krr) return GRAM_ERROR_ARGUMENT;
-    *krr = NULL;
-    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
-    TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
-    TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
-    TRY(gram_problem_set_unpenalised(context, "krr_fit", known.intercept, known.unpenalised_count, known.unpenalised,
-                                     &problem));
+    TRY(gram_problem_make(context, "krr_fit", r->kernel, r->x, r->outputs, r->y, r->ldy, o->weights, &problem));
+    TRY(gram_problem_set_lambda(context, "krr_fit", lambda, &problem));
+    TRY(gram_problem_set_unpenalised(context, "krr_fit", o->intercept, o->unpenalised_count, o->unpenalised, &problem));
     TRY(make(context, &problem, &made));
-    TRY(solve(context, &problem, &known, &solution));
-    TRY(gram_function_of_problem(context, &problem, solution.centres, outputs, solution.a, solution.b,
+    TRY(solve(context, &problem, o, &solution));
+    TRY(gram_function_of_problem(context, &problem, solution.centres, r->outputs, solution.a, solution.b,
                                  &made->function));
-    made->report.lambda = known.lambda;
+    made->report.lambda = lambda;
     TRY(report(context, &problem, &solution, made));
     TRY(judge(context, &problem, &solution, made));
     *krr = made;
@@ -378,6 +389,57 @@ done:
     gram_krr_destroy(made);
     gram_solution_free(context, &solution);
     gram_problem_free(context, &problem);
+    return status;
+}
+
+/* ---- the ball |f| <= B ---- */
+
+/* Fits that only look for lambda leave no row out. */
+static gram_status norm_at(gram_context *context, void *self, double lambda, double *norm)
+{
+    request *r = self;
+    gram_krr_destroy(r->krr);
+    r->krr = NULL;
+    r->status = fit(context, r, lambda, &r->krr);
+    if (r->status < 0) return r->status;
+    *norm = r->krr->report.norm;
+    return GRAM_OK;
+}
+
+static gram_status fit_ball(gram_context *context, request *r, double *lambda)
+{
+    gram_status status = GRAM_OK;
+    gram_krr_options quick = *r->options;
+    request search = *r;
+    double *diagonal = NULL, unit = 0, norm;
+    quick.leave_one_out = 0;
+    search.options = &quick;
+    FAIL_IF(!r->x || !r->kernel, context, GRAM_ERROR_ARGUMENT, "krr_fit: %s is NULL", r->x ? "kernel" : "x");
+    TRY(gram_take(context, "diagonal", r->x->n, sizeof *diagonal, (void **)&diagonal));
+    TRY(gram_matrix_diagonal(context, r->kernel, r->x, diagonal));
+    for (int64_t i = 0; i < r->x->n; i++) unit += diagonal[i] / (double)r->x->n;
+    TRY(gram_norm_ball(context, "krr_fit", r->options->norm, unit, BALL, norm_at, &search, lambda, &norm));
+done:
+    gram_krr_destroy(search.krr);
+    gram_give(context, diagonal);
+    return status;
+}
+
+gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                         const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
+{
+    gram_status status = GRAM_OK;
+    gram_krr_options known;
+    char shown[GRAM_NUMBER_SIZE];
+    if (!context || !krr) return GRAM_ERROR_ARGUMENT;
+    *krr = NULL;
+    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
+    FAIL_IF(!(known.norm >= 0 && isfinite(known.norm)), context, GRAM_ERROR_ARGUMENT,
+            "krr_fit: norm = %s, need a finite number >= 0", gram_number_format(known.norm, shown));
+    request r = {kernel, x, outputs, y, ldy, &known, NULL, GRAM_OK};
+    if (known.norm > 0) TRY(fit_ball(context, &r, &known.lambda));
+    status = fit(context, &r, known.lambda, krr);
+done:
     return status;
 }
 

@@ -90,6 +90,8 @@ gram_status gram_loss_options_read(gram_context *context, const char *name, cons
             "%s: delta = %s, need a finite number above 0", name, gram_number_format(known->delta, text));
     FAIL_IF(!(known->epsilon >= 0 && isfinite(known->epsilon)), context, GRAM_ERROR_ARGUMENT,
             "%s: epsilon = %s, need a finite number >= 0", name, gram_number_format(known->epsilon, text));
+    FAIL_IF(!(known->norm >= 0 && isfinite(known->norm)), context, GRAM_ERROR_ARGUMENT,
+            "%s: norm = %s, need a finite number >= 0", name, gram_number_format(known->norm, text));
     FAIL_IF(!(known->tolerance > 0) || known->iterations < 1, context, GRAM_ERROR_ARGUMENT,
             "%s: tolerance must be above 0 and iterations at least 1", name);
     if (known->kind == GRAM_LOSS_QUANTILE) TRY(check_quantiles(context, name, known));
@@ -102,13 +104,12 @@ int64_t gram_loss_outputs(const gram_loss_options *options)
     return options->kind == GRAM_LOSS_QUANTILE && options->quantile_count > 0 ? options->quantile_count : 1;
 }
 
-double gram_loss_sum(const gram_loss_options *options, int64_t n, int64_t outputs, const double *y,
-                     const double *weights, const double *f)
+double gram_loss_sum(const gram_loss_solution *s)
 {
     double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t o = 0; o < outputs; o++)
-            sum += (weights ? weights[i] : 1) * value_of(options, o, y[i] - f[i * outputs + o]);
+    for (int64_t i = 0; i < s->k->n; i++)
+        for (int64_t o = 0; o < s->outputs && gram_loss_is_fitted(s, i); o++)
+            sum += (s->weights ? s->weights[i] : 1) * value_of(s->options, o, s->y[i] - s->f[i * s->outputs + o]);
     return sum;
 }
 
@@ -167,7 +168,7 @@ static double primal(const void *argument, const double *f)
     const gram_loss_solution *s = at->solution;
     double sum = 0;
     for (int64_t i = 0; i < s->k->n; i++)
-        for (int64_t o = 0; o < at->outputs; o++)
+        for (int64_t o = 0; o < at->outputs && gram_loss_is_fitted(s, i); o++)
             sum += (s->weights ? s->weights[i] : 1) *
                    value_of(s->options, at->first + o, s->y[i] - f[i * at->outputs + o]);
     return sum;
@@ -182,6 +183,10 @@ static void set_variable(const gram_loss_solution *s, int64_t o, int64_t j, doub
     *upper = w;
     *target = y;
     switch (known->kind) {
+    case GRAM_LOSS_SQUARED:
+        *lower = -INFINITY;
+        *upper = INFINITY;
+        break;
     case GRAM_LOSS_HUBER:
         *lower = -2 * known->delta * w;
         *upper = 2 * known->delta * w;
@@ -204,6 +209,14 @@ static void set_variable(const gram_loss_solution *s, int64_t o, int64_t j, doub
     }
 }
 
+/* The force that a constraint may have. */
+static void set_constraint(gram_row_sense sense, double y, double *lower, double *upper, double *target)
+{
+    *lower = sense == GRAM_ROW_AT_LEAST ? 0 : -INFINITY;
+    *upper = sense == GRAM_ROW_AT_MOST ? 0 : INFINITY;
+    *target = y;
+}
+
 static void set_incidence(const gram_loss_solution *s, int64_t m, int64_t j, double *a)
 {
     memset(a, 0, (size_t)(m * j) * sizeof *a);
@@ -221,13 +234,24 @@ static void measure(const gram_loss_solution *s, double *mean, double *scale, do
 {
     *mean = *scale = *total = 0;
     for (int64_t i = 0; i < s->k->n; i++) {
-        const double w = s->weights ? s->weights[i] : 1;
+        const double w = gram_loss_is_fitted(s, i) ? s->weights ? s->weights[i] : 1 : 0;
         *mean += w * s->y[i];
         *total += w;
     }
     *mean /= *total;
-    for (int64_t i = 0; i < s->k->n; i++) *scale += (s->weights ? s->weights[i] : 1) * fabs(s->y[i] - *mean) / *total;
+    for (int64_t i = 0; i < s->k->n; i++)
+        if (gram_loss_is_fitted(s, i)) *scale += (s->weights ? s->weights[i] : 1) * fabs(s->y[i] - *mean) / *total;
     if (!(*scale > 0)) *scale = 1;
+}
+
+/* A force that moves f by the targets' spread. */
+static double force_of(const gram_loss_solution *s, double scale)
+{
+    const int64_t n = s->k->n;
+    double trace = 0;
+    for (int64_t i = 0; i < n; i++) trace += s->k->k[i * n + i];
+    if (!s->senses) return 0;
+    return trace > 0 ? s->c * scale * (double)n / trace : 1;
 }
 
 /* Outputs first ... of one interior-point problem. */
@@ -241,8 +265,9 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
     measure(s, &mean, &scale, &total);
     for (int64_t i = 0; i < n; i++) {
         const double w = s->weights ? s->weights[i] : 1;
-        rho[i] = 1 / (2 * w);
-        for (int64_t v = 0; v < j; v++)
+        rho[i] = gram_loss_is_fitted(s, i) ? 1 / (2 * w) : 0;
+        if (!gram_loss_is_fitted(s, i)) set_constraint(s->senses[i], s->y[i], &lower[i], &upper[i], &target[i]);
+        for (int64_t v = 0; v < j && gram_loss_is_fitted(s, i); v++)
             set_variable(s, first, v, w, s->y[i], &lower[i * j + v], &upper[i * j + v], &target[i * j + v]);
     }
     set_incidence(s, m, j, incidence);
@@ -255,13 +280,14 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
                        .target = target,
                        .lower = lower,
                        .upper = upper,
-                       .rho = s->options->kind == GRAM_LOSS_HUBER ? rho : NULL,
+                       .rho = s->options->kind == GRAM_LOSS_HUBER || s->options->kind == GRAM_LOSS_SQUARED ? rho : NULL,
                        .c = s->c,
                        .q = s->q,
                        .unpenalised = s->unpenalised,
                        .most = s->options->iterations,
                        .tolerance = s->options->tolerance,
                        .scale = scale,
+                       .force = force_of(s, scale),
                        .floor = 1e-9 * total * scale,
                        .primal = primal,
                        .argument = &at,
@@ -285,6 +311,11 @@ static gram_status solve_part(gram_context *context, gram_loss_solution *s, int6
     s->jitter = fmax(s->jitter, p.jitter);
     s->iterations = p.iterations > s->iterations ? p.iterations : s->iterations;
     s->converged &= p.converged;
+    if (s->senses && p.violation >= s->violation) {
+        s->violation = p.violation;
+        s->worst = p.worst;
+    }
+    s->infeasible |= p.infeasible;
 done:
     return status;
 }
@@ -336,7 +367,7 @@ static gram_status solve_squared(gram_context *context, gram_loss_solution *s)
         rest += shift[i] * s->a[i] * s->a[i];
         for (int64_t l = 0; l < q; l++) s->f[i] += s->unpenalised[i * q + l] * s->b[l];
     }
-    s->objective = gram_loss_sum(s->options, n, 1, s->y, s->weights, s->f) + s->c / 2 * quadratic;
+    s->objective = gram_loss_sum(s) + s->c / 2 * quadratic;
     s->dual = s->c * (linear - rest / 2 - quadratic / 2);
     s->gap = s->objective > 0 ? fabs(s->objective - s->dual) / s->objective : 0;
     s->iterations = 1;
@@ -352,7 +383,9 @@ gram_status gram_loss_solve(gram_context *context, gram_loss_solution *s)
     s->objective = s->dual = s->gap = s->jitter = 0;
     s->iterations = 0;
     s->converged = 1;
-    if (s->options->kind == GRAM_LOSS_SQUARED)
+    s->violation = 0;
+    s->infeasible = 0;
+    if (s->options->kind == GRAM_LOSS_SQUARED && !s->senses)
         TRY(solve_squared(context, s));
     else if (is_joint(s))
         TRY(solve_part(context, s, 0, s->outputs));
