@@ -202,6 +202,10 @@ gram_status gram_learning_decide_task(gram_learning *learning)
         TRY(gram_learning_choose_method(learning));
         TRY(gram_learning_check_task(learning));
     }
+    if (learning->senses && !learning->method->constraints)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --method krr, with any --loss.",
+                                  "rows whose kind ends in >=, <= or == are constraints, which %s does not take",
+                                  learning->method->name);
 done:
     return status;
 }

@@ -6,6 +6,7 @@
 #define GRAM_METHOD_METHOD_H
 
 #include <gram/learn.h>
+#include <gram/loss.h>
 
 #include "base/arena.h"
 #include "base/context.h"
@@ -117,7 +118,8 @@ typedef struct gram_learning {
     int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
-    gram_points *functionals; /* of a column of kinds: the rows, and then the points too; NULL: they are values */
+    gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
+    const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -214,6 +216,7 @@ struct gram_method {
     const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
     int needs_kinds;   /* rows without `kind` are refused: it learns from tables only */
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
+    int constraints;   /* rows may be constraints: it looks at learning->senses */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
     const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
     gram_tuning tuning;    /* unless all is given */
@@ -326,6 +329,11 @@ extern const gram_choice gram_precision_choices[], gram_mean_choices[];
         .name = "unpenalised", .kind = GRAM_OPTION_TEXT, .offset = offsetof(settings, free.list), .argument = "LIST",  \
         .help = "features that enter linearly besides f, without a penalty"                                            \
     }
+#define GRAM_NORM_OPTION(settings)                                                                                     \
+    {                                                                                                                  \
+        .name = "norm", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, norm), .argument = "B",               \
+        .help = "the ball |f| <= B in the place of the penalty", .above = 1, .flags = GRAM_OPTION_STRENGTH             \
+    }
 #define GRAM_TOLERANCE_OPTION(settings)                                                                                \
     {                                                                                                                  \
         .name = "tolerance", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, tolerance), .argument = "T",     \
@@ -352,6 +360,8 @@ void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes
 double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
 /* Fails for a ridge of 0, for methods that have no limit there. */
 gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
+/* Fails if both a ridge and the norm of a ball are given. */
+gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_settings *ridge, double norm);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */

@@ -15,7 +15,7 @@ typedef struct krr_settings {
     int loo;
     int64_t grid;
     gram_chosen solver, precision, loss;
-    double tolerance;
+    double tolerance, norm;
 } krr_settings;
 
 typedef struct krr_state {
@@ -51,6 +51,7 @@ static const gram_choice LOSSES[] = {{"squared", 0, NULL, 0, 0}, {NULL, 0, NULL,
 
 static const gram_option OPTIONS[] = {
     GRAM_LAMBDA_OPTION(krr_settings),
+    GRAM_NORM_OPTION(krr_settings),
     GRAM_NOISE_OPTION(krr_settings),
     GRAM_ALPHA_OPTION(krr_settings),
     GRAM_TUNE_OPTION(krr_settings, "loo (default), gcv, cv:K, ml or none", TUNINGS),
@@ -98,7 +99,11 @@ static gram_status check(gram_learning *learning)
     if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--grid tunes, and --tune none does not");
-    return gram_unpenalised_check_settings(learning, &own->free);
+    if (own->solver.value == GRAM_SOLVER_NYSTROM && (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact or cg.",
+                                  "unpenalised features are not for --solver nystrom");
+    const gram_status status = gram_learning_check_norm(learning, &own->ridge, own->norm);
+    return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
 
 /* ---- the plan ---- */
@@ -179,8 +184,8 @@ static gram_status take_defaults(gram_learning *learning)
     krr_state *state = learning->own;
     gram_krr_options options;
     gram_krr_options_init(&options, sizeof options);
-    state->lambda_is_default = isnan(state->lambda);
-    if (state->lambda_is_default) state->lambda = options.lambda;
+    state->lambda_is_default = isnan(state->lambda) && isnan(((const krr_settings *)learning->settings)->norm);
+    if (isnan(state->lambda)) state->lambda = options.lambda;
     return gram_learning_resolve(learning);
 }
 
@@ -196,6 +201,7 @@ static gram_status solve(gram_learning *learning)
     options.intercept = state->free.intercept;
     options.unpenalised_count = state->free.count;
     options.unpenalised = state->free.columns;
+    if (!isnan(own->norm)) options.norm = own->norm;
     options.solver = (gram_solver)own->solver.value;
     options.landmarks = own->solver.number;
     options.precision = (gram_precision)own->precision.value;
@@ -276,11 +282,13 @@ static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_k
 
 static gram_status keep(gram_learning *learning)
 {
+    const krr_settings *own = learning->settings;
     const krr_state *state = learning->own;
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
     keep_report(&keeper, report, state->free.intercept);
     gram_unpenalised_keep(&keeper, learning, &state->free);
+    if (!isnan(own->norm)) gram_keep_number(&keeper, "ball", own->norm);
     gram_keep_term_norms(&keeper, gram_krr_function(state->krr));
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);

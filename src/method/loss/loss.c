@@ -22,7 +22,7 @@ static double crossing_of(const gram_loss_solution *s)
 {
     double most = 0;
     for (int64_t i = 0; i < s->k->n; i++)
-        for (int64_t o = 0; o + 1 < s->outputs; o++)
+        for (int64_t o = 0; o + 1 < s->outputs && gram_loss_is_fitted(s, i); o++)
             most = fmax(most, s->f[i * s->outputs + o] - s->f[i * s->outputs + o + 1]);
     return most;
 }
