@@ -6,6 +6,8 @@
  *     Huber        r^2 if |r| <= delta, else 2 delta |r| - delta^2
  *     quantile     max(tau r, (tau - 1) r)                        several levels tau at once
  *     insensitive  max(0, |r| - epsilon)                          support vector regression: C = 1/(2 n lambda)
+ *     callback     any smooth convex loss(y, f) of the caller's, by value, slope and curvature: Newton steps whose objective
+ *                  never grows; the report's gap is then what is left of the optimality conditions, and dual NaN
  *
  * f = sum_i a_i k(x_i, .) for every loss. Solved by a primal-dual interior-point method on the dual, with one Cholesky
  * factor an iteration: 10 to 30 iterations whatever the loss, and at the end a certificate: no f has an objective
@@ -46,10 +48,15 @@ typedef enum gram_loss_kind {
     GRAM_LOSS_ABSOLUTE = 1,
     GRAM_LOSS_HUBER = 2,
     GRAM_LOSS_QUANTILE = 3,
-    GRAM_LOSS_INSENSITIVE = 4
+    GRAM_LOSS_INSENSITIVE = 4,
+    GRAM_LOSS_CALLBACK = 5 /* the caller's, of y and f */
 } gram_loss_kind;
 
-/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
+/* A loss of the caller's at one row: out[0] = loss(y, f), out[1] its slope by f, out[2] its curvature by f, which is at least 0: the loss is convex in
+ * f and has a slope everywhere. Numbers that are not finite are a failure of the fit. Called from one thread. */
+typedef void (*gram_loss_fn)(void *user, double y, double f, double out[3]);
+
+/* "squared", "absolute", "huber", "quantile", "insensitive", "callback"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
 
 /* What a row is. */
@@ -77,11 +84,13 @@ typedef struct gram_loss_options {
     const int64_t *unpenalised; /* their numbers, from 0 */
     const gram_row_sense *senses; /* n; NULL (default): all rows are data */
     double norm;                  /* of the ball, instead of lambda; default 0: none */
+    gram_loss_fn callback;        /* of GRAM_LOSS_CALLBACK */
+    void *user;
 } gram_loss_options;
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
 
-/* loss(r) of the options' kind; `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
+/* loss(r) of the options' kind (a callback's at y = r, f = 0); `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
 GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
 
 typedef struct gram_loss_report {
@@ -96,7 +105,7 @@ typedef struct gram_loss_report {
     int64_t n_support; /* rows with a coefficient that counts */
     double crossing;   /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
     int64_t iterations;
-    double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
+    double jitter;       /* the most that a step's factor needed; the certificate does not depend on it */
     int64_t constraints; /* rows that are constraints */
     int64_t active;      /* those that hold f */
     double violation;    /* the most that one is missed by */

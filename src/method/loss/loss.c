@@ -92,6 +92,8 @@ static gram_status check_senses(gram_context *context, const gram_loss_options *
             (long long)n);
     FAIL_IF(constraints > 0 && o->kind == GRAM_LOSS_INSENSITIVE && o->epsilon > 0, context, GRAM_ERROR_UNSUPPORTED,
             "loss_fit: constraints are not for the insensitive loss; use absolute or huber");
+    FAIL_IF(constraints > 0 && o->kind == GRAM_LOSS_CALLBACK, context, GRAM_ERROR_UNSUPPORTED,
+            "loss_fit: constraints are not for a callback; use huber");
     FAIL_IF(constraints > 0 && o->non_crossing && gram_loss_outputs(o) > 1, context, GRAM_ERROR_UNSUPPORTED,
             "loss_fit: constraints are not for quantiles that do not cross");
 done:

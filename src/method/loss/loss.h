@@ -32,6 +32,8 @@ typedef struct gram_loss_solution {
 
 gram_status gram_loss_options_read(gram_context *context, const char *name, const char *argument,
                                    const gram_loss_options *options, gram_loss_options *known);
+/* Of complete options: the loss of one row, of one level. */
+double gram_loss_at(const gram_loss_options *options, int64_t quantile, double y, double f);
 int64_t gram_loss_outputs(const gram_loss_options *options);
 
 gram_status gram_loss_solution_take(gram_context *context, gram_loss_solution *s);

@@ -444,7 +444,7 @@ static void report_loss(gram_report *report)
     gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
 }
 
-static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive"}, {NULL, NULL}};
+static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive callback"}, {NULL, NULL}};
 
 const gram_method gram_method_loss = {
     .name = "krr",

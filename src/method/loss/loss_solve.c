@@ -7,11 +7,12 @@
 #include "base/sized_struct.h"
 #include "method/loss/loss.h"
 #include "solve/interior_points.h"
+#include "solve/likelihood/likelihood.h"
 #include "solve/small_system.h"
 
 /* ---- losses and options ---- */
 
-static const char *const NAMES[] = {"squared", "absolute", "huber", "quantile", "insensitive"};
+static const char *const NAMES[] = {"squared", "absolute", "huber", "quantile", "insensitive", "callback"};
 enum { KINDS = sizeof NAMES / sizeof *NAMES };
 
 const char *gram_loss_name(gram_loss_kind kind)
@@ -34,8 +35,17 @@ static double value_of(const gram_loss_options *options, int64_t quantile, doubl
     case GRAM_LOSS_HUBER: return size <= delta ? r * r : 2 * delta * size - delta * delta;
     case GRAM_LOSS_QUANTILE: return r * (level(options, quantile) - (r < 0));
     case GRAM_LOSS_INSENSITIVE: return fmax(0, size - options->epsilon);
+    case GRAM_LOSS_CALLBACK: break;
     }
     return NAN;
+}
+
+double gram_loss_at(const gram_loss_options *options, int64_t quantile, double y, double f)
+{
+    double out[3];
+    if (options->kind != GRAM_LOSS_CALLBACK) return value_of(options, quantile, y - f);
+    options->callback(options->user, y, f, out);
+    return out[0];
 }
 
 double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r)
@@ -44,7 +54,7 @@ double gram_loss_value(const gram_loss_options *options, int64_t quantile, doubl
     gram_loss_options_init(&known, sizeof known);
     if (gram_sized_read(NULL, "loss_value", "options", "gram_loss_options", options, &known, sizeof known) < 0)
         return NAN;
-    return value_of(&known, quantile, r);
+    return known.kind == GRAM_LOSS_CALLBACK && !known.callback ? NAN : gram_loss_at(&known, quantile, r, 0);
 }
 
 void gram_loss_options_init(gram_loss_options *options, size_t size)
@@ -94,6 +104,8 @@ gram_status gram_loss_options_read(gram_context *context, const char *name, cons
             "%s: norm = %s, need a finite number >= 0", name, gram_number_format(known->norm, text));
     FAIL_IF(!(known->tolerance > 0) || known->iterations < 1, context, GRAM_ERROR_ARGUMENT,
             "%s: tolerance must be above 0 and iterations at least 1", name);
+    FAIL_IF(known->kind == GRAM_LOSS_CALLBACK && !known->callback, context, GRAM_ERROR_ARGUMENT,
+            "%s: callback is NULL, and the loss is one", name);
     if (known->kind == GRAM_LOSS_QUANTILE) TRY(check_quantiles(context, name, known));
 done:
     return status;
@@ -109,7 +121,7 @@ double gram_loss_sum(const gram_loss_solution *s)
     double sum = 0;
     for (int64_t i = 0; i < s->k->n; i++)
         for (int64_t o = 0; o < s->outputs && gram_loss_is_fitted(s, i); o++)
-            sum += (s->weights ? s->weights[i] : 1) * value_of(s->options, o, s->y[i] - s->f[i * s->outputs + o]);
+            sum += (s->weights ? s->weights[i] : 1) * gram_loss_at(s->options, o, s->y[i], s->f[i * s->outputs + o]);
     return sum;
 }
 
@@ -170,7 +182,7 @@ static double primal(const void *argument, const double *f)
     for (int64_t i = 0; i < s->k->n; i++)
         for (int64_t o = 0; o < at->outputs && gram_loss_is_fitted(s, i); o++)
             sum += (s->weights ? s->weights[i] : 1) *
-                   value_of(s->options, at->first + o, s->y[i] - f[i * at->outputs + o]);
+                   gram_loss_at(s->options, at->first + o, s->y[i], f[i * at->outputs + o]);
     return sum;
 }
 
@@ -377,6 +389,49 @@ done:
     return status;
 }
 
+/* ---- a callback: Newton steps ---- */
+
+/* log p = -loss */
+static void evaluate_callback(const void *argument, double y, double f, double out[4])
+{
+    const gram_loss_options *o = argument;
+    double found[3];
+    o->callback(o->user, y, f, found);
+    out[0] = -found[0];
+    out[1] = -found[1];
+    out[2] = found[2];
+    out[3] = NAN;
+}
+
+static gram_status solve_callback(gram_context *context, gram_loss_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const gram_likelihood_rule rule = {.evaluate = evaluate_callback, .argument = s->options};
+    gram_mode mode = {.k = s->k,
+                      .rule = &rule,
+                      .y = s->y,
+                      .weights = s->weights,
+                      .c = s->c,
+                      .q = s->q,
+                      .unpenalised = s->unpenalised,
+                      .most = s->options->iterations,
+                      .tolerance = s->options->tolerance,
+                      .a = s->a,
+                      .b = s->b,
+                      .f = s->f};
+    memset(s->a, 0, (size_t)s->k->n * sizeof *s->a);
+    memset(s->b, 0, (size_t)s->q * sizeof *s->b);
+    TRY(gram_mode_find(context, &mode));
+    s->objective = mode.objective;
+    s->dual = NAN;
+    s->gap = mode.optimality;
+    s->jitter = mode.jitter;
+    s->iterations = mode.iterations;
+    s->converged = mode.converged;
+done:
+    return status;
+}
+
 gram_status gram_loss_solve(gram_context *context, gram_loss_solution *s)
 {
     gram_status status = GRAM_OK;
@@ -385,7 +440,9 @@ gram_status gram_loss_solve(gram_context *context, gram_loss_solution *s)
     s->converged = 1;
     s->violation = 0;
     s->infeasible = 0;
-    if (s->options->kind == GRAM_LOSS_SQUARED && !s->senses)
+    if (s->options->kind == GRAM_LOSS_CALLBACK)
+        TRY(solve_callback(context, s));
+    else if (s->options->kind == GRAM_LOSS_SQUARED && !s->senses)
         TRY(solve_squared(context, s));
     else if (is_joint(s))
         TRY(solve_part(context, s, 0, s->outputs));

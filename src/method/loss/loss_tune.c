@@ -59,7 +59,7 @@ done:
 static void score(const void *argument, double y, const double *f, double *losses)
 {
     const tuning *t = argument;
-    for (int64_t o = 0; o < t->outputs; o++) losses[o] = gram_loss_value(&t->options, o, y - f[o]);
+    for (int64_t o = 0; o < t->outputs; o++) losses[o] = gram_loss_at(&t->options, o, y, f[o]);
 }
 
 static void tell(const void *argument, const double *f, double *out)
@@ -76,7 +76,7 @@ static double unit_of(const void *argument, const gram_problem *p)
     double mean = 0, scale = 0;
     for (int64_t i = 0; i < p->n; i++) mean += gram_problem_weight(p, i) * p->y[i] / p->total;
     for (int64_t i = 0; i < p->n; i++) scale += gram_problem_weight(p, i) * fabs(p->y[i] - mean) / p->total;
-    if (!(scale > 0) || o->kind == GRAM_LOSS_SQUARED) return 1;
+    if (!(scale > 0) || o->kind == GRAM_LOSS_SQUARED || o->kind == GRAM_LOSS_CALLBACK) return 1;
     return o->kind == GRAM_LOSS_HUBER ? fmin(1, o->delta / scale) : 1 / scale;
 }
 

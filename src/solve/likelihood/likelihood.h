@@ -14,6 +14,9 @@ typedef struct gram_likelihood_rule {
     gram_likelihood kind;
     double nu;    /* Student-t: degrees of freedom */
     double scale; /* Student-t */
+    /* instead of the kind's: out as evaluate of gram_likelihood_type has it; NULL: none */
+    void (*evaluate)(const void *argument, double y, double f, double out[4]);
+    const void *argument;
 } gram_likelihood_rule;
 
 /* Arrays of n numbers; NULL for what is not wanted. */
