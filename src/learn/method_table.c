@@ -30,7 +30,7 @@
     ROW(gram_method_net)
 
 /* Rows that no fit makes models of: they are opened only. */
-#define GRAM_KEPT_LIST(ROW) ROW(gram_method_function)
+#define GRAM_KEPT_LIST(ROW) ROW(gram_method_combination)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS

@@ -33,7 +33,7 @@ good
 near "$(sed -n 3p s.out)" "$(paste -d' ' f.out g.out | LC_ALL=C awk 'NR == 3 { printf "%.15g", 2 * $1 - $2 }')" 1e-9
 run info s.gram
 good
-prints 'function, regression' 'norm'
+prints 'combination, regression' 'norm'
 
 # values and gradients, in the features' own units, which predictions by kinds have too
 run fit f.csv --features x,z --target y --kernel 'rbf(ell=1)' --lambda 1e-3 -o k.gram --quiet

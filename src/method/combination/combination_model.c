@@ -8,18 +8,18 @@
 #include "method/method.h"
 #include "method/method_report.h"
 
-static void report_function(gram_report *report)
+static void report_combination(gram_report *report)
 {
     gram_report_function(report);
     gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
 }
 
-const gram_method gram_method_function = {
-    .name = "function",
+const gram_method gram_method_combination = {
+    .name = "combination",
     .title = "a function of the kernel's space",
     .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
-    .report = report_function,
+    .report = report_combination,
 };
 
 /* ---- one space ---- */
@@ -130,7 +130,7 @@ gram_status gram_model_combine(gram_context *context, double s, const gram_model
     if (g) TRY(check_regression(context, g));
     if (g) TRY(gram_model_check_space(context, f, g));
     TRY(gram_function_combine(context, s, gram_model_function(f), t, g ? gram_model_function(g) : NULL, &function));
-    gram_keeper keeper = gram_keep_fit(context, &gram_method_function, GRAM_TASK_REGRESSION, gram_model_preparation(f),
+    gram_keeper keeper = gram_keep_fit(context, &gram_method_combination, GRAM_TASK_REGRESSION, gram_model_preparation(f),
                                        function, gram_points_count(gram_function_centres(function)));
     keep_norm(&keeper, function);
     gram_keep_term_norms(&keeper, function);
