@@ -238,8 +238,10 @@ run fit train.csv --method gp --tune cv:5
 bad 2 'not of gp' 'auto, ml, loo or none'
 run fit train.csv --method gp --mean linear --no-intercept
 bad 2 '--no-intercept'
-run fit train.csv --method krr --mean linear
-bad 2 '--mean is an option of gp, not of krr'
+run fit train.csv --method flow --mean linear
+bad 2 '--mean is an option of krr, gp and logistic, not of flow'
+run fit train.csv --method krr --mean flat
+bad 2 '--mean flat is of gp, not of krr'
 run fit train.csv --method gp --precision f32
 bad 2 '--precision f32 is of krr, not of gp' 'f64 or mixed'
 run fit train.csv --method gp --precision mixed --solver cg
