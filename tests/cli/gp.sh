@@ -254,8 +254,8 @@ run predict gp.gram new.csv --interval 95
 bad 2 '--interval 95'
 run predict krr.gram new.csv --std
 bad 2 '--std is not for a model of the method krr'
-run predict krr.gram new.csv --terms
-bad 2 '--terms'
+run predict krr.gram new.csv --latent
+bad 2 '--latent is not for a model of the method krr'
 
 # the factor is kept up to 1,000 rows, and beyond when asked for: predictions have the same bits with it and without
 grep -q 'factor.npy' gp.gram || wrong 'should keep a small factor'

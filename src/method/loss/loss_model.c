@@ -239,7 +239,8 @@ done:
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const double n = (double)learning->n;
+    const loss_settings *own = learning->settings;
+    const double n = (double)gram_shape_most_rows(learning, &own->shape);
     loss_state *state = NULL;
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;

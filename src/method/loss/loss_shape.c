@@ -33,6 +33,19 @@ void gram_shape_keep(gram_keeper *keeper, const gram_shape_settings *own)
         if (list_of(own, i)) gram_keep_text(keeper, NAMES[i], list_of(own, i));
 }
 
+int64_t gram_shape_most_rows(const gram_learning *learning, const gram_shape_settings *own)
+{
+    int64_t count = learning->senses ? learning->data->n : learning->n;
+    for (int i = 0; i < SHAPES; i++) {
+        if (!list_of(own, i)) continue;
+        int64_t names = 1;
+        for (const char *at = list_of(own, i); *at; at++) names += *at == ',';
+        if (strcmp(list_of(own, i), "all") == 0 && learning->data) names = learning->data->d;
+        count += names * (own->rows > 0 ? own->rows : AT_ROWS);
+    }
+    return count;
+}
+
 /* ---- places ---- */
 
 /* Where constraints are asked for: count x d. */

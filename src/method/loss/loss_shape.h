@@ -24,6 +24,9 @@ typedef struct gram_shaped {
 /* Is anything of that asked for by options? */
 int gram_shape_is_given(const gram_learning *learning);
 
+/* How many rows there will be at most, constraints included: for plans. */
+int64_t gram_shape_most_rows(const gram_learning *learning, const gram_shape_settings *settings);
+
 /* Without any constraint the rows are those of the fit, and senses is NULL. */
 gram_status gram_shape_make(gram_learning *learning, const gram_shape_settings *settings, gram_shaped *shaped);
 void gram_shape_free(gram_shaped *shaped);
