@@ -1,7 +1,7 @@
-/* Functions of a kernel's Hilbert space: f(x) = sum_i a_i k(x_i, x) + b, with one or several outputs.
+/* Functions of a kernel's Hilbert space: f(x) = sum_i a_i k(x_i, x) + b + s.x, with one or several outputs.
  *
  * What the learners return is such a function. `a` has one row for each centre x_i and one column for each output; b is an
- * optional constant for each output that the norm does not see. Functions never change and are counted. They keep a copy
+ * optional constant for each output that the norm does not see, and so are the slopes s, if there are any. Functions never change and are counted. They keep a copy
  * of their centres, so that nothing of the caller has to stay. white() in a kernel is 1 for the same observation: here
  * that means centres of equal coordinates, since centres of two functions have nothing else in common; the values of a
  * function at points (other than its own gram_function_centres) do not see it.
@@ -23,6 +23,11 @@ GRAM_API gram_status gram_function_create(gram_context *context, gram_kernel *ke
                                           int64_t outputs, const double *a, int64_t lda, const double *constant,
                                           gram_function **function);
 
+/* The same with slopes, outputs x d numbers (lds >= d, copied); NULL: none. */
+GRAM_API gram_status gram_function_create_sloped(gram_context *context, gram_kernel *kernel, const gram_points *centres,
+                                                 int64_t outputs, const double *a, int64_t lda, const double *constant,
+                                                 const double *slopes, int64_t lds, gram_function **function);
+
 /* One more owner, who releases too; both take NULL. */
 GRAM_API gram_function *gram_function_retain(gram_function *function);
 GRAM_API void gram_function_release(gram_function *function);
@@ -36,6 +41,8 @@ GRAM_API const float *gram_function_centres_f32(const gram_function *function);
 GRAM_API int64_t gram_function_outputs(const gram_function *function);
 GRAM_API const double *gram_function_coefficients(const gram_function *function);
 GRAM_API const double *gram_function_constant(const gram_function *function);
+/* outputs x d, row-major without gaps; NULL: it has none. */
+GRAM_API const double *gram_function_slopes(const gram_function *function);
 
 /* out[i * ldo + o] = f_o(x_i). O(n m d) for m points: the matrix-free product, parallel. */
 GRAM_API gram_status gram_function_evaluate(gram_context *context, const gram_function *function, const gram_points *x,
@@ -56,8 +63,13 @@ GRAM_API gram_status gram_function_norm(gram_context *context, const gram_functi
 GRAM_API gram_status gram_function_distance(gram_context *context, const gram_function *f, const gram_function *g,
                                             double *out);
 
+/* The part of f in the space of term `index` of its kernel, a sum (<gram/kernel.h>): f_t = sum_i a_i k_t(x_i, .), without constant and
+ * slopes. The terms add up to f, and |f|^2 = sum_t |f_t|^2. The caller releases it. */
+GRAM_API gram_status gram_function_term(gram_context *context, const gram_function *f, int64_t index,
+                                        gram_function **term);
+
 /* s f + t g, constants included, over the centres of both (equal ones, bit for bit, are merged; the order is that of their
- * first appearance); s f when g is NULL. The centres are f32 if those of both are. Numbers that overflow are
+ * first appearance; centres that are functionals are merged if both functions have the same); s f when g is NULL. The centres are f32 if those of both are. Numbers that overflow are
  * GRAM_ERROR_NUMERICAL. O(n d log n) for n centres together. */
 GRAM_API gram_status gram_function_combine(gram_context *context, double s, const gram_function *f, double t,
                                            const gram_function *g, gram_function **out);

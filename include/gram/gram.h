@@ -42,6 +42,7 @@
 #include <gram/mercer.h>
 #include <gram/mmd.h>
 #include <gram/model.h>
+#include <gram/model_algebra.h>
 #include <gram/network.h>
 #include <gram/npy.h>
 #include <gram/nystrom.h>

@@ -4,7 +4,8 @@
  * 1). Rows of weight 0 are left out (n counts the others). lambda = 0 is the ridgeless limit, the function of least norm
  * among the least-squares fits. Values are right to the residual that the report has, whatever the condition of A; where rounding
  * errors show in it (above 1e-8 of the targets), rows with the same coordinates are made one, or pivots of K carry f if the kernel has
- * finitely many features, and the rank is less than n. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
+ * finitely many features, and the rank is less than n. Instead of the constant alone, T b may stand for a constant and some columns of x
+ * (`unpenalised`): b = (T'A^-1 T)^-1 T'A^-1 y. In the Gaussian-process reading n lambda is the noise variance. f32 points are taken as f64.
  */
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
@@ -21,9 +22,14 @@ typedef struct gram_krr_options {
     int intercept;         /* default 1 */
     gram_solver solver;
     gram_precision precision;
-    int64_t landmarks; /* of Nystrom; 0: up to 3,000 */
-    double tolerance;  /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10 */
-    int leave_one_out; /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
+    int64_t landmarks;          /* of Nystrom; 0: up to 3,000 */
+    double tolerance;           /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10 */
+    int leave_one_out;          /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
+    int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
+    const int64_t *unpenalised; /* their numbers, from 0; solvers exact and cg */
+    /* > 0: the ball |f| <= norm (of several outputs the root of the sum of squares) in the place of the penalty; lambda is not used but found, by some
+     * 15 fits: report.lambda, next to 0 where the ball does not bind. Default 0 */
+    double norm;
 } gram_krr_options;
 
 GRAM_API void gram_krr_options_init(gram_krr_options *options, size_t size);

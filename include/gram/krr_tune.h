@@ -42,7 +42,9 @@ typedef struct gram_krr_tune_options {
     int64_t grid;
     /* of CV (<gram/cross_validation.h>): n numbers, folds keep the rows of a number together; NULL (default): none */
     const int64_t *groups;
-    int ordered; /* of CV: rows are in order of time, folds go forward in it; default 0 */
+    int ordered;               /* of CV: rows are in order of time, folds go forward in it; default 0 */
+    int64_t unpenalised_count; /* as in gram_krr_options */
+    const int64_t *unpenalised;
 } gram_krr_tune_options;
 
 GRAM_API void gram_krr_tune_options_init(gram_krr_tune_options *options, size_t size);
@@ -71,7 +73,7 @@ GRAM_API gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, c
 
 /* The criterion at the kernel's values and lambda >= 0 on all rows, and its gradient by every parameter of the kernel (as
  * the values are, not on the log scale) and last by lambda; gradient may be NULL. Of the options criterion, folds, weights
- * and intercept are used. GRAM_ERROR_NUMERICAL where the criterion has no value to working precision. n^3 operations, with
+ * intercept and unpenalised are used. GRAM_ERROR_NUMERICAL where the criterion has no value to working precision. n^3 operations, with
  * gradient 2 n^3 at most; memory as for gram_krr_tune with r = n. */
 GRAM_API gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                         int64_t outputs, const double *y, int64_t ldy,

@@ -223,7 +223,7 @@ typedef struct gram_columns {
     double
         half_width; /* of the interval in standard deviations (of Student's t: in scales); of 95 % if none is asked for */
     double freedom;      /* predictions are Student's t with so many degrees of freedom; 0: normal */
-    int64_t term;        /* mean and deviation of each term of the kernel, from here on */
+    int64_t term;        /* each term of the kernel, of gp its mean and its deviation, from here on */
     int64_t level_count; /* quantiles: the first columns, of these levels */
     const double *levels;
     /* what scores are from: the scale of a new observation, also where std is that of f; its standard deviation, or with `freedom`

@@ -28,12 +28,14 @@ GRAM_BEGIN
 
 typedef struct gram_logistic_options {
     size_t size;
-    double lambda;         /* > 0; default 1e-3 */
-    const double *weights; /* n numbers >= 0; NULL: all 1 */
-    int intercept;         /* default 1 */
-    int softmax;           /* two classes get a function each, as several do; default 0 */
-    double tolerance;      /* of the optimality below; default 1e-9 */
-    int64_t iterations;    /* at most; default 100 */
+    double lambda;              /* > 0; default 1e-3 */
+    const double *weights;      /* n numbers >= 0; NULL: all 1 */
+    int intercept;              /* default 1 */
+    int softmax;                /* two classes get a function each, as several do; default 0 */
+    double tolerance;           /* of the optimality below; default 1e-9 */
+    int64_t iterations;         /* at most; default 100 */
+    int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
+    const int64_t *unpenalised; /* their numbers, from 0 */
 } gram_logistic_options;
 
 GRAM_API void gram_logistic_options_init(gram_logistic_options *options, size_t size);
@@ -106,6 +108,8 @@ typedef struct gram_logistic_tune_options {
     const int64_t
         *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
     int ordered; /* rows are in order of time: folds go forward in it; default 0 */
+    int64_t unpenalised_count; /* as in gram_logistic_options */
+    const int64_t *unpenalised;
 } gram_logistic_tune_options;
 
 GRAM_API void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size);

@@ -6,6 +6,8 @@
  *     Huber        r^2 if |r| <= delta, else 2 delta |r| - delta^2
  *     quantile     max(tau r, (tau - 1) r)                        several levels tau at once
  *     insensitive  max(0, |r| - epsilon)                          support vector regression: C = 1/(2 n lambda)
+ *     callback     any smooth convex loss(y, f) of the caller's, by value, slope and curvature: Newton steps whose objective
+ *                  never grows; the report's gap is then what is left of the optimality conditions, and dual NaN
  *
  * f = sum_i a_i k(x_i, .) for every loss. Solved by a primal-dual interior-point method on the dual, with one Cholesky
  * factor an iteration: 10 to 30 iterations whatever the loss, and at the end a certificate: no f has an objective
@@ -16,6 +18,19 @@
  * Quantile curves may cross where data are few. With `non_crossing` f_s(x_i) + b_s <= f_t(x_i) + b_t for all levels s
  * < t at every training row (of weight above 0) is a constraint of one joint problem, exact up to the tolerance;
  * between rows nothing is promised. q levels then take q^2 times the memory and q^3 times the work of one.
+ *
+ * Rows may be constraints instead of data (`senses`): f(x_j) + b >= y_j, <= y_j or = y_j, and of rows that are functionals
+ * (<gram/functional.h>) the same of slopes, second derivatives, integrals: monotone, convex and positive fits. Then
+ *
+ *     minimise (1/n) sum_i w_i loss(y_i - f(x_i) - b) + lambda |f|^2 over the f that satisfy all constraint rows,
+ *
+ * n counting the others. f gains a term for each constraint that holds it, of the right sign, and none for the rest: the conditions
+ * of Karush, Kuhn and Tucker. Constraints hold at their rows to the tolerance, in units of the spread of y; between rows nothing is promised.
+ * Constraints that no function satisfies, or that only lost digits could, are GRAM_ERROR_DATA, with the row that is missed most. For all losses but the
+ * insensitive one with epsilon > 0, and not with non_crossing.
+ *
+ * With `norm` > 0 the fit is over the ball |f| <= norm in the place of a penalty, which lambda is not used for: the lambda >= 0 that
+ * belongs to it is found (report.lambda, a Lagrange multiplier) and is next to 0 where the ball does not bind.
  *
  * Failures: what <gram/matrix.h> lists; GRAM_ERROR_DATA names an impossible target or weight, GRAM_ERROR_ARGUMENT
  * an option out of its range. Rows that are all equal are not a failure: the fit is the constant that the loss asks for.
@@ -33,30 +48,49 @@ typedef enum gram_loss_kind {
     GRAM_LOSS_ABSOLUTE = 1,
     GRAM_LOSS_HUBER = 2,
     GRAM_LOSS_QUANTILE = 3,
-    GRAM_LOSS_INSENSITIVE = 4
+    GRAM_LOSS_INSENSITIVE = 4,
+    GRAM_LOSS_CALLBACK = 5 /* the caller's, of y and f */
 } gram_loss_kind;
 
-/* "squared", "absolute", "huber", "quantile", "insensitive"; "none" for anything else. Static. */
+/* A loss of the caller's at one row: out[0] = loss(y, f), out[1] its slope by f, out[2] its curvature by f, which is at least 0: the loss is convex in
+ * f and has a slope everywhere. Numbers that are not finite are a failure of the fit. Called from one thread. */
+typedef void (*gram_loss_fn)(void *user, double y, double f, double out[3]);
+
+/* "squared", "absolute", "huber", "quantile", "insensitive", "callback"; "none" for anything else. Static. */
 GRAM_API const char *gram_loss_name(gram_loss_kind kind);
+
+/* What a row is. */
+typedef enum gram_row_sense {
+    GRAM_ROW_FITTED = 0,   /* data: its loss counts */
+    GRAM_ROW_AT_LEAST = 1, /* a constraint: f + b is at least y there, */
+    GRAM_ROW_AT_MOST = 2,  /* at most y, */
+    GRAM_ROW_EQUAL = 3     /* y; its weight does not matter */
+} gram_row_sense;
 
 typedef struct gram_loss_options {
     size_t size;
-    gram_loss_kind kind;     /* default GRAM_LOSS_ABSOLUTE */
-    double lambda;           /* > 0; default 1e-3 */
-    const double *weights;   /* n numbers >= 0, rows of weight 0 are left out (n counts the others); NULL: all 1 */
-    int intercept;           /* default 1 */
-    double delta;            /* of Huber, > 0; default 1 */
-    double epsilon;          /* of insensitive, >= 0; default 0.1 */
-    int64_t quantile_count;  /* 0 (default): the median */
-    const double *quantiles; /* increasing, between 0 and 1 */
-    int non_crossing;        /* default 0 */
-    double tolerance;        /* of the relative gap; default 1e-8 */
-    int64_t iterations;      /* at most; default 100 */
+    gram_loss_kind kind;        /* default GRAM_LOSS_ABSOLUTE */
+    double lambda;              /* > 0; default 1e-3 */
+    const double *weights;      /* n numbers >= 0, rows of weight 0 are left out (n counts the others); NULL: all 1 */
+    int intercept;              /* default 1 */
+    double delta;               /* of Huber, > 0; default 1 */
+    double epsilon;             /* of insensitive, >= 0; default 0.1 */
+    int64_t quantile_count;     /* 0 (default): the median */
+    const double *quantiles;    /* increasing, between 0 and 1 */
+    int non_crossing;           /* default 0 */
+    double tolerance;           /* of the relative gap; default 1e-8 */
+    int64_t iterations;         /* at most; default 100 */
+    int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
+    const int64_t *unpenalised; /* their numbers, from 0 */
+    const gram_row_sense *senses; /* n; NULL (default): all rows are data */
+    double norm;                  /* of the ball, instead of lambda; default 0: none */
+    gram_loss_fn callback;        /* of GRAM_LOSS_CALLBACK */
+    void *user;
 } gram_loss_options;
 
 GRAM_API void gram_loss_options_init(gram_loss_options *options, size_t size);
 
-/* loss(r) of the options' kind; `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
+/* loss(r) of the options' kind (a callback's at y = r, f = 0); `quantile` says which level. NaN for anything that is not a kind, and for options without a size. */
 GRAM_API double gram_loss_value(const gram_loss_options *options, int64_t quantile, double r);
 
 typedef struct gram_loss_report {
@@ -71,7 +105,10 @@ typedef struct gram_loss_report {
     int64_t n_support; /* rows with a coefficient that counts */
     double crossing;   /* the most that a lower quantile lies above a higher one at a training row; 0: nowhere */
     int64_t iterations;
-    double jitter; /* the most that a step's factor needed; the certificate does not depend on it */
+    double jitter;       /* the most that a step's factor needed; the certificate does not depend on it */
+    int64_t constraints; /* rows that are constraints */
+    int64_t active;      /* those that hold f */
+    double violation;    /* the most that one is missed by */
 } gram_loss_report;
 
 typedef struct gram_loss gram_loss;

@@ -10,6 +10,7 @@
 #include <gram/text.h>
 
 #include "base/context.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 struct gram_conditional {
@@ -44,6 +45,7 @@ gram_status gram_conditional_create(gram_context *context, gram_kernel *kernel, 
     if (!context || !conditional) return GRAM_ERROR_ARGUMENT;
     *conditional = NULL;
     TRY(check_creation(context, kernel, x, lambda));
+    TRY(gram_points_must_be_plain(context, "conditional_create", x));
     n = x->n;
     TRY(gram_take(context, "conditional_create", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);

@@ -15,6 +15,7 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 /* ---- formulas ---- */
@@ -224,6 +225,7 @@ static gram_status evaluate(gram_context *context, const char *function, const g
     gram_status status = GRAM_OK;
     FAIL_IF(!density || !x, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", function, !density ? "density" : "x");
     FAIL_IF(!out->log && !out->score, context, GRAM_ERROR_ARGUMENT, "%s: out is NULL", function);
+    TRY(gram_points_must_be_plain(context, function, x));
     FAIL_IF(x->d != density->d, context, GRAM_ERROR_DIMENSION,
             "%s: the density is on R^%lld, the points have %lld columns", function, (long long)density->d,
             (long long)x->d);

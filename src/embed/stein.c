@@ -22,6 +22,7 @@
 
 #include <gram/text.h>
 
+#include "points/functionals.h"
 #include "points/points.h"
 
 /* ---- one row against a panel ---- */
@@ -311,6 +312,7 @@ gram_status gram_stein_create(gram_context *context, const char *function, const
     *stein = NULL;
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "%s: kernel is NULL", function);
     TRY(check_scores(context, function, points, scores, lds));
+    TRY(gram_points_must_be_plain(context, function, points));
     TRY(gram_take(context, "stein kernel", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);

@@ -6,6 +6,7 @@
 
 #include "embed/stein.h"
 #include "operator/operator.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 typedef struct stein_operator {
@@ -203,6 +204,7 @@ gram_status gram_stein_kernel(gram_context *context, const gram_points *points, 
     if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
     *kernel = NULL;
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "stein_kernel: points is NULL");
+    TRY(gram_points_must_be_plain(context, "stein_kernel", points));
     FAIL_IF((int)metric < GRAM_STEIN_METRIC_ID || metric > GRAM_STEIN_METRIC_SMPCOV, context, GRAM_ERROR_ARGUMENT,
             "stein_kernel: metric = %d is not a valid metric", (int)metric);
     if (metric == GRAM_STEIN_METRIC_SMPCOV) {

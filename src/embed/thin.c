@@ -62,6 +62,7 @@ gram_status gram_target_check(gram_context *context, const char *function, const
 {
     gram_status status = GRAM_OK;
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "%s: points is NULL", function);
+    TRY(gram_points_must_be_plain(context, function, points));
     const int64_t n = gram_points_count(points);
     FAIL_IF(m < 1 || m > n, context, GRAM_ERROR_ARGUMENT, "%s: m = %lld, need 1 to n = %lld", function, (long long)m,
             (long long)n);
@@ -289,7 +290,6 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
     gram_thin_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
     gram_thin_options_init(&o, sizeof o);
-    TRY(gram_points_must_be_plain(context, "thin", points));
     TRY(gram_sized_read(context, "thin", "options", "gram_thin_options", options, &o, sizeof o));
     TRY(check_options(context, &o, scores, index));
     TRY(gram_target_check(context, "thin", points, m, NULL));

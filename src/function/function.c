@@ -45,6 +45,17 @@ done:
     return status;
 }
 
+gram_status gram_function_take_slopes(gram_context *context, gram_function *function)
+{
+    gram_status status = GRAM_OK;
+    const int64_t numbers = function->outputs * function->d;
+    if (function->slopes) return GRAM_OK;
+    TRY(gram_take(context, "function: slopes", numbers, sizeof(double), (void **)&function->slopes));
+    memset(function->slopes, 0, (size_t)numbers * sizeof(double));
+done:
+    return status;
+}
+
 gram_status gram_function_seal(gram_context *context, const char *who, gram_status code, gram_function *function)
 {
     gram_status status = GRAM_OK;
@@ -56,6 +67,9 @@ gram_status gram_function_seal(gram_context *context, const char *who, gram_stat
     for (int64_t o = 0; o < m; o++)
         FAIL_IF(!isfinite(function->constant[o]), context, code, "%s: constant[%" PRId64 "] is %s", who, o,
                 gram_number_format(function->constant[o], value));
+    for (int64_t k = 0; k < m * function->d && function->slopes; k++)
+        FAIL_IF(!isfinite(function->slopes[k]), context, code, "%s: slopes[%" PRId64 "][%" PRId64 "] is %s", who,
+                k / function->d, k % function->d, gram_number_format(function->slopes[k], value));
     if (function->centres) goto done; /* functionals: made with the function */
     if (function->f64)
         TRY(gram_points_create_f64(context, function->n, function->d, function->f64, function->d, &function->centres));
@@ -122,22 +136,67 @@ gram_status gram_function_create(gram_context *context, gram_kernel *kernel, con
                                  int64_t outputs, const double *a, int64_t lda, const double *constant,
                                  gram_function **function)
 {
+    return gram_function_create_sloped(context, kernel, centres, outputs, a, lda, constant, NULL, 0, function);
+}
+
+gram_status gram_function_create_sloped(gram_context *context, gram_kernel *kernel, const gram_points *centres,
+                                        int64_t outputs, const double *a, int64_t lda, const double *constant,
+                                        const double *slopes, int64_t lds, gram_function **function)
+{
     gram_status status = GRAM_OK;
     gram_function *made = NULL;
     if (!context || !function) return GRAM_ERROR_ARGUMENT;
     *function = NULL;
     TRY(check_request(context, kernel, centres, outputs, a, lda));
+    FAIL_IF(slopes && lds < centres->d, context, GRAM_ERROR_ARGUMENT,
+            "function_create_sloped: lds = %" PRId64 " is less than the %" PRId64 " columns", lds, centres->d);
     TRY(gram_function_make(context, (gram_function_room){kernel, centres->n, centres->d, outputs, centres->f32 != NULL},
                            &made));
     copy_centres(centres, made);
     if (centres->functionals) TRY(gram_points_gather(context, centres, centres->n, NULL, &made->centres));
     for (int64_t i = 0; i < made->n; i++) memcpy(made->a + i * outputs, a + i * lda, (size_t)outputs * sizeof(double));
     if (constant) memcpy(made->constant, constant, (size_t)outputs * sizeof(double));
+    if (slopes) TRY(gram_function_take_slopes(context, made));
+    for (int64_t o = 0; o < outputs && slopes; o++)
+        memcpy(made->slopes + o * made->d, slopes + o * lds, (size_t)made->d * sizeof(double));
     TRY(gram_function_seal(context, "function_create", GRAM_ERROR_DATA, made));
     *function = made;
     made = NULL;
 done:
     gram_function_release(made);
+    return status;
+}
+
+gram_status gram_function_of_problem(gram_context *context, const gram_problem *p, const gram_points *centres,
+                                     int64_t outputs, const double *a, const double *b, gram_function **function)
+{
+    gram_status status = GRAM_OK;
+    double *slopes = NULL;
+    if (p->linear_count > 0) {
+        TRY(gram_take(context, "slopes", outputs * p->d, sizeof *slopes, (void **)&slopes));
+        memset(slopes, 0, (size_t)(outputs * p->d) * sizeof *slopes);
+    }
+    for (int64_t j = 0; j < p->linear_count; j++)
+        for (int64_t o = 0; o < outputs; o++) slopes[o * p->d + p->linear[j]] = b[(p->intercept + j) * outputs + o];
+    TRY(gram_function_create_sloped(context, p->kernel, centres, outputs, a, outputs, p->intercept ? b : NULL, slopes,
+                                    p->d, function));
+done:
+    gram_give(context, slopes);
+    return status;
+}
+
+gram_status gram_function_term(gram_context *context, const gram_function *f, int64_t index, gram_function **term)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !term) return GRAM_ERROR_ARGUMENT;
+    *term = NULL;
+    FAIL_IF(!f, context, GRAM_ERROR_ARGUMENT, "function_term: f is NULL");
+    FAIL_IF(index < 0 || index >= gram_kernel_term_count(f->kernel), context, GRAM_ERROR_ARGUMENT,
+            "function_term: index = %" PRId64 ", the kernel has %" PRId64 " terms", index,
+            gram_kernel_term_count(f->kernel));
+    TRY(gram_function_create(context, gram_kernel_term(f->kernel, index), f->centres, f->outputs, f->a, f->outputs,
+                             NULL, term));
+done:
     return status;
 }
 
@@ -157,6 +216,7 @@ void gram_function_release(gram_function *function)
     gram_memory_give(memory, function->f32);
     gram_memory_give(memory, function->a);
     gram_memory_give(memory, function->constant);
+    gram_memory_give(memory, function->slopes);
     gram_memory_give(memory, function);
     gram_memory_release(memory);
 }
@@ -196,6 +256,11 @@ const double *gram_function_constant(const gram_function *function)
     return function->constant;
 }
 
+const double *gram_function_slopes(const gram_function *function)
+{
+    return function->slopes;
+}
+
 /* ---- at points ---- */
 
 static gram_status check_points(gram_context *context, const char *who, const gram_function *function,
@@ -212,6 +277,18 @@ done:
     return status;
 }
 
+/* Of functionals, what they make of 1 and of the columns. */
+static void add_unpenalised(const gram_function *f, const gram_points *x, double *out, int64_t ldo)
+{
+    for (int64_t i = 0; i < x->n; i++) {
+        for (int64_t o = 0; o < f->outputs; o++) out[i * ldo + o] += gram_points_of_one(x, i) * f->constant[o];
+        for (int64_t l = 0; l < f->d && f->slopes; l++) {
+            const double column = gram_points_of_column(x, i, l);
+            for (int64_t o = 0; o < f->outputs; o++) out[i * ldo + o] += column * f->slopes[o * f->d + l];
+        }
+    }
+}
+
 gram_status gram_function_evaluate(gram_context *context, const gram_function *function, const gram_points *x,
                                    double *out, int64_t ldo)
 {
@@ -222,8 +299,7 @@ gram_status gram_function_evaluate(gram_context *context, const gram_function *f
     FAIL_IF(ldo < m, context, GRAM_ERROR_ARGUMENT,
             "function_evaluate: ldo = %" PRId64 " is less than the %" PRId64 " outputs", ldo, m);
     TRY(gram_matrix_product(context, function->kernel, x, function->centres, m, function->a, m, out, ldo));
-    for (int64_t i = 0; i < x->n; i++)
-        for (int64_t o = 0; o < m; o++) out[i * ldo + o] += gram_points_of_one(x, i) * function->constant[o];
+    add_unpenalised(function, x, out, ldo);
 done:
     return status;
 }
@@ -270,6 +346,12 @@ done:
     return status;
 }
 
+static void add_slopes(const gram_function *f, int64_t output, int64_t n, double *out, int64_t ldo)
+{
+    for (int64_t i = 0; i < n && f->slopes; i++)
+        for (int64_t l = 0; l < f->d; l++) out[i * ldo + l] += f->slopes[output * f->d + l];
+}
+
 gram_status gram_function_gradient(gram_context *context, const gram_function *function, int64_t output,
                                    const gram_points *x, double *out, int64_t ldo)
 {
@@ -284,6 +366,7 @@ gram_status gram_function_gradient(gram_context *context, const gram_function *f
     TRY(gram_points_must_be_plain(context, "function_gradient", x));
     if (function->centres->functionals) {
         TRY(functional_gradient(context, function, output, x, out, ldo));
+        add_slopes(function, output, x->n, out, ldo);
         goto done;
     }
     TRY(gram_take(context, "function_gradient", x->n, sizeof(double), (void **)&ones));
@@ -291,6 +374,7 @@ gram_status gram_function_gradient(gram_context *context, const gram_function *f
     const gram_weights weights = {
         .rank = 1, .a = ones, .lda = 1, .b = function->a + output, .ldb = function->outputs}; /* W_ij = a_j */
     TRY(gram_matrix_input_gradient(context, function->kernel, x, function->centres, &weights, out, ldo));
+    add_slopes(function, output, x->n, out, ldo);
 done:
     gram_give(context, ones);
     return status;

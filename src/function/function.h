@@ -1,4 +1,4 @@
-/* Functions from inside: f_o(x) = sum_i a_io k(x_i, x) + b_o. */
+/* Functions from inside: f_o(x) = sum_i a_io k(x_i, x) + b_o + s_o.x. */
 #ifndef GRAM_FUNCTION_FUNCTION_H
 #define GRAM_FUNCTION_FUNCTION_H
 
@@ -7,6 +7,7 @@
 #include <gram/function.h>
 
 #include "base/context.h"
+#include "points/weighted_problem.h"
 
 struct gram_function {
     atomic_int references;
@@ -18,6 +19,7 @@ struct gram_function {
     float *f32;
     double *a;        /* n x outputs */
     double *constant; /* outputs */
+    double *slopes;   /* outputs x d, NULL: none */
 };
 
 /* What a new function is made for. */
@@ -29,6 +31,13 @@ typedef struct gram_function_room {
 
 /* A function with room for its numbers, which the caller fills in before gram_function_seal. The constants are 0. */
 gram_status gram_function_make(gram_context *context, gram_function_room room, gram_function **function);
+
+/* The function of coefficients a (of the centres) and b (q x outputs, of what no penalty acts on) of a problem. */
+gram_status gram_function_of_problem(gram_context *context, const gram_problem *problem, const gram_points *centres,
+                                     int64_t outputs, const double *a, const double *b, gram_function **function);
+
+/* Gives a new function slopes, all 0. */
+gram_status gram_function_take_slopes(gram_context *context, gram_function *function);
 
 /* Makes the points of a function whose arrays are filled in; `who` begins the message about a number that is not finite,
  * which is given the status `code`. */

@@ -80,6 +80,9 @@ static gram_status make_like(gram_context *context, const gram_function *f, int6
     gram_status status = GRAM_OK;
     TRY(gram_function_make(context, (gram_function_room){f->kernel, n, f->d, f->outputs, f->f32 != NULL}, out));
     memcpy((*out)->constant, f->constant, (size_t)f->outputs * sizeof(double));
+    if (!f->slopes) goto done;
+    TRY(gram_function_take_slopes(context, *out));
+    memcpy((*out)->slopes, f->slopes, (size_t)(f->outputs * f->d) * sizeof(double));
 done:
     return status;
 }
@@ -120,6 +123,7 @@ static void put_terms(const gram_function *f, double factor, int64_t at, gram_fu
     for (int64_t i = 0; i < f->n; i++) gram_function_put_row(f, i, to, at + i);
     for (int64_t k = 0; k < f->n * m; k++) to->a[at * m + k] = factor * f->a[k];
     for (int64_t o = 0; o < m; o++) to->constant[o] += factor * f->constant[o];
+    for (int64_t k = 0; k < m * f->d && f->slopes; k++) to->slopes[k] += factor * f->slopes[k];
 }
 
 static gram_status check_combine(gram_context *context, double s, const gram_function *f, double t,
@@ -129,14 +133,39 @@ static gram_status check_combine(gram_context *context, double s, const gram_fun
     char value[GRAM_NUMBER_SIZE];
     FAIL_IF(!f, context, GRAM_ERROR_ARGUMENT, "function_combine: f is NULL");
     FAIL_IF(!isfinite(s), context, GRAM_ERROR_ARGUMENT, "function_combine: s is %s", gram_number_format(s, value));
-    TRY(gram_points_must_be_plain(context, "function_combine: centres of f", f->centres));
     if (!g) goto done;
-    TRY(gram_points_must_be_plain(context, "function_combine: centres of g", g->centres));
     FAIL_IF(!isfinite(t), context, GRAM_ERROR_ARGUMENT, "function_combine: t is %s", gram_number_format(t, value));
     const char *wrong = gram_function_mismatch(f, g);
     FAIL_IF(wrong, context, f->d == g->d ? GRAM_ERROR_ARGUMENT : GRAM_ERROR_DIMENSION, "function_combine: f and g: %s",
             wrong);
 done:
+    return status;
+}
+
+/* The same where centres are functionals: those of both, one after the other, or one set if they are the same. */
+static gram_status combine_functionals(gram_context *context, double s, const gram_function *f, double t,
+                                       const gram_function *g, gram_function **out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t m = f->outputs, d = f->d;
+    const int alike = g && gram_functionals_equal(f->centres, g->centres);
+    gram_points *joined = NULL;
+    double *numbers = NULL;
+    if (g && !alike) TRY(gram_functionals_join(context, f->centres, g->centres, &joined));
+    const gram_points *centres = joined ? joined : f->centres;
+    TRY(gram_take(context, "function_combine", centres->n * m + m + m * d, sizeof *numbers, (void **)&numbers));
+    double *a = numbers, *constant = a + centres->n * m, *slopes = constant + m;
+    for (int64_t k = 0; k < centres->n * m; k++) a[k] = k < f->n * m ? s * f->a[k] : t * g->a[k - f->n * m];
+    for (int64_t k = 0; k < f->n * m && alike; k++) a[k] += t * g->a[k];
+    for (int64_t o = 0; o < m; o++) constant[o] = s * f->constant[o] + (g ? t * g->constant[o] : 0);
+    for (int64_t k = 0; k < m * d; k++)
+        slopes[k] = (f->slopes ? s * f->slopes[k] : 0) + (g && g->slopes ? t * g->slopes[k] : 0);
+    status = gram_function_create_sloped(context, f->kernel, centres, m, a, m, constant,
+                                         f->slopes || (g && g->slopes) ? slopes : NULL, d, out);
+    if (status == GRAM_ERROR_DATA) status = GRAM_ERROR_NUMERICAL; /* the numbers overflowed */
+done:
+    gram_give(context, numbers);
+    gram_points_release(joined);
     return status;
 }
 
@@ -148,8 +177,10 @@ gram_status gram_function_combine(gram_context *context, double s, const gram_fu
     if (!context || !out) return GRAM_ERROR_ARGUMENT;
     *out = NULL;
     TRY(check_combine(context, s, f, t, g));
+    if (f->centres->functionals || (g && g->centres->functionals)) return combine_functionals(context, s, f, t, g, out);
     const gram_function_room room = {f->kernel, f->n + (g ? g->n : 0), f->d, f->outputs, f->f32 && (!g || g->f32)};
     TRY(gram_function_make(context, room, &whole));
+    if (f->slopes || (g && g->slopes)) TRY(gram_function_take_slopes(context, whole));
     put_terms(f, s, 0, whole);
     if (g) put_terms(g, t, f->n, whole);
     TRY(gram_function_seal(context, "function_combine", GRAM_ERROR_NUMERICAL, whole));

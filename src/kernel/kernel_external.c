@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "points/functionals.h"
 #include "points/points.h"
 
 /* ---- what they hold ---- */
@@ -187,6 +188,7 @@ gram_status gram_kernel_centre(gram_context *context, gram_points *sample, gram_
     if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
     *kernel = NULL;
     FAIL_IF(!sample, context, GRAM_ERROR_ARGUMENT, "kernel_centre: sample is NULL");
+    TRY(gram_points_must_be_plain(context, "kernel_centre", sample));
     FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_centre: a is NULL");
     TRY(new_external(context, "", &(gram_external){.points = sample}, &external));
     TRY(gram_kernel_with_child(context, &(gram_kernel){.node = GRAM_NODE_CENTRE, .external = external}, a, kernel));

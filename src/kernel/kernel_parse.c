@@ -4,7 +4,7 @@
  *   product  = power { "*" power }
  *   power    = atom [ "^" whole number ]
  *   atom     = number ["!"] | "(" sum ")" | "on" "(" columns "," sum ")" | "exp" "(" sum ")" | "normalize" "(" sum ")"
- *            | "warp" "(" matrix "," sum ")" | name [ "(" [ argument { "," argument } ] ")" ]
+ *            | "warp" "(" matrix "," sum ")" | "scale" "(" index "," sum ")" | name [ "(" [ argument { "," argument } ] ")" ]
  *   columns  = item { "," item },  item = index | index ":" index | "[" columns "]"
  *   argument = [ name "=" ] value
  *   matrix   = "[" number { ("," | ";") number } "]"
@@ -620,6 +620,27 @@ done:
     return status;
 }
 
+/* The rest after "scale(": x_l a(x,y) y_l is the product with the linear kernel of that column, and is printed as that. */
+static gram_status read_scale(parser *p, size_t start)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *linear = NULL, *column = NULL, *kernel = NULL;
+    int64_t index;
+    (void)peek(p);
+    TRY(read_whole(p, "a column", GRAM_KERNEL_MAX_COLUMN, &index));
+    if (!accept(p, ',')) return unexpected(p, "',' and a kernel");
+    TRY(read_nested(p));
+    index--;
+    TRY(gram_kernel_parse(p->context, "linear(c=0!)", &linear));
+    TRY(place(p, start, gram_kernel_on(p->context, 1, &index, linear, &column)));
+    TRY(place(p, start, gram_kernel_multiply(p->context, column, p->stack[p->count - 1], &kernel)));
+    replace(p, p->count - 1, kernel);
+done:
+    gram_kernel_release(linear);
+    gram_kernel_release(column);
+    return status;
+}
+
 /* ---- expressions ---- */
 
 static gram_status read_exp(parser *p, size_t start)
@@ -642,6 +663,7 @@ static const struct {
     {"exp", "a kernel: exp(rbf)", read_exp},
     {"normalize", "a kernel: normalize(poly)", read_normalize},
     {"warp", "a matrix and a kernel: warp([1,0;0,2], rbf)", read_warp},
+    {"scale", "a column and a kernel: scale(2, rbf)", read_scale},
 };
 
 static gram_status unknown_kernel(const parser *p, size_t from, size_t to)

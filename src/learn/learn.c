@@ -178,7 +178,8 @@ static void count_rows(gram_learning *learning)
     const gram_prepared *data = learning->data;
     const double *weights = learning->has_row_noise ? NULL : data->weights;
     learning->n = 0;
-    for (int64_t i = 0; i < data->n; i++) learning->n += !weights || weights[i] > 0;
+    for (int64_t i = 0; i < data->n; i++)
+        learning->n += (!weights || weights[i] > 0) && (!learning->senses || learning->senses[i] == GRAM_ROW_FITTED);
 }
 
 /* ---- the kernel ---- */
@@ -335,7 +336,7 @@ static void take_lesson(gram_learner *learner)
     const char *task = gram_learning_common(learning, GRAM_COMMON_TASK);
     learner->lesson = (gram_lesson){.task = learning->task,
                                     .task_was_given = task && strcmp(task, "auto") != 0,
-                                    .n = learning->n,
+                                    .n = learning->senses ? learning->data->n : learning->n,
                                     .few_values = learning->few_values,
                                     .data = learning->data,
                                     .preparation = learning->preparation,

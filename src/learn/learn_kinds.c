@@ -92,11 +92,12 @@ gram_status gram_learning_set_kinds(gram_learning *learning, const gram_table *t
         return gram_learning_fail_data(
             learning,
             "Kinds are value, d:NAME, d:NAME:NAME, laplacian, sum:ID, box, average, normal, and the "
-            "names of --operator.",
+            "names of --operator; with >=, <= or == behind it the target is a bound.",
             "%s", message);
     }
     TRY(status);
     learning->functionals = rows.points;
+    learning->senses = rows.senses;
     if (rows.n < learning->data->n) TRY(merge_rows(learning, &rows));
 done:
     return status;

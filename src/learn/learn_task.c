@@ -192,6 +192,23 @@ done:
     return status;
 }
 
+static int takes_constraints(const gram_method *method, const void *argument)
+{
+    (void)argument;
+    return method->constraints;
+}
+
+static gram_status check_constraints(gram_learning *learning)
+{
+    char names[64], advice[96];
+    if (!learning->senses || learning->method->constraints) return GRAM_OK;
+    (void)snprintf(advice, sizeof advice, "Use --method %s.",
+                   gram_method_list(takes_constraints, NULL, " or", names, sizeof names));
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice,
+                              "rows whose kind ends in >=, <= or == are constraints, which %s does not take",
+                              learning->method->name);
+}
+
 gram_status gram_learning_decide_task(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -202,6 +219,7 @@ gram_status gram_learning_decide_task(gram_learning *learning)
         TRY(gram_learning_choose_method(learning));
         TRY(gram_learning_check_task(learning));
     }
+    TRY(check_constraints(learning));
 done:
     return status;
 }

@@ -29,6 +29,9 @@
     ROW(gram_method_couple)                                                                                            \
     ROW(gram_method_net)
 
+/* Rows that no fit makes models of: they are opened only. */
+#define GRAM_KEPT_LIST(ROW) ROW(gram_method_combination)
+
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS
 #define GRAM_EXTRA_ROW(ROW)                                                                                            \
@@ -41,13 +44,15 @@
 #define DECLARE(row) extern const gram_method row;
 GRAM_METHOD_LIST(DECLARE)
 GRAM_EXTRA_ROW(DECLARE)
+GRAM_KEPT_LIST(DECLARE)
 #undef DECLARE
 
 #define ADDRESS(row) &row,
 static const gram_method *const METHODS[] = {GRAM_METHOD_LIST(ADDRESS) GRAM_EXTRA_ROW(ADDRESS)};
+static const gram_method *const KEPT[] = {GRAM_KEPT_LIST(ADDRESS)};
 #undef ADDRESS
 
-enum { COUNT = sizeof METHODS / sizeof *METHODS };
+enum { COUNT = sizeof METHODS / sizeof *METHODS, KEPT_COUNT = sizeof KEPT / sizeof *KEPT };
 
 const gram_method *gram_method_row(int64_t index)
 {
@@ -78,8 +83,8 @@ const gram_method *gram_method_choose(const gram_learning *learning, const char 
 const gram_method *gram_method_of_model(const gram_model *model)
 {
     const gram_method *plain = NULL;
-    for (int i = 0; i < COUNT; i++) {
-        const gram_method *method = METHODS[i];
+    for (int i = 0; i < COUNT + KEPT_COUNT; i++) {
+        const gram_method *method = i < COUNT ? METHODS[i] : KEPT[i - COUNT];
         const char *kept = method->kept ? method->kept : method->name;
         int has_task = 0;
         for (int task = 1; task < GRAM_TASK_COUNT; task++)

@@ -66,16 +66,6 @@ static gram_status check_reconstruction(gram_context *context, const gram_predic
                                gram_model_method(predictor->model));
 }
 
-/* A model that is a function and nothing more. */
-static gram_status open_function(gram_context *context, gram_predictor *predictor)
-{
-    gram_status status = GRAM_OK;
-    TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
-    TRY(gram_predictor_means(context, predictor));
-done:
-    return status;
-}
-
 /* ---- views ---- */
 
 static const gram_function *function_of(const gram_predictor *predictor, int view)
@@ -169,7 +159,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
                                .operators = gram_kept_text(model, "operator")};
     TRY(choose_view(context, made));
     TRY(check_reconstruction(context, made));
-    TRY(made->method->open ? made->method->open(context, made) : open_function(context, made));
+    TRY(made->method->open ? made->method->open(context, made) : gram_predictor_function(context, made));
     if (made->columns.ld == 0) made->columns.ld = made->columns.count;
     *predictor = made;
     made = NULL;
@@ -226,6 +216,7 @@ static gram_status evaluate_functions(gram_context *context, const gram_predicto
     if (places->second)
         TRY(gram_function_evaluate(context, function_of(predictor, GRAM_VIEW_SECOND), places->second,
                                    values + gram_function_outputs(first), ldv));
+    if (predictor->wish.terms) TRY(gram_predictor_function_terms(context, predictor, places, values, ldv));
 done:
     return status;
 }

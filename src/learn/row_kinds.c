@@ -7,7 +7,7 @@
  *   normal            its mean over normal distributions about the features, with deviations in the columns NAME_sd
  *   sum:ID            with all rows of that ID one functional, the sum of the values there times their coefficients
  *
- * and any name that an operator was given, NAME = EXPRESSION: terms such as 0.1*d:x:x, value or 2, with + and - between.
+ * each of them with >=, <= or == behind it for a row whose target is a bound, and any name that an operator was given, NAME = EXPRESSION: terms such as 0.1*d:x:x, value or 2, with + and - between.
  *
  * Everything is in the features' own units: where they are scaled, derivatives, sides and deviations are as well. A kind is read once
  * for each level of the column. */
@@ -30,6 +30,7 @@ typedef struct kind {
     kind_type type;
     double constant, *slope, *matrix; /* of an operator; slope and matrix NULL where they are 0 */
     int64_t functional;               /* of a sum: its row, -1 before its first */
+    gram_row_sense sense;             /* a bound, or data */
 } kind;
 
 typedef struct reading {
@@ -279,10 +280,36 @@ static const char *find_operator(const char *all, const char *name, size_t *leng
     return NULL;
 }
 
+/* A kind that ends in >=, <= or == is a bound: its word without that, and its sense. */
+static gram_status cut_sense(reading *r, const char **text, kind *k)
+{
+    static const struct {
+        const char *sign;
+        gram_row_sense sense;
+    } SIGNS[] = {{">=", GRAM_ROW_AT_LEAST}, {"<=", GRAM_ROW_AT_MOST}, {"==", GRAM_ROW_EQUAL}};
+    gram_status status = GRAM_OK;
+    size_t length = strlen(*text);
+    char *word;
+    k->sense = GRAM_ROW_FITTED;
+    for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
+        if (length > 2 && strcmp(*text + length - 2, SIGNS[i].sign) == 0) k->sense = SIGNS[i].sense;
+    if (k->sense == GRAM_ROW_FITTED) goto done;
+    TRY(take(r, (int64_t)length, 1, &word));
+    length -= 2;
+    memcpy(word, *text, length);
+    while (length > 0 && word[length - 1] == ' ') length--;
+    word[length] = 0;
+    *text = word;
+done:
+    return status;
+}
+
 static gram_status read_level(reading *r, const char *text, kind *k)
 {
     size_t length = 0;
     k->functional = -1;
+    const gram_status status = cut_sense(r, &text, k);
+    if (status < 0) return status;
     const char *expression = find_operator(r->kinds->operators, text, &length);
     if (expression) return read_expression(r, k, expression, length);
     if (strncmp(text, "sum:", 4) == 0)
@@ -408,6 +435,24 @@ done:
     return status;
 }
 
+/* What each functional is for, if any is a bound. */
+static gram_status set_senses(reading *r, gram_kind_rows *rows)
+{
+    gram_status status = GRAM_OK;
+    kind *k;
+    int bounds = 0;
+    for (int64_t i = 0; i < gram_table_level_count(r->table, r->column); i++)
+        bounds |= r->levels[i].sense != GRAM_ROW_FITTED;
+    if (!bounds) goto done;
+    TRY(take(r, rows->n, sizeof *rows->senses, &rows->senses));
+    for (int64_t i = 0; i < r->data->n; i++) {
+        TRY(kind_of(r, i, &k));
+        rows->senses[rows->of_row[i]] = k->sense;
+    }
+done:
+    return status;
+}
+
 /* Terms in the order of their functionals, by counting. */
 static gram_status make_points(reading *r, gram_kind_rows *rows)
 {
@@ -444,6 +489,7 @@ gram_status gram_kinds_rows(gram_context *context, gram_arena *arena, const gram
     TRY(find_columns(&r));
     TRY(read_levels(&r));
     TRY(number_rows(&r, rows));
+    TRY(set_senses(&r, rows));
     TRY(make_points(&r, rows));
 done:
     return status;

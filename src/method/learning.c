@@ -105,6 +105,13 @@ gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_
                               name);
 }
 
+gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_settings *ridge, double norm)
+{
+    if (isnan(norm) || (isnan(ridge->lambda) && isnan(ridge->noise) && isnan(ridge->alpha))) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Each strength has a ball that belongs to it.",
+                              "give one of --lambda (--noise, --alpha) and --norm");
+}
+
 int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;

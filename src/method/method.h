@@ -6,6 +6,7 @@
 #define GRAM_METHOD_METHOD_H
 
 #include <gram/learn.h>
+#include <gram/loss.h>
 
 #include "base/arena.h"
 #include "base/context.h"
@@ -73,6 +74,15 @@ typedef struct gram_ridge_settings {
     double lambda, noise, alpha;
 } gram_ridge_settings;
 
+/* What no penalty acts on: a constant, and features that enter linearly besides the function. */
+enum { GRAM_UNPENALISED_ZERO, GRAM_UNPENALISED_CONSTANT, GRAM_UNPENALISED_LINEAR };
+
+typedef struct gram_unpenalised_settings {
+    int intercept;
+    gram_chosen mean;
+    const char *list; /* of features; NULL: none */
+} gram_unpenalised_settings;
+
 /* ---- one fit ---- */
 
 typedef struct gram_method gram_method;
@@ -108,7 +118,8 @@ typedef struct gram_learning {
     int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
-    gram_points *functionals; /* of a column of kinds: the rows, and then the points too; NULL: they are values */
+    gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
+    const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -207,6 +218,7 @@ struct gram_method {
     const char *label; /* of paired views: the option that names a column of labels, which is a target; NULL: none */
     int needs_kinds;   /* rows without `kind` are refused: it learns from tables only */
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
+    int constraints;   /* rows may be constraints: it looks at learning->senses */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
     const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
     gram_tuning tuning;    /* unless all is given */
@@ -265,7 +277,7 @@ void gram_method_set_defaults(const gram_method *method, void *settings);
 const char *gram_given_text(const gram_learning *learning, const char *name);
 
 /* Choices that many rows have. */
-extern const gram_choice gram_precision_choices[];
+extern const gram_choice gram_precision_choices[], gram_mean_choices[];
 
 /* The options of gram_tuned_settings and gram_ridge_settings as rows of a table, for a struct whose members are so named. */
 #define GRAM_OPTION_PLACE(settings, field) offsetof(settings, field)
@@ -301,6 +313,29 @@ extern const gram_choice gram_precision_choices[];
         .name = "intercept", .kind = GRAM_OPTION_SWITCH, .offset = offsetof(settings, intercept),                      \
         .help_no = "no unpenalised constant", .otherwise = "yes"                                                       \
     }
+/* The three options of a gram_unpenalised_settings that is called `free`. */
+#define GRAM_UNPENALISED_OPTIONS(settings)                                                                             \
+    {.name = "intercept",                                                                                              \
+     .kind = GRAM_OPTION_SWITCH,                                                                                       \
+     .offset = offsetof(settings, free.intercept),                                                                     \
+     .help_no = "no unpenalised constant",                                                                             \
+     .otherwise = "yes"},                                                                                              \
+        {.name = "mean",                                                                                               \
+         .kind = GRAM_OPTION_CHOICE,                                                                                   \
+         .offset = offsetof(settings, free.mean),                                                                      \
+         .argument = "M",                                                                                              \
+         .help = "unpenalised: zero, constant (default) or linear (all features too)",                                 \
+         .otherwise = "constant",                                                                                      \
+         .choices = gram_mean_choices},                                                                                \
+    {                                                                                                                  \
+        .name = "unpenalised", .kind = GRAM_OPTION_TEXT, .offset = offsetof(settings, free.list), .argument = "LIST",  \
+        .help = "features that enter linearly besides f, without a penalty"                                            \
+    }
+#define GRAM_NORM_OPTION(settings)                                                                                     \
+    {                                                                                                                  \
+        .name = "norm", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, norm), .argument = "B",               \
+        .help = "the ball |f| <= B in the place of the penalty", .above = 1, .flags = GRAM_OPTION_STRENGTH             \
+    }
 #define GRAM_TOLERANCE_OPTION(settings)                                                                                \
     {                                                                                                                  \
         .name = "tolerance", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, tolerance), .argument = "T",     \
@@ -327,6 +362,8 @@ void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes
 double gram_learning_noise(const gram_learning *learning, const gram_ridge_settings *ridge);
 /* Fails for a ridge of 0, for methods that have no limit there. */
 gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
+/* Fails if both a ridge and the norm of a ball are given. */
+gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_settings *ridge, double norm);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */
@@ -397,6 +434,25 @@ double gram_kept_number(const gram_model *model, const char *name, double otherw
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
 
+/* ---- for rows: features by name (feature_lists.c) ---- */
+
+/* The prepared columns of a list of features, all of a text feature's levels; `all`: every one. In the arena. */
+gram_status gram_learning_features(gram_learning *learning, const char *option, const char *list, int64_t *count,
+                                   int64_t **columns);
+
+/* What the settings say that no penalty acts on. */
+typedef struct gram_unpenalised {
+    int intercept;
+    int64_t count, *columns;
+} gram_unpenalised;
+
+/* Settings that contradict each other. */
+gram_status gram_unpenalised_check_settings(gram_learning *learning, const gram_unpenalised_settings *settings);
+gram_status gram_unpenalised_read(gram_learning *learning, const gram_unpenalised_settings *settings,
+                                  gram_unpenalised *out);
+/* The text "unpenalised", if there are such features. */
+void gram_unpenalised_keep(gram_keeper *keeper, const gram_learning *learning, const gram_unpenalised *own);
+
 /* ---- for rows: bounds on the risk (risk_bounds.c) ---- */
 
 /* A fitted function, as the bounds see it. */
@@ -440,6 +496,14 @@ gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *
 gram_status gram_predictor_column(gram_context *context, gram_predictor *predictor, const char *name, const char *more);
 /* One column for each output: "mean" or "mean_NAME". */
 gram_status gram_predictor_means(gram_context *context, gram_predictor *predictor);
+
+/* Of a model that predicts its function and nothing more: its means and, if they are asked for, the terms of a sum kernel, whose
+ * columns the second fills in (function_terms.c). */
+gram_status gram_predictor_function(gram_context *context, gram_predictor *predictor);
+gram_status gram_predictor_function_terms(gram_context *context, const gram_predictor *predictor,
+                                          const gram_places *places, double *values, int64_t ldv);
+/* "term_norms" of a sum kernel's terms, of one output and not too many centres. */
+void gram_keep_term_norms(gram_keeper *keeper, const gram_function *function);
 /* Columns "NAME1", "NAME2", ...: coordinates. What is asked for beyond them is refused. */
 gram_status gram_predictor_coordinates(gram_context *context, gram_predictor *predictor, const char *name,
                                        int64_t count);

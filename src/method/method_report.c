@@ -130,7 +130,10 @@ void gram_report_ridge(gram_report *report)
     gram_report_row(report, "lambda");
     gram_report_part(report, "", "lambda", GRAM_FINE);
     gram_report_part(report, "noise = n lambda =", "noise", GRAM_FINE);
+    gram_report_part(report, "multiplier of the ball |f| <=", "ball", GRAM_FINE);
     if (gram_report_number(report, "intercept") == 0) gram_report_add(report, ", no intercept");
+    if (gram_report_text(report, "unpenalised"))
+        gram_report_add(report, "; unpenalised: %s", gram_report_text(report, "unpenalised"));
 }
 
 void gram_report_tuning(gram_report *report)

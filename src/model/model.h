@@ -56,6 +56,8 @@ gram_status gram_model_check_columns(gram_context *context, const gram_preparati
  * function has its functionals again when it was read. */
 gram_status gram_model_keep_functionals(gram_context *context, gram_model *model);
 gram_status gram_model_restore_functionals(gram_context *context, gram_model *model);
+gram_status gram_model_keep_slopes(gram_context *context, gram_model *model);
+gram_status gram_model_restore_slopes(gram_context *context, gram_model *model);
 
 /* 1 to 31 letters, digits and '_'? And is it the name of an array that the function has? */
 int gram_model_is_name(const char *name);

@@ -1,4 +1,4 @@
-/* Centres that are functionals, as an array of the model: a row for each atom,
+/* What some functions have and others do not, as arrays of the model: slopes, outputs x d, and centres that are functionals, a row for each atom,
  *
  *     row, kind, coefficient, place (d numbers), v (d), w (d),
  *
@@ -81,5 +81,38 @@ gram_status gram_model_restore_functionals(gram_context *context, gram_model *mo
     points = NULL;
 done:
     gram_points_release(points);
+    return status;
+}
+
+/* ---- slopes ---- */
+
+static const char SLOPES[] = "slopes";
+
+gram_status gram_model_keep_slopes(gram_context *context, gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    const gram_function *f = gram_model_function(model);
+    double *slopes;
+    if (!f->slopes) return GRAM_OK;
+    TRY(gram_model_add_array(context, model, SLOPES, f->outputs, f->d, &slopes));
+    memcpy(slopes, f->slopes, (size_t)(f->outputs * f->d) * sizeof *slopes);
+done:
+    return status;
+}
+
+gram_status gram_model_restore_slopes(gram_context *context, gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    gram_function *f = gram_model_function(model);
+    int64_t rows, columns;
+    const double *slopes = gram_model_array(model, SLOPES, &rows, &columns);
+    if (!slopes) return GRAM_OK;
+    FAIL_IF(rows != f->outputs || columns != f->d, context, GRAM_ERROR_DATA,
+            "the array of slopes does not fit the centres");
+    for (int64_t k = 0; k < rows * columns; k++)
+        FAIL_IF(!isfinite(slopes[k]), context, GRAM_ERROR_DATA, "a slope is not a finite number");
+    TRY(gram_function_take_slopes(context, f));
+    memcpy(f->slopes, slopes, (size_t)(rows * columns) * sizeof *slopes);
+done:
     return status;
 }

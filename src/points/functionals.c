@@ -12,6 +12,57 @@
 
 /* ---- room ---- */
 
+static int64_t atom_count(const gram_points *x)
+{
+    return x->functionals ? x->functionals->count : x->n;
+}
+
+/* Rows of x become rows first ... of the points, with atoms from `at` on. */
+static void put_rows(const gram_points *x, int64_t first, int64_t at, gram_points *points)
+{
+    gram_functionals *u = points->functionals;
+    for (int64_t i = 0; i < x->n; i++) {
+        if (x->functionals) {
+            for (int64_t k = x->functionals->first[i]; k < x->functionals->first[i + 1]; k++)
+                gram_functionals_copy_atom(x, k, x->functionals->coefficient[k], points, at++);
+        } else {
+            u->kind[at] = GRAM_ATOM_VALUE;
+            u->coefficient[at] = 1;
+            for (int64_t l = 0; l < x->d; l++) u->place[at * x->d + l] = gram_points_at(x, i, l);
+            at++;
+        }
+        u->first[first + i + 1] = at;
+    }
+}
+
+gram_status gram_functionals_join(gram_context *context, const gram_points *x, const gram_points *y, gram_points **out)
+{
+    gram_status status = GRAM_OK;
+    gram_points *made = NULL;
+    *out = NULL;
+    TRY(gram_functionals_make(context, x->n + y->n, x->d, atom_count(x) + atom_count(y), &made));
+    made->functionals->first[0] = 0;
+    put_rows(x, 0, 0, made);
+    put_rows(y, x->n, atom_count(x), made);
+    TRY(gram_functionals_seal(context, made));
+    *out = made;
+    made = NULL;
+done:
+    gram_points_release(made);
+    return status;
+}
+
+int gram_functionals_equal(const gram_points *x, const gram_points *y)
+{
+    const gram_functionals *u = x->functionals, *v = y->functionals;
+    if (!u || !v || x->n != y->n || x->d != y->d || u->count != v->count) return 0;
+    const size_t numbers = (size_t)(u->count * x->d) * sizeof(double);
+    return memcmp(u->first, v->first, (size_t)(x->n + 1) * sizeof *u->first) == 0 &&
+           memcmp(u->coefficient, v->coefficient, (size_t)u->count * sizeof(double)) == 0 &&
+           memcmp(u->kind, v->kind, (size_t)u->count) == 0 && memcmp(u->place, v->place, numbers) == 0 &&
+           memcmp(u->v, v->v, numbers) == 0 && memcmp(u->w, v->w, numbers) == 0;
+}
+
 void gram_functionals_free(gram_points *points)
 {
     gram_functionals *u = points->functionals;

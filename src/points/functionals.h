@@ -45,6 +45,12 @@ gram_status gram_functionals_gather(gram_context *context, const gram_points *x,
 gram_status gram_functionals_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
                                   gram_points **out);
 
+/* The rows of x, and then those of y, as functionals; either may be points, whose values they are. */
+gram_status gram_functionals_join(gram_context *context, const gram_points *x, const gram_points *y, gram_points **out);
+
+/* Are both functionals, atom by atom the same? */
+int gram_functionals_equal(const gram_points *x, const gram_points *y);
+
 /* What the points hold of functionals, if anything, when they end. */
 void gram_functionals_free(gram_points *points);
 

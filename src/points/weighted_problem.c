@@ -73,7 +73,50 @@ void gram_problem_free(gram_context *context, gram_problem *p)
     gram_give(context, p->weights);
     gram_give(context, p->rows);
     gram_give(context, p->one);
+    gram_give(context, p->linear);
+    gram_give(context, p->t);
+    gram_give(context, p->small);
     memset(p, 0, sizeof *p);
+}
+
+gram_status gram_unpenalised_check(gram_context *context, const char *name, int64_t d, int64_t count,
+                                   const int64_t *columns)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF(count < 0 || (count > 0 && !columns), context, GRAM_ERROR_ARGUMENT,
+            "%s: %lld unpenalised columns without their numbers", name, (long long)count);
+    for (int64_t j = 0; j < count; j++) {
+        FAIL_IF(columns[j] < 0 || columns[j] >= d, context, GRAM_ERROR_ARGUMENT,
+                "%s: unpenalised[%lld] = %lld is not among the %lld columns", name, (long long)j, (long long)columns[j],
+                (long long)d);
+        for (int64_t k = 0; k < j; k++)
+            FAIL_IF(columns[k] == columns[j], context, GRAM_ERROR_ARGUMENT, "%s: unpenalised has column %lld twice",
+                    name, (long long)columns[j]);
+    }
+done:
+    return status;
+}
+
+gram_status gram_problem_set_unpenalised(gram_context *context, const char *name, int intercept, int64_t count,
+                                         const int64_t *columns, gram_problem *problem)
+{
+    gram_status status = GRAM_OK;
+    gram_problem *p = problem;
+    TRY(gram_unpenalised_check(context, name, p->d, count, columns));
+    p->intercept = intercept != 0;
+    p->linear_count = count;
+    p->q = p->intercept + count;
+    TRY(gram_take(context, "unpenalised columns", count, sizeof *p->linear, (void **)&p->linear));
+    TRY(gram_take(context, "unpenalised columns", p->n * p->q, sizeof *p->t, (void **)&p->t));
+    TRY(gram_take(context, "unpenalised columns", p->q * (p->q + 2), sizeof *p->small, (void **)&p->small));
+    for (int64_t j = 0; j < count; j++) p->linear[j] = columns[j];
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->intercept) p->t[i * p->q] = gram_problem_one(p, i);
+        for (int64_t j = 0; j < count; j++)
+            p->t[i * p->q + p->intercept + j] = gram_points_of_column(p->x, i, columns[j]);
+    }
+done:
+    return status;
 }
 
 gram_status gram_problem_set_lambda(gram_context *context, const char *name, double lambda, gram_problem *problem)

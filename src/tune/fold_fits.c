@@ -35,7 +35,9 @@ void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const 
     for (int64_t i = 0; i < fold->held; i++) {
         const double *row = fold->whole + fold->held_rows[i] * fold->n;
         double *out = fold->out + (s * fold->n + fold->held_rows[i]) * m;
-        for (int64_t c = 0; c < m; c++) out[c] = b ? b[c] : 0;
+        for (int64_t c = 0; c < m; c++) out[c] = 0;
+        for (int64_t l = 0; l < fold->q; l++)
+            for (int64_t c = 0; c < m; c++) out[c] += fold->whole_t[fold->held_rows[i] * fold->q + l] * b[l * m + c];
         for (int64_t j = 0; j < fold->count; j++)
             for (int64_t c = 0; c < m; c++) out[c] += row[fold->rows[j]] * a[j * m + c];
     }
@@ -59,13 +61,17 @@ static gram_status fit_fold(gram_context *context, running *r, const gram_grid_b
                    .k = &part,
                    .rows = r->rows,
                    .y = r->y,
-                   .weights = p->weights ? r->weights : NULL};
+                   .weights = p->weights ? r->weights : NULL,
+                   .q = p->q,
+                   .whole_t = p->t};
+    TRY(gram_take(context, "unpenalised columns", n * p->q, sizeof *f.t, (void **)&f.t));
     for (int64_t i = 0; i < n; i++)
         if (b->fold[i] == fold) {
             r->rows[n - ++f.held] = i;
         } else if (gram_fold_trains(b->fold[i], fold, b->ordered)) {
             r->y[f.count] = p->y[i];
             r->weights[f.count] = gram_problem_weight(p, i);
+            for (int64_t l = 0; l < p->q; l++) f.t[f.count * p->q + l] = p->t[i * p->q + l];
             r->rows[f.count++] = i;
         }
     f.held_rows = r->rows + n - f.held;
@@ -73,6 +79,7 @@ static gram_status fit_fold(gram_context *context, running *r, const gram_grid_b
     TRY(r->search->path(context, r->search->argument, &f));
     *fits += f.fits;
 done:
+    gram_give(context, f.t);
     gram_loss_matrix_free(context, &part);
     return status;
 }

@@ -14,7 +14,10 @@ typedef struct gram_fold {
     const gram_loss_matrix *k; /* of the training rows */
     int64_t count, held;
     const int64_t *rows, *held_rows;
-    double *y, *weights; /* of the training rows; weights may be NULL */
+    double *y, *weights;   /* of the training rows; weights may be NULL */
+    int64_t q;             /* columns that no penalty acts on, */
+    double *t;             /* of the training rows, count x q */
+    const double *whole_t; /* and of all */
     int64_t strengths;
     const double *c; /* 2 n lambda, falling */
     double *out;     /* strengths x n x outputs: predictions of the held rows, by their number */
@@ -23,7 +26,7 @@ typedef struct gram_fold {
     int64_t fits;        /* counted by the path */
 } gram_fold;
 
-/* out_s = K(held, training) a + b of strength number s. */
+/* out_s = K(held, training) a + T b of strength number s; b is q x outputs. */
 void gram_fold_predict(const gram_fold *fold, int64_t s, const double *a, const double *b);
 
 enum { GRAM_GRID_WIDTHS = 5, GRAM_GRID_LAMBDAS = 11 };

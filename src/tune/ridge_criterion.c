@@ -1,8 +1,9 @@
 /* How good a kernel and a ridge are, in closed form and with exact gradients.
  *
- * A = K + s diag(1/w) with the noise s = n lambda, and P = A^-1, or with an intercept, which is free,
+ * A = K + s diag(1/w) with the noise s = n lambda, and P = A^-1, or with columns T that are free, a constant and some columns
+ * of the points,
  *
- *     P = A^-1 - c c'/(1'c),   c = A^-1 1,   so that a = P y are the coefficients of the fit.
+ *     P = A^-1 - C (T'C)^-1 C',   C = A^-1 T,   so that a = P y are the coefficients of the fit.
  *
  * Sums run over outputs o, too, and W is the sum of the weights w.
  *
@@ -40,14 +41,16 @@
 #include <gram/text.h>
 
 #include "base/sweep.h"
+#include "points/weighted_problem.h"
 #include "solve/cholesky/cholesky.h"
+#include "solve/small_system.h"
 #include "tune/ridge_criterion_work.h"
 
 /* ---- the workspace ---- */
 
 int64_t gram_criterion_least_rows(const gram_criterion_rule *rule)
 {
-    return rule->intercept || rule->kind == GRAM_CRITERION_CV ? 2 : 1;
+    return (rule->intercept || rule->kind == GRAM_CRITERION_CV ? 2 : 1) + rule->unpenalised_count;
 }
 
 static int64_t thin_rank(const gram_criterion_rule *rule, int64_t m)
@@ -64,14 +67,16 @@ static gram_status take_vectors(gram_context *context, gram_criterion_work *k)
     gram_status status = GRAM_OK;
     const int64_t n = k->n, m = k->m, cv = k->rule.kind == GRAM_CRITERION_CV;
     const int64_t thin = k->rule.gradients ? k->rank : 0;
-    const int64_t count = n * (4 + 3 * m + 1) + 2 * n * thin + cv * (2 * n * m + n * thin);
+    const int64_t q = k->q, count = n * (3 + 3 * m + 3 * q) + q * q + 2 * n * thin + cv * (2 * n * m + n * thin);
     TRY(gram_take(context, "tuning", count, sizeof(double), (void **)&k->numbers));
     k->shift = k->numbers;
-    k->c = k->shift + n;
-    k->diagonal = k->c + n;
+    k->t = k->shift + n;
+    k->c = k->t + n * q;
+    k->small = k->c + n * q;
+    k->diagonal = k->small + q * q;
     k->v = k->diagonal + n;
     k->rhs = k->v + n;
-    k->a = k->rhs + n * (m + 1);
+    k->a = k->rhs + n * (m + q);
     k->u = k->a + n * m;
     k->left = k->u + n * m;
     k->right = k->left + n * thin;
@@ -96,6 +101,17 @@ done:
     return status;
 }
 
+static void fill_unpenalised(gram_criterion_work *k)
+{
+    const gram_points *x = k->sample->points;
+    const int64_t first = k->rule.intercept != 0;
+    for (int64_t i = 0; i < k->n; i++) {
+        if (first) k->t[i * k->q] = gram_points_of_one(x, i);
+        for (int64_t j = first; j < k->q; j++)
+            k->t[i * k->q + j] = gram_points_of_column(x, i, k->rule.unpenalised[j - first]);
+    }
+}
+
 gram_status gram_criterion_create(gram_context *context, const gram_sample *sample, const gram_criterion_rule *rule,
                                   gram_criterion_work **work)
 {
@@ -108,7 +124,9 @@ gram_status gram_criterion_create(gram_context *context, const gram_sample *samp
             "tuning: %lld rows with %lld outputs are more than BLAS can count", (long long)k->n, (long long)k->m);
     if (rule->kind == GRAM_CRITERION_CV) TRY(gram_criterion_draw_folds(context, k));
     k->rank = thin_rank(&k->rule, k->m);
+    k->q = (k->rule.intercept != 0) + k->rule.unpenalised_count;
     TRY(take_vectors(context, k));
+    fill_unpenalised(k);
     TRY(take_matrices(context, k));
     *work = k;
     k = NULL;
@@ -129,34 +147,47 @@ void gram_criterion_destroy(gram_context *context, gram_criterion_work *k)
 
 /* ---- coefficients ---- */
 
-/* a = A^-1 y - c b with b = (1'A^-1 y)/(1'c), from A^-1 [y, 1]; functionals have what they make of 1 in its place */
-void gram_criterion_split(gram_criterion_work *k, int64_t n, double *constant)
+/* a = A^-1 y - C b with b = (T'C)^-1 T'A^-1 y */
+void gram_criterion_split(gram_criterion_work *k, int64_t n, double *b)
 {
-    const int64_t m = k->m, ld = m + 1;
-    k->c_sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        k->c[i] = k->rule.intercept ? k->rhs[i * ld + m] : 0;
-        k->c_sum += gram_points_of_one(k->sample->points, i) * k->c[i];
+    const int64_t m = k->m, q = k->q, ld = m + q;
+    memset(k->small, 0, (size_t)(q * q) * sizeof(double));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < q; j++) {
+            k->c[i * q + j] = k->rhs[i * ld + m + j];
+            for (int64_t l = 0; l <= j; l++) k->small[j * q + l] += k->t[i * q + j] * k->rhs[i * ld + m + l];
+        }
+    (void)gram_small_factor(q, k->small);
+    double *found = b ? b : k->u; /* m q numbers that nothing needs yet */
+    for (int64_t o = 0; o < m; o++) {
+        for (int64_t j = 0; j < q; j++) {
+            found[j * m + o] = 0;
+            for (int64_t i = 0; i < n; i++) found[j * m + o] += k->t[i * q + j] * k->rhs[i * ld + o];
+        }
+        gram_small_solve(q, k->small, found + o, m);
+        for (int64_t i = 0; i < n; i++) {
+            k->a[i * m + o] = k->rhs[i * ld + o];
+            for (int64_t j = 0; j < q; j++) k->a[i * m + o] -= k->c[i * q + j] * found[j * m + o];
+        }
     }
-    if (!k->rule.intercept) k->c_sum = 1;
-    for (int64_t j = 0; j < m; j++) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += gram_points_of_one(k->sample->points, i) * k->rhs[i * ld + j];
-        for (int64_t i = 0; i < n; i++) k->a[i * m + j] = k->rhs[i * ld + j] - k->c[i] * (sum / k->c_sum);
-        if (constant) constant[j] = k->rule.intercept ? sum / k->c_sum : 0;
+}
+
+void gram_criterion_right_side(gram_criterion_work *k, int64_t n)
+{
+    const int64_t m = k->m, q = k->q, ld = m + q;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
+        for (int64_t j = 0; j < q; j++) k->rhs[i * ld + m + j] = k->t[i * q + j];
     }
 }
 
 static gram_status solve(gram_context *context, gram_criterion_work *k, const gram_cholesky *factor)
 {
-    const int64_t n = k->n, m = k->m, ld = m + 1;
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
-        k->rhs[i * ld + m] = gram_points_of_one(k->sample->points, i);
-    }
+    const int64_t ld = k->m + k->q;
+    gram_criterion_right_side(k, k->n);
     const gram_status status = gram_cholesky_solve(context, factor, ld, k->rhs, ld);
     if (status < 0) return status;
-    gram_criterion_split(k, n, NULL);
+    gram_criterion_split(k, k->n, NULL);
     return status;
 }
 
@@ -180,13 +211,15 @@ int64_t gram_criterion_end(const gram_criterion_work *k, const gram_worker *work
     return end < k->n ? end : k->n;
 }
 
-void gram_criterion_subtract_intercept(gram_criterion_work *k, int64_t from, int64_t to)
+void gram_criterion_subtract_unpenalised(gram_criterion_work *k, int64_t from, int64_t to)
 {
-    if (!k->rule.intercept) return;
-    for (int64_t i = from; i < to; i++) {
-        const double factor = k->c[i] / k->c_sum;
-        double *row = k->p + i * k->n;
-        for (int64_t j = 0; j < k->n; j++) row[j] -= factor * k->c[j];
+    const int64_t q = k->q;
+    for (int64_t i = from; i < to && q > 0; i++) {
+        double *row = k->p + i * k->n, *factor = k->rhs + i * (k->m + q); /* which is of no use any more */
+        for (int64_t l = 0; l < q; l++) factor[l] = k->c[i * q + l];
+        gram_small_solve(q, k->small, factor, 1);
+        for (int64_t j = 0; j < k->n; j++)
+            for (int64_t l = 0; l < q; l++) row[j] -= factor[l] * k->c[j * q + l];
     }
 }
 
@@ -284,6 +317,7 @@ gram_status gram_krr_criterion(gram_context *context, gram_kernel *kernel, const
     gram_criterion_rule rule = gram_criterion_rule_of(&read);
     rule.gradients = gradient != NULL;
     TRY(check_call(context, kernel, &given, lambda, value));
+    TRY(gram_unpenalised_check(context, "krr_criterion", x->d, rule.unpenalised_count, rule.unpenalised));
     TRY(gram_given_rows(context, &given, &rows, &count));
     rule.rows = rows;
     TRY(gram_criterion_check_groups(context, "krr_criterion", &rule, count));

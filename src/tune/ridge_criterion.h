@@ -9,11 +9,13 @@
 typedef struct gram_criterion_rule {
     gram_criterion kind;
     int intercept;
-    int64_t folds;         /* of CV */
-    int gradients;         /* will gradients be asked for? */
-    const int64_t *groups; /* of CV: of the caller's rows, or NULL */
-    int ordered;           /* of CV */
-    const int64_t *rows;   /* of the sample among the caller's */
+    int64_t unpenalised_count;  /* columns of the sample's points that no penalty acts on, */
+    const int64_t *unpenalised; /* and their numbers */
+    int64_t folds;              /* of CV */
+    int gradients;              /* will gradients be asked for? */
+    const int64_t *groups;      /* of CV: of the caller's rows, or NULL */
+    int ordered;                /* of CV */
+    const int64_t *rows;        /* of the sample among the caller's */
 } gram_criterion_rule;
 
 typedef struct gram_criterion_work gram_criterion_work;

@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <math.h>
 
+#include "solve/small_system.h"
 #include "tune/ridge_criterion_work.h"
 
 /* Wide tiles are packed less often by BLAS, more tiles keep more threads busy: at least 10 of them. */
@@ -51,9 +52,13 @@ static double generalised(gram_criterion_work *k)
 static gram_status find_diagonal(gram_context *context, gram_criterion_work *k, const gram_cholesky *inverse)
 {
     gram_status status = GRAM_OK;
+    const int64_t q = k->q;
     TRY(gram_cholesky_inverse_diagonal(context, inverse, k->diagonal));
     for (int64_t i = 0; i < k->n; i++) {
-        k->diagonal[i] -= k->c[i] * (k->c[i] / k->c_sum);
+        double *factor = k->rhs + i * (k->m + q); /* which is of no use any more */
+        for (int64_t l = 0; l < q; l++) factor[l] = k->c[i * q + l];
+        gram_small_solve(q, k->small, factor, 1);
+        for (int64_t l = 0; l < q; l++) k->diagonal[i] -= k->c[i * q + l] * factor[l];
         FAIL_IF(!(k->diagonal[i] > 0), context, GRAM_ERROR_NUMERICAL,
                 "tuning: the leave-one-out variance of row %lld was lost to rounding", (long long)i);
     }
@@ -66,7 +71,7 @@ static gram_status prepare_rows(void *argument, const gram_worker *worker)
 {
     gram_criterion_work *k = argument;
     const int64_t n = k->n, m = k->m, from = gram_criterion_first(worker), to = gram_criterion_end(k, worker);
-    gram_criterion_subtract_intercept(k, from, to);
+    gram_criterion_subtract_unpenalised(k, from, to);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)(to - from), (int)m, (int)n, 1, k->p + from * n, (int)n,
                 k->u, (int)m, 0, k->left + from * 2 * m + m, (int)(2 * m));
     for (int64_t i = from; i < to; i++) {

@@ -70,7 +70,7 @@ done:
 static gram_status correct_rows(void *argument, const gram_worker *worker)
 {
     gram_criterion_work *k = argument;
-    gram_criterion_subtract_intercept(k, gram_criterion_first(worker), gram_criterion_end(k, worker));
+    gram_criterion_subtract_unpenalised(k, gram_criterion_first(worker), gram_criterion_end(k, worker));
     return GRAM_OK;
 }
 

@@ -3,7 +3,7 @@
  * Leaving out by blocks of P (ridge_criterion_folds.c) would learn from the future, so the fits are made, one for each block:
  * a = P y_T and b with the intercept of T alone, to the same noise, and e_B = y_B - K(B, T) a - b. With
  *
- *     g = 2 w e/(m W_held)    q = P K(T, B) g + c (1'g)/(1'c),    P and c of T as in ridge_criterion.c,
+ *     g = 2 w e/(m W_held)    q = P K(T, B) g + C S^-1 T_B'g,    P, C and S = T'C of the rows before as in ridge_criterion.c,
  *
  * the criterion sum w e^2/(m W_held) changes by sum_ij W_ij dA_ij with W = (q on T, -g on B)(a on T, 0 on B)', summed over
  * blocks and outputs: a thin matrix, which all parameters get their derivative from at once.
@@ -19,6 +19,7 @@
 
 #include "points/points.h"
 #include "solve/cholesky/cholesky.h"
+#include "solve/small_system.h"
 #include "tune/ridge_criterion_work.h"
 
 /* One block: rows before `first` train, rows first .. end - 1 are held. */
@@ -37,18 +38,15 @@ static gram_status take_rows(gram_context *context, const gram_criterion_work *k
     return gram_points_part(context, x, from, to - from, out);
 }
 
-/* The fit to T: k->a (rows of T), k->c, k->c_sum, and b of each output in `constant`. */
+/* The fit to the rows before: k->a and k->c of these, and in `constant` b of each output, q x m. */
 static gram_status fit(gram_context *context, gram_criterion_work *k, const gram_kernel *kernel, block *b,
                        double *constant)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = k->m, ld = m + 1;
+    const int64_t ld = k->m + k->q;
     TRY(gram_cholesky_create(context, kernel, b->train, k->shift, GRAM_STORAGE_F64, NULL, &b->factor));
     TRY(gram_cholesky_check_pivots(context, "tuning", b->factor));
-    for (int64_t i = 0; i < b->first; i++) {
-        memcpy(k->rhs + i * ld, k->sample->y + i * m, (size_t)m * sizeof(double));
-        k->rhs[i * ld + m] = gram_points_of_one(k->sample->points, i);
-    }
+    gram_criterion_right_side(k, b->first);
     TRY(gram_cholesky_solve(context, b->factor, ld, k->rhs, ld));
     gram_criterion_split(k, b->first, constant);
 done:
@@ -63,9 +61,10 @@ static gram_status predict(gram_context *context, gram_criterion_work *k, const 
     double *e = k->e + b->first * m;
     const gram_status status = gram_matrix_product(context, kernel, b->held, b->train, m, k->a, m, e, m);
     for (int64_t i = b->first; i < b->end && status >= 0; i++)
-        for (int64_t j = 0; j < m; j++)
-            k->e[i * m + j] =
-                k->sample->y[i * m + j] - k->e[i * m + j] - gram_points_of_one(k->sample->points, i) * constant[j];
+        for (int64_t j = 0; j < m; j++) {
+            k->e[i * m + j] = k->sample->y[i * m + j] - k->e[i * m + j];
+            for (int64_t l = 0; l < k->q; l++) k->e[i * m + j] -= k->t[i * k->q + l] * constant[l * m + j];
+        }
     return status;
 }
 
@@ -74,18 +73,23 @@ static gram_status differentiate(gram_context *context, gram_criterion_work *k, 
                                  const block *b)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = k->m, rank = k->rank, column = b->fold * m;
+    const int64_t m = k->m, q = k->q, rank = k->rank, column = b->fold * m;
+    double *sum = k->diagonal; /* which nothing needs here */
     for (int64_t i = b->first; i < b->end; i++)
         for (int64_t j = 0; j < m; j++) k->g[i * m + j] = 2 * b->scale * k->sample->weights[i] * k->e[i * m + j];
     TRY(gram_matrix_product(context, kernel, b->train, b->held, m, k->g + b->first * m, m, k->u, m));
     TRY(gram_cholesky_solve(context, b->factor, m, k->u, m));
     for (int64_t j = 0; j < m; j++) {
-        double sum = 0;
-        for (int64_t i = b->first; i < b->end; i++) sum += gram_points_of_one(k->sample->points, i) * k->g[i * m + j];
-        for (int64_t i = 0; i < b->first; i++) sum -= k->u[i * m + j];
+        for (int64_t l = 0; l < q; l++) {
+            sum[l] = 0;
+            for (int64_t i = b->first; i < b->end; i++) sum[l] += k->t[i * q + l] * k->g[i * m + j];
+            for (int64_t i = 0; i < b->first; i++) sum[l] -= k->t[i * q + l] * k->u[i * m + j];
+        }
+        gram_small_solve(q, k->small, sum, 1);
         for (int64_t i = 0; i < k->n; i++) {
             double *left = k->left + i * rank + column + j, *right = k->right + i * rank + column + j;
-            *left = i < b->first ? k->u[i * m + j] + k->c[i] * (sum / k->c_sum) : i < b->end ? -k->g[i * m + j] : 0;
+            *left = i < b->first ? k->u[i * m + j] : i < b->end ? -k->g[i * m + j] : 0;
+            for (int64_t l = 0; l < q && i < b->first; l++) *left += k->c[i * q + l] * sum[l];
             *right = i < b->first ? k->a[i * m + j] : 0;
         }
     }
@@ -98,7 +102,7 @@ static gram_status run_block(gram_context *context, gram_criterion_work *k, cons
 {
     gram_status status = GRAM_OK;
     double *constant = NULL;
-    TRY(gram_take(context, "tuning", k->m, sizeof *constant, (void **)&constant));
+    TRY(gram_take(context, "tuning", (k->q > 0 ? k->q : 1) * k->m, sizeof *constant, (void **)&constant));
     TRY(take_rows(context, k, 0, b->first, &b->train));
     TRY(take_rows(context, k, b->first, b->end, &b->held));
     TRY(fit(context, k, kernel, b, constant));

@@ -13,18 +13,19 @@ struct gram_criterion_work {
     const gram_sample *sample;
     gram_criterion_rule rule;
     int64_t n, m, rank;
-    double *numbers;                           /* all of the following vectors */
-    double *shift;                             /* n */
-    double *rhs;                               /* n x (m + 1): A^-1 [y, 1] */
-    double *a;                                 /* n x m */
-    double *c;                                 /* n; 0 without intercept */
-    double c_sum;                              /* 1'c; 1 without intercept */
-    double *diagonal;                          /* n: of P */
-    double *u, *v;                             /* n x m, n */
-    double *left, *right;                      /* n x rank: the thin part of W */
-    double *e, *g;                             /* CV: n x m, residuals and P_BB^-1 of them */
-    double *spread;                            /* CV: n x rank, e or g of each fold in a column of its own */
-    double *p, *w;                             /* n x n: P (or A^-1), and W */
+    int64_t q;            /* columns that no penalty acts on: a constant, some columns of the points */
+    double *numbers;      /* all of the following vectors */
+    double *shift;        /* n */
+    double *rhs;          /* n x (m + q): A^-1 [y, T] */
+    double *a;            /* n x m */
+    double *t, *c;        /* n x q: T and C = A^-1 T */
+    double *small;        /* q x q: the factor of T'C */
+    double *diagonal;     /* n: of P */
+    double *u, *v;        /* n x m, n */
+    double *left, *right; /* n x rank: the thin part of W */
+    double *e, *g;        /* CV: n x m, residuals and P_BB^-1 of them */
+    double *spread;       /* CV: n x rank, e or g of each fold in a column of its own */
+    double *p, *w;        /* n x n: P (or A^-1), and W */
     int64_t *fold_rows, *fold_start, *fold_of; /* CV: rows fold by fold; where each begins; the fold of a row */
     int64_t largest_fold;
 };
@@ -53,16 +54,19 @@ gram_status gram_criterion_by_likelihood(gram_context *context, gram_criterion_w
 
 /* ---- shared steps, in ridge_criterion.c ---- */
 
-/* a, c and c_sum of the first n rows from A^-1 [y, 1] in work->rhs, and unless NULL the constants b of the outputs. */
-void gram_criterion_split(gram_criterion_work *work, int64_t n, double *constant);
+/* [y, T] of the first n rows to work->rhs. */
+void gram_criterion_right_side(gram_criterion_work *work, int64_t n);
+
+/* a, C and the factor of T'C of the first n rows from A^-1 [y, T] in work->rhs, and unless NULL b, q x m. */
+void gram_criterion_split(gram_criterion_work *work, int64_t n, double *b);
 
 /* Runs tasks of GRAM_CRITERION_ROWS rows; task number t has those from gram_criterion_first to gram_criterion_end. */
 gram_status gram_criterion_sweep(gram_context *context, gram_criterion_work *work, gram_task_fn run);
 int64_t gram_criterion_first(const gram_worker *worker);
 int64_t gram_criterion_end(const gram_criterion_work *work, const gram_worker *worker);
 
-/* P_ij = (A^-1)_ij - c_i c_j/(1'c) for some rows of work->p. */
-void gram_criterion_subtract_intercept(gram_criterion_work *work, int64_t from, int64_t to);
+/* P_ij = (A^-1)_ij - c_i (T'C)^-1 c_j' for some rows of work->p. */
+void gram_criterion_subtract_unpenalised(gram_criterion_work *work, int64_t from, int64_t to);
 
 /* sum_i W_ii/w_i for W = dense, or W = left right' (+ B B' with B in work->p) if dense is NULL. */
 double gram_criterion_noise_slope(const gram_criterion_work *work, const double *dense, int with_p);

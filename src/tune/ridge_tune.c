@@ -16,6 +16,7 @@
 #include <gram/matrix.h>
 
 #include "base/sized_struct.h"
+#include "points/weighted_problem.h"
 #include "tune/gradient_search.h"
 #include "tune/ridge_criterion.h"
 
@@ -194,7 +195,7 @@ static void set_tuning(gram_tuning *t, ridge_tuning *ridge)
     t->intercept = o->intercept;
     t->least_rows = gram_criterion_least_rows(&ridge->rule);
     t->worth = o->criterion == GRAM_CRITERION_ML ? 0.5 : 1;
-    t->narrows = 1;
+    t->narrows = o->unpenalised_count == 0;
     t->shorter = t->given.x && t->given.x->d <= FEW_COLUMNS ? 3 : 1;
     t->longer = 1;
     t->ard = o->ard;
@@ -218,6 +219,9 @@ gram_status gram_krr_tune(gram_context *context, gram_kernel *kernel, const gram
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "krr_tune: kernel is NULL");
     FAIL_IF(!tuned, context, GRAM_ERROR_ARGUMENT, "krr_tune: tuned is NULL");
     FAIL_IF(!lambda, context, GRAM_ERROR_ARGUMENT, "krr_tune: lambda is NULL");
+    if (x)
+        TRY(gram_unpenalised_check(context, "krr_tune", x->d, ridge.options.unpenalised_count,
+                                   ridge.options.unpenalised));
     gram_tuning t = {.context = context, .given = {x, outputs, y, ldy, ridge.options.weights}};
     set_tuning(&t, &ridge);
     TRY(gram_tuning_run(&t, kernel, &out));

@@ -57,6 +57,8 @@ gram_criterion_rule gram_criterion_rule_of(const gram_krr_tune_options *o)
 {
     return (gram_criterion_rule){.kind = o->criterion,
                                  .intercept = o->intercept,
+                                 .unpenalised_count = o->unpenalised_count,
+                                 .unpenalised = o->unpenalised,
                                  .folds = o->folds,
                                  .gradients = o->grid == 0,
                                  .groups = o->groups,

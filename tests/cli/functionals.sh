@@ -134,3 +134,13 @@ run integrate values.csv --measure 'uniform(1,0)'
 bad 2 "--measure cannot be 'uniform(1,0)'"
 run integrate values.csv
 bad 2 '--measure is missing'
+
+# a linear mean and unpenalised features are seen by derivatives as what they are
+printf 'x,what\n1,d:x\n0.999,value\n1.001,value\n' >slope.csv
+for how in '--method gp --mean linear' '--method krr --unpenalised x' '--loss huber --mean linear'; do
+    run fit mixed.csv --kind what --target y $how --kernel 'rbf(ell=0.7)' --noise 1e-4 -o m.gram --quiet
+    good
+    run predict m.gram slope.csv -o s.out --quiet
+    good
+    near "$(sed -n 2p s.out)" "$(LC_ALL=C awk 'NR == 3 { a = $1 } NR == 4 { printf "%.10g", ($1 - a) / 0.002 }' s.out)" 1e-4
+done

@@ -238,8 +238,10 @@ run fit train.csv --method gp --tune cv:5
 bad 2 'not of gp' 'auto, ml, loo or none'
 run fit train.csv --method gp --mean linear --no-intercept
 bad 2 '--no-intercept'
-run fit train.csv --method krr --mean linear
-bad 2 '--mean is an option of gp, not of krr'
+run fit train.csv --method flow --mean linear
+bad 2 '--mean is an option of krr, gp and logistic, not of flow'
+run fit train.csv --method krr --mean flat
+bad 2 '--mean flat is of gp, not of krr'
 run fit train.csv --method gp --precision f32
 bad 2 '--precision f32 is of krr, not of gp' 'f64 or mixed'
 run fit train.csv --method gp --precision mixed --solver cg
@@ -252,8 +254,8 @@ run predict gp.gram new.csv --interval 95
 bad 2 '--interval 95'
 run predict krr.gram new.csv --std
 bad 2 '--std is not for a model of the method krr'
-run predict krr.gram new.csv --terms
-bad 2 '--terms'
+run predict krr.gram new.csv --latent
+bad 2 '--latent is not for a model of the method krr'
 
 # the factor is kept up to 1,000 rows, and beyond when asked for: predictions have the same bits with it and without
 grep -q 'factor.npy' gp.gram || wrong 'should keep a small factor'

@@ -106,6 +106,7 @@ def prepare():
         Verb("mercer", ["mercer", "rbf(ell=1)", "data.csv", "-k", "3", "-o", "f.csv", "--quiet"], "f.csv"),
         Verb("features", ["features", "data.csv", "--kernel", "rbf(ell=1)", "--fourier", "8", "-o", "Z.npy", "--quiet"], "Z.npy"),
         Verb("cca", ["cca", "data.csv", "--x", "a", "--y", "b", "-k", "1", "-o", "cca.csv", "--quiet"], "cca.csv"),
+        Verb("function", ["function", "gp.gram", "--combine", "0.5", "-o", "half.gram"], "half.gram"),
         Verb("solve", ["solve", "kinds.csv", "--kind", "kind", "--kernel", "rbf(ell=0.5)", "-o", "solve.gram", "--quiet"], "solve.gram"),
         Verb("integrate", ["integrate", "data.csv", "--measure", "uniform(0,10)*normal(5,4)", "--noise", "0.01", "-o", "integral.gram", "--quiet"], "integral.gram"),
         Verb("net", ["net", "data.csv", "--width", "8", "--steps", "5", "-o", "net.gram", "--quiet"], "net.gram"),

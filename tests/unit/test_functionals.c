@@ -388,6 +388,8 @@ static void not_continuous(void **state)
     refuse_kernel(context, "min()", 2, "min have 0");
     refuse_kernel(context, "powexp(p=1.5, ell=1)", 1, "powexp have 0");
     refuse_kernel(context, "sigmoid(a=1, c=0)", 1, "sigmoid have 0");
+    refuse_kernel(context, "nngp(depth=1, act=erf, sw=1, sb=1)", 1, "not known for nngp");
+    refuse_kernel(context, "normalize(poly(m=2, c=1))", 1, "none are known for kernels with normalize");
     refuse_kernel(context, "rbf(ell=1) + white()", 0, "white has no functionals");
     refuse_kernel(context, "on(1, rbf(ell=1))*on(2, laplace(ell=1))", 2, "laplace have 0");
 }

@@ -225,7 +225,7 @@ static void test_tilted(void **state)
         const double mean = means[i % 4], variance = variances[i / 4 % 4], s = sqrt(variance);
         const int which = i / 16;
         const double y = which < 2 ? 2 * which - 1 : counts[which - 2];
-        const gram_likelihood_rule rule = {which < 2 ? GRAM_LIKELIHOOD_LOGISTIC : GRAM_LIKELIHOOD_POISSON, 0, 0};
+        const gram_likelihood_rule rule = {.kind = which < 2 ? GRAM_LIKELIHOOD_LOGISTIC : GRAM_LIKELIHOOD_POISSON};
         const double low = fmin(mean, 0) - 40 * fmin(s, 12) - 4, high = fmax(mean, 6) + 40 * fmin(s, 12);
         const gram_tilted t = gram_likelihood_tilt(&rule, y, mean, variance);
         double sum[4] = {0}, most = -INFINITY;

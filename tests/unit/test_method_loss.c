@@ -98,6 +98,7 @@ static double conjugate(const gram_loss_options *o, int64_t q, double z)
     case GRAM_LOSS_HUBER: return fabs(z) <= 2 * o->delta + slack ? z * z / 4 : NAN;
     case GRAM_LOSS_QUANTILE: return z <= tau + slack && z >= tau - 1 - slack ? 0 : NAN;
     case GRAM_LOSS_INSENSITIVE: return fabs(z) <= 1 + slack ? o->epsilon * fabs(z) : NAN;
+    case GRAM_LOSS_CALLBACK: break;
     }
     return NAN;
 }
@@ -493,13 +494,115 @@ static void test_memory(void **state)
     assert_true(oom_budget(play) > 5000);
 }
 
+/* ---- a loss of the caller's ---- */
+
+static void squared_callback(void *user, double y, double f, double out[3])
+{
+    ++*(int *)user;
+    out[0] = (y - f) * (y - f);
+    out[1] = 2 * (f - y);
+    out[2] = 2;
+}
+
+/* log cosh, smooth and of degree 1 far out; and Poisson's, which is no function of y - f. */
+static void cosh_callback(void *user, double y, double f, double out[3])
+{
+    const double r = fabs(f - y), t = tanh(f - y);
+    (void)user;
+    out[0] = r + log1p(exp(-2 * r)) - log(2.0);
+    out[1] = t;
+    out[2] = 1 - t * t;
+}
+
+static void poisson_callback(void *user, double y, double f, double out[3])
+{
+    (void)user;
+    out[0] = exp(f) - y * f;
+    out[1] = exp(f) - y;
+    out[2] = exp(f);
+}
+
+static void broken_callback(void *user, double y, double f, double out[3])
+{
+    (void)user, (void)y, (void)f;
+    out[0] = out[1] = out[2] = NAN;
+}
+
+/* As a callback the squared loss is ridge regression; others satisfy c a = -dloss/df and 1'a = 0. */
+static void callbacks(void **state)
+{
+    enum { ROWS = 40 };
+    gram_context *context = TEST_CONTEXT(.threads = 2);
+    (void)state;
+    static const gram_loss_fn CALLBACKS[] = {squared_callback, cosh_callback, poisson_callback};
+    double *x = test_random(21, ROWS, 0, 4), *noise = test_random(22, ROWS, -1, 1), y[ROWS], weights[ROWS];
+    gram_points *points = test_points(context, ROWS, 1, x);
+    gram_kernel *kernel = test_kernel(context, "rbf(ell=0.8)");
+    gram_loss_options options;
+    gram_loss *fit;
+    int calls = 0;
+    for (int i = 0; i < ROWS; i++) y[i] = floor(2 + 2 * sin(x[i]) + noise[i]), weights[i] = 1 + i % 3;
+    gram_loss_options_init(&options, sizeof options);
+    options.kind = GRAM_LOSS_CALLBACK;
+    options.lambda = 0.01;
+    options.weights = weights;
+    REFUSED(context, gram_loss_fit(context, kernel, points, y, &options, &fit), GRAM_ERROR_ARGUMENT,
+            "callback is NULL");
+    options.user = &calls;
+    options.tolerance = 1e-10;
+    for (int k = 0; k < 3; k++) {
+        double f[ROWS], wanted[ROWS], sum = 0, out[3];
+        options.callback = CALLBACKS[k];
+        OK(context, gram_loss_fit(context, kernel, points, y, &options, &fit));
+        const gram_function *function = gram_loss_function(fit);
+        OK(context, gram_function_evaluate(context, function, points, f, 1));
+        for (int i = 0; i < ROWS; i++) {
+            CALLBACKS[k](&calls, y[i], f[i], out);
+            wanted[i] = -weights[i] * out[1] / (2 * ROWS * options.lambda);
+            sum += gram_function_coefficients(function)[i];
+        }
+        test_near("coefficients", NULL, ROWS, gram_function_coefficients(function), wanted, 1e-7);
+        assert_true(fabs(sum) < 1e-7);
+        if (k == 0) {
+            gram_krr *krr;
+            gram_krr_options squares;
+            gram_krr_options_init(&squares, sizeof squares);
+            squares.lambda = options.lambda;
+            squares.weights = weights;
+            OK(context, gram_krr_fit(context, kernel, points, 1, y, 1, &squares, &krr));
+            test_near("ridge regression", NULL, ROWS, f, gram_krr_fitted(krr), 1e-9);
+            gram_krr_destroy(krr);
+        }
+        gram_loss_destroy(fit);
+    }
+    assert_true(calls > ROWS);
+    options.callback = broken_callback;
+    REFUSED(context, gram_loss_fit(context, kernel, points, y, &options, &fit), GRAM_ERROR_NUMERICAL, "finite");
+    /* tuned by the callback itself */
+    gram_loss_tune_options tune;
+    gram_kernel *tuned;
+    double lambda;
+    options.callback = cosh_callback;
+    gram_loss_tune_options_init(&tune, sizeof tune);
+    tune.loss = &options;
+    OK(context, gram_loss_tune(context, kernel, points, y, &tune, &tuned, &lambda, NULL, NULL, NULL, 0));
+    assert_true(lambda > 0);
+    gram_kernel_release(tuned);
+    gram_kernel_release(kernel);
+    gram_points_release(points);
+    free(x);
+    free(noise);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),  cmocka_unit_test(test_certificates),  cmocka_unit_test(test_ridge),
-        cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_interpolating), cmocka_unit_test(test_non_crossing),
-        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_threads),       cmocka_unit_test(test_tune),
-        cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_memory),        cmocka_unit_test(test_early),
+        cmocka_unit_test(callbacks),         cmocka_unit_test(test_reference),  cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_ridge),        cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_interpolating),
+        cmocka_unit_test(test_non_crossing), cmocka_unit_test(test_degenerate), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_tune),         cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,6 +309,7 @@ gram_status gram_bayes_predict(gram_context *context, const gram_bayes *bayes, c
     double *work = NULL, leverage;
     if (!context || !bayes || !points || !mean) return GRAM_ERROR_ARGUMENT;
     const gram_bayes_posterior *p = &bayes->posterior;
+    TRY(gram_points_must_be_plain(context, "bayes_predict", points));
     FAIL_IF(points->d != p->d, context, GRAM_ERROR_DIMENSION,
             "bayes_predict: points of %" PRId64 " columns, the fit had %" PRId64, points->d, p->d);
     TRY(gram_take(context, "bayes_predict", 2 * p->d, sizeof *work, (void **)&work));

@@ -8,6 +8,7 @@
 #include "base/sized_struct.h"
 #include "function/function.h"
 #include "method/cluster/cluster.h"
+#include "points/functionals.h"
 
 static const gram_cluster_options DEFAULTS = {
     .size = sizeof DEFAULTS, .clusters = 2, .most_clusters = 10, .starts = 10, .iterations = 300};
@@ -224,6 +225,7 @@ gram_status gram_cluster_fit(gram_context *context, gram_kernel *kernel, const g
     *cluster = NULL;
     TRY(gram_sized_read(context, "cluster_fit", "options", "gram_cluster_options", options, &o, sizeof o));
     TRY(check(context, kernel, x, &o));
+    TRY(gram_points_must_be_plain(context, "cluster_fit", x));
     TRY(make_operator(context, kernel, x, o.method, &k));
     status = (o.clusters > 0 ? fit_number : fit_best)(context, kernel, x, k, &o, cluster);
 done:
@@ -272,6 +274,7 @@ gram_status gram_cluster_assign(gram_context *context, const gram_cluster *clust
             !cluster ? "cluster"
             : !x     ? "x"
                      : "labels");
+    TRY(gram_points_must_be_plain(context, "cluster_assign", x));
     const int64_t n = gram_points_count(x), k = cluster->report.clusters;
     TRY(gram_take(context, "cluster_assign", n * k, sizeof *outputs, (void **)&outputs));
     TRY(gram_function_evaluate(context, cluster->function, x, outputs, k));

@@ -7,6 +7,7 @@
 
 #include "base/sized_struct.h"
 #include "method/flow/flow.h"
+#include "points/functionals.h"
 
 enum { MOST_STEPS = 100000 };
 
@@ -74,6 +75,7 @@ gram_status gram_flow_problem_make(gram_context *context, const char *name, gram
     gram_flow_options_init(&f->options, sizeof f->options);
     TRY(gram_sized_read(context, name, "options", "gram_flow_options", options, &f->options, sizeof f->options));
     TRY(check_options(context, name, outputs, &f->options));
+    TRY(gram_points_must_be_plain(context, name, x));
     TRY(gram_problem_make(context, name, kernel, x, outputs, y, ldy, f->options.weights, &f->p));
     TRY(gram_take(context, "flow: initial function", f->p.n * f->p.m, sizeof(double), (void **)&f->initial));
     TRY(gram_take(context, "flow: constant", f->p.m, sizeof(double), (void **)&f->constant));

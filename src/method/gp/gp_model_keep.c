@@ -65,8 +65,9 @@ static gram_status make_function(gram_context *context, const kept_fit *fit, gra
 {
     const gram_function *f = gram_gp_function(fit->gp);
     const double constant = gram_function_constant(f)[0] + fit->offset;
-    return gram_function_create(context, gram_function_kernel(f), gram_function_centres(f), 1,
-                                gram_function_coefficients(f), 1, &constant, function);
+    return gram_function_create_sloped(context, gram_function_kernel(f), gram_function_centres(f), 1,
+                                       gram_function_coefficients(f), 1, &constant, gram_gp_slopes(fit->gp),
+                                       gram_gp_get_report(fit->gp)->d, function);
 }
 
 /* ---- facts and arrays ---- */
@@ -109,9 +110,7 @@ static void set_inducing(gram_keeper *keeper, const kept_fit *fit)
     gram_gp_parts parts = {.size = sizeof parts};
     (void)gram_gp_describe(fit->gp, &parts);
     const int64_t m = gram_points_count(parts.centres);
-    const double *slopes = gram_gp_slopes(fit->gp);
     if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(fit), parts.beta);
-    if (slopes) gram_keep_array(keeper, "slopes", 1, gram_points_dimension(parts.centres), slopes);
     gram_keep_array(keeper, "inducing_factor", m, m, parts.factor);
     gram_keep_array(keeper, "inducing_inner", m, m, parts.inner);
     set_mean_parts(keeper, fit, &parts);
@@ -120,12 +119,10 @@ static void set_inducing(gram_keeper *keeper, const kept_fit *fit)
 static void set_arrays(gram_keeper *keeper, const kept_fit *fit)
 {
     const gram_gp_report *report = gram_gp_get_report(fit->gp);
-    const double *slopes = gram_gp_slopes(fit->gp);
     if (report->solver == GRAM_SOLVER_INDUCING) {
         set_inducing(keeper, fit);
         return;
     }
-    if (slopes) gram_keep_array(keeper, "slopes", 1, report->d, slopes);
     gram_keep_array(keeper, "targets", report->n, 1, fit->y);
     if (fit->options->row_noise) gram_keep_array(keeper, "row_noise", report->n, 1, fit->options->row_noise);
     if (fit->options->weights) gram_keep_array(keeper, "weights", report->n, 1, fit->options->weights);

@@ -9,10 +9,9 @@
 
 typedef struct gp_posterior {
     double noise;
-    double offset;        /* what was subtracted from the target before the fit */
-    const double *slopes; /* of a linear mean, or NULL */
-    gram_gp *gp;          /* NULL if only means are asked for */
-    int by_function;      /* means are those of the model's function, with and without variances beside them */
+    double offset;   /* what was subtracted from the target before the fit */
+    gram_gp *gp;     /* NULL if only means are asked for */
+    int by_function; /* means are those of the model's function, with and without variances beside them */
 } gp_posterior;
 
 /* Variances for scores alone: at most this many centres, each variance costing their square. */
@@ -103,14 +102,10 @@ static gram_status open_gp(gram_context *context, gram_predictor *predictor)
 static gram_status open_posterior(gram_context *context, gram_predictor *predictor, int whole)
 {
     const gram_model *model = predictor->model;
-    const int64_t d = gram_points_dimension(gram_function_centres(gram_model_function(model)));
     const gram_solver solver = solver_of(model);
     gp_posterior *posterior = predictor->own;
     posterior->noise = gram_kept_number(model, "noise", NAN);
     posterior->offset = gram_kept_number(model, "offset", 0);
-    posterior->slopes = gram_kept_array(model, "slopes", 1, d);
-    if (!posterior->slopes && gram_model_array(model, "slopes", NULL, NULL))
-        return damaged(context, predictor, "as many slopes as columns");
     if (solver == GRAM_SOLVER_AUTO) return damaged(context, predictor, "a solver");
     /* sums over a million centres would take long, and the filter gives the mean as well */
     posterior->by_function = solver != GRAM_SOLVER_MARKOV;
@@ -207,19 +202,6 @@ done:
 
 /* ---- values ---- */
 
-/* From the model's function, which has the constant and the offset. */
-static gram_status predict_mean(gram_context *context, const gram_predictor *predictor, const gram_places *places,
-                                double *mean)
-{
-    const gp_posterior *posterior = predictor->own;
-    const double *slopes = posterior->slopes;
-    const gram_status status =
-        gram_function_evaluate(context, gram_model_function(predictor->model), places->points, mean, 1);
-    for (int64_t i = 0; i < places->n && slopes && status >= 0; i++)
-        for (int64_t l = 0; l < places->d; l++) mean[i] += slopes[l] * places->x[i * places->d + l];
-    return status;
-}
-
 static gram_status predict(gram_context *context, const gram_predictor *predictor, const gram_places *places,
                            double *mean, double *variance)
 {
@@ -228,7 +210,9 @@ static gram_status predict(gram_context *context, const gram_predictor *predicto
     if (!posterior->by_function || variance)
         TRY(gram_gp_predict(context, posterior->gp, places->points, NULL, 0, mean, variance));
     for (int64_t i = 0; i < places->n; i++) mean[i] += posterior->offset;
-    if (posterior->by_function) TRY(predict_mean(context, predictor, places, mean));
+    /* from the model's function, which has the constant, slopes and the offset */
+    if (posterior->by_function)
+        TRY(gram_function_evaluate(context, gram_model_function(predictor->model), places->points, mean, 1));
 done:
     return status;
 }

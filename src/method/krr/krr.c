@@ -6,11 +6,16 @@
 #include <string.h>
 
 #include <gram/krr.h>
+#include <gram/text.h>
 
 #include "base/sized_struct.h"
+#include "function/function.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
+#include "method/norm_ball.h"
 #include "points/functionals.h"
+
+static const double BALL = 1e-9; /* of the norm */
 
 struct gram_krr {
     gram_memory *memory;
@@ -39,7 +44,8 @@ gram_status gram_solution_make(gram_context *context, const gram_problem *p, int
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "coefficients", count * p->m, sizeof(double), (void **)&s->a));
-    TRY(gram_take(context, "constants", p->m, sizeof(double), (void **)&s->b));
+    TRY(gram_take(context, "constants", (p->q > 0 ? p->q : 1) * p->m, sizeof(double), (void **)&s->b));
+    memset(s->b, 0, (size_t)((p->q > 0 ? p->q : 1) * p->m) * sizeof(double));
     s->condition = s->log_determinant = s->effective_dimension = s->trace_error = NAN;
     s->rank = count;
 done:
@@ -83,13 +89,15 @@ static gram_status solve(gram_context *context, const gram_problem *p, const gra
                          gram_solution *s)
 {
     gram_status status = GRAM_OK;
-    s->intercept = options->intercept != 0;
+    s->intercept = p->intercept;
     s->tolerance = options->tolerance;
     TRY(plan(context, p, options, &s->plan));
     TRY(gram_solution_make(context, p, centre_count(p, s), s));
     switch (s->plan.solver) {
     case GRAM_SOLVER_NYSTROM:
         TRY(gram_points_must_be_plain(context, "krr_fit: solver nystrom", p->x));
+        FAIL_IF(p->linear_count > 0, context, GRAM_ERROR_UNSUPPORTED,
+                "krr_fit: unpenalised columns are for solvers exact and cg, not nystrom");
         TRY(gram_solve_landmarks(context, p, s));
         break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
@@ -147,7 +155,7 @@ static void report_residual(const gram_problem *p, gram_solution *s, const doubl
         double residual = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const double coefficient = s->a[i * p->m + o],
-                         target = p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o];
+                         target = p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o);
             const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
             const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
@@ -192,7 +200,7 @@ static void report_training(const gram_problem *p, const gram_solution *s, const
     const double variation = gram_problem_variation(p);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t o = 0; o < p->m; o++) {
-            const double value = products[i * (p->m + 1) + o] + gram_problem_one(p, i) * s->b[o],
+            const double value = products[i * (p->m + 1) + o] + gram_problem_unpenalised(p, i, s->b, o),
                          miss = p->y[i * p->m + o] - value;
             fitted[(p->rows ? p->rows[i] : i) * p->m + o] = value;
             sum += gram_problem_weight(p, i) * miss * miss;
@@ -234,8 +242,8 @@ static void report_likelihood(const gram_problem *p, const gram_solution *s, gra
     for (int64_t o = 0; o < p->m; o++) {
         double quadratic = 0;
         for (int64_t i = 0; i < p->n; i++)
-            quadratic +=
-                (p->y[i * p->m + o] - gram_problem_one(p, i) * s->b[o]) * (s->full ? s->full : s->a)[i * p->m + o];
+            quadratic += (p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o)) *
+                         (s->full ? s->full : s->a)[i * p->m + o];
         sum -= n / 2 * (log(2 * pi * quadratic / n) + 1) + s->log_determinant / 2;
     }
     r->log_marginal_likelihood = isfinite(sum) ? sum : NAN;
@@ -317,7 +325,7 @@ static gram_status judge(gram_context *context, const gram_problem *p, gram_solu
     if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
-    if (p->ridge[0] > 0 || p->one) goto done;
+    if (p->ridge[0] > 0 || !gram_problem_is_plain(p)) goto done;
     TRY(gram_kernel_properties(context, p->kernel, p->d, &facts));
     if (facts.strictly == GRAM_YES) TRY(gram_solution_least_error(context, p, &least));
     s->not_converged =
@@ -345,24 +353,33 @@ done:
     return status;
 }
 
-gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
-                         const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
+/* What a fit is asked for. */
+typedef struct request {
+    gram_kernel *kernel;
+    const gram_points *x;
+    int64_t outputs;
+    const double *y;
+    int64_t ldy;
+    const gram_krr_options *options; /* complete */
+    gram_krr *krr;                   /* the last fit */
+    gram_status status;              /* of it */
+} request;
+
+static gram_status fit(gram_context *context, const request *r, double lambda, gram_krr **krr)
 {
     gram_status status = GRAM_OK;
-    gram_krr_options known;
+    const gram_krr_options *o = r->options;
     gram_problem problem = {0};
     gram_solution solution = {0};
     gram_krr *made = NULL;
-    if (!context || !krr) return GRAM_ERROR_ARGUMENT;
-    *krr = NULL;
-    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
-    TRY(gram_problem_make(context, "krr_fit", kernel, x, outputs, y, ldy, known.weights, &problem));
-    TRY(gram_problem_set_lambda(context, "krr_fit", known.lambda, &problem));
+    TRY(gram_problem_make(context, "krr_fit", r->kernel, r->x, r->outputs, r->y, r->ldy, o->weights, &problem));
+    TRY(gram_problem_set_lambda(context, "krr_fit", lambda, &problem));
+    TRY(gram_problem_set_unpenalised(context, "krr_fit", o->intercept, o->unpenalised_count, o->unpenalised, &problem));
     TRY(make(context, &problem, &made));
-    TRY(solve(context, &problem, &known, &solution));
-    TRY(gram_function_create(context, kernel, solution.centres, outputs, solution.a, outputs,
-                             solution.intercept ? solution.b : NULL, &made->function));
-    made->report.lambda = known.lambda;
+    TRY(solve(context, &problem, o, &solution));
+    TRY(gram_function_of_problem(context, &problem, solution.centres, r->outputs, solution.a, solution.b,
+                                 &made->function));
+    made->report.lambda = lambda;
     TRY(report(context, &problem, &solution, made));
     TRY(judge(context, &problem, &solution, made));
     *krr = made;
@@ -372,6 +389,57 @@ done:
     gram_krr_destroy(made);
     gram_solution_free(context, &solution);
     gram_problem_free(context, &problem);
+    return status;
+}
+
+/* ---- the ball |f| <= B ---- */
+
+/* Fits that only look for lambda leave no row out. */
+static gram_status norm_at(gram_context *context, void *self, double lambda, double *norm)
+{
+    request *r = self;
+    gram_krr_destroy(r->krr);
+    r->krr = NULL;
+    r->status = fit(context, r, lambda, &r->krr);
+    if (r->status < 0) return r->status;
+    *norm = r->krr->report.norm;
+    return GRAM_OK;
+}
+
+static gram_status fit_ball(gram_context *context, request *r, double *lambda)
+{
+    gram_status status = GRAM_OK;
+    gram_krr_options quick = *r->options;
+    request search = *r;
+    double *diagonal = NULL, unit = 0, norm;
+    quick.leave_one_out = 0;
+    search.options = &quick;
+    FAIL_IF(!r->x || !r->kernel, context, GRAM_ERROR_ARGUMENT, "krr_fit: %s is NULL", r->x ? "kernel" : "x");
+    TRY(gram_take(context, "diagonal", r->x->n, sizeof *diagonal, (void **)&diagonal));
+    TRY(gram_matrix_diagonal(context, r->kernel, r->x, diagonal));
+    for (int64_t i = 0; i < r->x->n; i++) unit += diagonal[i] / (double)r->x->n;
+    TRY(gram_norm_ball(context, "krr_fit", r->options->norm, unit, BALL, norm_at, &search, lambda, &norm));
+done:
+    gram_krr_destroy(search.krr);
+    gram_give(context, diagonal);
+    return status;
+}
+
+gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
+                         const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr)
+{
+    gram_status status = GRAM_OK;
+    gram_krr_options known;
+    char shown[GRAM_NUMBER_SIZE];
+    if (!context || !krr) return GRAM_ERROR_ARGUMENT;
+    *krr = NULL;
+    TRY(gram_krr_options_read(context, "krr_fit", options, &known));
+    FAIL_IF(!(known.norm >= 0 && isfinite(known.norm)), context, GRAM_ERROR_ARGUMENT,
+            "krr_fit: norm = %s, need a finite number >= 0", gram_number_format(known.norm, shown));
+    request r = {kernel, x, outputs, y, ldy, &known, NULL, GRAM_OK};
+    if (known.norm > 0) TRY(fit_ball(context, &r, &known.lambda));
+    status = fit(context, &r, known.lambda, krr);
+done:
     return status;
 }
 

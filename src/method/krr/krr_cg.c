@@ -12,7 +12,7 @@ static const double DEFAULT_TOLERANCE = 1e-10;
 gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0), numbers = p->n * columns;
+    const int64_t columns = p->m + p->q, numbers = p->n * columns;
     gram_nystrom *low_rank = NULL;
     gram_operator *op = NULL;
     double *right = NULL, *u = NULL;
@@ -23,7 +23,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
     TRY(gram_solution_operator(context, p, &op));
     TRY(gram_take(context, "right-hand sides", numbers, sizeof(double), (void **)&right));
     TRY(gram_take(context, "solutions", numbers, sizeof(double), (void **)&u));
-    gram_solution_right_side(p, s->intercept, right);
+    gram_solution_right_side(p, right);
     memset(u, 0, (size_t)numbers * sizeof *u);
     gram_cg_options_init(&options, sizeof options);
     options.tolerance = s->tolerance > 0 ? s->tolerance : DEFAULT_TOLERANCE;
@@ -34,7 +34,7 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
     s->iterations = report.iterations;
     s->rank = gram_nystrom_rank(low_rank);
     s->trace_error = gram_nystrom_trace_error(low_rank);
-    (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+    gram_solution_combine(p, u, s->a, s->b);
 done:
     gram_nystrom_destroy(low_rank);
     gram_operator_release(op);

@@ -4,8 +4,9 @@
  * gradients with products in f64 bring the solution to the backward error of an f64 factor in a few steps. When they stall,
  * the condition is too bad for that and the f64 factor is made instead.
  *
- * With an intercept both y and 1 (of functionals, what they make of 1) are solved for: P = A^-1 - A^-1 1 1'A^-1/(1'A^-1 1), a = P y. The diagonal of P gives
- * leave-one-out; it needs the inverse, made in place of the f64 factor.
+ * Both y and the columns T that no penalty acts on (1, of functionals what they make of 1, and some columns of x) are solved for:
+ * P = A^-1 - A^-1 T (T'A^-1 T)^-1 T'A^-1, a = P y. The diagonal of P gives leave-one-out; it needs the inverse, made in place of the
+ * f64 factor.
  *
  * Without a ridge the factor serves if the condition allows it. Otherwise the limit of a vanishing ridge comes from
  * eigenvalues: with S = diag(sqrt(w)), M = S K S, t = S 1 and N the projector to M's null space, b = t'N S y/(t'N t) if t
@@ -19,58 +20,65 @@
 #include <gram/eigen.h>
 
 #include "method/krr/krr_solution.h"
+#include "solve/small_system.h"
 
 enum { STALLED = 8 };
 
 static const double REFINED = 1e-14;        /* backward error that refinement reaches */
 static const double WORST_CONDITION = 1e13; /* of a factor that the ridgeless limit trusts */
 
-double gram_solution_combine(const gram_problem *p, const double *u, int intercept, double *a, double *b)
+void gram_solution_combine(const gram_problem *p, const double *u, double *a, double *b)
 {
-    const int64_t m = p->m, columns = m + (intercept != 0);
-    double sum = 0;
-    for (int64_t i = 0; i < p->n && intercept; i++) sum += gram_problem_one(p, i) * u[i * columns + m];
+    const int64_t m = p->m, q = p->q, columns = m + q;
+    for (int64_t k = 0; k < q * q; k++) p->small[k] = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t j = 0; j < q; j++)
+            for (int64_t k = 0; k <= j; k++) p->small[j * q + k] += p->t[i * q + j] * u[i * columns + m + k];
+    (void)gram_small_factor(q, p->small);
     for (int64_t o = 0; o < m; o++) {
-        double top = 0;
-        for (int64_t i = 0; i < p->n && intercept; i++) top += u[i * columns + m] * p->y[i * m + o];
-        b[o] = intercept ? top / sum : 0;
-        for (int64_t i = 0; i < p->n; i++)
-            a[i * m + o] = u[i * columns + o] - (intercept ? b[o] * u[i * columns + m] : 0);
+        for (int64_t j = 0; j < q; j++) {
+            b[j * m + o] = 0;
+            for (int64_t i = 0; i < p->n; i++) b[j * m + o] += u[i * columns + m + j] * p->y[i * m + o];
+        }
+        gram_small_solve(q, p->small, b + o, m);
+        for (int64_t i = 0; i < p->n; i++) {
+            a[i * m + o] = u[i * columns + o];
+            for (int64_t j = 0; j < q; j++) a[i * m + o] -= b[j * m + o] * u[i * columns + m + j];
+        }
     }
-    return sum;
 }
 
-void gram_solution_right_side(const gram_problem *p, int intercept, double *u)
+void gram_solution_right_side(const gram_problem *p, double *u)
 {
-    const int64_t columns = p->m + (intercept != 0);
+    const int64_t columns = p->m + p->q;
     for (int64_t i = 0; i < p->n; i++) {
         memcpy(u + i * columns, p->y + i * p->m, (size_t)p->m * sizeof *u);
-        if (intercept) u[i * columns + p->m] = gram_problem_one(p, i);
+        for (int64_t j = 0; j < p->q; j++) u[i * columns + p->m + j] = p->t[i * p->q + j];
     }
 }
 
 /* ---- f64 ---- */
 
 /* What is left of a single row is 0, not its rounding error. */
-static double less_intercept(double inverse, double h, double sum)
+static double less_unpenalised(const gram_problem *p, double inverse, const double *h)
 {
-    const double left = inverse - h * h / sum;
+    const double left = inverse - gram_small_form(p->q, p->small, h, h, p->small + p->q * p->q);
     return left > 16 * DBL_EPSILON * inverse ? left : 0;
 }
 
-/* P_ii = (A^-1)_ii - h_i^2/(1'h), h = A^-1 1; and tr K A^-1 = n - sum_i (A - K)_ii (A^-1)_ii. */
-static gram_status invert(gram_context *context, const gram_problem *p, const double *u, double sum,
-                          gram_cholesky *factor, gram_solution *s)
+/* P_ii = (A^-1)_ii - h_i (T'H)^-1 h_i', H = A^-1 T; and tr K A^-1 = n - sum_i (A - K)_ii (A^-1)_ii. */
+static gram_status invert(gram_context *context, const gram_problem *p, const double *u, gram_cholesky *factor,
+                          gram_solution *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0);
+    const int64_t columns = p->m + p->q;
     TRY(gram_take(context, "leave-one-out", p->n, sizeof(double), (void **)&s->projected));
     TRY(gram_cholesky_invert(context, factor));
     TRY(gram_cholesky_inverse_diagonal(context, factor, s->projected));
     s->effective_dimension = 0;
     for (int64_t i = 0; i < p->n; i++) {
         s->effective_dimension += 1 - (p->ridge[i] + s->jitter) * s->projected[i];
-        if (s->intercept) s->projected[i] = less_intercept(s->projected[i], u[i * columns + p->m], sum);
+        if (p->q > 0) s->projected[i] = less_unpenalised(p, s->projected[i], u + i * columns + p->m);
     }
 done:
     return status;
@@ -79,18 +87,18 @@ done:
 static gram_status solve_f64(gram_context *context, const gram_problem *p, gram_solution *s, double *u)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0);
+    const int64_t columns = p->m + p->q;
     gram_cholesky *factor = NULL;
     int repaired = 0;
     TRY(gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, &s->jitter, &factor));
     s->log_determinant = gram_cholesky_log_determinant(factor);
     TRY(gram_cholesky_condition(context, factor, &s->condition));
-    gram_solution_right_side(p, s->intercept, u);
+    gram_solution_right_side(p, u);
     TRY(gram_cholesky_solve(context, factor, columns, u, columns));
-    const double sum = gram_solution_combine(p, u, s->intercept, s->a, s->b);
+    gram_solution_combine(p, u, s->a, s->b);
     s->plan.precision = GRAM_PRECISION_F64;
-    if (p->ridge[0] > 0 && !p->one) TRY(gram_solution_repair(context, p, s, &repaired));
-    if (s->plan.leave_one_out && !repaired) TRY(invert(context, p, u, sum, factor, s));
+    if (p->ridge[0] > 0 && gram_problem_is_plain(p)) TRY(gram_solution_repair(context, p, s, &repaired));
+    if (s->plan.leave_one_out && !repaired) TRY(invert(context, p, u, factor, s));
 done:
     gram_cholesky_destroy(factor);
     return status;
@@ -114,7 +122,7 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
                           double *u, int *solved)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0);
+    const int64_t columns = p->m + p->q;
     gram_operator *op = NULL;
     double *right = NULL;
     gram_cg_options options;
@@ -126,13 +134,13 @@ static gram_status refine(gram_context *context, const gram_problem *p, gram_sol
     options.user = factor;
     TRY(gram_solution_operator(context, p, &op));
     TRY(gram_take(context, "right-hand sides", p->n * columns, sizeof(double), (void **)&right));
-    gram_solution_right_side(p, s->intercept, right);
+    gram_solution_right_side(p, right);
     memset(u, 0, (size_t)(p->n * columns) * sizeof *u);
     TRY(gram_cg_solve(context, op, columns, right, columns, u, columns, &options, &report));
     s->iterations = report.iterations;
     *solved = status == GRAM_OK;
     status = GRAM_OK;
-    (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+    gram_solution_combine(p, u, s->a, s->b);
 done:
     gram_give(context, right);
     gram_operator_release(op);
@@ -142,16 +150,16 @@ done:
 static gram_status solve_f32(gram_context *context, const gram_problem *p, gram_solution *s, double *u, int *solved)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0);
+    const int64_t columns = p->m + p->q;
     gram_cholesky *factor = NULL;
     *solved = 0;
     status = gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F32, &s->jitter, &factor);
     if (status == GRAM_ERROR_NUMERICAL) return GRAM_OK;
     if (status < 0) goto done;
     if (s->plan.precision == GRAM_PRECISION_F32) {
-        gram_solution_right_side(p, s->intercept, u);
+        gram_solution_right_side(p, u);
         TRY(gram_cholesky_solve(context, factor, columns, u, columns));
-        (void)gram_solution_combine(p, u, s->intercept, s->a, s->b);
+        gram_solution_combine(p, u, s->a, s->b);
         *solved = 1;
     } else {
         s->jitter = 0; /* of the preconditioner alone: the system that is solved has none */
@@ -261,6 +269,10 @@ static gram_status solve_singular(gram_context *context, const gram_problem *p, 
     const int64_t numbers = p->n * p->m;
     double residual = INFINITY, *jittered = NULL;
     int repeated = 0;
+    FAIL_IF(
+        p->linear_count > 0, context, GRAM_ERROR_NUMERICAL,
+        "krr_fit: without a ridge the Gram matrix is singular, and with unpenalised columns that is not solved; use "
+        "lambda > 0");
     if (!p->one) TRY(gram_reduced_repeated(context, p->kernel, p->x, &repeated));
     TRY(gram_take(context, "ridgeless limit", numbers + p->m, sizeof *jittered, (void **)&jittered));
     memcpy(jittered, s->a, (size_t)numbers * sizeof *jittered);
@@ -293,7 +305,7 @@ static gram_status solve_ridgeless(gram_context *context, const gram_problem *p,
 gram_status gram_solve_exact(gram_context *context, const gram_problem *p, gram_solution *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t columns = p->m + (s->intercept != 0);
+    const int64_t columns = p->m + p->q;
     const int double_only = s->plan.precision == GRAM_PRECISION_F64;
     int solved = 0, suspect = 0;
     double *u = NULL;

@@ -13,13 +13,13 @@
 #include "base/sweep.h"
 #include "method/krr/krr.h"
 #include "method/krr/krr_solution.h"
+#include "solve/small_system.h"
 
 typedef struct folds {
     const gram_problem *problem;
     gram_cholesky *factor;
-    const double *h; /* A^-1 1, of stride `stride`, or NULL */
+    const double *h; /* A^-1 T, rows of stride `stride` */
     int64_t stride;
-    double sum;       /* 1'A^-1 1 */
     const double *a;  /* n x m */
     int64_t *members; /* rows, fold after fold */
     int64_t largest;  /* members of the largest fold */
@@ -38,18 +38,21 @@ static int compare(const void *a, const void *b)
     return left[1] < right[1] ? -1 : left[1] > right[1];
 }
 
-/* P_BB, both triangles: rows B of A^-1 E_B, less h_B h_B'/(1'h). */
+/* P_BB, both triangles: rows B of A^-1 E_B, less H_B (T'H)^-1 H_B'. */
 static gram_status fill_block(gram_context *context, folds *f, const int64_t *members, int64_t count)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = f->problem->n;
+    const gram_problem *p = f->problem;
+    const int64_t n = p->n;
     memset(f->columns, 0, (size_t)(n * count) * sizeof(double));
     for (int64_t j = 0; j < count; j++) f->columns[members[j] * count + j] = 1;
     TRY(gram_cholesky_solve(context, f->factor, count, f->columns, count));
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < count; j++) {
             f->block[i * count + j] = f->columns[members[i] * count + j];
-            if (f->h) f->block[i * count + j] -= f->h[members[i] * f->stride] * f->h[members[j] * f->stride] / f->sum;
+            if (p->q > 0)
+                f->block[i * count + j] -= gram_small_form(p->q, p->small, f->h + members[i] * f->stride,
+                                                           f->h + members[j] * f->stride, p->small + p->q * p->q);
         }
 done:
     return status;
@@ -122,25 +125,25 @@ done:
     return status;
 }
 
-static gram_status fold_residuals(gram_context *context, const gram_problem *p, int intercept, const int64_t *fold,
-                                  double *out, int64_t ldo)
+static gram_status fold_residuals(gram_context *context, const gram_problem *p, const int64_t *fold, double *out,
+                                  int64_t ldo)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = p->n, m = p->m, columns = m + intercept;
+    const int64_t n = p->n, m = p->m, columns = m + p->q;
     double *u = NULL, *a = NULL, *b = NULL;
     int64_t *ends = NULL, count = 0;
     folds f = {.problem = p, .stride = columns, .out = out, .ldo = ldo};
     TRY(gram_take(context, "solutions", n * columns, sizeof(double), (void **)&u));
     TRY(gram_take(context, "coefficients", n * m, sizeof(double), (void **)&a));
-    TRY(gram_take(context, "constants", m, sizeof(double), (void **)&b));
+    TRY(gram_take(context, "constants", (p->q > 0 ? p->q : 1) * m, sizeof(double), (void **)&b));
     TRY(gram_take(context, "folds", n, sizeof(int64_t), (void **)&ends));
     TRY(gram_take(context, "folds", n, sizeof(int64_t), (void **)&f.members));
     TRY(sort_rows(context, fold, &f, ends, &count));
     TRY(gram_cholesky_create(context, p->kernel, p->x, p->ridge, GRAM_STORAGE_F64, NULL, &f.factor));
-    gram_solution_right_side(p, intercept, u);
+    gram_solution_right_side(p, u);
     TRY(gram_cholesky_solve(context, f.factor, columns, u, columns));
-    f.sum = gram_solution_combine(p, u, intercept, a, b);
-    f.h = intercept ? u + m : NULL;
+    gram_solution_combine(p, u, a, b);
+    f.h = u + m;
     f.a = a;
     TRY(all_folds(context, &f, ends, count));
 done:
@@ -168,7 +171,9 @@ gram_status gram_krr_fold_residuals(gram_context *context, gram_kernel *kernel, 
     TRY(gram_problem_set_lambda(context, "krr_fold_residuals", known.lambda, &problem));
     for (int64_t i = 0; i < problem.given; i++)
         for (int64_t o = 0; o < outputs; o++) out[i * ldo + o] = NAN;
-    TRY(fold_residuals(context, &problem, known.intercept != 0, fold, out, ldo));
+    TRY(gram_problem_set_unpenalised(context, "krr_fold_residuals", known.intercept, known.unpenalised_count,
+                                     known.unpenalised, &problem));
+    TRY(fold_residuals(context, &problem, fold, out, ldo));
 done:
     gram_problem_free(context, &problem);
     return status;

@@ -11,15 +11,17 @@
 typedef struct krr_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
-    int intercept, loo;
+    gram_unpenalised_settings free;
+    int loo;
     int64_t grid;
     gram_chosen solver, precision, loss;
-    double tolerance;
+    double tolerance, norm;
 } krr_settings;
 
 typedef struct krr_state {
     double lambda;
     int lambda_is_default;
+    gram_unpenalised free;
     gram_krr_tune_report tuned;
     gram_krr *krr;
 } krr_state;
@@ -49,6 +51,7 @@ static const gram_choice LOSSES[] = {{"squared", 0, NULL, 0, 0}, {NULL, 0, NULL,
 
 static const gram_option OPTIONS[] = {
     GRAM_LAMBDA_OPTION(krr_settings),
+    GRAM_NORM_OPTION(krr_settings),
     GRAM_NOISE_OPTION(krr_settings),
     GRAM_ALPHA_OPTION(krr_settings),
     GRAM_TUNE_OPTION(krr_settings, "loo (default), gcv, cv:K, ml or none", TUNINGS),
@@ -60,7 +63,7 @@ static const gram_option OPTIONS[] = {
      .least = 2,
      .most = 1000},
     GRAM_ARD_OPTION(krr_settings),
-    GRAM_INTERCEPT_OPTION(krr_settings),
+    GRAM_UNPENALISED_OPTIONS(krr_settings),
     {.name = "loo",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(loo),
@@ -96,7 +99,11 @@ static gram_status check(gram_learning *learning)
     if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--grid tunes, and --tune none does not");
-    return GRAM_OK;
+    if (own->solver.value == GRAM_SOLVER_NYSTROM && (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact or cg.",
+                                  "unpenalised features are not for --solver nystrom");
+    const gram_status status = gram_learning_check_norm(learning, &own->ridge, own->norm);
+    return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
 
 /* ---- the plan ---- */
@@ -158,7 +165,9 @@ static gram_status tune(gram_learning *learning)
     options.lambda = state->lambda;
     options.lambda_fixed = !isnan(state->lambda);
     options.weights = data->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
     options.ard = gram_learning_ard(learning);
     options.grid = own->grid;
     options.groups = learning->groups;
@@ -175,8 +184,8 @@ static gram_status take_defaults(gram_learning *learning)
     krr_state *state = learning->own;
     gram_krr_options options;
     gram_krr_options_init(&options, sizeof options);
-    state->lambda_is_default = isnan(state->lambda);
-    if (state->lambda_is_default) state->lambda = options.lambda;
+    state->lambda_is_default = isnan(state->lambda) && isnan(((const krr_settings *)learning->settings)->norm);
+    if (isnan(state->lambda)) state->lambda = options.lambda;
     return gram_learning_resolve(learning);
 }
 
@@ -189,7 +198,10 @@ static gram_status solve(gram_learning *learning)
     gram_krr_options_init(&options, sizeof options);
     options.lambda = state->lambda;
     options.weights = data->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
+    if (!isnan(own->norm)) options.norm = own->norm;
     options.solver = (gram_solver)own->solver.value;
     options.landmarks = own->solver.number;
     options.precision = (gram_precision)own->precision.value;
@@ -203,7 +215,9 @@ static const double CONVERGED = 1e-10; /* backward error that conjugate gradient
 
 static gram_status fit(gram_learning *learning)
 {
-    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    const krr_settings *own = learning->settings;
+    gram_status status = gram_unpenalised_read(learning, &own->free, &((krr_state *)learning->own)->free);
+    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
@@ -257,12 +271,12 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
 
 static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
 {
-    const krr_settings *own = learning->settings;
+    const krr_state *state = learning->own;
     const gram_risk risk = {.norm = report->norm,
                             .radius = report->radius,
                             .trace = report->trace,
                             .lambda = learning->tuning == GRAM_TUNING_NONE ? report->lambda : NAN,
-                            .intercept = own->intercept};
+                            .intercept = state->free.intercept || state->free.count > 0};
     if (report->outputs == 1) gram_keep_squared_risk(keeper, learning, &risk, report->train_rmse * report->train_rmse);
 }
 
@@ -272,7 +286,10 @@ static gram_status keep(gram_learning *learning)
     const krr_state *state = learning->own;
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
-    keep_report(&keeper, report, own->intercept);
+    keep_report(&keeper, report, state->free.intercept);
+    gram_unpenalised_keep(&keeper, learning, &state->free);
+    if (!isnan(own->norm)) gram_keep_number(&keeper, "ball", own->norm);
+    gram_keep_term_norms(&keeper, gram_krr_function(state->krr));
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
@@ -305,6 +322,7 @@ static void report_krr(gram_report *report)
     gram_report_solver(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
+    gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
     gram_report_risk(report, "squared error", "one");
 }
 

@@ -257,6 +257,8 @@ gram_status gram_krr_path(gram_context *context, gram_kernel *kernel, const gram
     if (!context || !points) return GRAM_ERROR_ARGUMENT;
     TRY(gram_points_must_be_plain(context, "krr_path", x));
     TRY(gram_krr_options_read(context, "krr_path", options, &known));
+    FAIL_IF(known.unpenalised_count > 0, context, GRAM_ERROR_UNSUPPORTED,
+            "krr_path: unpenalised_count = %lld, a path has a constant only", (long long)known.unpenalised_count);
     TRY(gram_problem_make(context, "krr_path", kernel, x, outputs, y, ldy, known.weights, &problem));
     for (int64_t i = 0; i < count; i++)
         FAIL_IF(!(points[i].lambda > 0) || !isfinite(points[i].lambda), context, GRAM_ERROR_ARGUMENT,

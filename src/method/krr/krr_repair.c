@@ -31,8 +31,8 @@ static gram_status measure(gram_context *context, const gram_problem *p, int int
         double residual = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const int64_t at = i * p->m + o;
-            const double miss =
-                p->y[at] - gram_problem_one(p, i) * b[o] - products[at] - (noise ? noise[at] : p->ridge[i] * a[at]);
+            const double miss = p->y[at] - gram_problem_unpenalised(p, i, b, o) - products[at] -
+                                (noise ? noise[at] : p->ridge[i] * a[at]);
             residual += miss * miss;
         }
         if (size > 0) *worst = fmax(*worst, sqrt(residual) / size);
@@ -97,7 +97,10 @@ static gram_status take_trial(gram_context *context, const gram_problem *p, tria
     TRY(gram_take(context, "coefficients", p->n, sizeof(double), (void **)&t->one));
     TRY(gram_take(context, "constants", p->m, sizeof(double), (void **)&t->b));
     t->v = t->u + t->reduced.rank * width;
-    gram_solution_right_side(p, 1, t->both);
+    for (int64_t i = 0; i < p->n; i++) {
+        memcpy(t->both + i * (p->m + 1), p->y + i * p->m, (size_t)p->m * sizeof(double));
+        t->both[i * (p->m + 1) + p->m] = 1;
+    }
 done:
     return status;
 }

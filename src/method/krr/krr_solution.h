@@ -11,13 +11,13 @@
 static const double GRAM_SOLUTION_WELL = 1e-8, GRAM_SOLUTION_PROMISED = 1e-4;
 
 typedef struct gram_solution {
-    int intercept;
+    int intercept;        /* that of the problem */
     int not_converged;    /* iterations ended before the tolerance was reached */
     double tolerance;     /* of the backward error, of iterations; 0: the way's own */
     gram_plan plan;       /* what is to be done; precision and leave_one_out become what was done */
     gram_points *centres; /* p->x, or landmarks of it */
     double *a;            /* count x m coefficients of the centres; count = points of `centres` */
-    double *b;            /* m constants */
+    double *b;            /* q x m: of what no penalty acts on; m constants first, if there are any */
     double *projected;    /* n: P_ii for leave-one-out, NULL if it was not computed */
     double *noise;        /* n x m: y - b - f, where a is of some rows only; NULL: the ridge times a */
     double error;         /* |y - b - A a| over the size of the targets, the worst output */
@@ -61,11 +61,10 @@ gram_status gram_solve_landmarks(gram_context *context, const gram_problem *p, g
 /* K + ridge, matrix-free; the caller releases it. */
 gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op);
 
-/* u = [y, 1], or y alone. */
-void gram_solution_right_side(const gram_problem *p, int intercept, double *u);
+/* u = [y, T], n x (m + q). */
+void gram_solution_right_side(const gram_problem *p, double *u);
 
-/* From u = A^-1 [y, 1] (n x (m + 1), with the last column only if there is an intercept): b = 1'A^-1 y/(1'A^-1 1) and
- * a = A^-1 (y - b). Returns 1'A^-1 1, 0 without an intercept. */
-double gram_solution_combine(const gram_problem *p, const double *u, int intercept, double *a, double *b);
+/* From u = A^-1 [y, T]: b = (T'A^-1 T)^-1 T'A^-1 y and a = A^-1 (y - T b). p->small gets the factor of T'A^-1 T. */
+void gram_solution_combine(const gram_problem *p, const double *u, double *a, double *b);
 
 #endif

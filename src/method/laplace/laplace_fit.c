@@ -111,7 +111,6 @@ gram_status gram_laplace_fit(gram_context *context, gram_kernel *kernel, const g
     gram_laplace_state s = {0};
     if (!context || !laplace) return GRAM_ERROR_ARGUMENT;
     *laplace = NULL;
-    TRY(gram_points_must_be_plain(context, "laplace_fit", x));
     TRY(gram_laplace_options_read(context, "laplace_fit", "options", options, &known));
     TRY(gram_laplace_state_make(context, "laplace_fit", kernel, x, y, &known, &s));
     TRY(take_over(context, &s, laplace));
@@ -191,6 +190,7 @@ static gram_status check_points(gram_context *context, const char *name, const g
             !l        ? "laplace"
             : !points ? "points"
                       : "an output");
+    TRY(gram_points_must_be_plain(context, name, points));
     FAIL_IF(points->d != l->report.d, context, GRAM_ERROR_DIMENSION, "%s: points of %lld columns, the fit had %lld",
             name, (long long)points->d, (long long)l->report.d);
 done:

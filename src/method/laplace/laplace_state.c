@@ -1,6 +1,7 @@
 /* The mode of a posterior and Laplace's evidence there. */
 #include "base/sized_struct.h"
 #include "method/laplace/laplace_fit.h"
+#include "points/functionals.h"
 
 #include <math.h>
 #include <string.h>
@@ -196,7 +197,9 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
     memset(s, 0, sizeof *s);
     s->memory = context->memory;
     s->options = *options;
-    s->rule = (gram_likelihood_rule){options->likelihood, options->nu, options->scale};
+    s->rule =
+        (gram_likelihood_rule){.kind = options->likelihood, .nu = options->nu, .scale = options->scale};
+    TRY(gram_points_must_be_plain(context, name, x));
     TRY(gram_problem_make(context, name, kernel, x, 1, y, 1, NULL, &s->problem));
     s->n = s->problem.n;
     TRY(check_observations(context, name, s));

@@ -7,6 +7,7 @@
 #include <gram/text.h>
 
 #include "base/sized_struct.h"
+#include "function/function.h"
 #include "points/functionals.h"
 
 struct gram_logistic {
@@ -42,18 +43,17 @@ done:
 
 static void report_rows(const gram_problem *p, const gram_logistic_solution *s, gram_logistic_report *r)
 {
-    double right = 0, quadratic = 0;
+    double right = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const double *f = s->f + i * s->outputs;
         int64_t best = s->outputs == 1 && f[0] > 0;
         for (int64_t c = 1; c < s->outputs; c++)
             if (f[c] > f[best]) best = c;
         right += (best == (int64_t)p->y[i]) * gram_problem_weight(p, i);
-        for (int64_t c = 0; c < s->outputs; c++) quadratic += s->a[i * s->outputs + c] * (f[c] - s->b[c]);
     }
     r->accuracy = right / p->total;
     r->log_loss = s->fit / p->total;
-    r->norm = sqrt(fmax(0, quadratic));
+    r->norm = sqrt(fmax(0, gram_logistic_quadratic(s)));
 }
 
 static void report(const gram_problem *p, const gram_logistic_solution *s, gram_logistic_report *r)
@@ -96,7 +96,9 @@ static gram_status fit(gram_context *context, const gram_problem *p, int64_t cla
                                 .label = p->y,
                                 .weights = p->weights,
                                 .c = 2 * (double)p->n * o->lambda,
-                                .intercept = o->intercept != 0,
+                                .intercept = p->intercept,
+                                .q = p->q,
+                                .unpenalised = p->t,
                                 .tolerance = o->tolerance,
                                 .most = o->iterations};
     TRY(gram_loss_matrix_make(context, p->kernel, p->x, &k));
@@ -104,8 +106,7 @@ static gram_status fit(gram_context *context, const gram_problem *p, int64_t cla
     TRY(gram_logistic_solution_take(context, &s));
     gram_logistic_start(&s);
     TRY(gram_logistic_solve(context, &s));
-    TRY(gram_function_create(context, p->kernel, p->x, s.outputs, s.a, s.outputs, s.intercept ? s.b : NULL,
-                             &made->function));
+    TRY(gram_function_of_problem(context, p, p->x, s.outputs, s.a, s.b, &made->function));
     report(p, &s, &made->report);
     *converged = s.converged;
 done:
@@ -127,6 +128,8 @@ gram_status gram_logistic_fit(gram_context *context, gram_kernel *kernel, const 
     TRY(gram_points_must_be_plain(context, "logistic_fit", x));
     TRY(read_options(context, options, &known));
     TRY(gram_logistic_problem(context, "logistic_fit", kernel, x, classes, y, known.weights, 1, &problem));
+    TRY(gram_problem_set_unpenalised(context, "logistic_fit", known.intercept, known.unpenalised_count,
+                                     known.unpenalised, &problem));
     TRY(make(context, &made));
     TRY(fit(context, &problem, classes, &known, made, &converged));
     *logistic = made;

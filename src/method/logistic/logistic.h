@@ -19,10 +19,12 @@ typedef struct gram_logistic_solution {
     const double *label;      /* n */
     const double *weights;    /* n, or NULL */
     double c;                 /* 2 n lambda */
-    int intercept;
+    int intercept;            /* the first of the unpenalised columns is the constant's */
+    int64_t q;
+    const double *unpenalised; /* n x q */
     double tolerance;
     int64_t most;
-    double *a, *b;         /* n x outputs and outputs: where to start, and the result */
+    double *a, *b;         /* n x outputs and q x outputs: where to start, and the result */
     double *f;             /* n x outputs */
     double objective, fit; /* sums: fit + (c/2) a'K a, fit = -sum w log p */
     double optimality, gradient, jitter;
@@ -37,6 +39,9 @@ void gram_logistic_solution_give(gram_context *context, gram_logistic_solution *
 /* a = 0, and the constants that explain the shares of the classes. */
 void gram_logistic_start(gram_logistic_solution *s);
 gram_status gram_logistic_solve(gram_context *context, gram_logistic_solution *s);
+
+/* sum_c a_c'K a_c of a solution, from its values. */
+double gram_logistic_quadratic(const gram_logistic_solution *s);
 
 /* Probabilities of all classes from `outputs` latent numbers. */
 void gram_logistic_row(int64_t classes, int64_t outputs, const double *f, double *p);

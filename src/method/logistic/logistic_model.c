@@ -8,7 +8,7 @@
 typedef struct logistic_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
-    int intercept;
+    gram_unpenalised_settings free;
     double C, tolerance;
     const char *class_weight;
 } logistic_settings;
@@ -16,6 +16,7 @@ typedef struct logistic_settings {
 typedef struct logistic_state {
     double lambda; /* NaN: to be chosen */
     int lambda_is_default;
+    gram_unpenalised free;
     gram_grid_report tuned;
     double cv_accuracy;
     gram_logistic *logistic;
@@ -40,7 +41,7 @@ static const gram_option OPTIONS[] = {
      .elsewhere = "scikit-learn LogisticRegression: C"},
     GRAM_TUNE_OPTION(logistic_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(logistic_settings),
-    GRAM_INTERCEPT_OPTION(logistic_settings),
+    GRAM_UNPENALISED_OPTIONS(logistic_settings),
     GRAM_TOLERANCE_OPTION(logistic_settings),
     {.name = "class-weight",
      .kind = GRAM_OPTION_TEXT,
@@ -56,7 +57,8 @@ static gram_status check(gram_learning *learning)
     const int ridge = !isnan(own->ridge.lambda) || !isnan(own->ridge.noise) || !isnan(own->ridge.alpha);
     if (ridge && !isnan(own->C))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "C = 1/(2 n lambda).", "give one of --lambda and --C");
-    return gram_learning_check_ridge(learning, &own->ridge);
+    const gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
 
 static gram_status plan(gram_learning *learning)
@@ -100,7 +102,6 @@ static double accuracy_of(const gram_learning *learning, const double *p)
 static gram_status tune(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const logistic_settings *own = learning->settings;
     logistic_state *state = learning->own;
     const int64_t classes = learning->classes.count;
     const double given = state->lambda;
@@ -112,7 +113,9 @@ static gram_status tune(gram_learning *learning)
     options.groups = learning->groups;
     options.ordered = learning->ordered;
     options.weights = learning->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
     if (!isnan(given)) {
         options.lambda_count = 1;
         options.lambdas = &given;
@@ -144,7 +147,9 @@ static gram_status solve(gram_learning *learning)
     gram_logistic_options_init(&options, sizeof options);
     options.lambda = state->lambda;
     options.weights = learning->weights;
-    options.intercept = own->intercept;
+    options.intercept = state->free.intercept;
+    options.unpenalised_count = state->free.count;
+    options.unpenalised = state->free.columns;
     if (!isnan(own->tolerance)) options.tolerance = own->tolerance;
     return gram_logistic_fit(learning->context, learning->kernel, learning->points, learning->classes.count,
                              learning->labels, &options, &state->logistic);
@@ -153,8 +158,9 @@ static gram_status solve(gram_learning *learning)
 static gram_status fit(gram_learning *learning)
 {
     const logistic_settings *own = learning->settings;
-    const logistic_state *state = learning->own;
-    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    logistic_state *state = learning->own;
+    gram_status status = gram_unpenalised_read(learning, &own->free, &state->free);
+    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_logistic_report *report = gram_logistic_get_report(state->logistic);
@@ -202,7 +208,7 @@ static gram_status keep_risk(gram_keeper *keeper, gram_learning *learning)
     gram_risk risk = {.norm = report->norm,
                       .lambda = learning->tuning == GRAM_TUNING_NONE ? state->lambda : NAN,
                       .zero_loss = log(2),
-                      .intercept = report->intercept};
+                      .intercept = report->intercept || state->free.count > 0};
     if (report->outputs != 1) return GRAM_OK;
     if (report->intercept) risk.constant = gram_function_constant(function)[0];
     TRY(gram_take(learning->context, "risk", n, sizeof *f, (void **)&f));
@@ -219,6 +225,7 @@ static gram_status keep(gram_learning *learning)
     const logistic_state *state = learning->own;
     gram_keeper keeper = gram_keep_begin(learning, gram_logistic_function(state->logistic));
     keep_report(&keeper, gram_logistic_get_report(state->logistic), state->lambda);
+    gram_unpenalised_keep(&keeper, learning, &state->free);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);

@@ -63,7 +63,7 @@ gram_status gram_logistic_solution_take(gram_context *context, gram_logistic_sol
     gram_status status = GRAM_OK;
     const int64_t numbers = s->k->n * s->outputs;
     TRY(gram_take(context, "coefficients", numbers, sizeof(double), (void **)&s->a));
-    TRY(gram_take(context, "constants", s->outputs, sizeof(double), (void **)&s->b));
+    TRY(gram_take(context, "constants", (s->q > 0 ? s->q : 1) * s->outputs, sizeof(double), (void **)&s->b));
     TRY(gram_take(context, "values of the rows", numbers, sizeof(double), (void **)&s->f));
     TRY(gram_take(context, "values of the rows", numbers, sizeof(double), (void **)&s->spare));
     for (int64_t i = 0; i < s->k->n && s->outputs == 1; i++) s->spare[i] = s->label[i] > 0 ? 1 : -1;
@@ -88,7 +88,7 @@ void gram_logistic_start(gram_logistic_solution *s)
     const double few = 1 / (double)s->classes;
     double mean = 0;
     memset(s->a, 0, (size_t)(s->k->n * s->outputs) * sizeof *s->a);
-    memset(s->b, 0, (size_t)s->outputs * sizeof *s->b);
+    memset(s->b, 0, (size_t)((s->q > 0 ? s->q : 1) * s->outputs) * sizeof *s->b);
     if (!s->intercept) return;
     for (int64_t c = 0; c < s->classes; c++) {
         double share = few;
@@ -103,27 +103,37 @@ void gram_logistic_start(gram_logistic_solution *s)
     for (int64_t c = 0; c < s->outputs && s->outputs > 1; c++) s->b[c] -= mean;
 }
 
+double gram_logistic_quadratic(const gram_logistic_solution *s)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->k->n; i++)
+        for (int64_t c = 0; c < s->outputs; c++) {
+            double f = s->f[i * s->outputs + c];
+            for (int64_t l = 0; l < s->q; l++) f -= s->unpenalised[i * s->q + l] * s->b[l * s->outputs + c];
+            sum += s->a[i * s->outputs + c] * f;
+        }
+    return sum;
+}
+
 static gram_status solve_binary(gram_context *context, gram_logistic_solution *s)
 {
     gram_status status = GRAM_OK;
     const gram_likelihood_rule rule = {.kind = GRAM_LIKELIHOOD_LOGISTIC};
-    double quadratic = 0;
     gram_mode mode = {.k = s->k,
                       .rule = &rule,
                       .y = s->spare,
                       .weights = s->weights,
                       .c = s->c,
-                      .intercept = s->intercept,
+                      .q = s->q,
+                      .unpenalised = s->unpenalised,
                       .most = s->most,
                       .tolerance = s->tolerance,
                       .a = s->a,
-                      .b = s->b[0],
+                      .b = s->b,
                       .f = s->f};
     TRY(gram_mode_find(context, &mode));
-    s->b[0] = mode.b;
-    for (int64_t i = 0; i < s->k->n; i++) quadratic += s->a[i] * (s->f[i] - mode.b);
     s->objective = mode.objective;
-    s->fit = mode.objective - s->c / 2 * quadratic;
+    s->fit = mode.objective - s->c / 2 * gram_logistic_quadratic(s);
     s->optimality = mode.optimality;
     s->gradient = mode.gradient;
     s->iterations = mode.iterations;
@@ -141,7 +151,8 @@ static gram_status solve_several(gram_context *context, gram_logistic_solution *
                               .y = s->label,
                               .weights = s->weights,
                               .c = s->c,
-                              .intercept = s->intercept,
+                              .q = s->q,
+                              .unpenalised = s->unpenalised,
                               .most = s->most,
                               .tolerance = s->tolerance,
                               .a = s->a,

@@ -16,7 +16,7 @@ typedef struct tuning {
     const gram_points *x;
     const double *y;
     int64_t classes, outputs;
-    int intercept;
+    const gram_logistic_tune_options *options;
 } tuning;
 
 void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t size)
@@ -28,7 +28,11 @@ void gram_logistic_tune_options_init(gram_logistic_tune_options *options, size_t
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
 {
     const tuning *t = argument;
-    return gram_logistic_problem(context, "logistic_tune", t->kernel, t->x, t->classes, t->y, weights, 2, out);
+    const gram_status status =
+        gram_logistic_problem(context, "logistic_tune", t->kernel, t->x, t->classes, t->y, weights, 2, out);
+    if (status < 0) return status;
+    return gram_problem_set_unpenalised(context, "logistic_tune", t->options->intercept, t->options->unpenalised_count,
+                                        t->options->unpenalised, out);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
@@ -40,7 +44,9 @@ static gram_status path(gram_context *context, void *argument, gram_fold *fold)
                                 .outputs = t->outputs,
                                 .label = fold->y,
                                 .weights = fold->weights,
-                                .intercept = t->intercept,
+                                .intercept = t->options->intercept != 0,
+                                .q = fold->q,
+                                .unpenalised = fold->t,
                                 .tolerance = TOLERANCE,
                                 .most = MOST_STEPS};
     TRY(gram_logistic_solution_take(context, &s));
@@ -83,7 +89,7 @@ gram_status gram_logistic_tune(gram_context *context, gram_kernel *kernel, const
     TRY(gram_sized_read(context, "logistic_tune", "options", "gram_logistic_tune_options", options, &o, sizeof o));
     const int64_t outputs = classes == 2 && !o.softmax ? 1 : classes;
     const int64_t usual = outputs == 1 ? ROWS : (int64_t)(ROWS_OF_SEVERAL / sqrt((double)(classes > 1 ? classes : 1)));
-    tuning t = {kernel, x, y, classes, outputs, o.intercept != 0};
+    tuning t = {kernel, x, y, classes, outputs, &o};
     const gram_fit_search search = {.name = "logistic_tune",
                                     .classes = classes,
                                     .outputs = outputs,

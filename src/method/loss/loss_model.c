@@ -5,6 +5,7 @@
 
 #include "base/order_statistics.h"
 #include "base/sized_struct.h"
+#include "method/loss/loss_shape.h"
 #include "method/method.h"
 #include <gram/loss.h>
 #include <gram/text.h>
@@ -14,16 +15,20 @@ enum { MOST_LEVELS = 99 };
 typedef struct loss_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
-    int intercept, non_crossing;
+    gram_unpenalised_settings free;
+    int non_crossing;
     gram_chosen loss, solver;
     const char *quantile;
-    double delta, epsilon, tolerance;
+    double delta, epsilon, tolerance, norm;
+    gram_shape_settings shape;
 } loss_settings;
 
 typedef struct loss_state {
     gram_loss_options options; /* lambda NaN: to be chosen */
     double levels[MOST_LEVELS];
     int lambda_is_default;
+    gram_unpenalised free;
+    gram_shaped shaped; /* the rows, constraints among them */
     gram_grid_report tuned;
     gram_loss *fit;
 } loss_state;
@@ -75,12 +80,40 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(epsilon),
      .argument = "E",
      .help = "half the width of the tube (default 0.1)"},
+    {.name = "increasing",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(shape.increasing),
+     .argument = "LIST",
+     .help = "monotone: f does not fall in these features"},
+    {.name = "decreasing",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(shape.decreasing),
+     .argument = "LIST",
+     .help = "monotone: f does not rise in these features"},
+    {.name = "convex",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(shape.convex),
+     .argument = "LIST",
+     .help = "f is convex in each of these features"},
+    {.name = "concave",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(shape.concave),
+     .argument = "LIST",
+     .help = "f is concave in each of these features"},
+    {.name = "constraint-rows",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(shape.rows),
+     .argument = "N",
+     .help = "places where the shape is asked for (default: 60 on a line, or 150 rows)",
+     .least = 1,
+     .most = 5000},
+    GRAM_NORM_OPTION(loss_settings),
     GRAM_LAMBDA_OPTION(loss_settings),
     GRAM_NOISE_OPTION(loss_settings),
     GRAM_ALPHA_OPTION(loss_settings),
     GRAM_TUNE_OPTION(loss_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(loss_settings),
-    GRAM_INTERCEPT_OPTION(loss_settings),
+    GRAM_UNPENALISED_OPTIONS(loss_settings),
     {.name = "solver",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(solver),
@@ -94,6 +127,7 @@ static const gram_option OPTIONS[] = {
 static int takes(const gram_learning *learning)
 {
     const char *loss = gram_given_text(learning, "loss");
+    if (learning->senses || gram_shape_is_given(learning)) return 1;
     return (loss && strcmp(loss, "squared") != 0) || gram_given_text(learning, "quantile");
 }
 
@@ -129,10 +163,19 @@ static gram_status check_kind(gram_learning *learning, gram_loss_kind kind)
     return GRAM_OK;
 }
 
+/* Quantiles by default, but under constraints the squared loss. */
+static gram_loss_kind kind_of(const gram_learning *learning)
+{
+    const loss_settings *own = learning->settings;
+    if (own->quantile) return GRAM_LOSS_QUANTILE;
+    if (!gram_given_text(learning, "loss")) return GRAM_LOSS_SQUARED;
+    return (gram_loss_kind)own->loss.value;
+}
+
 static gram_status check(gram_learning *learning)
 {
     const loss_settings *own = learning->settings;
-    const gram_loss_kind kind = (gram_loss_kind)own->loss.value;
+    const gram_loss_kind kind = own->quantile ? (gram_loss_kind)own->loss.value : kind_of(learning);
     double levels[MOST_LEVELS];
     if (own->quantile && kind != GRAM_LOSS_QUANTILE && kind != GRAM_LOSS_SQUARED)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
@@ -140,7 +183,12 @@ static gram_status check(gram_learning *learning)
     if (own->quantile && read_levels(own->quantile, levels) == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
                                   "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
-    const gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    gram_status status = gram_learning_check_ridge(learning, &own->ridge);
+    if (status >= 0) status = gram_learning_check_norm(learning, &own->ridge, own->norm);
+    if (own->shape.rows > 0 && !gram_shape_is_given(learning))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give one of these, or leave it out.",
+                                  "--constraint-rows is for --increasing, --decreasing, --convex and --concave");
+    if (status >= 0) status = gram_unpenalised_check_settings(learning, &own->free);
     return status < 0 ? status : check_kind(learning, own->quantile ? GRAM_LOSS_QUANTILE : kind);
 }
 
@@ -171,11 +219,11 @@ static gram_status find_options(gram_learning *learning)
     loss_state *state = learning->own;
     gram_loss_options *o = &state->options;
     gram_loss_options_init(o, sizeof *o);
-    o->kind = own->quantile ? GRAM_LOSS_QUANTILE : (gram_loss_kind)own->loss.value;
+    o->kind = kind_of(learning);
+    if (!isnan(own->norm)) o->norm = own->norm;
     o->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     o->weights = learning->data->weights;
-    o->intercept = own->intercept;
     o->delta = own->delta;
     if (isnan(own->delta)) TRY(default_delta(learning, &o->delta));
     if (!isnan(own->epsilon)) o->epsilon = own->epsilon;
@@ -191,7 +239,8 @@ done:
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const double n = (double)learning->n;
+    const loss_settings *own = learning->settings;
+    const double n = (double)gram_shape_most_rows(learning, &own->shape);
     loss_state *state = NULL;
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
@@ -216,18 +265,20 @@ static gram_status tune(gram_learning *learning)
     gram_loss_options loss = state->options;
     gram_loss_tune_options options;
     gram_loss_tune_options_init(&options, sizeof options);
+    loss.weights = state->shaped.data_weights;
     options.ard = gram_learning_ard(learning);
     options.loss = &loss;
     options.folds = gram_learning_folds(learning);
-    options.groups = learning->groups;
+    options.groups = state->shaped.data_groups;
     options.ordered = learning->ordered;
     if (!isnan(given)) {
         options.lambda_count = 1;
         options.lambdas = &given;
     }
     loss.lambda = 1; /* not used */
+    loss.norm = 0;
     state->tuned.size = sizeof state->tuned;
-    return gram_loss_tune(learning->context, learning->written, learning->points, learning->data->y, &options,
+    return gram_loss_tune(learning->context, learning->written, state->shaped.data, state->shaped.data_y, &options,
                           &learning->kernel, &state->options.lambda, &state->tuned, NULL, NULL, 0);
 }
 
@@ -236,19 +287,50 @@ static gram_status take_defaults(gram_learning *learning)
     loss_state *state = learning->own;
     gram_loss_options options;
     gram_loss_options_init(&options, sizeof options);
-    state->lambda_is_default = isnan(state->options.lambda);
-    if (state->lambda_is_default) state->options.lambda = options.lambda;
+    state->lambda_is_default = isnan(state->options.lambda) && !(state->options.norm > 0);
+    if (isnan(state->options.lambda)) state->options.lambda = options.lambda;
     return gram_learning_resolve(learning);
+}
+
+static gram_status read_unpenalised(gram_learning *learning)
+{
+    const loss_settings *own = learning->settings;
+    loss_state *state = learning->own;
+    const gram_status status = gram_unpenalised_read(learning, &own->free, &state->free);
+    state->options.intercept = state->free.intercept;
+    state->options.unpenalised_count = state->free.count;
+    state->options.unpenalised = state->free.columns;
+    return status;
+}
+
+/* Constraints that contradict each other are told with a line that helps. */
+static gram_status solve(gram_learning *learning)
+{
+    gram_context *context = learning->context;
+    char advice[GRAM_MESSAGE_SIZE];
+    loss_state *state = learning->own;
+    state->options.senses = state->shaped.senses;
+    state->options.weights = state->shaped.weights;
+    const gram_status status =
+        gram_loss_fit(context, learning->kernel, state->shaped.points, state->shaped.y, &state->options, &state->fit);
+    const char *words =
+        status == GRAM_ERROR_DATA ? "Rows count from 0, and those after the data are of --increasing and the like. "
+                                    "Change the bounds, or use a kernel that bends more easily."
+        : status == GRAM_ERROR_UNSUPPORTED ? "Use --loss squared, absolute, huber or quantile, and no --non-crossing."
+                                           : NULL;
+    if (!state->shaped.senses || !words || gram_context_advice(context)[0]) return status;
+    gram_write_dashes(words, learning->dashes, advice, sizeof advice);
+    return gram_advise(context, status, advice);
 }
 
 static gram_status fit(gram_learning *learning)
 {
     const loss_settings *own = learning->settings;
     loss_state *state = learning->own;
-    gram_status status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
-    if (status >= 0)
-        status = gram_loss_fit(learning->context, learning->kernel, learning->points, learning->data->y,
-                               &state->options, &state->fit);
+    gram_status status = read_unpenalised(learning);
+    if (status >= 0) status = gram_shape_make(learning, &own->shape, &state->shaped);
+    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const double gap = gram_loss_get_report(state->fit)->gap;
     if (gram_learning_is_near(own->tolerance, gap)) return GRAM_OK;
@@ -260,6 +342,7 @@ static void forget(gram_learning *learning)
 {
     loss_state *state = learning->own;
     if (state) gram_loss_destroy(state->fit);
+    if (state) gram_shape_free(&state->shaped);
 }
 
 /* ---- the model ---- */
@@ -279,6 +362,11 @@ static void keep_report(gram_keeper *keeper, const gram_loss_report *report, con
     gram_keep_number(keeper, "norm", report->norm);
     gram_keep_number(keeper, "jitter", report->jitter);
     if (report->outputs > 1) gram_keep_number(keeper, "crossing", report->crossing);
+    if (options->norm > 0) gram_keep_number(keeper, "ball", options->norm);
+    if (report->constraints == 0) return;
+    gram_keep_integer(keeper, "constraints", report->constraints);
+    gram_keep_integer(keeper, "active", report->active);
+    gram_keep_number(keeper, "constraint_violation", report->violation);
 }
 
 static gram_status keep(gram_learning *learning)
@@ -286,6 +374,9 @@ static gram_status keep(gram_learning *learning)
     const loss_state *state = learning->own;
     gram_keeper keeper = gram_keep_begin(learning, gram_loss_function(state->fit));
     keep_report(&keeper, gram_loss_get_report(state->fit), &state->options);
+    gram_unpenalised_keep(&keeper, learning, &state->free);
+    gram_shape_keep(&keeper, &((const loss_settings *)learning->settings)->shape);
+    gram_keep_term_norms(&keeper, gram_loss_function(state->fit));
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
         gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
@@ -320,8 +411,8 @@ static gram_status open_loss(gram_context *context, gram_predictor *predictor)
     int64_t rows = 0, count = 0;
     const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
     char number[GRAM_NUMBER_SIZE];
+    if (!levels) return gram_predictor_function(context, predictor);
     TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
-    if (!levels) return gram_predictor_means(context, predictor);
     if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
         return gram_predictor_damaged(context, predictor, "quantiles without their levels");
     for (int64_t i = 0; i < count; i++)
@@ -344,10 +435,17 @@ static void report_loss(gram_report *report)
     gram_report_part(report, "left-out folds", "cv_loss", GRAM_FINE);
     gram_report_part(report, "quantiles cross by at most", "crossing", GRAM_ROUGH);
     gram_report_solution(report);
+    if (gram_report_number(report, "constraints") > 0) {
+        gram_report_row(report, "constraints");
+        gram_report_part(report, "rows", "constraints", GRAM_WHOLE);
+        gram_report_part(report, "that hold f", "active", GRAM_WHOLE);
+        gram_report_part(report, "missed by at most", "constraint_violation", GRAM_ROUGH);
+    }
     gram_report_function(report);
+    gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
 }
 
-static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive"}, {NULL, NULL}};
+static const gram_kept_words WORDS[] = {{"loss", "squared absolute huber quantile insensitive callback"}, {NULL, NULL}};
 
 const gram_method gram_method_loss = {
     .name = "krr",
@@ -360,6 +458,7 @@ const gram_method gram_method_loss = {
                "max(0, |r| - epsilon)",
     .variant = "another loss than squared",
     .functionals = 1,
+    .constraints = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

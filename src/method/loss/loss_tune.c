@@ -25,15 +25,24 @@ void gram_loss_tune_options_init(gram_loss_tune_options *options, size_t size)
 static gram_status make_problem(gram_context *context, const void *argument, const double *weights, gram_problem *out)
 {
     const tuning *t = argument;
-    return gram_problem_make(context, "loss_tune", t->kernel, t->x, 1, t->y, 1, weights, out);
+    const gram_status status = gram_problem_make(context, "loss_tune", t->kernel, t->x, 1, t->y, 1, weights, out);
+    if (status < 0) return status;
+    return gram_problem_set_unpenalised(context, "loss_tune", t->options.intercept, t->options.unpenalised_count,
+                                        t->options.unpenalised, out);
 }
 
 static gram_status path(gram_context *context, void *argument, gram_fold *fold)
 {
     gram_status status = GRAM_OK;
     const tuning *t = argument;
-    gram_loss_solution s = {
-        .k = fold->k, .options = &t->options, .y = fold->y, .weights = fold->weights, .outputs = t->outputs};
+    gram_loss_solution s = {.k = fold->k,
+                            .options = &t->options,
+                            .y = fold->y,
+                            .weights = fold->weights,
+                            .outputs = t->outputs,
+                            .intercept = t->options.intercept != 0,
+                            .q = fold->q,
+                            .unpenalised = fold->t};
     TRY(gram_loss_solution_take(context, &s));
     for (int64_t i = 0; i < fold->strengths; i++) {
         s.c = fold->c[i];
@@ -50,7 +59,7 @@ done:
 static void score(const void *argument, double y, const double *f, double *losses)
 {
     const tuning *t = argument;
-    for (int64_t o = 0; o < t->outputs; o++) losses[o] = gram_loss_value(&t->options, o, y - f[o]);
+    for (int64_t o = 0; o < t->outputs; o++) losses[o] = gram_loss_at(&t->options, o, y, f[o]);
 }
 
 static void tell(const void *argument, const double *f, double *out)
@@ -67,7 +76,7 @@ static double unit_of(const void *argument, const gram_problem *p)
     double mean = 0, scale = 0;
     for (int64_t i = 0; i < p->n; i++) mean += gram_problem_weight(p, i) * p->y[i] / p->total;
     for (int64_t i = 0; i < p->n; i++) scale += gram_problem_weight(p, i) * fabs(p->y[i] - mean) / p->total;
-    if (!(scale > 0) || o->kind == GRAM_LOSS_SQUARED) return 1;
+    if (!(scale > 0) || o->kind == GRAM_LOSS_SQUARED || o->kind == GRAM_LOSS_CALLBACK) return 1;
     return o->kind == GRAM_LOSS_HUBER ? fmin(1, o->delta / scale) : 1 / scale;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/sized_struct.h"
 #include "function/function.h"
+#include "points/functionals.h"
 
 void gram_pca_options_init(gram_pca_options *options, size_t size)
 {
@@ -131,6 +132,7 @@ gram_status gram_pca_fit(gram_context *context, gram_kernel *kernel, const gram_
     gram_pca_options_init(&own, sizeof own);
     TRY(gram_sized_read(context, "pca_fit", "options", "gram_pca_options", options, &own, sizeof own));
     TRY(check(context, kernel, x, &own));
+    TRY(gram_points_must_be_plain(context, "pca_fit", x));
     if (own.components == 0) TRY(choose_number(context, kernel, x, &own, &analysis));
     const gram_component_options asked = gram_pca_components(&own);
     TRY(gram_components_find(context, kernel, x, &asked, &found));

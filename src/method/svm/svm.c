@@ -300,6 +300,7 @@ gram_status gram_svm_predict(gram_context *context, const gram_svm *svm, const g
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!svm, context, GRAM_ERROR_ARGUMENT, "svm_predict: svm is NULL");
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "svm_predict: x is NULL");
+    TRY(gram_points_must_be_plain(context, "svm_predict", x));
     FAIL_IF(probabilities && !svm->sigmoids, context, GRAM_ERROR_UNSUPPORTED,
             "svm_predict: the machine was fitted without probabilities");
     const gram_svm_report *r = &svm->report;

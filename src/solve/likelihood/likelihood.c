@@ -106,7 +106,10 @@ void gram_likelihood_evaluate(const gram_likelihood_rule *rule, int64_t n, const
     for (int64_t i = 0; i < n; i++) {
         const double weight = weights ? weights[i] : 1;
         double one[4];
-        type->evaluate(rule, y[i], f[i], one);
+        if (rule->evaluate)
+            rule->evaluate(rule->argument, y[i], f[i], one);
+        else
+            type->evaluate(rule, y[i], f[i], one);
         if (out->log_p) out->log_p[i] = weight * one[0];
         if (out->first) out->first[i] = weight * one[1];
         if (out->curvature) out->curvature[i] = weight * one[2];

@@ -14,6 +14,9 @@ typedef struct gram_likelihood_rule {
     gram_likelihood kind;
     double nu;    /* Student-t: degrees of freedom */
     double scale; /* Student-t */
+    /* instead of the kind's: out as evaluate of gram_likelihood_type has it; NULL: none */
+    void (*evaluate)(const void *argument, double y, double f, double out[4]);
+    const void *argument;
 } gram_likelihood_rule;
 
 /* Arrays of n numbers; NULL for what is not wanted. */
@@ -92,23 +95,24 @@ gram_status gram_curvature_apply(gram_context *context, const gram_curvature *h,
 gram_status gram_curvature_quadratic(gram_context *context, const gram_curvature *h, int64_t columns, double *v,
                                      double *out);
 
-/* ---- the mode: the least of -sum_i w_i log p(y_i | f_i) + (c/2) a'K a, f = K a + b ---- */
+/* ---- the mode: the least of -sum_i w_i log p(y_i | f_i) + (c/2) a'K a, f = K a + T b ---- */
 
 typedef struct gram_mode {
     const gram_loss_matrix *k;
     const gram_likelihood_rule *rule;
     const double *y, *weights; /* weights may be NULL */
     double c;
-    int intercept;
-    int64_t most;     /* Newton steps */
-    double tolerance; /* of optimality */
-    double *a, b;     /* where to start, and the result */
-    double *f;        /* n: K a + b, made here */
+    int64_t q;                 /* columns that no penalty acts on, */
+    const double *unpenalised; /* n x q */
+    int64_t most;              /* Newton steps */
+    double tolerance;          /* of optimality */
+    double *a, *b;             /* n and q: where to start, and the result */
+    double *f;                 /* n: K a + T b, made here */
     double objective;
-    /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |sum g| if there is an intercept, over the largest |g_i| or
+    /* the largest |g_i - c a_i|, g_i = w_i d log p/df, and |T'g|, over the largest |g_i| or
      * |f_i dg_i/df| */
     double optimality;
-    double gradient; /* the norm of the gradient in the kernel's Hilbert space, and the intercept's beside it */
+    double gradient; /* the norm of the gradient in the kernel's Hilbert space, and that by b beside it */
     int64_t iterations;
     double jitter;
     int converged;

@@ -1,11 +1,11 @@
 /* The mode of a posterior, or the solution of a penalised likelihood, by Newton steps.
  *
- * With g_i = w_i d log p(y_i | f_i)/df the conditions are c a = g and, with an intercept, 1'a = 0. Linearised at (a,
- * b), where r = g - c a is left over and V = W/c is the curvature:
+ * With g_i = w_i d log p(y_i | f_i)/df the conditions are c a = g and, with columns T that no penalty acts on, T'a = 0. Linearised
+ * at (a, b), where r = g - c a is left over and V = W/c is the curvature:
  *
- *     (K + V^-1) da + 1 db = V^-1 r/c,   1'(a + da) = 0.
+ *     (K + V^-1) da + T db = V^-1 r/c,   T'(a + da) = 0.
  *
- * With Z = (K + V^-1)^-1 and Z V^-1 = I - Z K this is da = (r - Z K r)/c - Z 1 db: nothing is divided by a small
+ * With Z = (K + V^-1)^-1 and Z V^-1 = I - Z K this is da = (r - Z K r)/c - Z T db: nothing is divided by a small
  * curvature. As the right-hand side is what is left over, the result is as exact as r can be computed, whatever the
  * factor's error.
  *
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "solve/likelihood/likelihood.h"
+#include "solve/small_system.h"
 
 enum { MOST_HALVINGS = 40, MOST_DOUBLINGS = 30, STALLED = 3 };
 static const double SUFFICIENT = 1e-4, ROUNDING = 64 * DBL_EPSILON;
@@ -30,14 +31,15 @@ typedef struct search {
     gram_mode *mode;
     double *numbers;
     double *log_p, *first, *curvature;
-    double *r, *kr;   /* g - c a, K r */
-    double *u;        /* n x 2: the step by r, and Z 1 */
-    double *da, *kda; /* and K da */
+    double *r, *kr;     /* g - c a, K r */
+    double *u;          /* n x (1 + q): the step by r, and Z T */
+    double *da, *kda;   /* and K da, later with T db */
+    double *db, *small; /* q, and q x q */
     double *trial;
     double size; /* of the terms of the objective, for its rounding error */
 } search;
 
-enum { ARRAYS = 10 };
+enum { ARRAYS = 9 }; /* u is the last of them, and has q more */
 
 static gram_status open(gram_context *context, gram_mode *mode, search *s)
 {
@@ -45,9 +47,12 @@ static gram_status open(gram_context *context, gram_mode *mode, search *s)
     const int64_t n = mode->k->n;
     memset(s, 0, sizeof *s);
     s->mode = mode;
-    TRY(gram_take(context, "newton steps", ARRAYS * n, sizeof(double), (void **)&s->numbers));
+    const int64_t q = mode->q, numbers = (ARRAYS + q) * n + q * (q + 1);
+    TRY(gram_take(context, "newton steps", numbers, sizeof(double), (void **)&s->numbers));
     double **arrays[] = {&s->log_p, &s->first, &s->curvature, &s->r, &s->kr, &s->da, &s->kda, &s->trial, &s->u};
-    for (int64_t i = 0; i < ARRAYS - 1; i++) *arrays[i] = s->numbers + i * n; /* u is the last: it has two */
+    for (int64_t i = 0; i < ARRAYS; i++) *arrays[i] = s->numbers + i * n;
+    s->db = s->u + (1 + q) * n;
+    s->small = s->db + q;
 done:
     return status;
 }
@@ -75,48 +80,79 @@ static double dot(int64_t n, const double *a, const double *b)
     return sum;
 }
 
+/* Of column l of T: the product with v, and its largest number. */
+static double column_sum(const gram_mode *m, int64_t l, const double *v)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m->k->n; i++) sum += m->unpenalised[i * m->q + l] * v[i];
+    return sum;
+}
+
+static double column_size(const gram_mode *m, int64_t l)
+{
+    double most = 0;
+    for (int64_t i = 0; i < m->k->n; i++) most = fmax(most, fabs(m->unpenalised[i * m->q + l]));
+    return most;
+}
+
 /* r and how far from optimal that is. */
 static gram_status look(gram_context *context, search *s)
 {
     gram_status status = GRAM_OK;
     gram_mode *m = s->mode;
     const int64_t n = m->k->n;
-    double most = 0, left = 0, sum = 0;
+    double most = 0, left = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
         s->r[i] = s->first[i] - m->c * m->a[i];
         most = fmax(most, fmax(fabs(s->first[i]), fabs(s->curvature[i] * m->f[i]))); /* what rounding f changes */
         left = fmax(left, fabs(s->r[i]));
-        if (m->intercept) sum += s->first[i];
+    }
+    for (int64_t l = 0; l < m->q; l++) {
+        const double sum = column_sum(m, l, s->first);
+        left = fmax(left, fabs(sum) / fmax(1, column_size(m, l)));
+        squares += sum * sum;
     }
     TRY(gram_loss_matrix_apply(context, m->k, 1, s->r, s->kr));
-    m->optimality = most > 0 ? fmax(left, fabs(sum)) / most : 0;
-    m->gradient = sqrt(fmax(0, dot(n, s->r, s->kr)) + sum * sum);
+    m->optimality = most > 0 ? left / most : 0;
+    m->gradient = sqrt(fmax(0, dot(n, s->r, s->kr)) + squares);
 done:
     return status;
 }
 
-/* The direction: da, K da and *db; *definite is 0 where the Hessian was replaced. */
-static gram_status direct(gram_context *context, search *s, double *db, int *definite)
+/* db from T'(a + da) = 0, and what it takes from da. */
+static void add_unpenalised(search *s)
+{
+    const gram_mode *m = s->mode;
+    const int64_t n = m->k->n, q = m->q, columns = 1 + q;
+    memset(s->db, 0, (size_t)(q + q * q) * sizeof *s->db);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < q; l++) {
+            const double t = m->unpenalised[i * q + l];
+            s->db[l] += t * (s->da[i] + m->a[i]);
+            for (int64_t k = 0; k <= l; k++) s->small[l * q + k] += t * s->u[i * columns + 1 + k];
+        }
+    (void)gram_small_factor(q, s->small);
+    gram_small_solve(q, s->small, s->db, 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < q; l++) s->da[i] -= s->db[l] * s->u[i * columns + 1 + l];
+}
+
+/* The direction: da, K da and db; *definite is 0 where the Hessian was replaced. */
+static gram_status direct(gram_context *context, search *s, int *definite)
 {
     gram_status status = GRAM_OK;
     gram_mode *m = s->mode;
-    const int64_t n = m->k->n, columns = m->intercept ? 2 : 1;
+    const int64_t n = m->k->n, columns = 1 + m->q;
     gram_curvature h = {0};
-    double steps = 0, ones = 0;
     for (int64_t i = 0; i < n; i++) {
         s->curvature[i] /= m->c;
         s->u[i * columns] = s->kr[i];
-        if (m->intercept) s->u[i * columns + 1] = 1;
+        for (int64_t l = 0; l < m->q; l++) s->u[i * columns + 1 + l] = m->unpenalised[i * m->q + l];
     }
     TRY(gram_curvature_make(context, m->k, s->curvature, &h, definite));
     TRY(gram_curvature_apply(context, &h, columns, s->u));
-    for (int64_t i = 0; i < n && m->intercept; i++) {
-        steps += (s->r[i] - s->u[i * columns]) / m->c + m->a[i];
-        ones += s->u[i * columns + 1];
-    }
-    *db = m->intercept && ones > 0 ? steps / ones : 0;
-    for (int64_t i = 0; i < n; i++)
-        s->da[i] = (s->r[i] - s->u[i * columns]) / m->c - (m->intercept ? *db * s->u[i * columns + 1] : 0);
+    for (int64_t i = 0; i < n; i++) s->da[i] = (s->r[i] - s->u[i * columns]) / m->c;
+    add_unpenalised(s);
     TRY(gram_loss_matrix_apply(context, m->k, 1, s->da, s->kda));
     m->jitter = fmax(m->jitter, h.jitter);
 done:
@@ -124,15 +160,23 @@ done:
     return status;
 }
 
+/* K da + T db in place of K da. */
+static void add_steps(search *s)
+{
+    const gram_mode *m = s->mode;
+    for (int64_t i = 0; i < m->k->n; i++)
+        for (int64_t l = 0; l < m->q; l++) s->kda[i] += m->unpenalised[i * m->q + l] * s->db[l];
+}
+
 /* A direction and the objective along it. */
 typedef struct line {
-    double db, quadratic, cross, bend; /* the quadratic form is quadratic + t (2 cross + t bend) */
+    double quadratic, cross, bend; /* the quadratic form is quadratic + t (2 cross + t bend) */
 } line;
 
 static double objective_at(search *s, const line *along, double t)
 {
     const gram_mode *m = s->mode;
-    for (int64_t i = 0; i < m->k->n; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + along->db);
+    for (int64_t i = 0; i < m->k->n; i++) s->trial[i] = m->f[i] + t * s->kda[i];
     return evaluate(s, s->trial, along->quadratic + t * (2 * along->cross + t * along->bend), 0);
 }
 
@@ -157,16 +201,17 @@ static double find_step(search *s, const line *along, double slope, int grow)
 }
 
 /* Goes along the direction; 0 if the objective does not fall. */
-static int advance(search *s, double db, double quadratic, int grow)
+static int advance(search *s, double quadratic, int grow)
 {
     gram_mode *m = s->mode;
     const int64_t n = m->k->n;
-    const line along = {db, quadratic, dot(n, m->a, s->kda), dot(n, s->da, s->kda)};
+    const line along = {quadratic, dot(n, m->a, s->kda), dot(n, s->da, s->kda)};
     double slope = -dot(n, s->r, s->kda);
-    for (int64_t i = 0; i < n && m->intercept; i++) slope -= db * s->first[i];
+    for (int64_t l = 0; l < m->q; l++) slope -= s->db[l] * column_sum(m, l, s->first);
+    add_steps(s);
     const double t = find_step(s, &along, slope, grow);
     for (int64_t i = 0; i < n; i++) m->a[i] += t * s->da[i];
-    m->b += t * db;
+    for (int64_t l = 0; l < m->q; l++) m->b[l] += t * s->db[l];
     return t > 0;
 }
 
@@ -178,7 +223,8 @@ static gram_status renew(gram_context *context, search *s, double *quadratic)
     const int64_t n = m->k->n;
     TRY(gram_loss_matrix_apply(context, m->k, 1, m->a, m->f));
     *quadratic = dot(n, m->a, m->f);
-    for (int64_t i = 0; i < n; i++) m->f[i] += m->b;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < m->q; l++) m->f[i] += m->unpenalised[i * m->q + l] * m->b[l];
     m->objective = evaluate(s, m->f, *quadratic, 1);
     TRY(look(context, s));
 done:
@@ -189,7 +235,7 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
 {
     gram_status status = GRAM_OK;
     search s = {0};
-    double quadratic, db, best = INFINITY;
+    double quadratic, best = INFINITY;
     int stalled = 0, definite;
     const int threads = gram_loss_threads_fit(context, mode->k->n);
     TRY(open(context, mode, &s));
@@ -201,8 +247,8 @@ gram_status gram_mode_find(gram_context *context, gram_mode *mode)
         stalled = mode->optimality < best / 2 || best > NEARLY ? 0 : stalled + 1;
         best = fmin(best, mode->optimality);
         if (mode->optimality <= mode->tolerance || stalled > STALLED) break;
-        TRY(direct(context, &s, &db, &definite));
-        if (!advance(&s, db, quadratic, !definite)) break;
+        TRY(direct(context, &s, &definite));
+        if (!advance(&s, quadratic, !definite)) break;
         if (!definite) best = INFINITY; /* next to a saddle the conditions nearly hold, too */
         TRY(renew(context, &s, &quadratic));
     }

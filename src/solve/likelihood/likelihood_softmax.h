@@ -40,7 +40,7 @@ gram_status gram_softmax_curvature_apply(gram_context *context, const gram_softm
 gram_status gram_softmax_curvature_covariance(gram_context *context, const gram_softmax_curvature *h, int64_t count,
                                               const double *k, const double *diagonal, double *work, double *out);
 
-/* ---- the mode: the least of -sum_i w_i log p_(y_i) + (c/2) sum_c a_c'K a_c, f_c = K a_c + b_c ---- */
+/* ---- the mode: the least of -sum_i w_i log p_(y_i) + (c/2) sum_c a_c'K a_c, f_c = K a_c + T b_c ---- */
 
 typedef struct gram_softmax_mode {
     const gram_loss_matrix *k;
@@ -48,10 +48,11 @@ typedef struct gram_softmax_mode {
     const double *y; /* the class of each row */
     const double *weights;
     double c;
-    int intercept;
+    int64_t q;                 /* columns that no penalty acts on, */
+    const double *unpenalised; /* n x q */
     int64_t most;
     double tolerance;
-    double *a, *b;         /* n x C and C: where to start (sum over classes 0), and the result */
+    double *a, *b;         /* n x C and q x C: where to start (sum over classes 0), and the result */
     double *f, *p;         /* n x C, made here: values and probabilities */
     double objective, fit; /* fit: -sum_i w_i log p_(y_i) */
     double optimality, gradient;

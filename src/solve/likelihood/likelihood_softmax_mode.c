@@ -1,18 +1,17 @@
 /* Softmax by Newton steps: likelihood_mode.c for several classes.
  *
- * With G in place of Z, and H_cj = G (1 in class j) in class c, the step is da = (r - G K r)/c - sum_j H_j db_j. The
- * constants follow from 1'(a + da)_c = 0: S db = t, S_cj = 1'H_cj, which is singular for a shift of all constants
- * alike; that shift is kept at 0. From h_j = E_j 1 and m_j = M^-1 h_j:  H_cj = [c = j] h_j - E_c m_j,  S_cj = [c = j]
- * 1'h_j - h_c'm_j. */
+ * With G in place of Z, and H_cj = G (T in class j) in class c, the step is da = (r - G K r)/c - sum_j H_j db_j. The
+ * coefficients of T follow from T'(a + da)_c = 0: S db = t, S_cj = T'H_cj, which is singular for a shift of all classes
+ * alike; that shift is kept at 0. From h_j = E_j T and m_j = M^-1 h_j:  H_cj = [c = j] h_j - E_c m_j,  S_cj = [c = j]
+ * T'h_j - h_c'm_j. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/lapack.h"
-#include "base/sweep.h"
 #include "solve/likelihood/likelihood_softmax.h"
+#include "solve/small_system.h"
 
-enum { MOST_HALVINGS = 40, STALLED = 3, ARRAYS = 8 };
+enum { MOST_HALVINGS = 40, STALLED = 3, ARRAYS = 6 };
 static const double SUFFICIENT = 1e-4, ROUNDING = 64 * DBL_EPSILON, NEARLY = 1e-6;
 static const double SERVES = 0.3; /* a curvature is kept while its steps bring the optimality down so far */
 
@@ -22,8 +21,8 @@ typedef struct search {
     double *r, *kr, *da, *kda; /* n x C: g - c a, K r, the step, K da */
     double *trial;
     double *d;                /* n x C: w p/c */
-    double *h, *m;            /* n x C: E_j 1 and M^-1 of it */
-    double *db, *s;           /* C and C x C */
+    double *h, *m;            /* n x q C: E_j T and M^-1 of it, column l of T for all classes first */
+    double *db, *s;           /* q C and (q C) x (q C) */
     gram_softmax_curvature g; /* of this or of an earlier step */
     int known;                /* is there one? */
 } search;
@@ -31,15 +30,17 @@ typedef struct search {
 static gram_status open(gram_context *context, gram_softmax_mode *mode, search *s)
 {
     gram_status status = GRAM_OK;
-    const int64_t numbers = mode->k->n * mode->classes;
+    const int64_t numbers = mode->k->n * mode->classes, free = mode->q * mode->classes;
     memset(s, 0, sizeof *s);
     s->mode = mode;
-    TRY(gram_take(context, "newton steps", ARRAYS * numbers, sizeof(double), (void **)&s->numbers));
-    TRY(gram_take(context, "newton steps", mode->classes * (mode->classes + 1), sizeof(double), (void **)&s->small));
-    double **arrays[ARRAYS] = {&s->r, &s->kr, &s->da, &s->kda, &s->trial, &s->d, &s->h, &s->m};
+    TRY(gram_take(context, "newton steps", (ARRAYS + 2 * mode->q) * numbers, sizeof(double), (void **)&s->numbers));
+    TRY(gram_take(context, "newton steps", free * (free + 1), sizeof(double), (void **)&s->small));
+    double **arrays[ARRAYS] = {&s->r, &s->kr, &s->da, &s->kda, &s->trial, &s->d};
     for (int64_t i = 0; i < ARRAYS; i++) *arrays[i] = s->numbers + i * numbers;
+    s->h = s->numbers + ARRAYS * numbers;
+    s->m = s->h + mode->q * numbers;
     s->db = s->small;
-    s->s = s->small + mode->classes;
+    s->s = s->small + free;
 done:
     return status;
 }
@@ -87,6 +88,31 @@ static double dot(int64_t n, const double *a, const double *b)
     return sum;
 }
 
+/* Row i of T v for class c; v is q x C. */
+static double unpenalised(const gram_softmax_mode *m, int64_t i, int64_t c, const double *v)
+{
+    double sum = 0;
+    for (int64_t l = 0; l < m->q; l++) sum += m->unpenalised[i * m->q + l] * v[l * m->classes + c];
+    return sum;
+}
+
+/* T'g of class c counts against the optimality, and its square to the gradient; g = r + c a. */
+static void look_at_unpenalised(const search *s, int64_t c, double *left, double *squares)
+{
+    const gram_softmax_mode *m = s->mode;
+    for (int64_t l = 0; l < m->q; l++) {
+        double sum = 0, most = 1;
+        for (int64_t i = 0; i < m->k->n; i++) {
+            const int64_t at = i * m->classes + c;
+            const double t = m->unpenalised[i * m->q + l];
+            sum += t * (s->r[at] + m->c * m->a[at]);
+            most = fmax(most, fabs(t));
+        }
+        *left = fmax(*left, fabs(sum) / most);
+        *squares += sum * sum;
+    }
+}
+
 /* f, probabilities, objective, r and how far from optimal that is; all at (a, b) from scratch. */
 static gram_status renew(gram_context *context, search *s, double *quadratic)
 {
@@ -96,11 +122,10 @@ static gram_status renew(gram_context *context, search *s, double *quadratic)
     double most = 0, left = 0, squares = 0;
     TRY(gram_loss_matrix_apply(context, m->k, classes, m->a, m->f));
     *quadratic = dot(n * classes, m->a, m->f);
-    for (int64_t i = 0; i < n * classes; i++) m->f[i] += m->b[i % classes];
+    for (int64_t i = 0; i < n * classes; i++) m->f[i] += unpenalised(m, i / classes, i % classes, m->b);
     m->fit = fit_of(s, m->f, m->p);
     m->objective = m->fit + m->c / 2 * *quadratic;
     for (int64_t c = 0; c < classes; c++) {
-        double sum = 0;
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = i * classes + c;
             const double g = weight(m, i) * ((int64_t)m->y[i] == c ? doubt(m, i, m->p) : -m->p[at]);
@@ -108,10 +133,8 @@ static gram_status renew(gram_context *context, search *s, double *quadratic)
             s->d[at] = weight(m, i) * m->p[at] / m->c;
             most = fmax(most, fabs(g));
             left = fmax(left, fabs(s->r[at]));
-            sum += g;
         }
-        if (m->intercept) left = fmax(left, fabs(sum));
-        if (m->intercept) squares += sum * sum;
+        look_at_unpenalised(s, c, &left, &squares);
     }
     TRY(gram_loss_matrix_apply(context, m->k, classes, s->r, s->kr));
     m->optimality = most > 0 ? left / most : 0;
@@ -120,47 +143,61 @@ done:
     return status;
 }
 
-/* S db = t, the shift of all constants held at 0; db = 0 if S is nothing but that. */
-static void solve_constants(search *s)
+/* S db = t, the shift of all classes held at 0; db = 0 if S is nothing but that. */
+static void solve_unpenalised(search *s)
 {
-    const int classes = (int)s->mode->classes, one = 1;
-    int info = 0;
-    double trace = 0;
-    for (int64_t c = 0; c < classes; c++) trace += s->s[c * (classes + 1)];
-    for (int64_t c = 0; c < classes * classes; c++) s->s[c] += trace / classes / classes;
-    const int blas = gram_blas_enter();
-    dposv_("U", &classes, &one, s->s, &classes, s->db, &classes, &info, 1);
-    gram_blas_leave(blas);
-    double mean = 0;
-    for (int64_t c = 0; c < classes; c++) mean += s->db[c] / classes;
-    for (int64_t c = 0; c < classes; c++) s->db[c] = info ? 0 : s->db[c] - mean;
+    const int64_t classes = s->mode->classes, q = s->mode->q, size = q * classes;
+    for (int64_t l = 0; l < q; l++) {
+        double trace = 0;
+        for (int64_t c = 0; c < classes; c++) trace += s->s[(l * classes + c) * (size + 1)];
+        for (int64_t c = 0; c < classes * classes; c++)
+            s->s[(l * classes + c / classes) * size + l * classes + c % classes] += trace / (double)(classes * classes);
+    }
+    (void)gram_small_factor(size, s->s);
+    gram_small_solve(size, s->s, s->db, 1);
+    for (int64_t l = 0; l < q; l++) {
+        double mean = 0;
+        for (int64_t c = 0; c < classes; c++) mean += s->db[l * classes + c] / (double)classes;
+        for (int64_t c = 0; c < classes; c++) s->db[l * classes + c] -= mean;
+    }
+}
+
+/* t and the lower triangle of S. */
+static void fill_system(search *s)
+{
+    const gram_softmax_mode *m = s->mode;
+    const int64_t classes = m->classes, size = m->q * classes;
+    memset(s->small, 0, (size_t)(size * (size + 1)) * sizeof *s->small);
+    for (int64_t i = 0; i < m->k->n; i++)
+        for (int64_t k = 0; k < size; k++) {
+            const int64_t c = k % classes;
+            const double t = m->unpenalised[i * m->q + k / classes], *h = s->h + i * size, *mixed = s->m + i * size;
+            s->db[k] += t * (s->da[i * classes + c] + m->a[i * classes + c]);
+            for (int64_t j = 0; j <= k; j++) s->s[k * size + j] += (j % classes == c ? t * h[j] : 0) - h[k] * mixed[j];
+        }
 }
 
 /* db, and what it takes from da = u. */
-static gram_status add_constants(gram_context *context, search *s, const gram_softmax_curvature *g)
+static gram_status add_unpenalised(gram_context *context, search *s, const gram_softmax_curvature *g)
 {
     gram_status status = GRAM_OK;
     const gram_softmax_mode *m = s->mode;
-    const int64_t n = m->k->n, classes = m->classes;
-    double *ones = s->trial, *mixed = s->trial, *part = s->trial + n; /* free at this time */
-    for (int64_t i = 0; i < n; i++) ones[i] = 1;
-    for (int64_t c = 0; c < classes; c++)
-        TRY(gram_cholesky_inverse_apply(context, g->inverse[c], 1, ones, 1, s->h + c, classes));
-    memcpy(s->m, s->h, (size_t)(n * classes) * sizeof *s->m);
-    TRY(gram_cholesky_solve(context, g->sum, classes, s->m, classes));
-    memset(s->small, 0, (size_t)(classes * (classes + 1)) * sizeof *s->small);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < classes; c++) {
-            s->db[c] += s->da[i * classes + c] + m->a[i * classes + c];
-            s->s[c * (classes + 1)] += s->h[i * classes + c];
-            for (int64_t j = 0; j < classes; j++)
-                s->s[c * classes + j] -= s->h[i * classes + c] * s->m[i * classes + j];
-        }
-    solve_constants(s);
-    for (int64_t i = 0; i < n; i++) mixed[i] = dot(classes, s->m + i * classes, s->db);
+    const int64_t n = m->k->n, classes = m->classes, q = m->q, size = q * classes;
+    double *mixed = s->trial, *part = s->trial + n; /* free at this time */
+    for (int64_t k = 0; k < size; k++)
+        TRY(gram_cholesky_inverse_apply(context, g->inverse[k % classes], 1, m->unpenalised + k / classes, q, s->h + k,
+                                        size));
+    memcpy(s->m, s->h, (size_t)(n * size) * sizeof *s->m);
+    TRY(gram_cholesky_solve(context, g->sum, size, s->m, size));
+    fill_system(s);
+    solve_unpenalised(s);
+    for (int64_t i = 0; i < n; i++) mixed[i] = dot(size, s->m + i * size, s->db);
     for (int64_t c = 0; c < classes; c++) {
         TRY(gram_cholesky_inverse_apply(context, g->inverse[c], 1, mixed, 1, part, 1));
-        for (int64_t i = 0; i < n; i++) s->da[i * classes + c] += part[i] - s->h[i * classes + c] * s->db[c];
+        for (int64_t i = 0; i < n; i++) {
+            s->da[i * classes + c] += part[i];
+            for (int64_t k = c; k < size; k += classes) s->da[i * classes + c] -= s->h[i * size + k] * s->db[k];
+        }
     }
 done:
     return status;
@@ -183,8 +220,7 @@ static gram_status direct(gram_context *context, search *s)
     const int64_t numbers = m->k->n * m->classes;
     TRY(gram_softmax_curvature_apply(context, &s->g, s->kr, s->da));
     for (int64_t i = 0; i < numbers; i++) s->da[i] = (s->r[i] - s->da[i]) / m->c;
-    memset(s->small, 0, (size_t)(m->classes * (m->classes + 1)) * sizeof *s->small);
-    if (m->intercept) TRY(add_constants(context, s, &s->g));
+    if (m->q > 0) TRY(add_unpenalised(context, s, &s->g));
     TRY(gram_loss_matrix_apply(context, m->k, m->classes, s->da, s->kda));
 done:
     return status;
@@ -198,7 +234,7 @@ static double slope_of(const search *s)
     double slope = -dot(n * classes, s->r, s->kda);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < classes; c++)
-            slope -= (s->r[i * classes + c] + m->c * m->a[i * classes + c]) * s->db[c];
+            slope -= (s->r[i * classes + c] + m->c * m->a[i * classes + c]) * unpenalised(m, i, c, s->db);
     return slope;
 }
 
@@ -210,11 +246,12 @@ static int advance(search *s, double quadratic)
     double t = 1;
     for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, t /= 2) {
         const double penalty = m->c / 2 * (quadratic + t * (2 * cross + t * bend));
-        for (int64_t i = 0; i < numbers; i++) s->trial[i] = m->f[i] + t * (s->kda[i] + s->db[i % m->classes]);
+        for (int64_t i = 0; i < numbers; i++)
+            s->trial[i] = m->f[i] + t * (s->kda[i] + unpenalised(m, i / m->classes, i % m->classes, s->db));
         const double fit = fit_of(s, s->trial, s->trial), rounding = ROUNDING * (fit + fabs(penalty));
         if (!(fit + penalty <= m->objective + SUFFICIENT * t * fmin(slope, 0) + rounding)) continue;
         for (int64_t i = 0; i < numbers; i++) m->a[i] += t * s->da[i];
-        for (int64_t c = 0; c < m->classes; c++) m->b[c] += t * s->db[c];
+        for (int64_t k = 0; k < m->q * m->classes; k++) m->b[k] += t * s->db[k];
         return 1;
     }
     return 0;

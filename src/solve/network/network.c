@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "points/functionals.h"
 #include <gram/random.h>
 #include <gram/text.h>
 
@@ -252,6 +253,7 @@ gram_status gram_network_check_points(gram_context *context, const char *functio
     gram_status status = GRAM_OK;
     FAIL_IF(!network, context, GRAM_ERROR_ARGUMENT, "%s: network is NULL", function);
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", function, name);
+    TRY(gram_points_must_be_plain(context, function, x));
     FAIL_IF(x->d != network->options.inputs, context, GRAM_ERROR_DIMENSION,
             "%s: %s has %" PRId64 " columns, the network has %" PRId64 " inputs", function, name, x->d,
             network->options.inputs);

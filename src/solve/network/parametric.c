@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "points/functionals.h"
 #include "solve/network/network.h"
 #include <gram/text.h>
 
@@ -73,6 +74,7 @@ static gram_status check_columns(gram_context *context, const char *name, const 
 {
     gram_status status = GRAM_OK;
     FAIL_IF(!x, context, GRAM_ERROR_ARGUMENT, "%s: x is NULL", name);
+    TRY(gram_points_must_be_plain(context, name, x));
     FAIL_IF(x->d != f->inputs, context, GRAM_ERROR_DIMENSION, "%s: x has %" PRId64 " columns, f has %" PRId64 " inputs",
             name, x->d, f->inputs);
 done:

@@ -227,6 +227,7 @@ gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *co
     TRY(check(context, variables, points, &o));
     if (made.used == GRAM_HSIC_AUTO)
         made.used = variables == 2 && !is_given(kernels) ? GRAM_HSIC_AGGREGATED : GRAM_HSIC_PERMUTATION;
+    for (int v = 0; v < variables; v++) TRY(gram_points_must_be_plain(context, "hsic_test", points[v]));
     made.n = points[0]->n;
     TRY(resolve(context, variables, kernels, points, &made));
     if (variables == 2) TRY(moments(context, made.kernels, points, &made, &degenerate));

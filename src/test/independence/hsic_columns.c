@@ -3,6 +3,7 @@
 
 #include <gram/hsic.h>
 
+#include "points/functionals.h"
 #include "points/points.h"
 
 static gram_status column_of(gram_context *context, const gram_points *points, int64_t l, gram_points **column)
@@ -32,6 +33,8 @@ gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const
     gram_status status = GRAM_OK;
     gram_points *one = NULL, *other = NULL;
     if (!context || !x || !y || !score) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_must_be_plain(context, "hsic_columns", x));
+    TRY(gram_points_must_be_plain(context, "hsic_columns", y));
     for (int64_t i = 0; i < x->d; i++) {
         TRY(column_of(context, x, i, &one));
         for (int64_t j = 0; j < y->d; j++) {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/distribution_tails.h"
+#include "points/functionals.h"
 #include "test/two_sample/mmd.h"
 
 enum { BLOCKS_PER_TASK = 48 };
@@ -229,6 +230,8 @@ gram_status gram_mmd_stream_add(gram_context *context, gram_mmd_stream *stream, 
             !stream ? "stream"
             : !x    ? "x"
                     : "y");
+    TRY(gram_points_must_be_plain(context, "mmd_stream_add", x));
+    TRY(gram_points_must_be_plain(context, "mmd_stream_add", y));
     FAIL_IF(x->n != y->n, context, GRAM_ERROR_DIMENSION, "mmd_stream_add: x has %lld rows, y has %lld", (long long)x->n,
             (long long)y->n);
     FAIL_IF(x->d != stream->d || y->d != stream->d, context, GRAM_ERROR_DIMENSION,

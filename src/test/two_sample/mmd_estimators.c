@@ -155,6 +155,8 @@ gram_status gram_mmd_witness(gram_context *context, gram_kernel *kernel, const g
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!witness, context, GRAM_ERROR_ARGUMENT, "mmd_witness: witness is NULL");
     *witness = NULL;
+    TRY(gram_points_must_be_plain(context, "mmd_witness", x));
+    TRY(gram_points_must_be_plain(context, "mmd_witness", y));
     FAIL_IF(!kernel, context, GRAM_ERROR_ARGUMENT, "mmd_witness: kernel is NULL");
     TRY(gram_pool_create(context, "mmd_witness", x, y, &pool));
     TRY(gram_take(context, "mmd_witness: coefficients", pool.n + pool.m, sizeof *a, (void **)&a));
@@ -242,6 +244,8 @@ gram_status gram_mmd_columns(gram_context *context, const gram_points *x, const 
     int64_t *x_rows = NULL, *y_rows = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!x || !y || !score, context, GRAM_ERROR_ARGUMENT, "mmd_columns: %s is NULL", !x ? "x" : !y ? "y" : "score");
+    TRY(gram_points_must_be_plain(context, "mmd_columns", x));
+    TRY(gram_points_must_be_plain(context, "mmd_columns", y));
     FAIL_IF(x->d != y->d, context, GRAM_ERROR_DIMENSION, "mmd_columns: x has %lld columns, y has %lld", (long long)x->d,
             (long long)y->d);
     FAIL_IF(x->n < 2 || y->n < 2, context, GRAM_ERROR_DIMENSION,

@@ -247,8 +247,25 @@ static int allowed(const gram_program_node *leaf)
                                                                                       : facts.derivatives;
 }
 
+/* Smooth, as far as is known, but nobody wrote its derivatives in both arguments to the fourth order down. */
+static int is_unwritten(const gram_program_node *leaf)
+{
+    gram_properties facts;
+    if (leaf->type->derivatives || leaf->type->coords_derivative || !leaf->type->facts) return 0;
+    memset(&facts, 0, sizeof facts);
+    leaf->type->facts(leaf->par, leaf->shape.d, &facts);
+    return facts.derivatives > 0 || facts.derivatives == GRAM_INFINITE;
+}
+
 static gram_status refuse_rough(gram_context *context, const gram_program_node *leaf, int64_t row, int taken)
 {
+    if (is_unwritten(leaf)) {
+        (void)gram_fail_place(context, GRAM_ERROR_UNSUPPORTED, row, -1,
+                              "functionals: row %" PRId64 " takes %d derivative%s, which are not known for %s", row,
+                              taken, taken > 1 ? "s" : "", leaf->type->name);
+        return gram_advise(context, GRAM_ERROR_UNSUPPORTED,
+                           "Use another kernel, or rows of values, sums and integrals.");
+    }
     (void)gram_fail_place(context, GRAM_ERROR_UNSUPPORTED, row, -1,
                           "functionals: row %" PRId64
                           " takes %d derivative%s, and functions of %s have %d: it is not continuous "
@@ -285,10 +302,13 @@ static gram_status check_nodes(gram_context *context, gram_engine *engine)
     gram_status status = GRAM_OK;
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *node = &engine->nodes[i];
-        FAIL_IF(node->terms, context, GRAM_ERROR_UNSUPPORTED, "functionals: none are known for kernels with %s",
-                node->node == GRAM_NODE_NORMALIZE ? "normalize"
-                : node->node == GRAM_NODE_SCALE   ? "scale"
-                                                  : "centre");
+        if (node->terms) {
+            (void)gram_fail(context, GRAM_ERROR_UNSUPPORTED, "functionals: none are known for kernels with %s",
+                            node->node == GRAM_NODE_NORMALIZE ? "normalize"
+                            : node->node == GRAM_NODE_SCALE   ? "scale"
+                                                              : "centre");
+            return gram_advise(context, GRAM_ERROR_UNSUPPORTED, "Use the kernel without it, or rows of values.");
+        }
         if (node->node == GRAM_NODE_LEAF) TRY(check_leaf(context, engine, i));
     }
 done:
