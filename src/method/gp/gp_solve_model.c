@@ -96,11 +96,16 @@ static int is_equation(const gram_points *x, int64_t i)
     return 0;
 }
 
-static gram_status check_equations(gram_learning *learning)
+static int64_t count_equations(const gram_points *x)
 {
     int64_t count = 0;
-    for (int64_t i = 0; i < learning->points->n; i++) count += is_equation(learning->points, i);
-    if (count > 0) return GRAM_OK;
+    for (int64_t i = 0; i < x->n; i++) count += is_equation(x, i);
+    return count;
+}
+
+static gram_status check_equations(gram_learning *learning)
+{
+    if (count_equations(learning->points) > 0) return GRAM_OK;
     return gram_learning_fail_data(learning,
                                    "Rows inside have a kind such as laplacian; `gram fit` interpolates values.",
                                    "no row is an equation: all %" PRId64 " are values", learning->points->n);
@@ -151,8 +156,24 @@ static void forget(gram_learning *learning)
     gram_method_gp.forget(learning);
 }
 
+/* As a Gaussian process; the number of equations tells it from others. */
+static gram_status keep(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_gp_row_keep(learning));
+    gram_keeper keeper = {learning->context, learning->model, GRAM_OK};
+    gram_keep_integer(&keeper, "equations", count_equations(learning->points));
+    status = keeper.status;
+done:
+    return status;
+}
+
 static void report_solution(gram_report *report)
 {
+    gram_report_row(report, "rows");
+    gram_report_part(report, "with derivatives", "equations", GRAM_WHOLE);
+    gram_report_add(report, ", without ");
+    gram_report_value(report, GRAM_WHOLE, gram_report_number(report, "n") - gram_report_number(report, "equations"));
     gram_method_gp.report(report);
 }
 
@@ -170,9 +191,12 @@ static const gram_verb VERB = {
     .examples =
         "  gram solve poisson.csv --kind kind --kernel 'matern(nu=4.5, ell=1)' -o u.gram\n"
         "  gram solve heat.csv --kind kind --operator 'heat=d:t - 0.1*d:x:x' --kernel 'rbf(ell=0.5)' -o u.gram\n"
-        "  gram predict u.gram grid.csv --std -o u.csv\n",
+        "  gram predict u.gram grid.csv --std -o u.csv\n"
+        "  gram solve poisson.csv --kind kind -o u.gram --plot u.svg\n",
     .out = "write the solution to FILE, for `gram predict`",
     .out_is_model = 1,
+    .pictures = "solution",
+    .plot = "draw the solution and its deviation over one or two features: .svg, .png or .pdf (by gnuplot)",
 };
 
 static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
@@ -183,6 +207,7 @@ static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
 const gram_method gram_method_solve = {
     .name = "solve",
     .kept = "gp",
+    .marker = "equations",
     .title = "collocation",
     .words = WORDS,
     .functionals = 1,
@@ -201,7 +226,7 @@ const gram_method gram_method_solve = {
     .check = check,
     .plan = plan,
     .fit = fit,
-    .keep = gram_gp_row_keep,
+    .keep = keep,
     .fitted = fitted,
     .forget = forget,
     .open = gram_gp_row_open,
