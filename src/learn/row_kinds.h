@@ -11,8 +11,9 @@
 /* Rows as functionals. */
 typedef struct gram_kind_rows {
     int64_t n;
-    gram_points *points; /* the caller releases them */
-    int64_t *of_row;     /* for each prepared row, which functional it is, or is a part of */
+    gram_points *points;    /* the caller releases them */
+    int64_t *of_row;        /* for each prepared row, which functional it is, or is a part of */
+    gram_unknowns unknowns; /* with the terms of the rows, in the arena */
 } gram_kind_rows;
 
 /* The columns of the table that are not features because of the kinds, as a list with commas in the arena: that of the kinds, of

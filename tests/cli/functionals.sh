@@ -88,6 +88,37 @@ run predict u.gram disc_new.csv -o p.csv --json --quiet
 good
 below "$(number rmse)" 1e-3
 
+# an unknown coefficient: k = 0.1, from the boundary and some values inside; the model then predicts rows of that kind
+LC_ALL=C awk 'BEGIN { pi = 3.14159265358979; print "x,t,kind,s,u"
+    for (i = 0; i <= 6; i++) for (j = 0; j <= 5; j++) { x = i / 6; t = j / 5
+        if (j == 0 || i == 0 || i == 6) printf "%g,%g,value,0,%.12f\n", x, t, exp(-0.1 * pi * pi * t) * sin(pi * x)
+        else printf "%g,%g,heat,0,0\n", x, t }
+    for (i = 1; i < 6; i++) { x = i * 37 % 10 / 10 + 0.05; t = i * 23 % 10 / 10 + 0.03
+        printf "%g,%g,value,1e-4,%.12f\n", x, t, exp(-0.1 * pi * pi * t) * sin(pi * x) + 0.01 * (i % 2 ? 1 : -1) } }' >inverse.csv
+run solve inverse.csv --kind kind --target u --row-noise s --operator 'heat=d:t - k*d:x:x' --unknown k=0.01:10 \
+    --kernel 'matern(nu=4.5, ell=1)' -o k.gram --json --quiet
+good
+prints '"unknown": "k=0.' '"unknown_value": [' '"unknown_std": [0.0' '"unknown_at_bound": 0'
+near "$(sed 's/.*"unknown_value": .\([^]]*\).*/\1/' out)" 0.1 0.03
+printf 'x,t,kind\n0.35,0.4,heat\n' >zero.csv
+run predict k.gram zero.csv -o p.csv --quiet
+good
+near "$(sed -n 2p p.csv)" 0 0.02
+run info k.gram
+good
+prints 'unknown             k=0.1'
+run solve inverse.csv --kind kind --target u --operator 'heat=d:t - k*d:x:x' -o k.gram
+bad 3 "'k' in 'k*d:x:x' is not a number"
+run solve inverse.csv --kind kind --target u --operator 'heat=d:t - k*d:x:x' --unknown k=10:0.01 -o k.gram
+bad 2 '--unknown' 'LOW below HIGH'
+
+# pictures
+if command -v gnuplot >/dev/null 2>&1; then
+    run solve disc.csv --kind kind -o u.gram --plot disc.svg --quiet
+    good
+    grep -q '>deviation<' disc.svg || wrong 'should draw the deviation'
+fi
+
 # what is not right is named
 run solve disc.csv -o u.gram
 bad 2 'is not known' '--kind'

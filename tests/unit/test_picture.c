@@ -48,7 +48,7 @@ static int64_t block(const gram_picture *picture, const char *name, int64_t most
     at = strchr(at, '\n');
     while (at < stop) {
         at += strspn(at, " \n");
-        if (at >= stop) break; /* after a blank line */
+        if (at >= stop) break;                       /* after a blank line */
         const int none = strncmp(at, "NaN", 3) == 0; /* gnuplot's word for what is not to be drawn */
         const size_t length = none ? 3 : gram_number_parse(at, (size_t)(stop - at), &numbers[count]);
         if (none) numbers[count] = NAN;

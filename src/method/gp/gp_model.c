@@ -247,14 +247,14 @@ done:
 
 /* ---- the numbers that were not given: by the marginal likelihood, or defaults ---- */
 
-/* A kernel without any amplitude means that of a standardised target: the variance goes in front, and stays. */
-static gram_status add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, gram_kernel **out)
+gram_status gram_gp_add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, int held,
+                                  gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     char number[GRAM_NUMBER_SIZE], *text = NULL;
     const size_t length = gram_kernel_print(kernel, NULL, 0), size = length + 64;
     TRY(gram_learning_take(learning, (int64_t)size, 1, &text));
-    const int before = snprintf(text, size, "const(c=%s!)*(", gram_number_format(variance, number));
+    const int before = snprintf(text, size, "const(c=%s%s)*(", gram_number_format(variance, number), held ? "!" : "");
     (void)gram_kernel_print(kernel, text + before, size - (size_t)before);
     (void)snprintf(text + (size_t)before + length, 2, ")");
     TRY(gram_kernel_parse(learning->context, text, out));
@@ -292,7 +292,8 @@ static gram_status choose(gram_learning *learning)
     if (!state->noise_given) state->options.noise = variance * (tunes ? NOISE_START : NOISE_DEFAULT);
     state->noise_is_default = !tunes && !state->noise_given;
     TRY(gram_learning_set_amplitudes(learning->context, learning->written, variance, &amplitudes, &start));
-    if (amplitudes == 0 && tunes && scaled) TRY(add_amplitude(learning, start, variance, &amplified));
+    /* a kernel without any amplitude means that of a standardised target: the variance goes in front, and stays */
+    if (amplitudes == 0 && tunes && scaled) TRY(gram_gp_add_amplitude(learning, start, variance, 1, &amplified));
     TRY(tunes ? tune(learning, amplified ? amplified : start)
               : gram_kernel_resolve(learning->context, start, learning->points, &learning->kernel));
 done:

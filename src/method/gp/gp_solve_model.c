@@ -10,11 +10,13 @@
  * What makes a problem ill-posed is said before it is solved: no row that is an equation, and two values for one place. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <gram/text.h>
 
 #include "method/gp/gp_model.h"
+#include "method/gp/gp_unknown.h"
 #include "points/functionals.h"
 
 #define PLACE(field) offsetof(gp_settings, field)
@@ -41,6 +43,11 @@ static const gram_option OPTIONS[] = {
      .offset = PLACE(common),
      .argument = "NAME=E",
      .help = "kinds of your own, e.g. 'heat=d:t - 0.1*d:x:x'; several with ; between"},
+    {.name = "unknown",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(unknown),
+     .argument = "NAME=LOW:HIGH",
+     .help = "a number in operators that is to be found, and between what; several with ; between"},
     {.name = "coefficient",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(common),
@@ -76,6 +83,29 @@ static const gram_option OPTIONS[] = {
      .help_no = "it keeps none, however small"},
 };
 
+/* What is to be found can be read, and is looked for by likelihood about a mean of zero. */
+static gram_status check_unknowns(gram_learning *learning)
+{
+    const gp_settings *own = learning->settings;
+    const char *advice = "It looks like --unknown k=0.01:10.";
+    gram_unknowns read;
+    char message[GRAM_MESSAGE_SIZE];
+    if (!own->unknown) return GRAM_OK;
+    if (gram_unknowns_read(learning->context, own->unknown, &read) < 0) {
+        (void)snprintf(message, sizeof message, "%s", gram_context_message(learning->context));
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, advice, "--unknown: %s", message);
+    }
+    if (!gram_given_text(learning, "operator"))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Name it there, e.g. --operator 'heat=d:t - k*d:x:x'.",
+                                  "--unknown is a number in --operator, which is not given");
+    if (own->mean.value != GP_MEAN_ZERO && own->intercept)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.", "--unknown is for --mean zero");
+    if (own->tuned.tune.value == GRAM_TUNING_LOO)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --tune ml or none.",
+                                  "--unknown is found by likelihood, and --tune loo is another criterion");
+    return GRAM_OK;
+}
+
 static gram_status check(gram_learning *learning)
 {
     gp_settings *own = learning->settings;
@@ -84,7 +114,7 @@ static gram_status check(gram_learning *learning)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Give --kind COL: its words are laplacian, d:NAME, value, or a name of --operator.",
                                   "what each row says of the solution is not known");
-    return GRAM_OK;
+    return check_unknowns(learning);
 }
 
 /* Does row i differentiate? */
@@ -141,9 +171,27 @@ done:
     return status;
 }
 
+/* With unknowns all that is to be chosen is chosen with them, and the fit has nothing left to tune. */
+static gram_status fit_inverse(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    gp_state *state = learning->own;
+    const gram_tuning tuning = learning->tuning;
+    TRY(gram_learning_take(learning, 1, sizeof *state->found, &state->found));
+    TRY(gram_gp_find_unknowns(learning, state->found));
+    state->tuned.rows = learning->n;
+    state->tuned.evaluations = state->found->evaluations;
+    state->tuned.value = state->found->log_likelihood;
+    learning->tuning = GRAM_TUNING_NONE;
+    status = gram_method_gp.fit(learning);
+    learning->tuning = tuning;
+done:
+    return status;
+}
+
 static gram_status fit(gram_learning *learning)
 {
-    return gram_method_gp.fit(learning);
+    return learning->unknowns.count > 0 ? fit_inverse(learning) : gram_method_gp.fit(learning);
 }
 
 static gram_status fitted(gram_learning *learning, double *f, const char **what)
@@ -156,6 +204,23 @@ static void forget(gram_learning *learning)
     gram_method_gp.forget(learning);
 }
 
+/* As a text that predictions read, and as lists. */
+static void keep_unknowns(gram_keeper *keeper, const gram_learning *learning)
+{
+    const gram_gp_found *found = ((const gp_state *)learning->own)->found;
+    const gram_unknowns *u = &learning->unknowns;
+    char text[GRAM_MOST_UNKNOWNS * (GRAM_UNKNOWN_NAME + GRAM_NUMBER_SIZE + 2)];
+    double values[GRAM_MOST_UNKNOWNS];
+    for (int i = 0; i < u->count; i++) values[i] = u->each[i].value;
+    gram_unknowns_print(u, text, sizeof text);
+    gram_keep_text(keeper, "unknown", text);
+    gram_keep_array(keeper, "unknown_value", 1, u->count, values);
+    gram_keep_array(keeper, "unknown_std", 1, u->count, found->deviation);
+    gram_keep_integer(keeper, "unknown_at_bound", found->at_bound);
+    gram_keep_number(keeper, "unknown_nugget", found->nugget);
+    gram_keep_number(keeper, "unknown_log_likelihood", found->log_likelihood);
+}
+
 /* As a Gaussian process; the number of equations tells it from others. */
 static gram_status keep(gram_learning *learning)
 {
@@ -163,13 +228,31 @@ static gram_status keep(gram_learning *learning)
     TRY(gram_gp_row_keep(learning));
     gram_keeper keeper = {learning->context, learning->model, GRAM_OK};
     gram_keep_integer(&keeper, "equations", count_equations(learning->points));
+    if (learning->unknowns.count > 0) keep_unknowns(&keeper, learning);
     status = keeper.status;
 done:
     return status;
 }
 
+static void report_unknowns(gram_report *report)
+{
+    const char *text = gram_report_text(report, "unknown");
+    if (!text) return;
+    gram_report_row(report, "unknown");
+    gram_report_add(report, "%s", text);
+    gram_report_list(report, "  value", "unknown_value", GRAM_FINE);
+    gram_report_list(report, "  deviation", "unknown_std", GRAM_FINE);
+    if (gram_report_number(report, "unknown_at_bound") > 0)
+        gram_report_long(report, "  note", "at an end of its range: the likelihood has no maximum inside");
+    if (gram_report_number(report, "unknown_nugget") > 0) {
+        gram_report_row(report, "  search");
+        gram_report_part(report, "with noise of this share of a row's variance:", "unknown_nugget", GRAM_ROUGH);
+    }
+}
+
 static void report_solution(gram_report *report)
 {
+    report_unknowns(report);
     gram_report_row(report, "rows");
     gram_report_part(report, "with derivatives", "equations", GRAM_WHOLE);
     gram_report_add(report, ", without ");
