@@ -165,3 +165,49 @@ run integrate values.csv --measure 'uniform(1,0)'
 bad 2 "--measure cannot be 'uniform(1,0)'"
 run integrate values.csv
 bad 2 '--measure is missing'
+
+# candidates for the next values, and the rows of a file as the measure
+LC_ALL=C awk 'BEGIN { print "x"; for (i = 0; i <= 40; i++) print -0.5 + i / 20 }' >candidates.csv
+run integrate values.csv --kernel 'rbf(ell=0.2)' --measure 'uniform(-0.5,1.5)' --candidates candidates.csv --next 3 --json --quiet
+good
+prints '"candidates": 41' '"next": [' '"next_std": ['
+run integrate values.csv --kernel 'rbf(ell=0.5)' --measure 'sample(candidates.csv)' --json --quiet
+good
+near "$(number mean)" 0.0653 0.01
+run integrate values.csv --measure 'sample(nothing.csv)'
+bad 3 'nothing.csv' 'Check the name'
+run integrate values.csv --measure 'uniform(0,1)' --next 3
+bad 2 '--next'
+run integrate values.csv --measure 'uniform(0,1)*normal(0,1)'
+bad 2 'more factors than there are columns'
+
+# mean embeddings: of a law with its MMD from the rows, of the rows; kept as functions
+printf 'a,b\n0,0.1\n0.5,0.9\n1,0.4\n-1.5,0.3\n0.2,0.6\n' >rows.csv
+run embed rows.csv --kernel 'rbf(ell=0.7)' --measure 'normal(0,1)*uniform(0,1)' -o e.csv --model e.gram --json --quiet
+good
+prints '"measure": "normal(0,1)*uniform(0,1)"' '"mmd": 0.' '"mmd_squared_u": ' '"norm": 0.617'
+[ "$(head -n 1 e.csv)" = embedding ] || wrong 'should name the column'
+run predict e.gram rows.csv -o again.csv --quiet
+good
+cmp -s e.csv again.csv || wrong 'the model has the same values'
+run embed rows.csv --kernel 'rbf(ell=0.7)' --at rows.csv -o - --quiet
+good
+near "$(sed -n 2p out)" 0.5436 0.15
+run embed rows.csv --measure 'normal(0,1)' -o e.csv
+bad 2 '--measure' 'has 1 factor'
+
+# a test of fit by samples of the law, and rows that stand for it
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --json --quiet
+good
+prints '"method": "draws"' '"measure": "normal(0,1)*uniform(0,1)"' '"reject": false'
+run test fit rows.csv --measure 'normal(9,1)*uniform(0,1)' --gate --quiet
+[ "$code" = 10 ] || wrong 'should reject'
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --method chain
+bad 2 '--measure'
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --density 'gaussian()'
+bad 2 '--measure goes without'
+run thin rows.csv -m 2 --method herding --measure 'normal(0,1)*uniform(0,1)' --json
+good
+prints '"target": "normal(0,1)*uniform(0,1)"' '"indices": ['
+run thin rows.csv -m 2 --measure 'normal(0,1)*uniform(0,1)' --scale
+bad 2 '--measure'
