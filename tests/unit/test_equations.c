@@ -256,6 +256,34 @@ static void beside_differences(void **state)
     assert_true(own < fine / 2);
 }
 
+/* ---- matrix-free ---- */
+
+/* Conjugate gradients find the same solution, with a residual as small as is asked for. */
+static void without_a_factor(void **state)
+{
+    static const equation HEAT = {"heat", "heat=d:t - 0.1*d:x:x", heat_rows, heat, 0, 0, 0};
+    const char *exact[] = {"kind", "kind", "kernel", "matern(nu=4.5, ell=1)", "operator", HEAT.operators, NULL};
+    const char *free[] = {"kind",   "kind", "kernel", "matern(nu=4.5, ell=1)", "operator", HEAT.operators,
+                          "solver", "cg",   NULL};
+    gram_string csv = {0};
+    double places[450], u[2][225];
+    const int n = make_places(places, 0);
+    heat_rows(&csv, 14);
+    for (int k = 0; k < 2; k++) {
+        gram_model *model = solve(*state, csv.data, k ? free : exact);
+        OK(*state, gram_predict(*state, model, NULL, n, places, 2, u[k], 1));
+        if (k) {
+            print_message("225 rows: %g iterations, residual %.2g\n", gram_model_find(model, "iterations").number,
+                          gram_model_find(model, "residual").number);
+            assert_true(gram_model_find(model, "residual").number < 1e-8);
+            assert_string_equal(gram_model_find(model, "solver").text, "cg");
+        }
+        gram_model_destroy(model);
+    }
+    for (int i = 0; i < n; i++) assert_true(fabs(u[0][i] - u[1][i]) < 1e-5); /* the solution's own error is 2e-4 */
+    gram_string_free(&csv);
+}
+
 /* ---- boundary rows that hold exactly, or nearly ---- */
 
 static void exact_or_weighted(void **state)
@@ -414,8 +442,13 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates),      cmocka_unit_test(beside_differences),   cmocka_unit_test(exact_or_weighted),
-        cmocka_unit_test(calibrated), cmocka_unit_test(scale_of_an_equation), cmocka_unit_test(two_unknowns),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(beside_differences),
+        cmocka_unit_test(without_a_factor),
+        cmocka_unit_test(exact_or_weighted),
+        cmocka_unit_test(calibrated),
+        cmocka_unit_test(scale_of_an_equation),
+        cmocka_unit_test(two_unknowns),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);

@@ -146,7 +146,10 @@ static void find_solver(gram_learning *learning)
     gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
     state->options.solver = (gram_solver)own->solver.value;
     state->options.precision = (gram_precision)own->precision.value;
-    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) state->options.solver = GRAM_SOLVER_EXACT;
+    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) {
+        state->options.solver = GRAM_SOLVER_EXACT;
+        state->may_iterate = 1;
+    }
     if (learning->functionals && state->options.precision == GRAM_PRECISION_AUTO)
         state->options.precision = GRAM_PRECISION_F64;
     state->options.cg = &state->cg;
@@ -204,14 +207,32 @@ static const char *plan_advice(gram_status status, const gp_state *state)
     return state->options.noise <= 0 ? "Give --noise S above 0, or use --solver exact." : "Leave one out.";
 }
 
+/* The plan; of functionals it is conjugate gradients where the factor of the exact solver does not fit, which have the noise that they
+ * need without being told (NaN: any). */
+static gram_status ask_plan(gram_learning *learning)
+{
+    enum { MOST_FOR_EXACT = 30000 };
+    gp_state *state = learning->own;
+    gram_gp_options asked = state->options;
+    gram_plan *plan = &state->plan;
+    gram_status status = GRAM_ERROR_BUDGET;
+    if (!state->may_iterate || learning->n <= MOST_FOR_EXACT) {
+        if (learning->functionals && asked.solver == GRAM_SOLVER_CG) asked.noise = NAN;
+        status = gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+    }
+    if (status != GRAM_ERROR_BUDGET || !state->may_iterate) return status;
+    asked.solver = state->options.solver = GRAM_SOLVER_CG;
+    asked.noise = NAN;
+    return gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+}
+
 static gram_status plan_solver(gram_learning *learning)
 {
     char words[64], advice[GRAM_MESSAGE_SIZE];
     const gp_settings *own = learning->settings;
     gp_state *state = learning->own;
     gram_plan *plan = &state->plan;
-    const gram_status status =
-        gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &state->options, plan);
+    const gram_status status = ask_plan(learning);
     if (status < 0) {
         gram_write_dashes(plan_advice(status, state), learning->dashes, advice, sizeof advice);
         return gram_advise(learning->context, status, advice);

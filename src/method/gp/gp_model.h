@@ -28,6 +28,7 @@ typedef struct gp_state {
     gram_gp_cg_options cg;
     gram_gp_inducing_options inducing;
     gram_plan plan;
+    int may_iterate; /* functionals, and no solver was asked for: conjugate gradients if the factor does not fit */
     int noise_given, noise_is_default;
     double *y;        /* the target less the offset */
     double offset;    /* its mean, 0 without scaling */

@@ -7,6 +7,9 @@
  * Gaussian processes with other defaults: no noise, mean zero, nothing tuned, features as they are. --row-noise gives rows a weight of
  * their own.
  *
+ * Where a factor of all rows has no room the system is solved matrix-free, by conjugate gradients with a preconditioner from neighbours
+ * (solve/neighbours/neighbour_preconditioner.h); the residual is reported.
+ *
  * What makes a problem ill-posed is said before it is solved: no row that is an equation, and two values for one place. */
 #include <inttypes.h>
 #include <math.h>
@@ -30,6 +33,11 @@ static const gram_choice MEANS[] = {{"zero", GP_MEAN_ZERO, NULL, 0, 0},
                                     {"constant", GP_MEAN_CONSTANT, NULL, 0, 0},
                                     {"linear", GP_MEAN_LINEAR, NULL, 0, 0},
                                     {NULL, 0, NULL, 0, 0}};
+
+static const gram_choice SOLVERS[] = {{"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
+                                      {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+                                      {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
+                                      {NULL, 0, NULL, 0, 0}};
 
 /* kind, operator and coefficient are the learner's; here they have their help. */
 static const gram_option OPTIONS[] = {
@@ -76,6 +84,14 @@ static const gram_option OPTIONS[] = {
      .help = "zero (default), constant or linear",
      .otherwise = "zero",
      .choices = MEANS},
+    {.name = "solver",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(solver),
+     .argument = "NAME",
+     .help = "auto, exact (a factor), or cg: matrix-free, for more rows than a factor has room for",
+     .otherwise = "auto",
+     .choices = SOLVERS},
+    GRAM_TOLERANCE_OPTION(gp_settings),
     {.name = "keep-factor",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PLACE(keep_factor),
@@ -109,7 +125,7 @@ static gram_status check_unknowns(gram_learning *learning)
 static gram_status check(gram_learning *learning)
 {
     gp_settings *own = learning->settings;
-    own->ridge.lambda = own->ridge.alpha = own->tolerance = NAN; /* which have no option here */
+    own->ridge.lambda = own->ridge.alpha = NAN; /* which have no option here */
     if (!gram_given_text(learning, "kind"))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Give --kind COL: its words are laplacian, d:NAME, value, or a name of --operator.",

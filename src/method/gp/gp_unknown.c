@@ -89,6 +89,7 @@ static gram_status add_density(search *s, gram_kernel *kernel, const gram_points
     gram_gp_options options = s->state->options;
     double density = 0;
     options.plan = NULL;
+    options.solver = GRAM_SOLVER_EXACT; /* estimates would not have a smooth maximum */
     options.noise = 0;
     options.weights = NULL;
     options.row_noise = all ? s->noise : s->noise + s->learning->points->n;

@@ -6,7 +6,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <gram/plan.h>
+
+#include "method/method.h"
 #include "picture/model/model_scene.h"
 #include "points/functionals.h"
 
@@ -21,13 +25,20 @@ typedef struct solution {
 
 /* ---- values ---- */
 
+/* Without a factor a deviation is a solve for each place: too long for a map. */
+static int knows_deviation(const gram_scene *scene)
+{
+    const char *solver = gram_kept_text(scene->model, "solver");
+    return gram_scene_dimension(scene->model) == 1 || !solver || strcmp(solver, gram_solver_name(GRAM_SOLVER_CG)) != 0;
+}
+
 static gram_status open_predictor(gram_context *context, const gram_scene *scene, gram_predictor **predictor)
 {
     gram_predict_options wish;
     gram_predict_options_init(&wish, sizeof wish);
     wish.name = scene->name;
     wish.dashes = scene->dashes;
-    wish.std = wish.latent = 1;
+    wish.std = wish.latent = knows_deviation(scene);
     return gram_predictor_create(context, scene->model, &wish, predictor);
 }
 
@@ -64,7 +75,7 @@ static gram_status evaluate(gram_context *context, const gram_scene *scene, gram
     for (int64_t i = 0; i < s->count; i++) {
         const double *row = inside && !inside[i] ? NULL : values + next++ * columns->ld;
         s->f[i] = row ? row[0] : NAN;
-        s->deviation[i] = row ? row[columns->std] : NAN;
+        s->deviation[i] = row && columns->std >= 0 ? row[columns->std] : NAN;
     }
 done:
     gram_predictor_destroy(predictor);
@@ -254,13 +265,17 @@ static void plot_rows(gram_string *script, const gram_scene *scene)
 
 static void plot_maps(gram_string *script, const gram_scene *scene)
 {
-    gram_string_add(script, "set multiplot layout 1,2 title ");
+    gram_string_add(script, "set multiplot layout 1,%d title ", 1 + knows_deviation(scene));
     gram_script_heading(script, gram_scene_kernel(scene), " (dots: equations, circles: values)");
     gram_string_add(script, "\nunset key\nunset grid\nset palette defined (0 '#053061', 1 '#4393c3', 2 '#f7f7f7', 3 "
                             "'#d6604d', 4 '#67001f')\nset title ");
     gram_script_quote(script, gram_scene_target(scene));
     gram_string_add(script, "\nplot $solution with image");
     plot_rows(script, scene);
+    if (!knows_deviation(scene)) {
+        gram_string_add(script, "unset multiplot\n");
+        return;
+    }
     gram_string_add(script, "set palette defined (0 '#ffffff', 1 '#9ecae1', 2 '#08306b')\nset cbrange [0:*]\n"
                             "set title 'deviation'\nplot $deviation with image");
     plot_rows(script, scene);
@@ -279,14 +294,14 @@ static gram_status draw_plane(gram_context *context, const gram_scene *scene, gr
     TRY(evaluate(context, scene, picture, 2, inside, &s));
     gram_script_look(script);
     add_map(script, "solution", &s, s.f);
-    add_map(script, "deviation", &s, s.deviation);
+    if (knows_deviation(scene)) add_map(script, "deviation", &s, s.deviation);
     add_rows(script, scene, 2);
     for (int axis = 0; axis < 2; axis++) {
         gram_script_label(script, axes[axis], "", gram_scene_features(scene)[axis].name);
         gram_script_range(script, axes[axis], s.shown[axis], s.shown[2 * last + axis]);
     }
     plot_maps(script, scene);
-    picture->width = 1100;
+    picture->width = knows_deviation(scene) ? 1100 : 600;
     picture->height = 480;
 done:
     return status;
