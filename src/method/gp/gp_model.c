@@ -223,7 +223,10 @@ static gram_status ask_plan(gram_learning *learning)
     if (status != GRAM_ERROR_BUDGET || !state->may_iterate) return status;
     asked.solver = state->options.solver = GRAM_SOLVER_CG;
     asked.noise = NAN;
-    return gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+    status = gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+    plan->seconds =
+        1.2e-5 * (double)learning->n * (double)learning->n; /* some 12 products, a microsecond for each pair */
+    return status;
 }
 
 static gram_status plan_solver(gram_learning *learning)
