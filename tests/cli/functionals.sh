@@ -148,6 +148,12 @@ bad 3 'no row is an equation'
 printf 'x,what,y\n0,value,1\n0,value,2\n1,laplacian,2\n' >wrong.csv
 run solve wrong.csv --kind what -o m.gram
 bad 3 'rows 1 and 2' 'values 1 and 2'
+printf 'x,what,s,y\n0,value,0,1\n0,value,0,2\n1,laplacian,0.1,2\n' >wrong.csv
+run solve wrong.csv --kind what --row-noise s --target y -o m.gram
+bad 3 'rows 1 and 2' 'values 1 and 2'
+sed '3s/,0,2/,0.1,2/' wrong.csv >nearly.csv
+run solve nearly.csv --kind what --row-noise s --target y -o m.gram --quiet
+good
 
 # Bayesian quadrature: the functions of the span exactly
 LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 12; i++) { x = i / 6 - 0.5; printf "%.15g,%.15f\n", x, exp(-x) * sin(2 * x) } }' >values.csv

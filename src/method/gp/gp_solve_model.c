@@ -157,6 +157,12 @@ static gram_status check_equations(gram_learning *learning)
                                    "no row is an equation: all %" PRId64 " are values", learning->points->n);
 }
 
+/* Does row i hold exactly? */
+static int is_exact(const gram_learning *learning, int64_t i)
+{
+    return !learning->has_row_noise || learning->data->weights[i] == 0;
+}
+
 /* Two values for one place have no solution without noise. */
 static gram_status check_values(gram_learning *learning)
 {
@@ -167,7 +173,7 @@ static gram_status check_values(gram_learning *learning)
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < i && gram_points_are_value(x, i); j++) {
             if (y[i] == y[j] || memcmp(x->f64 + i * x->d, x->f64 + j * x->d, bytes) != 0) continue;
-            if (!gram_points_are_value(x, j)) continue;
+            if (!gram_points_are_value(x, j) || !is_exact(learning, i) || !is_exact(learning, j)) continue;
             return gram_learning_fail_data(learning, "Keep one of them, or give --noise S above 0.",
                                            "rows %" PRId64 " and %" PRId64 ": one place has the values %s and %s",
                                            gram_learning_row(learning, j), gram_learning_row(learning, i),
@@ -181,7 +187,7 @@ static gram_status plan(gram_learning *learning)
     gram_status status = GRAM_OK;
     const gp_settings *own = learning->settings;
     if (learning->functionals) TRY(check_equations(learning)); /* without: a plan before the data are there */
-    if (learning->functionals && own->ridge.noise == 0 && !own->row_noise) TRY(check_values(learning));
+    if (learning->functionals && own->ridge.noise == 0) TRY(check_values(learning));
     TRY(gram_method_gp.plan(learning));
 done:
     return status;
