@@ -13,7 +13,8 @@
  *     markov    points of one column and a kernel with a finite state (gram_markov_supports): the Kalman filter and smoother,
  *               exact in O(n), in one thread
  *     cg        conjugate gradients on A, matrix-free: O(n rank) memory. log |A| is an estimate with its error (stochastic
- *               Lanczos quadrature), and variances are never too small. It needs noise in every row. Points that are stored
+ *               Lanczos quadrature), and variances are never too small. It needs noise in every row (functionals without get 1e-10 of
+ *               their own variance, and a preconditioner from neighbours). Points that are stored
  *               in f32 let residuals fall to about 1e-5 only, which is then the tolerance
  *     inducing  an approximation: the process is known through its values at m positions Z (Titsias 2009). With
  *               Q = K_xz K_zz^-1 K_zx and D = diag(noise),

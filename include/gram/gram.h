@@ -33,6 +33,7 @@
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/laplace.h>
+#include <gram/law.h>
 #include <gram/learn.h>
 #include <gram/libsvm.h>
 #include <gram/logistic.h>

@@ -63,6 +63,7 @@ GRAM_API void gram_picture_options_init(gram_picture_options *options, size_t si
  *     views        paired views: the rows of both in one plane
  *     eigenvalues  of a kernel on the rows and, over one feature, the first eigenfunctions
  *     descent      of networks: losses, drift and, over one feature, functions
+ *     solution     of a differential equation over one or two features, and its error indicator
  *
  * Each is a row of a table (src/picture/model/picture_table.c); a method names its own in its verb. */
 GRAM_API const char *gram_model_pictures(const gram_model *model);

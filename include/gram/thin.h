@@ -1,15 +1,17 @@
 /* Thinning: a few points that stand for many.
  *
- * Two targets. With scores the points are to stand for the density whose scores they are, by its Stein kernel k_P (see
+ * Three targets. With scores the points are to stand for the density whose scores they are, by its Stein kernel k_P (see
  * <gram/stein.h>): Stein thinning of MCMC output, which also corrects for a chain that has not converged. Without scores
  * they are to stand for the sample itself: what is made small is the MMD, |mean of k(x_i, .) over the sample - mean over
- * the choice|. In both, `discrepancy` is the square root of the V-statistic.
+ * the choice|; or for a law that is known (<gram/law.h>), with the points as candidates. In all, `discrepancy` is the square root of the
+ * V-statistic.
  *
  * Nothing of size n^2 is held. Same bits for any number of threads. Common failures: GRAM_ERROR_ARGUMENT (m out of
  * range), those of <gram/stein.h> and <gram/matrix.h>. */
 #ifndef GRAM_THIN_H
 #define GRAM_THIN_H
 
+#include <gram/law.h>
 #include <gram/stein.h>
 
 GRAM_BEGIN
@@ -30,6 +32,7 @@ typedef struct gram_thin_options {
     size_t size;             /* sizeof of this struct, set by gram_thin_options_init */
     gram_thin_method method; /* GREEDY */
     int distinct;            /* no point twice: GREEDY and HERDING then choose among the others; SPLIT always does */
+    const gram_law *law;     /* without scores: stand for this law, not for the sample (NULL, default); not for SPLIT */
 } gram_thin_options;
 
 GRAM_API void gram_thin_options_init(gram_thin_options *options, size_t size);
@@ -60,6 +63,14 @@ GRAM_API gram_status gram_thin_discrepancy(gram_context *context, const gram_ker
  * which is 0 without scores; NaN with more than 20,000 rows, where it would take longer than the thinning itself. */
 GRAM_API gram_status gram_thin_reference(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                          const double *scores, int64_t lds, int64_t m, double *plain, double *all);
+
+/* gram_thin_weights and gram_thin_reference towards a law; `all` is the MMD of all points to it. */
+GRAM_API gram_status gram_thin_law_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                           const gram_law *law, int64_t m, const int64_t *index, double *weights,
+                                           double *discrepancy);
+GRAM_API gram_status gram_thin_law_reference(gram_context *context, const gram_kernel *kernel,
+                                             const gram_points *points, const gram_law *law, int64_t m, double *plain,
+                                             double *all);
 
 GRAM_END
 

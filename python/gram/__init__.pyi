@@ -15,6 +15,7 @@ from gram.estimators import SVC as SVC
 from gram.estimators import OneClassSVM as OneClassSVM
 from gram.estimators import KernelLogisticRegression as KernelLogisticRegression
 from gram.estimators import BayesianQuadrature as BayesianQuadrature
+from gram.estimators import MeanEmbedding as MeanEmbedding
 from gram.estimators import FeatureMap as FeatureMap
 from gram.estimators import MercerExpansion as MercerExpansion
 from gram.estimators import KernelPCA as KernelPCA

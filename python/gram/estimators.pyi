@@ -154,6 +154,7 @@ class Collocation(IntervalRegressor):
         kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
         *,
         operator: Any = None,
+        unknown: Any = None,
         noise: float | str | None = 0.0,
         tune: str | None = None,
         ard: bool | None = None,
@@ -315,6 +316,8 @@ class BayesianQuadrature(Regressor):
         *,
         measure: Any = None,
         noise: float | str | None = 0.0,
+        candidates: Any = None,
+        next: int | str | None = None,
         scale: bool = False,
         threads: int | None = None,
         memory: int | str | None = None,
@@ -322,6 +325,20 @@ class BayesianQuadrature(Regressor):
         progress: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any) -> BayesianQuadrature: ...
+
+class MeanEmbedding(Transformer):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        measure: Any = None,
+        scale: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MeanEmbedding: ...
 
 class FeatureMap(Transformer):
     def __init__(

@@ -17,6 +17,8 @@
 #include "base/sized_struct.h"
 #include "points/functionals.h"
 
+enum { ROWS_FOR_ALL = 20000 };
+
 /* ---- the target ---- */
 
 double gram_target_root(double square)
@@ -25,7 +27,8 @@ double gram_target_root(double square)
 }
 
 gram_status gram_target_make(gram_context *context, const char *function, const gram_kernel *kernel,
-                             const gram_points *points, const double *scores, int64_t lds, gram_target *target)
+                             const gram_points *points, const double *scores, int64_t lds, const gram_law *law,
+                             gram_target *target)
 {
     gram_status status = GRAM_OK;
     if (scores) {
@@ -42,6 +45,11 @@ gram_status gram_target_make(gram_context *context, const char *function, const 
     TRY(gram_rows_diagonal(context, &target->rows, target->diagonal));
     memset(target->means, 0, (size_t)n * sizeof(double));
     if (scores) goto done;
+    if (law) {
+        TRY(gram_law_embed(context, kernel, law, points, target->means));
+        TRY(gram_law_inner(context, kernel, law, law, &target->total));
+        goto done;
+    }
     TRY(gram_rows_means(context, &target->rows, target->means));
     for (int64_t i = 0; i < n; i++) target->total += target->means[i];
     target->total /= (double)n;
@@ -277,6 +285,9 @@ static gram_status check_options(gram_context *context, const gram_thin_options 
             "thin: options.method = %d is not a valid method", (int)options->method);
     FAIL_IF(scores && options->method == GRAM_THIN_HERDING, context, GRAM_ERROR_ARGUMENT,
             "thin: herding takes no scores: the mean of a Stein kernel is 0, use the greedy method");
+    FAIL_IF(options->law && scores, context, GRAM_ERROR_ARGUMENT, "thin: scores and a law are two targets: give one");
+    FAIL_IF(options->law && options->method == GRAM_THIN_SPLIT, context, GRAM_ERROR_ARGUMENT,
+            "thin: the split method halves a sample: towards a law use greedy or herding");
     FAIL_IF(!index, context, GRAM_ERROR_ARGUMENT, "thin: index is NULL");
 done:
     return status;
@@ -293,7 +304,7 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
     TRY(gram_sized_read(context, "thin", "options", "gram_thin_options", options, &o, sizeof o));
     TRY(check_options(context, &o, scores, index));
     TRY(gram_target_check(context, "thin", points, m, NULL));
-    TRY(gram_target_make(context, "thin", kernel, points, scores, lds, &target));
+    TRY(gram_target_make(context, "thin", kernel, points, scores, lds, o.law, &target));
     if (o.method == GRAM_THIN_GREEDY || o.method == GRAM_THIN_HERDING) {
         TRY(choose_greedily(context, &target, &o, m, index, discrepancy));
         goto done;
@@ -309,28 +320,57 @@ done:
     return status;
 }
 
+/* Of evenly spaced rows, and of all rows as the target says it unless `all` is NULL. */
+static gram_status measure_plain(gram_context *context, const gram_target *target, int64_t m, double *plain,
+                                 double *all)
+{
+    gram_status status = GRAM_OK;
+    int64_t *index = NULL;
+    const int64_t n = target->rows.n;
+    TRY(gram_take(context, "thin_reference", n, sizeof *index, (void **)&index));
+    choose_plainly(n, m, index);
+    TRY(gram_target_measure(context, target, m, index, plain));
+    for (int64_t i = 0; i < n; i++) index[i] = i;
+    if (all) TRY(gram_target_measure(context, target, n, index, all));
+done:
+    gram_give(context, index);
+    return status;
+}
+
 gram_status gram_thin_reference(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                 const double *scores, int64_t lds, int64_t m, double *plain, double *all)
 {
-    enum { ROWS_FOR_ALL = 20000 };
     gram_status status = GRAM_OK;
     gram_target target = {0};
     gram_discrepancy whole = {.discrepancy = NAN};
-    int64_t *index = NULL;
     if (!context) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!plain || !all, context, GRAM_ERROR_ARGUMENT, "thin_reference: %s is NULL", plain ? "all" : "plain");
     TRY(gram_target_check(context, "thin_reference", points, m, NULL));
-    TRY(gram_target_make(context, "thin_reference", kernel, points, scores, lds, &target));
-    TRY(gram_take(context, "thin_reference", m, sizeof *index, (void **)&index));
-    choose_plainly(target.rows.n, m, index);
-    TRY(gram_target_measure(context, &target, m, index, plain));
+    TRY(gram_target_make(context, "thin_reference", kernel, points, scores, lds, NULL, &target));
+    TRY(measure_plain(context, &target, m, plain, NULL));
     if (!scores)
         whole.discrepancy = 0;
     else if (points->n <= ROWS_FOR_ALL)
         TRY(gram_stein_discrepancy(context, kernel, points, scores, lds, NULL, &whole));
     *all = whole.discrepancy;
 done:
-    gram_give(context, index);
+    gram_target_free(context, &target);
+    return status;
+}
+
+gram_status gram_thin_law_reference(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                    const gram_law *law, int64_t m, double *plain, double *all)
+{
+    gram_status status = GRAM_OK;
+    gram_target target = {0};
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    FAIL_IF(!law || !plain || !all, context, GRAM_ERROR_ARGUMENT, "thin_law_reference: an argument is NULL");
+    TRY(gram_target_check(context, "thin_law_reference", points, m, NULL));
+    TRY(gram_points_must_be_plain(context, "thin_law_reference", points));
+    TRY(gram_target_make(context, "thin_law_reference", kernel, points, NULL, 0, law, &target));
+    *all = NAN;
+    TRY(measure_plain(context, &target, m, plain, points->n <= ROWS_FOR_ALL ? all : NULL));
+done:
     gram_target_free(context, &target);
     return status;
 }

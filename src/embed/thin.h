@@ -10,15 +10,16 @@
 typedef struct gram_target {
     gram_rows rows;
     double *diagonal; /* K_ii */
-    double *means;    /* mean over the sample of k(x_i, .); all 0 with scores */
-    double total;     /* the mean of the means */
+    double *means;    /* mean over the sample, or the law, of k(x_i, .); all 0 with scores */
+    double total;     /* the mean of the means: the square of the target's norm */
     gram_stein *stein;
     gram_engine *engine;
 } gram_target;
 
-/* The target must be zeroed; `function` begins the messages. */
+/* The target must be zeroed; `function` begins the messages. With scores their density, with a law that law, else the sample. */
 gram_status gram_target_make(gram_context *context, const char *function, const gram_kernel *kernel,
-                             const gram_points *points, const double *scores, int64_t lds, gram_target *target);
+                             const gram_points *points, const double *scores, int64_t lds, const gram_law *law,
+                             gram_target *target);
 void gram_target_free(gram_context *context, gram_target *target);
 
 /* The square root of what is not below 0 but by rounding. */

@@ -50,19 +50,18 @@ done:
     return status;
 }
 
-gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
-                              const double *scores, int64_t lds, int64_t m, const int64_t *index, double *weights,
-                              double *discrepancy)
+static gram_status find_weights(gram_context *context, const char *who, const gram_kernel *kernel,
+                                const gram_points *points, const double *scores, int64_t lds, const gram_law *law,
+                                int64_t m, const int64_t *index, double *weights, double *discrepancy)
 {
     gram_status status = GRAM_OK;
     gram_target target = {0};
     double *K = NULL;
     char *used = NULL;
-    if (!context) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(!weights, context, GRAM_ERROR_ARGUMENT, "thin_weights: weights is NULL");
-    TRY(check_size(context, "thin_weights", index, m));
-    TRY(gram_target_check(context, "thin_weights", points, m, index));
-    TRY(gram_target_make(context, "thin_weights", kernel, points, scores, lds, &target));
+    FAIL_IF(!weights, context, GRAM_ERROR_ARGUMENT, "%s: weights is NULL", who);
+    TRY(check_size(context, who, index, m));
+    TRY(gram_target_check(context, who, points, m, index));
+    TRY(gram_target_make(context, who, kernel, points, scores, lds, law, &target));
     TRY(gram_take(context, "thin_weights", m, 1, (void **)&used));
     TRY(take_choice(context, &target, m, index, &K));
     start(m, index, weights, used);
@@ -77,6 +76,23 @@ done:
     return status;
 }
 
+gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                              const double *scores, int64_t lds, int64_t m, const int64_t *index, double *weights,
+                              double *discrepancy)
+{
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    return find_weights(context, "thin_weights", kernel, points, scores, lds, NULL, m, index, weights, discrepancy);
+}
+
+gram_status gram_thin_law_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                  const gram_law *law, int64_t m, const int64_t *index, double *weights,
+                                  double *discrepancy)
+{
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    if (!law) return gram_fail(context, GRAM_ERROR_ARGUMENT, "thin_law_weights: law is NULL");
+    return find_weights(context, "thin_law_weights", kernel, points, NULL, 0, law, m, index, weights, discrepancy);
+}
+
 gram_status gram_thin_discrepancy(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                   const double *scores, int64_t lds, int64_t m, const int64_t *index,
                                   const double *weights, double *discrepancy)
@@ -88,7 +104,7 @@ gram_status gram_thin_discrepancy(gram_context *context, const gram_kernel *kern
     FAIL_IF(!discrepancy, context, GRAM_ERROR_ARGUMENT, "thin_discrepancy: discrepancy is NULL");
     TRY(check_size(context, "thin_discrepancy", index, weights ? m : 1));
     TRY(gram_target_check(context, "thin_discrepancy", points, m, index));
-    TRY(gram_target_make(context, "thin_discrepancy", kernel, points, scores, lds, &target));
+    TRY(gram_target_make(context, "thin_discrepancy", kernel, points, scores, lds, NULL, &target));
     if (weights) {
         TRY(take_choice(context, &target, m, index, &K));
         const gram_simplex_program program = program_of(&target, m, K, (double *)(uintptr_t)weights);

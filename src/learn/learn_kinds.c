@@ -12,7 +12,8 @@ static gram_kinds asked_kinds(const gram_learning *learning)
 {
     return (gram_kinds){.column = gram_learning_common(learning, GRAM_COMMON_KIND),
                         .coefficient = gram_learning_common(learning, GRAM_COMMON_COEFFICIENT),
-                        .operators = gram_learning_common(learning, GRAM_COMMON_OPERATOR)};
+                        .operators = gram_learning_common(learning, GRAM_COMMON_OPERATOR),
+                        .unknowns = gram_given_text(learning, "unknown")};
 }
 
 gram_status gram_learning_read_kinds(gram_learning *learning, const gram_table *table)
@@ -98,6 +99,7 @@ gram_status gram_learning_set_kinds(gram_learning *learning, const gram_table *t
     TRY(status);
     learning->functionals = rows.points;
     learning->senses = rows.senses;
+    learning->unknowns = rows.unknowns;
     if (rows.n < learning->data->n) TRY(merge_rows(learning, &rows));
 done:
     return status;

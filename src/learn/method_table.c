@@ -20,6 +20,7 @@
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \
+    ROW(gram_method_embed)                                                                                             \
     ROW(gram_method_features)                                                                                          \
     ROW(gram_method_mercer)                                                                                            \
     ROW(gram_method_pca)                                                                                               \

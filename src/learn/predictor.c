@@ -156,7 +156,8 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
     TRY(gram_method_check_words(context, made->method, model, wish.name));
     made->kinds = (gram_kinds){.column = wish.kind ? wish.kind : gram_kept_text(model, "kind"),
                                .coefficient = gram_kept_text(model, "coefficient"),
-                               .operators = gram_kept_text(model, "operator")};
+                               .operators = gram_kept_text(model, "operator"),
+                               .unknowns = gram_kept_text(model, "unknown")};
     TRY(choose_view(context, made));
     TRY(check_reconstruction(context, made));
     TRY(made->method->open ? made->method->open(context, made) : gram_predictor_function(context, made));

@@ -7,7 +7,10 @@
  *   normal            its mean over normal distributions about the features, with deviations in the columns NAME_sd
  *   sum:ID            with all rows of that ID one functional, the sum of the values there times their coefficients
  *
- * each of them with >=, <= or == behind it for a row whose target is a bound, and any name that an operator was given, NAME = EXPRESSION: terms such as 0.1*d:x:x, value or 2, with + and - between.
+ * each of them with >=, <= or == behind it for a row whose target is a bound,
+ * and any name that an operator was given, NAME = EXPRESSION: terms such as 0.1*d:x:x, value or 2, with + and - between. A factor
+ * may be the name of an unknown number (method/unknown_numbers.h): an operator is then a sum of one that is known and one for each
+ * unknown, and its row has as many terms.
  *
  * Everything is in the features' own units: where they are scaled, derivatives, sides and deviations are as well. A kind is read once
  * for each level of the column. */
@@ -25,12 +28,18 @@ enum { NAME_SIZE = 256 };
 
 typedef enum kind_type { KIND_OPERATOR, KIND_SUM, KIND_BOX, KIND_AVERAGE, KIND_NORMAL } kind_type;
 
-/* One level of the column, in scaled units. */
+/* A second-order operator in scaled units; slope and matrix are NULL where they are 0. */
+typedef struct operator_part {
+    int used;
+    double constant, *slope, *matrix;
+} operator_part;
+
+/* One level of the column. */
 typedef struct kind {
     kind_type type;
-    double constant, *slope, *matrix; /* of an operator; slope and matrix NULL where they are 0 */
-    int64_t functional;               /* of a sum: its row, -1 before its first */
-    gram_row_sense sense;             /* a bound, or data */
+    operator_part known, times[GRAM_MOST_UNKNOWNS]; /* of an operator: known + sum of unknown i times[i] */
+    int64_t functional;                             /* of a sum: its row, -1 before its first */
+    gram_row_sense sense;                           /* a bound, or data */
 } kind;
 
 typedef struct reading {
@@ -44,7 +53,9 @@ typedef struct reading {
     int64_t column, coefficient; /* of the table */
     int64_t *to, *sd;            /* for each prepared column: of the table, -1: none */
     double *unit;                /* how long a scaled unit is */
+    const double *x;             /* the data's, or a copy that lasts as long as the terms do */
     kind *levels;
+    gram_unknowns unknowns;
 } reading;
 
 static gram_status take(reading *r, int64_t count, size_t size, void *out)
@@ -169,7 +180,7 @@ static int read_features(const reading *r, const char *text, size_t length, int6
     return *first >= 0;
 }
 
-static gram_status add_slope(reading *r, kind *k, int64_t l, double c)
+static gram_status add_slope(reading *r, operator_part *k, int64_t l, double c)
 {
     gram_status status = GRAM_OK;
     if (!k->slope) TRY(take(r, r->d, sizeof *k->slope, &k->slope));
@@ -178,7 +189,7 @@ done:
     return status;
 }
 
-static gram_status add_curvature(reading *r, kind *k, int64_t l, int64_t m, double c)
+static gram_status add_curvature(reading *r, operator_part *k, int64_t l, int64_t m, double c)
 {
     gram_status status = GRAM_OK;
     if (!k->matrix) TRY(take(r, r->d * r->d, sizeof *k->matrix, &k->matrix));
@@ -188,7 +199,7 @@ done:
 }
 
 /* Adds c times what the word says. */
-static gram_status add_word(reading *r, kind *k, double c, const char *word, size_t length)
+static gram_status add_word(reading *r, operator_part *k, double c, const char *word, size_t length)
 {
     gram_status status = GRAM_OK;
     int64_t first, second;
@@ -207,28 +218,51 @@ done:
     return status;
 }
 
-/* One term: NUMBER, NUMBER*WORD or WORD. */
+/* A factor of a term that is not its word: a number, which *c is multiplied by, or the name of an unknown, of which a term has
+ * one at most. 0: it is neither. */
+static int read_factor(const reading *r, const char *text, size_t length, double *c, int *unknown)
+{
+    double number;
+    if (length > 0 && gram_number_parse(text, length, &number) == length) {
+        *c *= number;
+        return 1;
+    }
+    const int found = gram_unknowns_find(&r->unknowns, text, length);
+    if (found < 0 || *unknown >= 0) return 0;
+    *unknown = found;
+    return 1;
+}
+
+static gram_status refuse_factor(const reading *r, const char *factor, size_t length, const char *term, size_t whole)
+{
+    const int twice = gram_unknowns_find(&r->unknowns, factor, length) >= 0;
+    return gram_fail(r->context, GRAM_ERROR_DATA, "'%.*s' in '%.*s' is %s", (int)length, factor, (int)whole, term,
+                     twice ? "a second unknown: a term has one at most"
+                           : "not a number, in an operator, nor an unknown");
+}
+
+/* One term: factors with * between, the last of which may be a word; a term without a word is a multiple of the value. */
 static gram_status add_term(reading *r, kind *k, double sign, const char *text, size_t length)
 {
-    double number = 1;
-    char copy[NAME_SIZE];
-    if (length == 0 || length >= sizeof copy)
-        return gram_fail(r->context, GRAM_ERROR_DATA, "an operator has an empty term, or one that is too long");
-    memcpy(copy, text, length);
-    copy[length] = 0;
-    char *star = strchr(copy, '*');
-    if (star) *star = 0;
-    size_t used = strlen(copy);
-    while (used > 0 && copy[used - 1] == ' ') copy[--used] = 0;
-    const int is_number = used > 0 && gram_number_parse(copy, used, &number) == used;
-    if (star && !is_number) return gram_fail(r->context, GRAM_ERROR_DATA, "'%s' is not a number, in an operator", copy);
-    if (!star && is_number) {
-        k->constant += sign * number;
-        return GRAM_OK;
+    const char *end = text + length, *at = text, *word = NULL;
+    int unknown = -1;
+    if (length == 0) return gram_fail(r->context, GRAM_ERROR_DATA, "an operator has an empty term");
+    while (at < end) {
+        const char *star = memchr(at, '*', (size_t)(end - at)), *stop = star ? star : end;
+        while (at < stop && *at == ' ') at++;
+        size_t used = (size_t)(stop - at);
+        while (used > 0 && at[used - 1] == ' ') used--;
+        if (!read_factor(r, at, used, &sign, &unknown)) {
+            if (star) return refuse_factor(r, at, used, text, length);
+            word = at;
+        }
+        at = star ? star + 1 : end;
     }
-    const char *word = star ? star + 1 : copy;
-    while (*word == ' ') word++;
-    return add_word(r, k, sign * (star ? number : 1), word, strlen(word));
+    operator_part *part = unknown >= 0 ? &k->times[unknown] : &k->known;
+    part->used = 1;
+    if (word) return add_word(r, part, sign, word, (size_t)(end - word));
+    part->constant += sign;
+    return GRAM_OK;
 }
 
 /* Where the term ends that starts at text: at a + or - with a blank before it, or at the end. */
@@ -320,8 +354,10 @@ static gram_status read_level(reading *r, const char *text, kind *k)
         k->type = KIND_AVERAGE;
     else if (strcmp(text, "normal") == 0)
         k->type = KIND_NORMAL;
-    else
-        return add_word(r, k, 1, text, strlen(text));
+    else {
+        k->known.used = 1;
+        return add_word(r, &k->known, 1, text, strlen(text));
+    }
     return GRAM_OK;
 }
 
@@ -407,26 +443,31 @@ done:
     return status;
 }
 
-static gram_status fill_term(reading *r, int64_t i, int64_t row, gram_functional_term *term)
+static void fill_operator(const operator_part *part, gram_functional_term *term)
+{
+    const int plain = !part->slope && !part->matrix && part->constant == 1;
+    term->kind = plain ? GRAM_FUNCTIONAL_VALUE : GRAM_FUNCTIONAL_OPERATOR;
+    term->constant = part->constant;
+    term->first = part->slope;
+    term->second = part->matrix;
+}
+
+/* The next term: of an operator, its part. */
+static gram_status fill_term(reading *r, int64_t i, int64_t row, const kind *k, const operator_part *part,
+                             gram_functional_term *term)
 {
     static const gram_functional_kind INTEGRALS[] = {[KIND_BOX] = GRAM_FUNCTIONAL_INTEGRAL,
                                                      [KIND_AVERAGE] = GRAM_FUNCTIONAL_MEAN,
                                                      [KIND_NORMAL] = GRAM_FUNCTIONAL_NORMAL};
     gram_status status = GRAM_OK;
-    kind *k;
-    TRY(kind_of(r, i, &k));
-    *term = (gram_functional_term){.row = row, .coefficient = 1, .at = r->data->x + i * r->d};
+    *term = (gram_functional_term){.row = row, .coefficient = 1, .at = r->x + i * r->d};
     if (k->type == KIND_SUM) {
         FAIL_IF(r->kinds->coefficient && r->coefficient < 0, r->context, GRAM_ERROR_DATA,
                 "row %" PRId64 ": there is no column '%s' with the coefficients of a sum", table_row(r, i) + 1,
                 r->kinds->coefficient);
         if (r->coefficient >= 0) TRY(number_at(r, i, r->coefficient, &term->coefficient));
     } else if (k->type == KIND_OPERATOR) {
-        const int plain = !k->slope && !k->matrix && k->constant == 1;
-        term->kind = plain ? GRAM_FUNCTIONAL_VALUE : GRAM_FUNCTIONAL_OPERATOR;
-        term->constant = k->constant;
-        term->first = k->slope;
-        term->second = k->matrix;
+        fill_operator(part, term);
     } else {
         term->kind = INTEGRALS[k->type];
         TRY(read_sides(r, i, k, &term->first));
@@ -453,22 +494,80 @@ done:
     return status;
 }
 
-/* Terms in the order of their functionals, by counting. */
+/* The parts of a kind: the unknown of each, -1: the known part. Returns how many there are. */
+static int list_parts(const kind *k, int parts[GRAM_MOST_UNKNOWNS + 1])
+{
+    int count = 0;
+    if (k->type != KIND_OPERATOR || k->known.used) parts[count++] = -1;
+    for (int u = 0; u < GRAM_MOST_UNKNOWNS; u++)
+        if (k->times[u].used) parts[count++] = u;
+    return count;
+}
+
+/* Where the terms of each functional begin, by counting; place[n] is how many there are. */
+static gram_status count_terms(const reading *r, const gram_kind_rows *rows, int64_t *place)
+{
+    gram_status status = GRAM_OK;
+    int parts[GRAM_MOST_UNKNOWNS + 1];
+    kind *k;
+    memset(place, 0, (size_t)(rows->n + 1) * sizeof *place);
+    for (int64_t i = 0; i < r->data->n; i++) {
+        TRY(kind_of(r, i, &k));
+        place[rows->of_row[i] + 1] += list_parts(k, parts);
+    }
+    for (int64_t i = 0; i < rows->n; i++) place[i + 1] += place[i];
+done:
+    return status;
+}
+
+/* Terms in the order of their functionals. */
+static gram_status fill_terms(reading *r, const gram_kind_rows *rows, int64_t *place)
+{
+    gram_status status = GRAM_OK;
+    gram_unknowns *u = &r->unknowns;
+    int parts[GRAM_MOST_UNKNOWNS + 1];
+    kind *k;
+    for (int64_t i = 0; i < r->data->n; i++) {
+        TRY(kind_of(r, i, &k));
+        const int count = list_parts(k, parts);
+        for (int p = 0; p < count; p++) {
+            const int64_t at = place[rows->of_row[i]]++;
+            u->which[at] = parts[p];
+            TRY(fill_term(r, i, rows->of_row[i], k, parts[p] < 0 ? &k->known : &k->times[parts[p]], &u->terms[at]));
+        }
+    }
+done:
+    return status;
+}
+
+/* Rows that sums make fewer move in the data: what terms point to must not. */
+static gram_status keep_places(reading *r)
+{
+    gram_status status = GRAM_OK;
+    double *copy;
+    if (r->unknowns.count == 0) goto done;
+    TRY(take(r, r->data->n * r->d, sizeof *copy, &copy));
+    memcpy(copy, r->data->x, (size_t)(r->data->n * r->d) * sizeof *copy);
+    r->x = copy;
+done:
+    return status;
+}
+
 static gram_status make_points(reading *r, gram_kind_rows *rows)
 {
     gram_status status = GRAM_OK;
-    const int64_t n = r->data->n;
-    gram_functional_term *terms = NULL;
+    gram_unknowns *u = &r->unknowns;
     int64_t *place = NULL;
-    TRY(gram_take(r->context, "kinds of rows", n, sizeof *terms, (void **)&terms));
+    TRY(keep_places(r));
     TRY(gram_take(r->context, "kinds of rows", rows->n + 1, sizeof *place, (void **)&place));
-    memset(place, 0, (size_t)(rows->n + 1) * sizeof *place);
-    for (int64_t i = 0; i < n; i++) place[rows->of_row[i] + 1]++;
-    for (int64_t i = 0; i < rows->n; i++) place[i + 1] += place[i];
-    for (int64_t i = 0; i < n; i++) TRY(fill_term(r, i, rows->of_row[i], &terms[place[rows->of_row[i]]++]));
-    TRY(gram_points_create_functionals(r->context, rows->n, r->d, n, terms, &rows->points));
+    TRY(count_terms(r, rows, place));
+    u->term_count = place[rows->n];
+    TRY(take(r, u->term_count, sizeof *u->terms, &u->terms));
+    TRY(take(r, u->term_count, sizeof *u->which, &u->which));
+    TRY(fill_terms(r, rows, place));
+    TRY(gram_unknowns_points(r->context, u, rows->n, r->d, &rows->points));
+    rows->unknowns = *u;
 done:
-    gram_give(r->context, terms);
     gram_give(r->context, place);
     return status;
 }
@@ -484,8 +583,10 @@ gram_status gram_kinds_rows(gram_context *context, gram_arena *arena, const gram
                  .preparation = preparation,
                  .table = table,
                  .data = data,
+                 .x = data->x,
                  .d = data->d};
     *rows = (gram_kind_rows){.n = 0};
+    TRY(gram_unknowns_read(context, kinds->unknowns, &r.unknowns));
     TRY(find_columns(&r));
     TRY(read_levels(&r));
     TRY(number_rows(&r, rows));

@@ -14,6 +14,7 @@ typedef struct gram_kind_rows {
     gram_points *points;    /* the caller releases them */
     gram_row_sense *senses; /* of each functional, in the arena; NULL: all are data */
     int64_t *of_row;        /* for each prepared row, which functional it is, or is a part of */
+    gram_unknowns unknowns; /* with the terms of the rows, in the arena */
 } gram_kind_rows;
 
 /* The columns of the table that are not features because of the kinds, as a list with commas in the arena: that of the kinds, of

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/text/spoken_failure.h"
+#include "method/unknown_numbers.h"
 
 /* ---- options ---- */
 
@@ -120,6 +121,7 @@ typedef struct gram_learning {
     gram_prepared *data;
     gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
     const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
+    gram_unknowns unknowns;   /* in their operators, and the terms that such rows are made of */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -153,6 +155,7 @@ typedef struct gram_kinds {
     const char *column;      /* that says what a row is; NULL: all rows are values */
     const char *coefficient; /* of rows of sums; NULL: 1 each */
     const char *operators;   /* NAME = EXPRESSION; ... or NULL */
+    const char *unknowns;    /* numbers in them: NAME=LOW:HIGH, or NAME=VALUE of a model; NULL: none */
 } gram_kinds;
 
 /* Prepared rows to predict at. */

@@ -88,6 +88,37 @@ run predict u.gram disc_new.csv -o p.csv --json --quiet
 good
 below "$(number rmse)" 1e-3
 
+# an unknown coefficient: k = 0.1, from the boundary and some values inside; the model then predicts rows of that kind
+LC_ALL=C awk 'BEGIN { pi = 3.14159265358979; print "x,t,kind,s,u"
+    for (i = 0; i <= 6; i++) for (j = 0; j <= 5; j++) { x = i / 6; t = j / 5
+        if (j == 0 || i == 0 || i == 6) printf "%g,%g,value,0,%.12f\n", x, t, exp(-0.1 * pi * pi * t) * sin(pi * x)
+        else printf "%g,%g,heat,0,0\n", x, t }
+    for (i = 1; i < 6; i++) { x = i * 37 % 10 / 10 + 0.05; t = i * 23 % 10 / 10 + 0.03
+        printf "%g,%g,value,1e-4,%.12f\n", x, t, exp(-0.1 * pi * pi * t) * sin(pi * x) + 0.01 * (i % 2 ? 1 : -1) } }' >inverse.csv
+run solve inverse.csv --kind kind --target u --row-noise s --operator 'heat=d:t - k*d:x:x' --unknown k=0.01:10 \
+    --kernel 'matern(nu=4.5, ell=1)' -o k.gram --json --quiet
+good
+prints '"unknown": "k=0.' '"unknown_value": [' '"unknown_std": [0.0' '"unknown_at_bound": 0'
+near "$(sed 's/.*"unknown_value": .\([^]]*\).*/\1/' out)" 0.1 0.03
+printf 'x,t,kind\n0.35,0.4,heat\n' >zero.csv
+run predict k.gram zero.csv -o p.csv --quiet
+good
+near "$(sed -n 2p p.csv)" 0 0.02
+run info k.gram
+good
+prints 'unknown             k=0.1'
+run solve inverse.csv --kind kind --target u --operator 'heat=d:t - k*d:x:x' -o k.gram
+bad 3 "'k' in 'k*d:x:x' is not a number"
+run solve inverse.csv --kind kind --target u --operator 'heat=d:t - k*d:x:x' --unknown k=10:0.01 -o k.gram
+bad 2 '--unknown' 'LOW below HIGH'
+
+# pictures
+if command -v gnuplot >/dev/null 2>&1; then
+    run solve disc.csv --kind kind -o u.gram --plot disc.svg --quiet
+    good
+    grep -q '>deviation<' disc.svg || wrong 'should draw the deviation'
+fi
+
 # what is not right is named
 run solve disc.csv -o u.gram
 bad 2 'is not known' '--kind'
@@ -117,6 +148,12 @@ bad 3 'no row is an equation'
 printf 'x,what,y\n0,value,1\n0,value,2\n1,laplacian,2\n' >wrong.csv
 run solve wrong.csv --kind what -o m.gram
 bad 3 'rows 1 and 2' 'values 1 and 2'
+printf 'x,what,s,y\n0,value,0,1\n0,value,0,2\n1,laplacian,0.1,2\n' >wrong.csv
+run solve wrong.csv --kind what --row-noise s --target y -o m.gram
+bad 3 'rows 1 and 2' 'values 1 and 2'
+sed '3s/,0,2/,0.1,2/' wrong.csv >nearly.csv
+run solve nearly.csv --kind what --row-noise s --target y -o m.gram --quiet
+good
 
 # Bayesian quadrature: the functions of the span exactly
 LC_ALL=C awk 'BEGIN { print "x,y"; for (i = 0; i < 12; i++) { x = i / 6 - 0.5; printf "%.15g,%.15f\n", x, exp(-x) * sin(2 * x) } }' >values.csv
@@ -144,3 +181,48 @@ for how in '--method gp --mean linear' '--method krr --unpenalised x' '--loss hu
     good
     near "$(sed -n 2p s.out)" "$(LC_ALL=C awk 'NR == 3 { a = $1 } NR == 4 { printf "%.10g", ($1 - a) / 0.002 }' s.out)" 1e-4
 done
+# candidates for the next values, and the rows of a file as the measure
+LC_ALL=C awk 'BEGIN { print "x"; for (i = 0; i <= 40; i++) print -0.5 + i / 20 }' >candidates.csv
+run integrate values.csv --kernel 'rbf(ell=0.2)' --measure 'uniform(-0.5,1.5)' --candidates candidates.csv --next 3 --json --quiet
+good
+prints '"candidates": 41' '"next": [' '"next_std": ['
+run integrate values.csv --kernel 'rbf(ell=0.5)' --measure 'sample(candidates.csv)' --json --quiet
+good
+near "$(number mean)" 0.0653 0.01
+run integrate values.csv --measure 'sample(nothing.csv)'
+bad 3 'nothing.csv' 'Check the name'
+run integrate values.csv --measure 'uniform(0,1)' --next 3
+bad 2 '--next'
+run integrate values.csv --measure 'uniform(0,1)*normal(0,1)'
+bad 2 'more factors than there are columns'
+
+# mean embeddings: of a law with its MMD from the rows, of the rows; kept as functions
+printf 'a,b\n0,0.1\n0.5,0.9\n1,0.4\n-1.5,0.3\n0.2,0.6\n' >rows.csv
+run embed rows.csv --kernel 'rbf(ell=0.7)' --measure 'normal(0,1)*uniform(0,1)' -o e.csv --model e.gram --json --quiet
+good
+prints '"measure": "normal(0,1)*uniform(0,1)"' '"mmd": 0.' '"mmd_squared_u": ' '"norm": 0.617'
+[ "$(head -n 1 e.csv)" = embedding ] || wrong 'should name the column'
+run predict e.gram rows.csv -o again.csv --quiet
+good
+cmp -s e.csv again.csv || wrong 'the model has the same values'
+run embed rows.csv --kernel 'rbf(ell=0.7)' --at rows.csv -o - --quiet
+good
+near "$(sed -n 2p out)" 0.5436 0.15
+run embed rows.csv --measure 'normal(0,1)' -o e.csv
+bad 2 '--measure' 'has 1 factor'
+
+# a test of fit by samples of the law, and rows that stand for it
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --json --quiet
+good
+prints '"method": "draws"' '"measure": "normal(0,1)*uniform(0,1)"' '"reject": false'
+run test fit rows.csv --measure 'normal(9,1)*uniform(0,1)' --gate --quiet
+[ "$code" = 10 ] || wrong 'should reject'
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --method chain
+bad 2 '--measure'
+run test fit rows.csv --measure 'normal(0,1)*uniform(0,1)' --density 'gaussian()'
+bad 2 '--measure goes without'
+run thin rows.csv -m 2 --method herding --measure 'normal(0,1)*uniform(0,1)' --json
+good
+prints '"target": "normal(0,1)*uniform(0,1)"' '"indices": ['
+run thin rows.csv -m 2 --measure 'normal(0,1)*uniform(0,1)' --scale
+bad 2 '--measure'

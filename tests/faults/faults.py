@@ -109,6 +109,9 @@ def prepare():
         Verb("function", ["function", "gp.gram", "--combine", "0.5", "-o", "half.gram"], "half.gram"),
         Verb("solve", ["solve", "kinds.csv", "--kind", "kind", "--kernel", "rbf(ell=0.5)", "-o", "solve.gram", "--quiet"], "solve.gram"),
         Verb("integrate", ["integrate", "data.csv", "--measure", "uniform(0,10)*normal(5,4)", "--noise", "0.01", "-o", "integral.gram", "--quiet"], "integral.gram"),
+        Verb("embed", ["embed", "data.csv", "--kernel", "rbf(ell=1)", "-o", "embedding.csv", "--quiet"], "embedding.csv"),
+        Verb("embed's model", ["embed", "data.csv", "--kernel", "rbf(ell=1)", "--measure", "uniform(0,10)*normal(5,4)*uniform(-9,9)", "--model",
+                               "embed.gram", "--quiet"], "embed.gram"),
         Verb("net", ["net", "data.csv", "--width", "8", "--steps", "5", "-o", "net.gram", "--quiet"], "net.gram"),
         Verb("couple", ["couple", "data.csv", "classes.csv", "-k", "1", "-o", "couple.gram", "--quiet"], "couple.gram"),
     ]

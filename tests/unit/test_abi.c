@@ -666,6 +666,26 @@ static gram_status stein_test_result(world *w, void *given)
     return test_stein(w, NULL, given);
 }
 
+static gram_status test_law(world *w, const gram_law_test_options *options, gram_law_test_result *result)
+{
+    gram_law *law = NULL;
+    OK(w->context, gram_law_of_points(w->context, w->x, NULL, &law));
+    const gram_status status = gram_law_test(w->context, w->kernel, w->x, law, options, result);
+    gram_law_release(law);
+    return status;
+}
+
+static gram_status law_test(world *w, void *given)
+{
+    gram_law_test_result result = {.size = sizeof result};
+    return test_law(w, given, &result);
+}
+
+static gram_status law_test_result(world *w, void *given)
+{
+    return test_law(w, NULL, given);
+}
+
 static gram_status thin(world *w, void *given)
 {
     int64_t index[5];
@@ -1019,6 +1039,7 @@ INIT(gram_sample_options)
 INIT(gram_scored_options)
 INIT(gram_spectrum_options)
 INIT(gram_stein_test_options)
+INIT(gram_law_test_options)
 INIT(gram_svm_options)
 INIT(gram_svm_tune_options)
 INIT(gram_table_options)
@@ -1151,6 +1172,8 @@ static const use uses[] = {
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_stein_test_many, gram_stein_test_options, "stein_test: options", stein_test),
     FILLS(gram_stein_test_many, gram_stein_test_result, "stein_test: result", stein_test_result),
+    READS(gram_law_test, gram_law_test_options, "law_test: options", law_test),
+    FILLS(gram_law_test, gram_law_test_result, "law_test: result", law_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
     READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
@@ -1259,6 +1282,7 @@ static const use inits[] = {
     STARTS(gram_scored_options),
     STARTS(gram_spectrum_options),
     STARTS(gram_stein_test_options),
+    STARTS(gram_law_test_options),
     STARTS(gram_svm_options),
     STARTS(gram_svm_tune_options),
     STARTS(gram_table_options),

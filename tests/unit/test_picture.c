@@ -48,8 +48,10 @@ static int64_t block(const gram_picture *picture, const char *name, int64_t most
     at = strchr(at, '\n');
     while (at < stop) {
         at += strspn(at, " \n");
-        if (at >= stop) break; /* after a blank line */
-        const size_t length = gram_number_parse(at, (size_t)(stop - at), &numbers[count]);
+        if (at >= stop) break;                       /* after a blank line */
+        const int none = strncmp(at, "NaN", 3) == 0; /* gnuplot's word for what is not to be drawn */
+        const size_t length = none ? 3 : gram_number_parse(at, (size_t)(stop - at), &numbers[count]);
+        if (none) numbers[count] = NAN;
         if (length == 0) FAIL_TEST("block %s: not a number: %.20s", name, at);
         assert_true(count++ < most);
         at += length;
@@ -461,6 +463,76 @@ static void functions_of_one_feature(void **state)
     forget(&b);
 }
 
+/* ---- differential equations ---- */
+
+static const way COLLOCATION = {
+    "solve", WAY_NUMBERS, {{"method", "solve"}, {"kind", "kind"}, {"kernel", "matern(nu=4.5, ell=1)"}}, 0, 0, 0};
+
+/* What a model says at a place: its first column, or its deviation. */
+static void check_at(const taught *of, int64_t d, const double *at, double f, double deviation)
+{
+    gram_predict_options wish;
+    double row[2];
+    gram_predict_options_init(&wish, sizeof wish);
+    wish.std = 1;
+    OK(of->context, gram_predict(of->context, of->model, &wish, 1, at, d, row, 2));
+    test_near("solution", NULL, 1, &f, row, 1e-9);
+    test_near("deviation", NULL, 1, &deviation, row + 1, 1e-6);
+}
+
+/* Over one feature u'' = -1, u(0) = u(1) = 0: the curve, its deviation, and the rows. */
+static void solutions_on_a_line(void **state)
+{
+    static const char csv[] = "x,kind,u\n0,value,0\n0.25,d:x:x,-1\n0.5,d:x:x,-1\n0.75,d:x:x,-1\n1,value,0\n";
+    static double curve[3 * 400];
+    double rows[10];
+    taught of = teach_table(*state, &COLLOCATION, csv);
+    assert_string_equal(gram_model_pictures(of.model), "solution");
+    gram_picture *picture = drawn(&of, NULL);
+    is_whole(picture);
+    assert_int_equal(block(picture, "solution", 3 * 400, curve), 3 * 400);
+    for (int i = 0; i < 400; i += 57) check_at(&of, 1, curve + 3 * i, curve[3 * i + 1], curve[3 * i + 2]);
+    assert_true(fabs(curve[3 * 200 + 1] - 0.125) < 0.01);
+    assert_int_equal(block(picture, "values", 10, rows), 4);
+    assert_true(rows[0] == 0 && rows[2] == 1);
+    assert_int_equal(block(picture, "equations", 10, rows), 6);
+    gram_picture_destroy(picture);
+    forget(&of);
+}
+
+/* Over two features: nothing is said of the corner that the rows leave free, and the model's values elsewhere. */
+static void solutions_in_a_plane(void **state)
+{
+    enum { SIDE = 96 };
+    static const char csv[] = "x,y,kind,u\n0,0,value,0\n1,0,value,0\n0,1,value,0\n0.3,0.3,laplacian,-2\n"
+                              "0.5,0.2,laplacian,-2\n0.2,0.5,laplacian,-2\n";
+    static double solution[3 * SIDE * SIDE], deviation[3 * SIDE * SIDE];
+    taught of = teach_table(*state, &COLLOCATION, csv);
+    gram_picture *picture = drawn(&of, NULL);
+    int64_t inside = 0;
+    has(picture, "1 1 NaN\n");
+    assert_int_equal(block(picture, "solution", 3 * SIDE * SIDE, solution), 3 * SIDE * SIDE);
+    assert_int_equal(block(picture, "deviation", 3 * SIDE * SIDE, deviation), 3 * SIDE * SIDE);
+    for (int c = 0; c < SIDE * SIDE; c++) {
+        const double *at = solution + 3 * c;
+        assert_int_equal(isnan(at[2]), at[0] + at[1] > 1 + 1e-9);
+        inside += !isnan(at[2]);
+        if (c % 977 == 0 && !isnan(at[2])) check_at(&of, 2, at, at[2], deviation[3 * c + 2]);
+    }
+    assert_int_equal(inside, SIDE * (SIDE + 1) / 2);
+    gram_picture_destroy(picture);
+    forget(&of);
+}
+
+static void solutions_in_space(void **state)
+{
+    static const char csv[] = "x,y,z,kind,u\n0,0,0,value,0\n1,0,0,value,0\n0.3,0.3,1,laplacian,-2\n";
+    taught of = teach_table(*state, &COLLOCATION, csv);
+    gram_picture *picture = NULL;
+    REFUSED(*state, draw(&of, NULL, &picture), GRAM_ERROR_ARGUMENT, "solution needs one or two features");
+    forget(&of);
+}
+
 /* ---- predictions ---- */
 
 /* Rows with or without targets, in pieces of `piece` rows. */
@@ -823,6 +895,9 @@ int main(void)
         cmocka_unit_test(borders_are_where_labels_change),
         cmocka_unit_test(two_views),
         cmocka_unit_test(functions_of_one_feature),
+        cmocka_unit_test(solutions_on_a_line),
+        cmocka_unit_test(solutions_in_a_plane),
+        cmocka_unit_test(solutions_in_space),
         cmocka_unit_test(predictions_in_pieces),
         cmocka_unit_test(posteriors),
         cmocka_unit_test(samples_by_their_columns),

@@ -27,7 +27,10 @@ static const cli_option scored_options[] = {
             "the density itself, e.g. 'gaussian(mean=[0,0], sd=1)'; see below"),
     CLI_ROW("density-data", CLI_TEXT, PLACE(density_data), "FILE",
             "observations of the density logistic: columns, and labels 0 or 1 last"),
-    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition)", 0, 0, NULL},
+    CLI_ROW("measure", CLI_TEXT, PLACE(measure), "M",
+            "a law that is known by its integrals instead, e.g. 'normal(0,1)*uniform(0,1)', a factor for each column"),
+    {"kernel", 'k', CLI_TEXT, PLACE(kernel), "E", "base kernel (default: imq by --precondition; of --measure rbf)", 0,
+     0, NULL},
     CLI_ROW_CHOICE("precondition", PLACE(precondition), "P", preconditions,
                    "metric of imq: med (default), sclmed, smpcov or id"),
 };
@@ -64,13 +67,32 @@ int cli_scored_check(const char *verb, const cli_scored_options *options, int ne
     (void)snprintf(help, sizeof help, "`gram %s --help` has examples.", verb);
     if (options->scores && options->density)
         return cli_fail(CLI_WRONG_USE, help, "%s: --scores and --density are two ways to say the same thing", verb);
-    if (needed && !options->scores && !options->density)
-        return cli_fail(CLI_WRONG_USE, help, "%s: needs the density: --scores S or --density NAME", verb);
+    if (options->measure && (options->scores || options->density || options->precondition.value != NOT_GIVEN))
+        return cli_fail(CLI_WRONG_USE, help, "%s: --measure goes without --scores, --density and --precondition", verb);
+    if (needed && !options->scores && !options->density && !options->measure)
+        return cli_fail(CLI_WRONG_USE, help, "%s: needs the density: --scores S or --density NAME, or --measure M",
+                        verb);
     if (options->kernel && options->precondition.value != NOT_GIVEN)
         return cli_fail(CLI_WRONG_USE, help, "%s: --precondition is for the default kernel, not for --kernel", verb);
     if (options->density_data && !options->density)
         return cli_fail(CLI_WRONG_USE, help, "%s: --density-data is for --density logistic", verb);
     return CLI_DONE;
+}
+
+int cli_scored_law(cli_session *session, const char *verb, const cli_scored_options *options, const cli_data *data,
+                   const gram_scored_points *scored, gram_law **law)
+{
+    char message[CLI_MESSAGE_SIZE];
+    *law = NULL;
+    if (!options->measure) return CLI_DONE;
+    if (data->scale)
+        return cli_fail(CLI_WRONG_USE, "Leave --scale out.", "%s: --measure is in the columns' own units", verb);
+    const gram_status status =
+        gram_law_parse(session->context, options->measure, gram_scored_points_get_report(scored)->d, law);
+    if (status != GRAM_ERROR_ARGUMENT) return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(session->context));
+    return cli_fail(CLI_WRONG_USE, "Measures look like 'normal(0,2)*uniform(-1,1)', one factor for each column.",
+                    "%s: --measure cannot be %s", verb, message);
 }
 
 int cli_scored_fail(cli_session *session, gram_status status, const gram_scored_points *scored)

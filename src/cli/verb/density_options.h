@@ -9,6 +9,7 @@ typedef struct cli_scored_options {
     const char *scores;       /* a file, or a column LIST of DATA; NULL: none */
     const char *density;      /* NULL: none */
     const char *density_data; /* of the density 'logistic' */
+    const char *measure;      /* a law instead of a density (<gram/law.h>); NULL: none */
     const char *kernel;       /* NULL: imq by `precondition` */
     cli_chosen precondition;  /* gram_stein_metric */
 } cli_scored_options;
@@ -29,6 +30,10 @@ int cli_scored_open(const cli_scored_options *options);
  * points. */
 int cli_scored_read(cli_session *session, const char *verb, const char *path, const cli_data *data,
                     const cli_scored_options *options, int64_t m, gram_scored_points **scored);
+
+/* The law of --measure for these points; *law is NULL without it. The caller releases it. Returns the exit code. */
+int cli_scored_law(cli_session *session, const char *verb, const cli_scored_options *options, const cli_data *data,
+                   const gram_scored_points *scored, gram_law **law);
 
 /* A failure of a computation on the points. Returns the exit code. */
 int cli_scored_fail(cli_session *session, gram_status status, const gram_scored_points *scored);

@@ -43,13 +43,16 @@ static const cli_usage usage = {
     "DATA -m M",
     "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
     "(the\ngradient of the log density at each row, as MCMC programs can write) or --density they stand for that "
-    "density: Stein\nthinning, which also drops the burn-in of a chain. Otherwise they stand for the sample.\n"
+    "density: Stein\nthinning, which also drops the burn-in of a chain. With --measure they stand for a law, of which "
+    "the rows are "
+    "candidates.\nOtherwise they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
     "kernel thinning (halving and refining), random by --seed; plain takes evenly spaced rows. A row may be chosen "
     "twice\nunless --distinct. Columns are taken as they are unless --scale (scores are then scaled to match).\n",
     "  gram thin chain.csv -m 100 --scores score1,score2 >thinned.csv\n"
     "  gram thin draws.npy -m 50 --scores gradients.npy --precondition smpcov --json\n"
-    "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n",
+    "  gram thin big.csv -m 200 --optimal-weights --plot choice.svg\n"
+    "  gram thin candidates.csv -m 20 --method herding --measure 'normal(0,1)*normal(0,1)'\n",
     1,
     1,
     cli_scored_help,
@@ -61,6 +64,7 @@ typedef struct thin_report {
     cli_data data;
     gram_scored_points *scored;
     const gram_scored_report *points; /* what it holds */
+    gram_law *law;                    /* of --measure, or NULL */
     int64_t *index;
     double *weights; /* or NULL */
     double discrepancy, equal, plain,
@@ -77,12 +81,17 @@ static gram_status choose(cli_session *session, thin_report *r, double *path)
     gram_thin_options_init(&options, sizeof options);
     options.method = (gram_thin_method)r->own.method.value;
     options.distinct = r->own.distinct;
+    options.law = r->law;
     gram_status status =
-        gram_thin_reference(session->context, s->kernel, s->points, s->scores, s->d, m, &r->plain, &r->all);
+        r->law ? gram_thin_law_reference(session->context, s->kernel, s->points, r->law, m, &r->plain, &r->all)
+               : gram_thin_reference(session->context, s->kernel, s->points, s->scores, s->d, m, &r->plain, &r->all);
     if (status >= 0)
         status = gram_thin(session->context, s->kernel, s->points, s->scores, s->d, &options, m, r->index, path);
     if (status >= 0) r->discrepancy = r->equal = path[m - 1];
-    if (status >= 0 && r->weights)
+    if (status >= 0 && r->weights && r->law)
+        status = gram_thin_law_weights(session->context, s->kernel, s->points, r->law, m, r->index, r->weights,
+                                       &r->discrepancy);
+    else if (status >= 0 && r->weights)
         status = gram_thin_weights(session->context, s->kernel, s->points, s->scores, s->d, m, r->index, r->weights,
                                    &r->discrepancy);
     return status;
@@ -118,12 +127,17 @@ static int draw(cli_session *session, const thin_report *r)
 
 /* ---- the result ---- */
 
+static const char *target_of(const thin_report *r)
+{
+    return r->choice.measure ? r->choice.measure : r->points->source;
+}
+
 static void write_json(cli_session *session, const void *report_, gram_json *json)
 {
     const thin_report *r = report_;
     gram_json_string(json, "method", methods[r->own.method.value].name);
     gram_json_kernel(json, "kernel", r->points->kernel);
-    gram_json_string(json, "target", r->points->source);
+    gram_json_string(json, "target", target_of(r));
     gram_json_integer(json, "n", r->points->n);
     gram_json_integer(json, "d", r->points->d);
     gram_json_integer(json, "m", r->own.m);
@@ -162,7 +176,7 @@ static void tell(const thin_report *r)
     char found[CLI_SHORT_SIZE], plain[CLI_SHORT_SIZE], kernel[256];
     (void)gram_kernel_print(r->points->kernel, kernel, sizeof kernel);
     (void)fprintf(stderr, "%" PRId64 " of %" PRId64 " rows for %s by %s: discrepancy %s (evenly spaced rows: %s)\n",
-                  r->own.m, r->points->n, r->points->source, kernel, cli_short_number(r->discrepancy, found),
+                  r->own.m, r->points->n, target_of(r), kernel, cli_short_number(r->discrepancy, found),
                   cli_short_number(r->plain, plain));
 }
 
@@ -183,6 +197,9 @@ static int check_use(cli_session *session, const thin_options *own, const cli_sc
     if (!scored->scores && !scored->density && scored->precondition.value >= 0)
         return cli_fail(CLI_WRONG_USE, "Without scores, give the kernel with --kernel.",
                         "thin: --precondition is for Stein thinning");
+    if (own->method.value == GRAM_THIN_SPLIT && scored->measure)
+        return cli_fail(CLI_WRONG_USE, "Use greedy or herding.",
+                        "thin: --method split halves a sample, and --measure is another target");
     const int code = cli_scored_check("thin", scored, 0);
     return code == CLI_DONE && own->plot ? cli_plot_check(session, own->plot) : code;
 }
@@ -194,6 +211,7 @@ static int work(cli_session *session, char **operands, void *report)
     if (code == CLI_DONE)
         code = cli_scored_read(session, "thin", operands[0], &r->data, &r->choice, r->own.m, &r->scored);
     if (code == CLI_DONE) r->points = gram_scored_points_get_report(r->scored);
+    if (code == CLI_DONE) code = cli_scored_law(session, "thin", &r->choice, &r->data, r->scored, &r->law);
     if (code == CLI_DONE) code = choose_rows(session, r);
     if (code == CLI_DONE && r->own.plot) code = draw(session, r);
     return code == CLI_DONE ? finish(session, r) : code;
@@ -204,6 +222,7 @@ static void release(void *report)
     thin_report *r = report;
     free(r->index);
     free(r->weights);
+    gram_law_release(r->law);
     gram_scored_points_destroy(r->scored);
 }
 

@@ -146,7 +146,10 @@ static void find_solver(gram_learning *learning)
     gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
     state->options.solver = (gram_solver)own->solver.value;
     state->options.precision = (gram_precision)own->precision.value;
-    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) state->options.solver = GRAM_SOLVER_EXACT;
+    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) {
+        state->options.solver = GRAM_SOLVER_EXACT;
+        state->may_iterate = 1;
+    }
     if (learning->functionals && state->options.precision == GRAM_PRECISION_AUTO)
         state->options.precision = GRAM_PRECISION_F64;
     state->options.cg = &state->cg;
@@ -204,14 +207,35 @@ static const char *plan_advice(gram_status status, const gp_state *state)
     return state->options.noise <= 0 ? "Give --noise S above 0, or use --solver exact." : "Leave one out.";
 }
 
+/* The plan; of functionals it is conjugate gradients where the factor of the exact solver does not fit, which have the noise that they
+ * need without being told (NaN: any). */
+static gram_status ask_plan(gram_learning *learning)
+{
+    enum { MOST_FOR_EXACT = 30000 };
+    gp_state *state = learning->own;
+    gram_gp_options asked = state->options;
+    gram_plan *plan = &state->plan;
+    gram_status status = GRAM_ERROR_BUDGET;
+    if (!state->may_iterate || learning->n <= MOST_FOR_EXACT) {
+        if (learning->functionals && asked.solver == GRAM_SOLVER_CG) asked.noise = NAN;
+        status = gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+    }
+    if (status != GRAM_ERROR_BUDGET || !state->may_iterate) return status;
+    asked.solver = state->options.solver = GRAM_SOLVER_CG;
+    asked.noise = NAN;
+    status = gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
+    plan->seconds =
+        1.2e-5 * (double)learning->n * (double)learning->n; /* some 12 products, a microsecond for each pair */
+    return status;
+}
+
 static gram_status plan_solver(gram_learning *learning)
 {
     char words[64], advice[GRAM_MESSAGE_SIZE];
     const gp_settings *own = learning->settings;
     gp_state *state = learning->own;
     gram_plan *plan = &state->plan;
-    const gram_status status =
-        gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &state->options, plan);
+    const gram_status status = ask_plan(learning);
     if (status < 0) {
         gram_write_dashes(plan_advice(status, state), learning->dashes, advice, sizeof advice);
         return gram_advise(learning->context, status, advice);
@@ -247,14 +271,14 @@ done:
 
 /* ---- the numbers that were not given: by the marginal likelihood, or defaults ---- */
 
-/* A kernel without any amplitude means that of a standardised target: the variance goes in front, and stays. */
-static gram_status add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, gram_kernel **out)
+gram_status gram_gp_add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, int held,
+                                  gram_kernel **out)
 {
     gram_status status = GRAM_OK;
     char number[GRAM_NUMBER_SIZE], *text = NULL;
     const size_t length = gram_kernel_print(kernel, NULL, 0), size = length + 64;
     TRY(gram_learning_take(learning, (int64_t)size, 1, &text));
-    const int before = snprintf(text, size, "const(c=%s!)*(", gram_number_format(variance, number));
+    const int before = snprintf(text, size, "const(c=%s%s)*(", gram_number_format(variance, number), held ? "!" : "");
     (void)gram_kernel_print(kernel, text + before, size - (size_t)before);
     (void)snprintf(text + (size_t)before + length, 2, ")");
     TRY(gram_kernel_parse(learning->context, text, out));
@@ -292,7 +316,8 @@ static gram_status choose(gram_learning *learning)
     if (!state->noise_given) state->options.noise = variance * (tunes ? NOISE_START : NOISE_DEFAULT);
     state->noise_is_default = !tunes && !state->noise_given;
     TRY(gram_learning_set_amplitudes(learning->context, learning->written, variance, &amplitudes, &start));
-    if (amplitudes == 0 && tunes && scaled) TRY(add_amplitude(learning, start, variance, &amplified));
+    /* a kernel without any amplitude means that of a standardised target: the variance goes in front, and stays */
+    if (amplitudes == 0 && tunes && scaled) TRY(gram_gp_add_amplitude(learning, start, variance, 1, &amplified));
     TRY(tunes ? tune(learning, amplified ? amplified : start)
               : gram_kernel_resolve(learning->context, start, learning->points, &learning->kernel));
 done:

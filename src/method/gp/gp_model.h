@@ -18,7 +18,8 @@ typedef struct gp_settings {
     int keep_factor; /* -1: if it is small */
     int noise_prior;
     const char *row_noise;
-    const char *common; /* options of every method that a row has help for: the learner reads them */
+    const char *unknown; /* of equations (gp_solve_model.c) */
+    const char *common;  /* options of every method that a row has help for: the learner reads them */
 } gp_settings;
 
 typedef struct gp_state {
@@ -27,12 +28,14 @@ typedef struct gp_state {
     gram_gp_cg_options cg;
     gram_gp_inducing_options inducing;
     gram_plan plan;
+    int may_iterate; /* functionals, and no solver was asked for: conjugate gradients if the factor does not fit */
     int noise_given, noise_is_default;
     double *y;        /* the target less the offset */
     double offset;    /* its mean, 0 without scaling */
     double scale;     /* its deviation, 1 without scaling */
     double deviation; /* in any case; 1 for a constant target */
     gram_gp_tune_report tuned;
+    struct gram_gp_found *found; /* of unknown numbers in equations (gp_unknown.h); NULL: there are none */
     gram_gp *gp;
 } gp_state;
 
@@ -43,6 +46,10 @@ static inline int gram_gp_has_factor(gram_solver solver, gram_precision precisio
 }
 
 extern const gram_method gram_method_gp;
+
+/* The kernel times an amplitude of that variance, which is held or may be learnt. */
+gram_status gram_gp_add_amplitude(gram_learning *learning, const gram_kernel *kernel, double variance, int held,
+                                  gram_kernel **out);
 
 /* Makes the model with its facts and arrays. */
 gram_status gram_gp_row_keep(gram_learning *learning);

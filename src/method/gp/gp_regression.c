@@ -67,15 +67,16 @@ done:
     return status;
 }
 
-/* Functionals have one solver. */
+/* Functionals have two solvers. */
 static gram_status settle_functionals(gram_context *context, const char *name, const gram_points *x, gram_gp_options *o)
 {
     gram_status status = GRAM_OK;
     if (!x->functionals) return GRAM_OK;
-    FAIL_IF((o->solver != GRAM_SOLVER_AUTO && o->solver != GRAM_SOLVER_EXACT) || o->precision == GRAM_PRECISION_MIXED,
-            context, GRAM_ERROR_UNSUPPORTED, "%s: the rows are functionals, which solver exact in f64 takes, not %s",
-            name, o->precision == GRAM_PRECISION_MIXED ? "mixed precision" : gram_solver_name(o->solver));
-    o->solver = GRAM_SOLVER_EXACT;
+    const int takes = o->solver == GRAM_SOLVER_AUTO || o->solver == GRAM_SOLVER_EXACT || o->solver == GRAM_SOLVER_CG;
+    FAIL_IF(!takes || o->precision == GRAM_PRECISION_MIXED, context, GRAM_ERROR_UNSUPPORTED,
+            "%s: the rows are functionals, which solver exact and cg in f64 take, not %s", name,
+            o->precision == GRAM_PRECISION_MIXED ? "mixed precision" : gram_solver_name(o->solver));
+    if (o->solver == GRAM_SOLVER_AUTO) o->solver = GRAM_SOLVER_EXACT;
     o->precision = GRAM_PRECISION_F64;
 done:
     return status;

@@ -55,6 +55,7 @@ gram_status gram_draw_clusters(gram_context *context, gram_scene *scene, gram_pi
 gram_status gram_draw_pairs(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_views(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_eigenvalues(gram_context *context, gram_scene *scene, gram_picture *picture);
+gram_status gram_draw_solution(gram_context *context, gram_scene *scene, gram_picture *picture);
 gram_status gram_draw_descent(gram_context *context, gram_scene *scene, gram_picture *picture);
 
 /* ---- what they share ---- */

@@ -1,4 +1,5 @@
-/* Two kinds of M: a low rank of K plus the noise, which takes O(n rank) memory; and the f32 Cholesky factor of A itself, n^2/2
+/* Three kinds of M: a low rank of K plus the noise, which takes O(n rank) memory; for functionals one from neighbours
+ * (solve/neighbours/neighbour_preconditioner.h), which as many numbers suffice for where no low rank does; and the f32 Cholesky factor of A itself, n^2/2
  * numbers of half the size. The f32 factor leaves M^-1/2 A M^-1/2 - I of about the rounding unit of f32 times the condition number. */
 #include "method/gp/cg/gp_cg_preconditioner.h"
 
@@ -6,7 +7,10 @@
 
 #include <gram/text.h>
 
+#include <gram/functional.h>
+
 #include "solve/cholesky/cholesky_wide.h"
+#include "solve/neighbours/neighbour_preconditioner.h"
 #include "solve/nystrom_preconditioner.h"
 
 enum { MOST_WITH_FACTOR = 50 };
@@ -64,6 +68,41 @@ done:
     return status;
 }
 
+/* ---- from neighbours ---- */
+
+static double neighbours_log_determinant(const void *data)
+{
+    return gram_neighbours_log_determinant(data);
+}
+
+static gram_status neighbours_draw(gram_context *context, const void *data, gram_random random, int64_t columns,
+                                   double *v, int64_t ldv)
+{
+    return gram_neighbours_draw(context, data, random, columns, v, ldv);
+}
+
+static void neighbours_destroy(void *data)
+{
+    gram_neighbours_destroy(data);
+}
+
+static const gram_gp_preconditioner_kind NEIGHBOURS = {gram_neighbours_precondition, neighbours_log_determinant,
+                                                       neighbours_draw, neighbours_destroy, 0};
+
+static gram_status make_neighbours(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                   const double *shift, const gram_gp_cg_options *options, gram_gp_preconditioner *m)
+{
+    enum { USUAL = 160 };
+    gram_status status = GRAM_OK;
+    gram_neighbours *made = NULL;
+    const int64_t rank = options->rank > 0 ? options->rank : USUAL;
+    TRY(gram_neighbours_create(context, kernel, x, shift, rank, &made));
+    *m = (gram_gp_preconditioner){
+        .kind = &NEIGHBOURS, .data = made, .rank = rank, .most = options->iterations, .trace_error = NAN};
+done:
+    return status;
+}
+
 /* ---- a factor in f32 ---- */
 
 static double factor_log_determinant(const void *data)
@@ -116,6 +155,7 @@ gram_status gram_gp_preconditioner_make(gram_context *context, const char *name,
                                         const gram_points *x, const double *shift, int mixed,
                                         const gram_gp_cg_options *options, gram_gp_preconditioner *m)
 {
+    if (!mixed && gram_points_are_functionals(x)) return make_neighbours(context, kernel, x, shift, options, m);
     return mixed ? make_factor(context, name, kernel, x, shift, options, m)
                  : make_low_rank(context, name, kernel, x, shift, options, m);
 }

@@ -77,6 +77,21 @@ done:
     return status;
 }
 
+/* Rows that are functionals may have no noise: equations hold. Each then has a share of its own variance, which rounding errors of
+ * products with K have in any case. */
+static gram_status raise_noise(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *shift)
+{
+    static const double SHARE = 1e-10;
+    gram_status status = GRAM_OK;
+    double *variance = NULL;
+    TRY(gram_take(context, "gp: noise", x->n, sizeof *variance, (void **)&variance));
+    TRY(gram_matrix_diagonal(context, kernel, x, variance));
+    for (int64_t i = 0; i < x->n; i++) shift[i] = fmax(shift[i], SHARE * variance[i]);
+done:
+    gram_give(context, variance);
+    return status;
+}
+
 gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram_kernel *kernel, const gram_points *x,
                                    const double *y, const gram_gp_options *options, gram_gp_cg_system *s)
 {
@@ -97,6 +112,7 @@ gram_status gram_gp_cg_system_make(gram_context *context, const char *name, gram
     TRY(gram_take(context, "a point", base->d, sizeof(double), (void **)&point));
     gram_gp_system_rows(base, x, 0, base->n, base->options.basis, base->options.ld, point, base->t);
     TRY(gram_gp_points_part(context, x, 0, x->n, &s->x));
+    if (x->functionals) TRY(raise_noise(context, kernel, x, base->shift));
     TRY(gram_gp_preconditioner_make(context, name, kernel, s->x, base->shift,
                                     base->options.precision == GRAM_PRECISION_MIXED, o, &s->m));
     TRY(make_operator(context, kernel, s));

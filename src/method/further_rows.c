@@ -1,0 +1,83 @@
+#include "method/further_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gram/law.h>
+#include <gram/table.h>
+
+gram_status gram_learning_read_rows(gram_learning *learning, const char *path, gram_prepared **rows)
+{
+    gram_status status = GRAM_OK;
+    gram_table_options options;
+    gram_table *table = NULL;
+    *rows = NULL;
+    gram_table_options_init(&options, sizeof options);
+    TRY(gram_preparation_reading(learning->preparation, &options));
+    status = gram_table_read(learning->context, path, &options, &table);
+    if (status == GRAM_ERROR_FILE)
+        (void)gram_advise(learning->context, status, "Check the name, and that you may read it.");
+    if (status == GRAM_ERROR_DATA)
+        (void)gram_advise(learning->context, status, "It needs the columns of the features, by their names.");
+    TRY(status);
+    TRY(gram_preparation_apply(learning->context, learning->preparation, table, 0, rows));
+    if ((*rows)->n < 1)
+        status = gram_learning_fail(learning, GRAM_ERROR_DATA, "Give a file with rows.", "%s has no rows",
+                                    gram_data_name(path));
+done:
+    gram_table_destroy(table);
+    if (status < 0) {
+        gram_prepared_destroy(*rows);
+        *rows = NULL;
+    }
+    return status;
+}
+
+/* The law of the rows of a file. Points borrow, so that the rows are copied to the fit's arena. */
+static gram_status sample_law(gram_learning *learning, const char *path, gram_law **law)
+{
+    gram_status status = GRAM_OK;
+    gram_prepared *rows = NULL;
+    gram_points *points = NULL;
+    double *copy = NULL;
+    TRY(gram_learning_read_rows(learning, path, &rows));
+    TRY(gram_learning_take(learning, rows->n * rows->d, sizeof *copy, &copy));
+    memcpy(copy, rows->x, (size_t)(rows->n * rows->d) * sizeof *copy);
+    TRY(gram_points_create_f64(learning->context, rows->n, rows->d, copy, rows->d, &points));
+    TRY(gram_law_of_points(learning->context, points, NULL, law));
+done:
+    gram_points_release(points);
+    gram_prepared_destroy(rows);
+    return status;
+}
+
+static gram_status product_law(gram_learning *learning, const char *option, const char *text, gram_law **law)
+{
+    gram_status status = GRAM_OK;
+    char message[GRAM_MESSAGE_SIZE];
+    gram_law *read = NULL;
+    status = gram_law_parse(learning->context, text, learning->data->d, &read);
+    if (status == GRAM_ERROR_ARGUMENT) {
+        (void)snprintf(message, sizeof message, "%s", gram_context_message(learning->context));
+        return gram_learning_fail(learning, status,
+                                  "Measures look like 'uniform(0,1)', 'normal(0,2)*uniform(-1,1)', one factor for each "
+                                  "feature, and 'sample(FILE)'.",
+                                  "--%s cannot be %s", option, message);
+    }
+    TRY(status);
+    TRY(gram_law_prepare(learning->context, read, learning->preparation, law));
+done:
+    gram_law_release(read);
+    return status;
+}
+
+gram_status gram_learning_read_law(gram_learning *learning, const char *option, const char *text, gram_law **law)
+{
+    const size_t length = strlen(text);
+    char path[4096];
+    *law = NULL;
+    if (strncmp(text, "sample(", 7) != 0 || length < 9 || text[length - 1] != ')')
+        return product_law(learning, option, text, law);
+    (void)snprintf(path, sizeof path, "%.*s", (int)(length - 8), text + 7);
+    return sample_law(learning, path, law);
+}
