@@ -151,9 +151,6 @@ class Collocation(IntervalRegressor):
         ard: bool | None = None,
         intercept: bool | None = True,
         mean: str | None = 'zero',
-        solver: str | None = 'exact',
-        precision: str | None = 'f64',
-        likelihood: str | None = 'gaussian',
         keep_factor: bool | None = None,
         scale: bool = False,
         ordered: bool = False,
@@ -202,6 +199,23 @@ class GradientFlow(Regressor):
         progress: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> GradientFlow: ...
+
+class SmoothingSpline(IntervalRegressor):
+    def __init__(
+        self,
+        *,
+        order: int | str | None = 2,
+        lam: float | str | None = None,
+        tune: str | None = None,
+        period: float | str | None = None,
+        scale: bool = False,
+        ordered: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SmoothingSpline: ...
 
 class SVR(Regressor):
     def __init__(

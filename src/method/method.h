@@ -457,6 +457,10 @@ gram_status gram_predictor_evaluate_points(gram_context *context, const gram_pre
 gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
                                          const double *x, const double *weights, int scored, double *values,
                                          int64_t ldv);
+/* std, lower and upper, as far as they are asked for; and a row of them for a normal prediction: the variances of f and of the noise. */
+gram_status gram_predictor_intervals(gram_context *context, gram_predictor *predictor);
+void gram_predictor_put_normal(const gram_predictor *predictor, double mean, double variance, double noise,
+                               double *row);
 /* The column `spread`: that of `std` if it is of new observations, else one more that is not shown; after all others. */
 void gram_predictor_spread(gram_predictor *predictor);
 /* Puts labels, probabilities and the score of n rows into place. */

@@ -1,0 +1,96 @@
+/* Smoothing splines: minimise
+ *
+ *     (1/n) sum_i w_i (y_i - f(x_i))^2 + lambda int (f^(m))^2
+ *
+ * over all functions f of one variable; polynomials of degree below m (`order`) cost nothing. f is a piecewise polynomial of degree
+ * 2m - 1 with its knots at the distinct x, of degree m - 1 beyond them: m = 1 joins means by lines, m = 2 is the cubic smoothing spline.
+ * On a circle (`period` > 0) f(x + period) = f(x), and only constants cost nothing. lambda is in the units of x: books that sum without
+ * 1/n have n lambda; scipy's make_smoothing_spline has lam = n lambda, R's smooth.spline n lambda/range^3 (which it prints as lambda).
+ *
+ * Everything is exact and takes O(n) operations and memory for each lambda, some microseconds for a row: x in any order and of any
+ * range, equal x pooled. f is the posterior mean of a process whose m-th derivative is white noise, and its deviation that of the
+ * posterior (Wahba 1983); src/method/spline/spline_chain.c says how. lambda is given or chosen:
+ *
+ *     GCV   least mean squared residual over (1 - df/n)^2           df the trace of the map from y to the fitted values
+ *     LOO   least mean squared leave-one-out residual, r_i/(1 - h_i), exact
+ *     ML    greatest likelihood of the process with the polynomials integrated out (REML), the noise profiled out
+ *
+ * With several columns f(x) = b + f_1(x_1) + ... + f_d(x_d) is an additive model, sum_j lambda_j int (f_j^(m))^2 its penalty and each lambda_j
+ * chosen by GCV or ML together with the others (`lambda` is given for all). Knots are at the distinct values of a column, or at 10 n^(2/9)
+ * (at least 60) quantiles of them; variances are exact at the knots, a little small between them. O(n (2 m d)^2 + p^3) for p functions, some 60 to 200 for each column.
+ *
+ * One thread; the same bits for any number of threads. A fit may be used by several threads.
+ *
+ * Common failures: GRAM_ERROR_ARGUMENT; GRAM_ERROR_DATA for y, x or weights that are not finite and for fewer distinct x than the
+ * order (2 on a circle); GRAM_ERROR_UNSUPPORTED for a circle of several columns and their criterion LOO; GRAM_ERROR_NUMERICAL for numbers
+ * that are too far apart and for columns that make each other; GRAM_ERROR_BUDGET, GRAM_ERROR_MEMORY, GRAM_ERROR_CANCELLED. */
+#ifndef GRAM_SPLINE_H
+#define GRAM_SPLINE_H
+
+#include <gram/krr_tune.h>
+#include <gram/model.h>
+
+GRAM_BEGIN
+
+typedef struct gram_spline_options {
+    size_t size;
+    int64_t order;            /* m, 1 to 4; default 2 */
+    double lambda;            /* > 0; NaN (default): by the criterion */
+    gram_criterion criterion; /* GCV (default), LOO or ML */
+    const double *weights;    /* n numbers >= 0; rows of weight 0 are left out (n counts the others). NULL: all 1 */
+    double period;            /* > 0: a circle; default 0 */
+    int bands;                /* keep what variances need, 3 m^2 numbers for each x; default 1 */
+} gram_spline_options;
+
+GRAM_API void gram_spline_options_init(gram_spline_options *options, size_t size);
+
+/* What a fit was. A number that there is none of is NaN. Means of rows are weighted. */
+typedef struct gram_spline_report {
+    size_t size;
+    int64_t n, d, knots; /* rows of weight above 0; columns; distinct x, of several columns the knots of all */
+    int64_t order;
+    double lambda, period;      /* lambda is NaN where columns have one each */
+    double sigma;               /* of the noise: sqrt(RSS/(n - df)), by ML that of the greatest likelihood */
+    double effective_dimension; /* df */
+    double train_rmse, train_r2, loo_rmse, loo_r2, gcv;
+    double roughness; /* int (f^(m))^2 */
+    double
+        log_marginal_likelihood; /* of y, the polynomials (with coefficients of x^j) integrated out, at its best sigma */
+    double criterion;            /* what was made least; NaN if lambda was given */
+    int64_t evaluations;         /* lambdas that were tried */
+    int at_bound; /* -1: the least lambda is best, which all but interpolates; 1: the greatest, all but a polynomial */
+} gram_spline_report;
+
+typedef struct gram_spline gram_spline;
+
+/* Fits n points with y. The caller destroys the result. */
+GRAM_API gram_status gram_spline_fit(gram_context *context, const gram_points *x, const double *y,
+                                     const gram_spline_options *options, gram_spline **spline);
+/* Takes NULL. */
+GRAM_API void gram_spline_destroy(gram_spline *spline);
+
+/* All belong to the fit. Fitted values and leave-one-out residuals of the n rows; NaN for rows of weight 0. */
+GRAM_API const gram_spline_report *gram_spline_get_report(const gram_spline *spline);
+GRAM_API const double *gram_spline_fitted(const gram_spline *spline);
+GRAM_API const double *gram_spline_loo_residuals(const gram_spline *spline);
+
+/* lambda_j and the degrees of freedom of each component, d numbers; they belong to the fit. One column: NULL. */
+GRAM_API const double *gram_spline_lambdas(const gram_spline *spline);
+GRAM_API const double *gram_spline_freedoms(const gram_spline *spline);
+
+/* The derivative by column `column` of that order (0: the value, whatever the column) of f at any points, and the variance of it given the
+ * data, noise not included; variance may be NULL. Orders up to 2m - 1 have values, those below m variances (the process has no more
+ * derivatives): GRAM_ERROR_UNSUPPORTED otherwise, and for a variance without `bands`. O(log n) each for one column, O(p^2) for several. */
+GRAM_API gram_status gram_spline_predict(gram_context *context, const gram_spline *spline, const gram_points *x,
+                                         int64_t column, int64_t derivative, double *mean, double *variance);
+/* The same for one component f_j of several columns, which has mean 0 over the rows of the fit; x has all d columns. */
+GRAM_API gram_status gram_spline_predict_component(gram_context *context, const gram_spline *spline, int64_t component,
+                                                   const gram_points *x, double *mean, double *variance);
+
+/* The fit as a model, as gram_krr_model does. */
+GRAM_API gram_status gram_spline_model(gram_context *context, const gram_spline *spline, gram_preparation *preparation,
+                                       gram_model **model);
+
+GRAM_END
+
+#endif
