@@ -32,6 +32,20 @@
 
 GRAM_BEGIN
 
+/* w_i (y_i - f(x_i))^2 may be another loss for one column; f then has no variances, and lambda is chosen by the loss of left-out folds
+ * (criterion CV, whatever is asked for) on at most 5,000 rows. O(n) for each of some 15 to 40 steps. */
+typedef enum gram_spline_loss {
+    GRAM_SPLINE_LOSS_SQUARED = 0,     /* r^2, r = y - f */
+    GRAM_SPLINE_LOSS_ABSOLUTE = 1,    /* |r| */
+    GRAM_SPLINE_LOSS_HUBER = 2,       /* r^2 if |r| <= delta, else 2 delta |r| - delta^2 */
+    GRAM_SPLINE_LOSS_QUANTILE = 3,    /* max(q r, (q - 1) r) */
+    GRAM_SPLINE_LOSS_INSENSITIVE = 4, /* max(0, |r| - epsilon) */
+    GRAM_SPLINE_LOSS_LOGISTIC = 5     /* log(1 + exp(f)) - y f, y 0 or 1: f are the log odds of 1 */
+} gram_spline_loss;
+
+/* "squared", "absolute", "huber", "quantile", "insensitive", "logistic"; "none" for anything else. Static. */
+GRAM_API const char *gram_spline_loss_name(gram_spline_loss loss);
+
 typedef struct gram_spline_options {
     size_t size;
     int64_t order;            /* m, 1 to 4; default 2 */
@@ -40,6 +54,13 @@ typedef struct gram_spline_options {
     const double *weights;    /* n numbers >= 0; rows of weight 0 are left out (n counts the others). NULL: all 1 */
     double period;            /* > 0: a circle; default 0 */
     int bands;                /* keep what variances need, 3 m^2 numbers for each x; default 1 */
+    gram_spline_loss loss;    /* default squared */
+    double quantile;          /* between 0 and 1; default 0.5 */
+    double delta, epsilon;    /* of Huber, > 0, default 1; of insensitive, >= 0, default 0.1 */
+    int64_t folds;            /* of CV; default 5 */
+    const int64_t
+        *groups; /* n numbers: folds keep their rows together (<gram/cross_validation.h>); NULL (default): none */
+    int ordered; /* rows are in order of time: folds go forward in it; default 0 */
 } gram_spline_options;
 
 GRAM_API void gram_spline_options_init(gram_spline_options *options, size_t size);
@@ -58,6 +79,11 @@ typedef struct gram_spline_report {
         log_marginal_likelihood; /* of y, the polynomials (with coefficients of x^j) integrated out, at its best sigma */
     double criterion;            /* what was made least; NaN if lambda was given */
     int64_t evaluations;         /* lambdas that were tried */
+    int64_t tuned_rows;          /* rows that lambda was chosen by */
+    double train_loss;           /* of other losses: mean over the rows, */
+    double objective;            /* (1/n) sum w loss + lambda int (f^(m))^2, */
+    double gap;         /* how far that may be above its minimum, relative (logistic: what the last step changed), */
+    int64_t iterations; /* and steps */
     int at_bound; /* -1: the least lambda is best, which all but interpolates; 1: the greatest, all but a polynomial */
 } gram_spline_report;
 

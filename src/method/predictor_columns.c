@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gram/text.h>
+
 #include "method/method.h"
 
 gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *predictor, const char *what)
@@ -117,6 +119,18 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
     predictor->columns.probability = 1;
     predictor->columns.score = classes->count + 1;
     predictor->columns.ld = classes->count + 2;
+done:
+    return status;
+}
+
+gram_status gram_predictor_levels(gram_context *context, gram_predictor *predictor, int64_t count, const double *levels)
+{
+    gram_status status = GRAM_OK;
+    char number[GRAM_NUMBER_SIZE];
+    for (int64_t i = 0; i < count; i++)
+        TRY(gram_predictor_column(context, predictor, "quantile_", gram_number_format(levels[i], number)));
+    predictor->columns.level_count = count;
+    predictor->columns.levels = levels;
 done:
     return status;
 }

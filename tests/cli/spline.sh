@@ -99,3 +99,29 @@ bad 3 'missing.csv'
 LC_ALL=C awk -F, 'NR == 1 { print "x,u,y"; next } { print $1 "," 2 * $1 + 1 "," $3 }' rows.csv >twice.csv
 run fit twice.csv --method spline --quiet
 bad 4 'made of those before it'
+
+# other losses, quantiles and two classes
+run fit rows.csv --features x --method spline --loss absolute -o l.gram --json --quiet
+good
+prints '"loss": "absolute"' '"tune": "cv:5"' '"cv_loss": ' '"gap": '
+run fit rows.csv --features x --method spline --quantile 0.1,0.9 -o q.gram --quiet
+good
+prints 'loss                quantile' '0.1, 0.9'
+run predict q.gram rows.csv --quiet
+good
+[ "$(head -n 1 out)" = quantile_0.1,quantile_0.9 ] || wrong 'should have a column for each level'
+run predict q.gram rows.csv --std --quiet
+bad 2 '--std is not for a spline of another loss'
+LC_ALL=C awk -F, 'NR == 1 { print "x,c"; next } { print $1 "," ($3 > 0.3 ? "up" : "down") }' rows.csv >two.csv
+run fit two.csv --method spline -o c.gram --json --quiet
+good
+prints '"loss": "logistic"' '"train_accuracy": ' '"cv_log_loss": '
+run predict c.gram two.csv --prob --quiet
+good
+[ "$(head -n 1 out)" = label,p_down,p_up ] || wrong 'should have probabilities'
+run fit rows.csv --features x --method spline --loss huber --tune gcv --quiet
+bad 2 '--tune gcv, loo and ml are of squared loss'
+run fit rows.csv --features x --method spline --tune cv:5 --quiet
+bad 2 '--tune cv is of other losses'
+run fit rows.csv --method spline --loss huber --lambda 1 --quiet
+bad 2 'a spline of another loss is for one feature'

@@ -15,6 +15,7 @@ typedef struct gram_spline_curve {
     const double *t;      /* n, ascending; of a circle all within one period */
     const double *pieces; /* n x 2m: f and its derivatives from each knot on */
     double period;        /* 0: a line */
+    int64_t outputs;      /* curves whose pieces are side by side, this one the first; 0: one */
 } gram_spline_curve;
 
 /* The gap that x is in, -1 before the first knot of a line, and how far into it. x of a circle is moved by whole periods. */

@@ -326,7 +326,7 @@ static gram_status finish(gram_context *context, const gram_points *x, const dou
         sum->lambda[j] = exp(q->log_alpha[j]) / s->rows;
         sum->df[j] = q->share[j];
     }
-    report->n = (int64_t)s->rows;
+    report->n = report->tuned_rows = (int64_t)s->rows;
     report->knots = 0;
     for (int64_t j = 0; j < sum->d; j++) report->knots += sum->basis[j].knots;
     report->effective_dimension = q->df;

@@ -8,12 +8,26 @@
 
 #include "base/sized_struct.h"
 #include "method/spline/spline.h"
+#include "method/spline/spline_loss.h"
 
 void gram_spline_options_init(gram_spline_options *options, size_t size)
 {
-    const gram_spline_options defaults = {
-        .size = sizeof defaults, .order = 2, .lambda = NAN, .criterion = GRAM_CRITERION_GCV, .bands = 1};
+    const gram_spline_options defaults = {.size = sizeof defaults,
+                                          .order = 2,
+                                          .lambda = NAN,
+                                          .criterion = GRAM_CRITERION_GCV,
+                                          .bands = 1,
+                                          .quantile = 0.5,
+                                          .delta = 1,
+                                          .epsilon = 0.1,
+                                          .folds = 5};
     gram_sized_init(options, size, &defaults, sizeof defaults);
+}
+
+const char *gram_spline_loss_name(gram_spline_loss loss)
+{
+    static const char *const NAMES[] = {"squared", "absolute", "huber", "quantile", "insensitive", "logistic"};
+    return (int)loss >= 0 && (size_t)loss < sizeof NAMES / sizeof *NAMES ? NAMES[loss] : "none";
 }
 
 /* ---- the curve ---- */
@@ -37,7 +51,8 @@ int64_t gram_curve_find(const gram_spline_curve *curve, double x, double *along)
 double gram_curve_at(const gram_spline_curve *curve, int64_t gap, double along, int r)
 {
     const int m = curve->m, outside = gap < 0 || (gap == curve->n - 1 && !(curve->period > 0));
-    const double *piece = curve->pieces + (gap < 0 ? 0 : gap) * 2 * m;
+    const int64_t width = 2 * m * (curve->outputs > 0 ? curve->outputs : 1);
+    const double *piece = curve->pieces + (gap < 0 ? 0 : gap) * width;
     double sum = 0;
     for (int k = (outside ? m : 2 * m) - 1; k >= r; k--) sum = sum * along / (k - r + 1) + piece[k];
     return sum;
@@ -52,13 +67,13 @@ gram_status gram_spline_make(gram_context *context, gram_spline **spline)
     return status;
 }
 
-static gram_status take_curve(gram_context *context, int m, int64_t n, gram_spline *s)
+static gram_status take_curve(gram_context *context, int m, int64_t n, int64_t outputs, gram_spline *s)
 {
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "spline: knots", n, sizeof *s->t, (void **)&s->t));
-    TRY(gram_take(context, "spline: pieces", n * 2 * m, sizeof *s->pieces, (void **)&s->pieces));
+    TRY(gram_take(context, "spline: pieces", n * 2 * m * outputs, sizeof *s->pieces, (void **)&s->pieces));
     TRY(gram_take(context, "spline: weights", n, sizeof *s->weight, (void **)&s->weight));
-    s->curve = (gram_spline_curve){.m = m, .n = n, .t = s->t, .pieces = s->pieces};
+    s->curve = (gram_spline_curve){.m = m, .n = n, .t = s->t, .pieces = s->pieces, .outputs = outputs};
 done:
     return status;
 }
@@ -133,9 +148,34 @@ static gram_status read_options(gram_context *context, const gram_points *x, con
             "spline_fit: lambda = %s is not a finite number above 0", gram_number_format(o->lambda, shown));
     FAIL_IF(!(o->period >= 0 && isfinite(o->period)), context, GRAM_ERROR_ARGUMENT,
             "spline_fit: period = %s is not a finite number >= 0", gram_number_format(o->period, shown));
-    FAIL_IF(o->criterion != GRAM_CRITERION_GCV && o->criterion != GRAM_CRITERION_LOO &&
-                o->criterion != GRAM_CRITERION_ML,
+    FAIL_IF(o->loss == GRAM_SPLINE_LOSS_SQUARED && o->criterion != GRAM_CRITERION_GCV &&
+                o->criterion != GRAM_CRITERION_LOO && o->criterion != GRAM_CRITERION_ML,
             context, GRAM_ERROR_ARGUMENT, "spline_fit: criterion = %d is not GCV, LOO or ML", (int)o->criterion);
+done:
+    return status;
+}
+
+/* What other losses ask for. */
+static gram_status check_loss(gram_context *context, const gram_points *x, const double *y,
+                              const gram_spline_options *o)
+{
+    gram_status status = GRAM_OK;
+    char shown[GRAM_NUMBER_SIZE];
+    FAIL_IF(strcmp(gram_spline_loss_name(o->loss), "none") == 0, context, GRAM_ERROR_ARGUMENT,
+            "spline_fit: loss = %d is not a loss", (int)o->loss);
+    if (o->loss == GRAM_SPLINE_LOSS_SQUARED) goto done;
+    FAIL_IF(x->d > 1, context, GRAM_ERROR_UNSUPPORTED, "spline_fit: loss %s is for one column, and x has %" PRId64,
+            gram_spline_loss_name(o->loss), x->d);
+    FAIL_IF(!(o->quantile > 0 && o->quantile < 1), context, GRAM_ERROR_ARGUMENT,
+            "spline_fit: quantile = %s is not between 0 and 1", gram_number_format(o->quantile, shown));
+    FAIL_IF(!(o->delta > 0 && isfinite(o->delta)), context, GRAM_ERROR_ARGUMENT,
+            "spline_fit: delta = %s is not a finite number above 0", gram_number_format(o->delta, shown));
+    FAIL_IF(!(o->epsilon >= 0 && isfinite(o->epsilon)), context, GRAM_ERROR_ARGUMENT,
+            "spline_fit: epsilon = %s is not a finite number >= 0", gram_number_format(o->epsilon, shown));
+    FAIL_IF(o->folds < 2, context, GRAM_ERROR_ARGUMENT, "spline_fit: folds = %" PRId64 " is below 2", o->folds);
+    for (int64_t i = 0; i < x->n && o->loss == GRAM_SPLINE_LOSS_LOGISTIC; i++)
+        FAIL_IF(y[i] != 0 && y[i] != 1, context, GRAM_ERROR_DATA, "spline_fit: y[%" PRId64 "] = %s is not 0 or 1", i,
+                gram_number_format(y[i], shown));
 done:
     return status;
 }
@@ -147,6 +187,7 @@ static void fill_report(const gram_spline_options *o, const gram_spline_rows *ro
     const int known = rows->places > (chain->periodic ? 1 : chain->m); /* more than a polynomial through all */
     r->n = rows->n;
     r->knots = rows->places;
+    r->tuned_rows = rows->n;
     r->lambda = score->alpha / n;
     r->period = o->period;
     r->effective_dimension = score->df;
@@ -194,7 +235,7 @@ static gram_status fit_curve(gram_context *context, const gram_points *x, const 
     TRY(gram_spline_rows_make(context, "spline_fit", x, y, o->weights, m, o->period, &rows));
     TRY(gram_chain_make(context, m, rows.places, rows.t, o->period,
                         o->bands ? GRAM_CHAIN_EVERYWHERE : GRAM_CHAIN_SPREAD, &chain));
-    TRY(take_curve(context, m, rows.places, made));
+    TRY(take_curve(context, m, rows.places, 1, made));
     TRY(gram_take(context, "spline: coefficients", rows.places, sizeof(double), (void **)&made->coefficients));
     double alpha = o->lambda * (double)rows.n;
     if (isnan(o->lambda))
@@ -206,6 +247,41 @@ static gram_status fit_curve(gram_context *context, const gram_points *x, const 
         made->chain = chain;
         made->bands = 1;
         chain = (gram_chain){0};
+    }
+done:
+    gram_chain_free(&chain);
+    gram_spline_rows_free(context, &rows);
+    return status;
+}
+
+static gram_status fit_loss(gram_context *context, const gram_points *x, const double *y, const gram_spline_options *o,
+                            gram_spline *made)
+{
+    gram_status status = GRAM_OK;
+    gram_spline_rows rows = {0};
+    gram_chain chain = {0};
+    gram_spline_report *r = &made->report;
+    const int m = (int)o->order;
+    TRY(gram_spline_rows_make(context, "spline_fit", x, y, o->weights, m, o->period, &rows));
+    TRY(take_curve(context, m, rows.places, 1, made));
+    TRY(gram_take(context, "spline: coefficients", rows.places, sizeof(double), (void **)&made->coefficients));
+    double alpha = o->lambda * (double)rows.n;
+    if (isnan(o->lambda)) TRY(gram_spline_loss_choose(context, x, y, o, &alpha, r));
+    TRY(gram_chain_make(context, m, rows.places, rows.t, o->period, GRAM_CHAIN_MEAN, &chain));
+    TRY(gram_spline_loss_solve(context, &chain, &rows, y, o, alpha, made->coefficients, r));
+    memcpy(made->t, rows.t, (size_t)rows.places * sizeof *made->t);
+    memcpy(made->weight, rows.weight, (size_t)rows.places * sizeof *made->weight);
+    gram_chain_pieces(&chain, made->pieces);
+    made->curve.period = o->period;
+    r->n = rows.n;
+    r->knots = rows.places;
+    r->lambda = alpha / (double)rows.n;
+    r->period = o->period;
+    r->roughness = chain.bending / alpha;
+    r->sigma = r->effective_dimension = r->train_rmse = r->train_r2 = r->loo_rmse = r->loo_r2 = r->gcv = NAN;
+    for (int64_t i = 0; i < rows.given; i++) {
+        made->left[i] = NAN;
+        made->fitted[i] = rows.place[i] < 0 ? NAN : chain.state[rows.place[i] * m + m - 1];
     }
 done:
     gram_chain_free(&chain);
@@ -241,8 +317,14 @@ gram_status gram_spline_fit(gram_context *context, const gram_points *x, const d
                                         .lambda = NAN,
                                         .roughness = NAN,
                                         .log_marginal_likelihood = NAN,
+                                        .train_loss = NAN,
+                                        .objective = NAN,
+                                        .gap = NAN,
                                         .criterion = NAN};
-    if (x->d == 1)
+    TRY(check_loss(context, x, y, &o));
+    if (o.loss != GRAM_SPLINE_LOSS_SQUARED)
+        TRY(fit_loss(context, x, y, &o, made));
+    else if (x->d == 1)
         TRY(fit_curve(context, x, y, &o, made));
     else
         TRY(fit_sum(context, x, y, &o, made));
@@ -262,11 +344,11 @@ gram_status gram_spline_restore(gram_context *context, const gram_spline_curve *
     const int64_t n = curve->n, m = curve->m;
     *spline = NULL;
     TRY(gram_spline_make(context, &made));
-    TRY(take_curve(context, curve->m, n, made));
+    TRY(take_curve(context, curve->m, n, curve->outputs, made));
     made->report = *report;
     made->curve.period = curve->period;
     memcpy(made->t, curve->t, (size_t)n * sizeof *made->t);
-    memcpy(made->pieces, curve->pieces, (size_t)(2 * m * n) * sizeof *made->pieces);
+    memcpy(made->pieces, curve->pieces, (size_t)(2 * m * n * curve->outputs) * sizeof *made->pieces);
     made->report.d = 1;
     if (weight) {
         TRY(gram_take(context, "spline: values", n, sizeof *values, (void **)&values));

@@ -6,21 +6,25 @@
 
 /* Of a line f(x) = sum_i a_i k(t_i - t_1, x - t_1) + f(t_1) + the polynomial with the derivatives of f at t_1, k = sobolev(a=m), a_i =
  * w_i (y_i - f(t_i))/(n lambda): Kimeldorf and Wahba (1971). A circle has other boundary conditions. */
-static gram_status line_function(gram_context *context, const gram_spline *spline, gram_kernel *kernel,
+static gram_status line_function(gram_context *context, int64_t count, gram_spline *const *splines, gram_kernel *kernel,
                                  gram_function **function)
 {
     gram_status status = GRAM_OK;
-    const gram_spline_curve *curve = &spline->curve;
+    const gram_spline_curve *curve = &splines[0]->curve;
     const int line = !(curve->period > 0);
     const int64_t n = line ? curve->n : 1;
-    const double none = 0;
     gram_points *centres = NULL;
-    double *from = NULL;
-    TRY(gram_take(context, "spline: centres", n, sizeof *from, (void **)&from));
-    for (int64_t i = 0; i < n; i++) from[i] = curve->t[i] - curve->t[0];
+    double *from = NULL, *a = NULL, *constant = NULL;
+    TRY(gram_take(context, "spline: centres", n + (n + 1) * count, sizeof *from, (void **)&from));
+    a = from + n;
+    constant = a + n * count;
+    for (int64_t i = 0; i < n; i++) {
+        from[i] = curve->t[i] - curve->t[0];
+        for (int64_t o = 0; o < count; o++) a[i * count + o] = line ? splines[o]->coefficients[i] : 0;
+    }
+    for (int64_t o = 0; o < count; o++) constant[o] = splines[o]->pieces[0];
     TRY(gram_points_create_f64(context, n, 1, from, 1, &centres));
-    TRY(gram_function_create(context, kernel, centres, 1, line ? spline->coefficients : &none, 1, curve->pieces,
-                             function));
+    TRY(gram_function_create(context, kernel, centres, count, a, count, constant, function));
 done:
     gram_points_release(centres);
     gram_give(context, from);
@@ -65,12 +69,16 @@ done:
     return status;
 }
 
-gram_status gram_spline_function(gram_context *context, const gram_spline *spline, gram_function **function)
+gram_status gram_spline_function(gram_context *context, int64_t count, gram_spline *const *splines,
+                                 gram_function **function)
 {
     gram_status status = GRAM_OK;
     gram_kernel *kernel = NULL;
-    TRY(make_kernel(context, spline, &kernel));
-    TRY((spline->sum.d > 0 ? empty_function : line_function)(context, spline, kernel, function));
+    TRY(make_kernel(context, splines[0], &kernel));
+    if (splines[0]->sum.d > 0)
+        TRY(empty_function(context, splines[0], kernel, function));
+    else
+        TRY(line_function(context, count, splines, kernel, function));
 done:
     gram_kernel_release(kernel);
     return status;
@@ -88,12 +96,22 @@ static const gram_keep_place NUMBERS[] = {
     {"log_marginal_likelihood", offsetof(gram_spline_report, log_marginal_likelihood)},
 };
 
-static void keep_curve(gram_keeper *keeper, const gram_spline *spline)
+/* Pieces of several outputs are side by side. */
+static void keep_curve(gram_keeper *keeper, int64_t count, gram_spline *const *splines)
 {
-    const gram_spline_curve *curve = &spline->curve;
-    gram_keep_array(keeper, "knot_places", curve->n, 1, spline->t);
-    gram_keep_array(keeper, "pieces", curve->n, 2 * curve->m, spline->pieces);
-    gram_keep_array(keeper, "knot_weights", curve->n, 1, spline->weight);
+    const gram_spline *first = splines[0];
+    const int64_t n = first->curve.n, width = 2 * first->curve.m;
+    double *pieces = NULL;
+    gram_keep_array(keeper, "knot_places", n, 1, first->t);
+    gram_keep_array(keeper, "knot_weights", n, 1, first->weight);
+    if (keeper->status < 0) return;
+    keeper->status = gram_take(keeper->context, "model", n * width * count, sizeof *pieces, (void **)&pieces);
+    if (keeper->status < 0) return;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t o = 0; o < count; o++)
+            for (int64_t k = 0; k < width; k++) pieces[(i * count + o) * width + k] = splines[o]->pieces[i * width + k];
+    gram_keep_array(keeper, "pieces", n, width * count, pieces);
+    gram_give(keeper->context, pieces);
 }
 
 /* Knots of all columns one after the other, and how many each has; coefficients and means; variances. */
@@ -121,17 +139,29 @@ static void keep_sum(gram_keeper *keeper, const gram_spline_sum *sum)
     gram_give(keeper->context, knots);
 }
 
-void gram_spline_keep(gram_keeper *keeper, const gram_spline *spline)
+static const gram_keep_place OF_LOSSES[] = {
+    {"train_loss", offsetof(gram_spline_report, train_loss)},
+    {"objective", offsetof(gram_spline_report, objective)},
+    {"gap", offsetof(gram_spline_report, gap)},
+    {"roughness", offsetof(gram_spline_report, roughness)},
+};
+
+void gram_spline_keep(gram_keeper *keeper, int64_t count, gram_spline *const *splines)
 {
+    const gram_spline *spline = splines[0];
     const gram_spline_report *r = &spline->report;
     gram_keep_text(keeper, "spline", spline->sum.d > 0 ? "additive" : r->period > 0 ? "periodic" : "line");
     gram_keep_integer(keeper, "order", r->order);
     gram_keep_integer(keeper, "knots", r->knots);
     if (r->period > 0) gram_keep_number(keeper, "period", r->period);
-    if (!isnan(r->lambda)) gram_keep_number(keeper, "lambda", r->lambda);
-    gram_keep_numbers(keeper, r, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    if (!isnan(r->lambda) && count == 1) gram_keep_number(keeper, "lambda", r->lambda);
+    if (!isnan(r->objective)) gram_keep_integer(keeper, "iterations", r->iterations);
+    if (isnan(r->objective))
+        gram_keep_numbers(keeper, r, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    else if (count == 1)
+        gram_keep_numbers(keeper, r, OF_LOSSES, sizeof OF_LOSSES / sizeof *OF_LOSSES);
     if (spline->sum.d > 0)
         keep_sum(keeper, &spline->sum);
     else
-        keep_curve(keeper, spline);
+        keep_curve(keeper, count, splines);
 }

@@ -18,7 +18,8 @@ static const char *find_curve(const gram_model *model, gram_spline_curve *curve)
     if (!(order >= 1 && order <= GRAM_SPLINE_ORDERS)) return "a spline without its order";
     if (!knots || columns != 1 || n < 1) return "a spline without knots";
     *curve = (gram_spline_curve){.m = (int)order, .n = n, .t = knots, .period = gram_kept_number(model, "period", 0)};
-    curve->pieces = gram_kept_array(model, "pieces", n, 2 * curve->m);
+    curve->outputs = gram_function_outputs(gram_model_function(model));
+    curve->pieces = gram_kept_array(model, "pieces", n, 2 * curve->m * curve->outputs);
     if (!curve->pieces) return "a spline without its pieces";
     for (int64_t i = 1; i < n; i++)
         if (!(knots[i] > knots[i - 1])) return "a spline whose knots do not ascend";
@@ -140,6 +141,14 @@ static int is_sum(const gram_model *model)
     return kind && strcmp(kind, "additive") == 0;
 }
 
+/* What only squared loss has. */
+static gram_status refuse_spread(gram_context *context, const gram_predictor *predictor)
+{
+    if (!gram_kept_text(predictor->model, "loss")) return GRAM_OK;
+    return gram_predictor_refuse(context, predictor, 1, "Splines of squared loss have deviations.",
+                                 "a spline of another loss");
+}
+
 static gram_status refuse(gram_context *context, const gram_predictor *predictor)
 {
     const gram_predict_options *wish = &predictor->wish;
@@ -158,19 +167,49 @@ static gram_status refuse(gram_context *context, const gram_predictor *predictor
     return GRAM_OK;
 }
 
-static gram_status add_columns(gram_context *context, gram_predictor *predictor, int64_t terms, int spread)
+static gram_status add_terms(gram_context *context, gram_predictor *predictor, int64_t terms)
 {
     gram_status status = GRAM_OK;
     char name[32];
-    TRY(gram_predictor_means(context, predictor));
-    TRY(gram_predictor_intervals(context, predictor));
     predictor->columns.term = terms > 0 ? predictor->columns.count : -1;
     for (int64_t t = 0; t < terms; t++) {
         (void)snprintf(name, sizeof name, "term_%lld", (long long)t + 1);
         TRY(gram_predictor_column(context, predictor, name, ""));
         TRY(gram_predictor_column(context, predictor, name, "_std"));
     }
+done:
+    return status;
+}
+
+static gram_status add_columns(gram_context *context, gram_predictor *predictor, int64_t terms, int spread)
+{
+    gram_status status = GRAM_OK;
+    int64_t rows = 0, count = 0;
+    const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
+    if (levels && (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model))))
+        return gram_predictor_damaged(context, predictor, "quantiles without their levels");
+    if (levels) return gram_predictor_levels(context, predictor, count, levels);
+    TRY(gram_predictor_means(context, predictor));
+    TRY(gram_predictor_intervals(context, predictor));
+    TRY(add_terms(context, predictor, terms));
     if (spread) gram_predictor_spread(predictor);
+done:
+    return status;
+}
+
+static int has_classes(const gram_predictor *predictor)
+{
+    const char *loss = gram_kept_text(predictor->model, "loss");
+    return loss && strcmp(loss, "logistic") == 0;
+}
+
+static gram_status open_classes(gram_context *context, gram_predictor *predictor, gram_spline **spline)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_predictor_classes(context, predictor));
+    if (predictor->classes.count != 2 || gram_function_outputs(gram_model_function(predictor->model)) != 1)
+        return gram_predictor_damaged(context, predictor, "a classifier whose parts do not belong together");
+    TRY(open_curve(context, predictor, 0, spline));
 done:
     return status;
 }
@@ -181,6 +220,12 @@ gram_status gram_spline_row_open(gram_context *context, gram_predictor *predicto
     const gram_predict_options *wish = &predictor->wish;
     const int sum = is_sum(predictor->model);
     gram_spline *spline = NULL;
+    if (has_classes(predictor)) {
+        status = open_classes(context, predictor, &spline);
+        predictor->own = spline;
+        return status;
+    }
+    TRY(refuse_spread(context, predictor));
     TRY(refuse(context, predictor));
     const int spread =
         wish->std || wish->interval > 0 || (wish->scores && gram_kept_number(predictor->model, "sigma", NAN) >= 0);
@@ -272,25 +317,54 @@ done:
     return status;
 }
 
+/* Several outputs: quantiles, or the log odds of two classes. */
+static gram_status put_outputs(gram_context *context, const gram_predictor *predictor, evaluation *e, int64_t i,
+                               double *row)
+{
+    gram_status status = GRAM_OK;
+    const gram_spline *first = e->spline;
+    gram_spline one = *first; /* one of the curves that are side by side */
+    e->spline = &one;
+    for (int64_t o = 0; o < first->curve.outputs; o++, one.curve.pieces += 2 * one.curve.m)
+        TRY(evaluate_row(context, e, i, -1, &row[o], NULL));
+    if (has_classes(predictor)) {
+        const double p = 1 / (1 + exp(-row[0])), both[2] = {1 - p, p};
+        gram_predictor_put_probabilities(predictor, 1, both, row, predictor->columns.ld);
+    }
+done:
+    e->spline = first;
+    return status;
+}
+
+/* Mean, deviation and the rest, and terms. */
+static gram_status put_row(gram_context *context, const gram_predictor *predictor, const evaluation *e, int64_t i,
+                           double *row)
+{
+    gram_status status = GRAM_OK;
+    const double noise = e->spline->report.sigma * e->spline->report.sigma;
+    const double w = e->places->weights ? e->places->weights[i] : 1;
+    const int64_t term = predictor->columns.term;
+    double mean, variance = NAN;
+    TRY(evaluate_row(context, e, i, -1, &mean, e->wide ? &variance : NULL));
+    gram_predictor_put_normal(predictor, mean, variance, w > 0 ? noise / w : noise, row);
+    for (int64_t t = 0; t < e->spline->sum.d && term >= 0; t++) {
+        TRY(evaluate_row(context, e, i, t, &row[term + 2 * t], &variance));
+        row[term + 2 * t + 1] = sqrt(variance);
+    }
+done:
+    return status;
+}
+
 gram_status gram_spline_row_evaluate(gram_context *context, const gram_predictor *predictor, const gram_places *places,
                                      double *values, int64_t ldv)
 {
     gram_status status = GRAM_OK;
-    const gram_spline *spline = predictor->own;
-    const gram_columns *columns = &predictor->columns;
-    const double noise = spline->report.sigma * spline->report.sigma;
+    const int other = gram_kept_text(predictor->model, "loss") != NULL;
     evaluation e;
     TRY(take_evaluation(context, predictor, places, &e));
-    for (int64_t i = 0; i < places->n; i++) {
-        const double w = places->weights ? places->weights[i] : 1;
-        double mean, variance = NAN, *row = values + i * ldv;
-        TRY(evaluate_row(context, &e, i, -1, &mean, e.wide ? &variance : NULL));
-        gram_predictor_put_normal(predictor, mean, variance, w > 0 ? noise / w : noise, row);
-        for (int64_t t = 0; t < spline->sum.d && columns->term >= 0; t++) {
-            TRY(evaluate_row(context, &e, i, t, &row[columns->term + 2 * t], &variance));
-            row[columns->term + 2 * t + 1] = sqrt(variance);
-        }
-    }
+    for (int64_t i = 0; i < places->n; i++)
+        TRY(other ? put_outputs(context, predictor, &e, i, values + i * ldv)
+                  : put_row(context, predictor, &e, i, values + i * ldv));
 done:
     gram_give(context, e.phi);
     gram_give(context, e.terms);
