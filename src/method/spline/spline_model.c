@@ -43,6 +43,7 @@ static const gram_choice LOSSES[] = {
     {"huber", GRAM_SPLINE_LOSS_HUBER, NULL, 0, 0},
     {"quantile", GRAM_SPLINE_LOSS_QUANTILE, NULL, 0, 0},
     {"insensitive", GRAM_SPLINE_LOSS_INSENSITIVE, NULL, 0, 0},
+    {"logistic", GRAM_SPLINE_LOSS_LOGISTIC, NULL, 0, 0},
     {NULL, 0, NULL, 0, 0},
 };
 
@@ -66,8 +67,7 @@ static const gram_option OPTIONS[] = {
      .above = 1,
      .flags = GRAM_OPTION_STRENGTH,
      .elsewhere = "scipy make_smoothing_spline: lam = n L"},
-    GRAM_TUNE_OPTION(spline_settings, "gcv (default), loo, ml (REML) or none; cv:K of other losses and classes",
-                     TUNINGS),
+    GRAM_TUNE_OPTION(spline_settings, "gcv (default), loo, ml (REML) or none; cv:K of other losses", TUNINGS),
     {.name = "period",
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(period),
@@ -79,29 +79,25 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(loss),
      .argument = "LOSS",
-     .help = "squared (default), absolute, huber, quantile or insensitive",
+     .help = "squared (default), absolute, huber, quantile, insensitive, or logistic for targets 0 and 1",
      .otherwise = "squared",
-     .choices = LOSSES,
-     .tasks = 1u << GRAM_TASK_REGRESSION},
+     .choices = LOSSES},
     {.name = "quantile",
      .kind = GRAM_OPTION_TEXT,
      .offset = PLACE(quantile),
      .argument = "LIST",
-     .help = "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it",
-     .tasks = 1u << GRAM_TASK_REGRESSION},
+     .help = "levels of --loss quantile, e.g. 0.1,0.5,0.9; implies it"},
     {.name = "delta",
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(delta),
      .argument = "D",
      .help = "of huber: where it becomes linear (default: by the spread of the target)",
-     .above = 1,
-     .tasks = 1u << GRAM_TASK_REGRESSION},
+     .above = 1},
     {.name = "epsilon",
      .kind = GRAM_OPTION_NUMBER,
      .offset = PLACE(epsilon),
      .argument = "E",
-     .help = "of insensitive: half the width of the tube (default 0.1)",
-     .tasks = 1u << GRAM_TASK_REGRESSION},
+     .help = "of insensitive: half the width of the tube (default 0.1)"},
 };
 
 /* ---- the use and the plan ---- */
@@ -109,7 +105,14 @@ static const gram_option OPTIONS[] = {
 static int is_squared(const gram_learning *learning)
 {
     const spline_settings *own = learning->settings;
-    return learning->task == GRAM_TASK_REGRESSION && own->loss.value == GRAM_SPLINE_LOSS_SQUARED && !own->quantile;
+    return own->loss.value == GRAM_SPLINE_LOSS_SQUARED && !own->quantile;
+}
+
+/* Targets 0 and 1 are numbers here. */
+static gram_task implied_task(const gram_learning *learning)
+{
+    const char *loss = gram_given_text(learning, "loss");
+    return loss && strcmp(loss, "logistic") == 0 ? GRAM_TASK_REGRESSION : GRAM_TASK_AUTO;
 }
 
 static gram_status check_quantile(gram_learning *learning)
@@ -168,9 +171,7 @@ static gram_status find_options(gram_learning *learning)
     o->lambda = own->lambda;
     o->period = isnan(own->period) ? 0 : own->period;
     o->bands = learning->data->d > 1; /* of one feature predictions make them anew */
-    o->loss = learning->task == GRAM_TASK_CLASSIFICATION ? GRAM_SPLINE_LOSS_LOGISTIC
-              : own->quantile                            ? GRAM_SPLINE_LOSS_QUANTILE
-                                                         : (gram_spline_loss)own->loss.value;
+    o->loss = own->quantile ? GRAM_SPLINE_LOSS_QUANTILE : (gram_spline_loss)own->loss.value;
     if (!isnan(own->epsilon)) o->epsilon = own->epsilon;
     if (!isnan(own->delta)) o->delta = own->delta;
     if (isnan(own->delta) && o->loss == GRAM_SPLINE_LOSS_HUBER) TRY(gram_learning_huber(learning, &o->delta));
@@ -223,10 +224,6 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     TRY(gram_learning_one_target(learning, "a spline", "Choose one with --target."));
-    if (learning->task == GRAM_TASK_CLASSIFICATION && learning->classes.count != 2)
-        return gram_learning_fail_data(learning, "Use --method logistic.",
-                                       "a spline tells two classes apart, and there are %" PRId64,
-                                       learning->classes.count);
     TRY(check_tuning(learning));
     TRY(find_options(learning));
     TRY(learning->data->d == 1 ? plan_curve(learning) : plan_sum(learning));
@@ -261,13 +258,12 @@ static gram_status fit(gram_learning *learning)
     gram_status status = GRAM_OK;
     spline_state *state = learning->own;
     gram_spline_options o = state->options;
-    const int classes = learning->task == GRAM_TASK_CLASSIFICATION;
     o.criterion = criterion_of(learning->tuning);
-    o.weights = classes ? learning->weights : learning->data->weights;
+    o.weights = learning->data->weights;
     for (int64_t k = 0; k < state->count; k++) {
         o.quantile = state->levels[k];
-        TRY(advise(learning, gram_spline_fit(learning->context, learning->points,
-                                             classes ? learning->labels : learning->data->y, &o, &state->splines[k])));
+        TRY(advise(learning,
+                   gram_spline_fit(learning->context, learning->points, learning->data->y, &o, &state->splines[k])));
         state->lambdas[k] = gram_spline_get_report(state->splines[k])->lambda;
     }
     TRY(gram_spline_function(learning->context, state->count, state->splines, &state->function));
@@ -291,32 +287,16 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
     const gram_spline *spline = state->splines[state->count / 2];
     const double *left = gram_spline_loo_residuals(spline), *values = gram_spline_fitted(spline);
     const int known = !isnan(gram_spline_get_report(spline)->loo_rmse);
-    for (int64_t i = 0; i < learning->data->n; i++) f[i] = known ? learning->data->y[i] - left[i] : values[i];
+    const int odds = state->options.loss == GRAM_SPLINE_LOSS_LOGISTIC;
+    for (int64_t i = 0; i < learning->data->n; i++) {
+        f[i] = known ? learning->data->y[i] - left[i] : values[i];
+        if (odds) f[i] = 1 / (1 + exp(-f[i]));
+    }
     *what = known ? "leave-one-out prediction" : "fitted value";
     return GRAM_OK;
 }
 
 /* ---- the model ---- */
-
-/* The probability of the second class, and so of the first. */
-static void keep_classes(gram_keeper *keeper, gram_learning *learning)
-{
-    const spline_state *state = learning->own;
-    const double *f = gram_spline_fitted(state->splines[0]);
-    const int64_t n = learning->data->n;
-    double *p = NULL;
-    if (keeper->status < 0) return;
-    keeper->status = gram_learning_take(learning, 3 * n, sizeof *p, &p);
-    if (keeper->status < 0) return;
-    for (int64_t i = 0; i < n; i++) {
-        const double odds = isnan(f[i]) ? 0 : f[i];
-        p[2 * i + 1] = 1 / (1 + exp(-odds));
-        p[2 * i] = 1 - p[2 * i + 1];
-        p[2 * n + i] = odds > 0;
-    }
-    gram_keep_training(keeper, learning, p + 2 * n, p);
-    gram_keep_classes(keeper, &learning->classes);
-}
 
 static void keep_loss(gram_keeper *keeper, const gram_learning *learning)
 {
@@ -330,8 +310,7 @@ static void keep_loss(gram_keeper *keeper, const gram_learning *learning)
     if (o->loss == GRAM_SPLINE_LOSS_QUANTILE) gram_keep_array(keeper, "quantiles", 1, state->count, state->levels);
     if (state->count > 1) gram_keep_array(keeper, "lambdas", 1, state->count, state->lambdas);
     for (int64_t k = 0; k < state->count; k++) loss += gram_spline_get_report(state->splines[k])->criterion;
-    if (chosen && folds)
-        gram_keep_number(keeper, o->loss == GRAM_SPLINE_LOSS_LOGISTIC ? "cv_log_loss" : "cv_loss", loss);
+    if (chosen && folds) gram_keep_number(keeper, "cv_loss", loss);
 }
 
 static gram_status keep(gram_learning *learning)
@@ -348,7 +327,6 @@ static gram_status keep(gram_learning *learning)
         gram_keep_number(&keeper, "criterion", report->criterion);
         gram_keep_integer(&keeper, "at_bound", report->at_bound != 0);
     }
-    if (learning->task == GRAM_TASK_CLASSIFICATION) keep_classes(&keeper, learning);
     return keeper.status;
 }
 
@@ -375,10 +353,8 @@ static void report_spline(gram_report *report)
         gram_report_part(report, "epsilon", "epsilon", GRAM_FINE);
         gram_report_part(report, "on these rows", "train_loss", GRAM_FINE);
         gram_report_part(report, "left-out folds", "cv_loss", GRAM_FINE);
-        gram_report_part(report, "left-out folds", "cv_log_loss", GRAM_FINE);
         gram_report_list(report, "  levels", "quantiles", GRAM_FINE);
         gram_report_solution(report);
-        gram_report_accuracy(report);
     } else
         gram_report_errors(report, 1);
     gram_report_row(report, "function");
@@ -407,7 +383,7 @@ const gram_method gram_method_spline = {
     .name = "spline",
     .title = "smoothing splines",
     .words = WORDS,
-    .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION,
+    .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
     .unscaled = 1,
     .tuning = GRAM_TUNING_GCV,
@@ -415,6 +391,7 @@ const gram_method gram_method_spline = {
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(spline_settings),
+    .implied_task = implied_task,
     .check = check,
     .plan = plan,
     .fit = fit,

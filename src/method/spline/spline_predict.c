@@ -197,34 +197,12 @@ done:
     return status;
 }
 
-static int has_classes(const gram_predictor *predictor)
-{
-    const char *loss = gram_kept_text(predictor->model, "loss");
-    return loss && strcmp(loss, "logistic") == 0;
-}
-
-static gram_status open_classes(gram_context *context, gram_predictor *predictor, gram_spline **spline)
-{
-    gram_status status = GRAM_OK;
-    TRY(gram_predictor_classes(context, predictor));
-    if (predictor->classes.count != 2 || gram_function_outputs(gram_model_function(predictor->model)) != 1)
-        return gram_predictor_damaged(context, predictor, "a classifier whose parts do not belong together");
-    TRY(open_curve(context, predictor, 0, spline));
-done:
-    return status;
-}
-
 gram_status gram_spline_row_open(gram_context *context, gram_predictor *predictor)
 {
     gram_status status = GRAM_OK;
     const gram_predict_options *wish = &predictor->wish;
     const int sum = is_sum(predictor->model);
     gram_spline *spline = NULL;
-    if (has_classes(predictor)) {
-        status = open_classes(context, predictor, &spline);
-        predictor->own = spline;
-        return status;
-    }
     TRY(refuse_spread(context, predictor));
     TRY(refuse(context, predictor));
     const int spread =
@@ -317,20 +295,21 @@ done:
     return status;
 }
 
-/* Several outputs: quantiles, or the log odds of two classes. */
+/* One of another loss, several of quantiles; of logistic loss probabilities, which are no linear functionals. */
 static gram_status put_outputs(gram_context *context, const gram_predictor *predictor, evaluation *e, int64_t i,
                                double *row)
 {
     gram_status status = GRAM_OK;
     const gram_spline *first = e->spline;
     gram_spline one = *first; /* one of the curves that are side by side */
+    const int logistic = strcmp(gram_kept_text(predictor->model, "loss"), "logistic") == 0;
+    if (logistic && e->places->points->functionals)
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Leave --kind out.",
+                                   "--kind is not for probabilities");
     e->spline = &one;
     for (int64_t o = 0; o < first->curve.outputs; o++, one.curve.pieces += 2 * one.curve.m)
         TRY(evaluate_row(context, e, i, -1, &row[o], NULL));
-    if (has_classes(predictor)) {
-        const double p = 1 / (1 + exp(-row[0])), both[2] = {1 - p, p};
-        gram_predictor_put_probabilities(predictor, 1, both, row, predictor->columns.ld);
-    }
+    if (logistic) row[0] = 1 / (1 + exp(-row[0]));
 done:
     e->spline = first;
     return status;
