@@ -46,6 +46,13 @@ typedef enum gram_spline_loss {
 /* "squared", "absolute", "huber", "quantile", "insensitive", "logistic"; "none" for anything else. Static. */
 GRAM_API const char *gram_spline_loss_name(gram_spline_loss loss);
 
+/* What splines of several columns are. */
+typedef enum gram_spline_shape {
+    GRAM_SPLINE_ADDITIVE = 0,
+    GRAM_SPLINE_THIN_PLATE =
+        1 /* 2 or 3 columns: penalty sum_(|a|=m) (m!/a!) int (D^a f)^2, 2m above the columns; O(n^3), 6 n^2 numbers */
+} gram_spline_shape;
+
 typedef struct gram_spline_options {
     size_t size;
     int64_t order;            /* m, 1 to 4; default 2 */
@@ -55,6 +62,7 @@ typedef struct gram_spline_options {
     double period;            /* > 0: a circle; default 0 */
     int bands;                /* keep what variances need, 3 m^2 numbers for each x; default 1 */
     gram_spline_loss loss;    /* default squared */
+    gram_spline_shape shape;  /* of several columns; default additive */
     double quantile;          /* between 0 and 1; default 0.5 */
     double delta, epsilon;    /* of Huber, > 0, default 1; of insensitive, >= 0, default 0.1 */
     int64_t folds;            /* of CV; default 5 */

@@ -208,6 +208,7 @@ class SmoothingSpline(IntervalRegressor):
         lam: float | str | None = None,
         tune: str | None = None,
         period: float | str | None = None,
+        spline: str | None = 'additive',
         loss: str | None = 'squared',
         quantile: Any = None,
         delta: float | str | None = None,

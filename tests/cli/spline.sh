@@ -125,3 +125,16 @@ run fit rows.csv --features x --method spline --tune cv:5 --quiet
 bad 2 '--tune cv is of other losses'
 run fit rows.csv --method spline --loss huber --lambda 1 --quiet
 bad 2 'a spline of another loss is for one feature'
+
+# thin plates
+run fit rows.csv --method spline --spline thin-plate -o t.gram --json --quiet
+good
+prints '"spline": "thin-plate"' '"loo_rmse": ' '"effective_dimension": '
+run predict t.gram rows.csv --std --quiet
+good
+[ "$(head -n 1 out)" = mean,std ] || wrong 'should have a deviation'
+run fit rows.csv --features x --method spline --spline thin-plate --quiet
+bad 2 '--spline thin-plate of order 2 is not for 1 feature'
+LC_ALL=C awk 'BEGIN { print "x,u,y"; for (i = 0; i < 20; i++) print i "," 2 * i + 1 "," (i * i) % 7 }' >line.csv
+run fit line.csv --method spline --spline thin-plate --quiet
+bad 3 'they lie on a line'

@@ -77,6 +77,7 @@ static const way ways[] = {
      0,
      0},
     {"spline", WAY_NUMBERS, {{"method", "spline"}, {"lambda", "0.01"}}, 1, 0, 0},
+    {"spline, thin plate", WAY_NUMBERS, {{"method", "spline"}, {"spline", "thin-plate"}, {"lambda", "0.01"}}, 1, 0, 1},
     {"spline, tuned", WAY_NUMBERS, {{"method", "spline"}, {"order", "3"}, {"tune", "ml"}}, 1, 0, 1},
     {"flow", WAY_NUMBERS, {{"method", "flow"}, WAY_KERNEL, {"flow-time", "30"}}, 0, 0, 0},
     {"flow, for ever",

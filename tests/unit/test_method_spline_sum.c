@@ -267,11 +267,134 @@ static void edges(void **state)
     gram_context_destroy(context);
 }
 
+/* ---- thin plates ---- */
+
+/* In MATH's words: r^2 log r/(8 pi) in the plane, -r/(8 pi) in space. */
+static double plate_kernel(int d, const double *x, const double *t)
+{
+    double square = 0;
+    for (int l = 0; l < d; l++) square += (x[l] - t[l]) * (x[l] - t[l]);
+    const double r = sqrt(square), eight_pi = 8 * acos(-1);
+    return d == 3 ? -r / eight_pi : r > 0 ? square * log(r) / eight_pi : 0;
+}
+
+/* [E/alpha + 1/w, T; T', 0] and its inverse give everything: values, variances, degrees of freedom. */
+static void plate_dense(void **state)
+{
+    (void)state;
+    enum { ROWS = 25, MOST_COLUMNS = 3, SIZE = ROWS + MOST_COLUMNS + 1 };
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    for (int d = 2; d <= 3; d++) {
+        const int size = ROWS + d + 1;
+        double x[ROWS * MOST_COLUMNS], y[ROWS], w[ROWS], a[SIZE * SIZE] = {0}, right[SIZE] = {0}, at[AT * MOST_COLUMNS];
+        double mean[AT], variance[AT], df = 0;
+        gram_spline_options options;
+        gram_spline *spline = NULL;
+        test_uniform(101, ROWS * d, -1, 1, x);
+        test_uniform(102, ROWS, 0.5, 2, w);
+        test_uniform(103, AT * d, -1.2, 1.2, at);
+        test_uniform(104, ROWS, -0.1, 0.1, y);
+        for (int l = 0; l < d; l++) x[d * 3 + l] = x[d * 8 + l]; /* a tie */
+        const double lambda = 1e-3, alpha = ROWS * lambda;
+        for (int i = 0; i < ROWS; i++) {
+            y[i] += sin(2 * x[d * i]) * x[d * i + 1];
+            right[i] = y[i];
+            for (int j = 0; j < ROWS; j++)
+                a[i * size + j] = plate_kernel(d, x + d * i, x + d * j) / alpha + (i == j ? 1 / w[i] : 0);
+            for (int j = 0; j <= d; j++)
+                a[i * size + ROWS + j] = a[(ROWS + j) * size + i] = j == 0 ? 1 : x[d * i + j - 1];
+        }
+        dense_invert(size, a);
+        gram_spline_options_init(&options, sizeof options);
+        options.lambda = lambda;
+        options.weights = w;
+        options.shape = GRAM_SPLINE_THIN_PLATE;
+        gram_points *points = test_points(context, ROWS, d, x), *places = test_points(context, AT, d, at);
+        OK(context, gram_spline_fit(context, points, y, &options, &spline));
+        OK(context, gram_spline_predict(context, spline, places, 0, 0, mean, variance));
+        const gram_spline_report *r = gram_spline_get_report(spline);
+        for (int i = 0; i < ROWS; i++) {
+            double c = 0;
+            for (int j = 0; j < ROWS; j++) c += a[i * size + j] * y[j];
+            near("left out", d, gram_spline_loo_residuals(spline)[i], c / a[i * size + i], 1e-8);
+            near("fitted", d, gram_spline_fitted(spline)[i], y[i] - c / w[i], 1e-9);
+            df += 1 - a[i * size + i] / w[i];
+        }
+        near("df", d, r->effective_dimension, df, 1e-9);
+        for (int k = 0; k < AT; k++) {
+            double phi[SIZE], value = 0, square = 0;
+            for (int i = 0; i < ROWS; i++) phi[i] = plate_kernel(d, at + d * k, x + d * i) / alpha;
+            for (int j = 0; j <= d; j++) phi[ROWS + j] = j == 0 ? 1 : at[d * k + j - 1];
+            for (int i = 0; i < size; i++)
+                for (int j = 0; j < size; j++) {
+                    value += phi[i] * a[i * size + j] * right[j];
+                    square -= phi[i] * a[i * size + j] * phi[j];
+                }
+            near("mean", d, mean[k], value, 1e-8);
+            near("variance", d, variance[k], r->sigma * r->sigma * square, 1e-8);
+        }
+        gram_spline_destroy(spline);
+        gram_points_release(points);
+        gram_points_release(places);
+    }
+    gram_context_destroy(context);
+}
+
+/* Criteria at their best are no worse than beside it; slopes by differences; points on a line are refused. */
+static void plate_choice(void **state)
+{
+    (void)state;
+    enum { ROWS = 60 };
+    static const gram_criterion criteria[] = {GRAM_CRITERION_GCV, GRAM_CRITERION_LOO, GRAM_CRITERION_ML};
+    double x[ROWS * 2], y[ROWS], noise[ROWS];
+    gram_context *context = test_context(1, GRAM_ISA_AUTO);
+    test_uniform(111, ROWS * 2, -1, 1, x);
+    test_uniform(112, ROWS, -0.2, 0.2, noise);
+    for (int i = 0; i < ROWS; i++) y[i] = sin(3 * x[2 * i]) * cos(2 * x[2 * i + 1]) + noise[i];
+    gram_points *points = test_points(context, ROWS, 2, x);
+    gram_spline_options o;
+    gram_spline *spline = NULL;
+    for (int k = 0; k < 3; k++) {
+        gram_spline_options_init(&o, sizeof o);
+        o.shape = GRAM_SPLINE_THIN_PLATE;
+        o.criterion = criteria[k];
+        OK(context, gram_spline_fit(context, points, y, &o, &spline));
+        const double lambda = gram_spline_get_report(spline)->lambda, gcv = gram_spline_get_report(spline)->gcv,
+                     loo = gram_spline_get_report(spline)->loo_rmse, sigma = gram_spline_get_report(spline)->sigma;
+        gram_spline_destroy(spline);
+        assert_true(sigma > 0.08 && sigma < 0.16); /* 0.4/sqrt(12) = 0.115 */
+        for (int side = -1; side <= 1 && k < 2; side += 2) {
+            o.lambda = lambda * (1 + 0.2 * side);
+            OK(context, gram_spline_fit(context, points, y, &o, &spline));
+            const gram_spline_report *r = gram_spline_get_report(spline);
+            assert_true(k == 0 ? r->gcv >= gcv : r->loo_rmse >= loo);
+            gram_spline_destroy(spline);
+        }
+    }
+    const double at[] = {0.3, -0.2, 0.3 + 1e-5, -0.2, 0.3 - 1e-5, -0.2};
+    double value[3], slope[3];
+    gram_points *places = test_points(context, 3, 2, at);
+    OK(context, gram_spline_fit(context, points, y, &o, &spline));
+    OK(context, gram_spline_predict(context, spline, places, 0, 0, value, NULL));
+    OK(context, gram_spline_predict(context, spline, places, 0, 1, slope, NULL));
+    near("slope", 2, slope[0], (value[1] - value[2]) / 2e-5, 1e-6);
+    gram_spline_destroy(spline);
+    for (int i = 0; i < ROWS; i++) x[2 * i + 1] = 1 - 3 * x[2 * i];
+    REFUSED(context, gram_spline_fit(context, points, y, &o, &spline), GRAM_ERROR_DATA, "they lie on a line");
+    o.order = 1;
+    REFUSED(context, gram_spline_fit(context, points, y, &o, &spline), GRAM_ERROR_UNSUPPORTED,
+            "a thin plate of order 1 is not for 2 columns");
+    gram_points_release(places);
+    gram_points_release(points);
+    gram_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense),  cmocka_unit_test(derivatives), cmocka_unit_test(leaving_out),
-        cmocka_unit_test(choice), cmocka_unit_test(edges),
+        cmocka_unit_test(dense),        cmocka_unit_test(derivatives), cmocka_unit_test(leaving_out),
+        cmocka_unit_test(choice),       cmocka_unit_test(edges),       cmocka_unit_test(plate_dense),
+        cmocka_unit_test(plate_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

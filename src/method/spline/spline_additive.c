@@ -37,6 +37,10 @@ void gram_sum_add(const gram_spline_sum *sum, const double *x, int64_t by, int f
 {
     const int r = first + second;
     double values[GRAM_BASIS_WIDTH];
+    if (sum->plate) {
+        gram_plate_add(sum, x, by, first, with, second, factor, row);
+        return;
+    }
     if (first > 0 && second > 0 && by != with) return; /* of a sum over columns */
     for (int64_t j = 0; j < sum->d; j++) {
         double *phi = row->phi + sum->first[j];

@@ -294,7 +294,8 @@ static gram_status fit_sum(gram_context *context, const gram_points *x, const do
 {
     gram_status status = GRAM_OK;
     TRY(gram_spline_rows_check(context, "spline_fit", x, y, o->weights));
-    TRY(gram_sum_fit(context, x, y, o, made->fitted, made->left, &made->report, &made->sum));
+    TRY((o->shape == GRAM_SPLINE_THIN_PLATE ? gram_plate_fit : gram_sum_fit)(context, x, y, o, made->fitted, made->left,
+                                                                             &made->report, &made->sum));
     made->bands = o->bands;
 done:
     return status;
@@ -321,6 +322,10 @@ gram_status gram_spline_fit(gram_context *context, const gram_points *x, const d
                                         .objective = NAN,
                                         .gap = NAN,
                                         .criterion = NAN};
+    FAIL_IF(o.shape != GRAM_SPLINE_ADDITIVE && o.shape != GRAM_SPLINE_THIN_PLATE, context, GRAM_ERROR_ARGUMENT,
+            "spline_fit: shape = %d is not a shape", (int)o.shape);
+    FAIL_IF(o.shape == GRAM_SPLINE_THIN_PLATE && x->d == 1, context, GRAM_ERROR_UNSUPPORTED,
+            "spline_fit: a thin plate is for 2 or 3 columns, and x has one");
     TRY(check_loss(context, x, y, &o));
     if (o.loss != GRAM_SPLINE_LOSS_SQUARED)
         TRY(fit_loss(context, x, y, &o, made));
@@ -398,6 +403,8 @@ gram_status gram_spline_apply(gram_context *context, const gram_spline *spline, 
         FAIL_IF(variance && r >= m, context, GRAM_ERROR_UNSUPPORTED,
                 "spline_predict: the variance of derivative %d is infinite for order %d: the order must be above it", r,
                 m);
+        FAIL_IF(sum->plate && (r > 2 || (r > 0 && variance)), context, GRAM_ERROR_UNSUPPORTED,
+                "spline_predict: a thin plate has %s", r > 2 ? "no such derivatives" : "variances of values only");
         if (several)
             gram_sum_add(sum, terms[k].x, terms[k].by, terms[k].first, terms[k].with, terms[k].second, only,
                          terms[k].factor, &row);
@@ -458,6 +465,8 @@ gram_status gram_spline_predict_component(gram_context *context, const gram_spli
             !spline ? "spline"
             : !x    ? "x"
                     : "mean");
+    FAIL_IF(spline->sum.plate, context, GRAM_ERROR_UNSUPPORTED,
+            "spline_predict_component: a thin plate has no components");
     FAIL_IF(component < 0 || component >= spline->sum.d, context, GRAM_ERROR_ARGUMENT,
             "spline_predict_component: component = %" PRId64 ", and there are %" PRId64, component, spline->sum.d);
     TRY(predict(context, spline, x, 0, 0, component, mean, variance));

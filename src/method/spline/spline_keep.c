@@ -59,11 +59,11 @@ static gram_status make_kernel(gram_context *context, const gram_spline *spline,
     size_t length = 0;
     char *text = NULL;
     TRY(gram_take(context, "spline: kernel", (int64_t)size, 1, (void **)&text));
-    for (int64_t l = 0; l < d; l++)
+    for (int64_t l = 0; l < d && !spline->sum.plate; l++)
         length += (size_t)snprintf(text + length, size - length, "%son(%lld, sobolev(a=%d))", l > 0 ? " + " : "",
                                    (long long)l + 1, spline->sum.m);
     if (d == 0) (void)snprintf(text, size, "sobolev(a=%d)", spline->curve.m);
-    TRY(gram_kernel_parse(context, text, kernel));
+    TRY(gram_kernel_parse(context, spline->sum.plate ? "linear" : text, kernel)); /* no kernel is a thin plate's */
 done:
     gram_give(context, text);
     return status;
@@ -139,6 +139,14 @@ static void keep_sum(gram_keeper *keeper, const gram_spline_sum *sum)
     gram_give(keeper->context, knots);
 }
 
+static void keep_plate(gram_keeper *keeper, const gram_spline_sum *sum)
+{
+    gram_keep_array(keeper, "plate_centres", sum->centre_count, sum->d, sum->centres);
+    gram_keep_array(keeper, "plate_scale", 2, sum->d, sum->middle);
+    gram_keep_array(keeper, "spline_weights", 1, sum->p, sum->c);
+    gram_keep_array(keeper, "spline_variance", sum->p, sum->p, sum->v);
+}
+
 static const gram_keep_place OF_LOSSES[] = {
     {"train_loss", offsetof(gram_spline_report, train_loss)},
     {"objective", offsetof(gram_spline_report, objective)},
@@ -150,7 +158,11 @@ void gram_spline_keep(gram_keeper *keeper, int64_t count, gram_spline *const *sp
 {
     const gram_spline *spline = splines[0];
     const gram_spline_report *r = &spline->report;
-    gram_keep_text(keeper, "spline", spline->sum.d > 0 ? "additive" : r->period > 0 ? "periodic" : "line");
+    gram_keep_text(keeper, "spline",
+                   spline->sum.plate   ? "thin-plate"
+                   : spline->sum.d > 0 ? "additive"
+                   : r->period > 0     ? "periodic"
+                                       : "line");
     gram_keep_integer(keeper, "order", r->order);
     gram_keep_integer(keeper, "knots", r->knots);
     if (r->period > 0) gram_keep_number(keeper, "period", r->period);
@@ -160,7 +172,9 @@ void gram_spline_keep(gram_keeper *keeper, int64_t count, gram_spline *const *sp
         gram_keep_numbers(keeper, r, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
     else if (count == 1)
         gram_keep_numbers(keeper, r, OF_LOSSES, sizeof OF_LOSSES / sizeof *OF_LOSSES);
-    if (spline->sum.d > 0)
+    if (spline->sum.plate)
+        keep_plate(keeper, &spline->sum);
+    else if (spline->sum.d > 0)
         keep_sum(keeper, &spline->sum);
     else
         keep_curve(keeper, count, splines);

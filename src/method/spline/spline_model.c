@@ -12,7 +12,7 @@ typedef struct spline_settings {
     gram_tuned_settings tuned;
     double lambda, period;
     int64_t order;
-    gram_chosen loss;
+    gram_chosen loss, shape;
     const char *quantile;
     double delta, epsilon;
 } spline_settings;
@@ -47,6 +47,10 @@ static const gram_choice LOSSES[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
+static const gram_choice SHAPES[] = {{"additive", GRAM_SPLINE_ADDITIVE, NULL, 0, 0},
+                                     {"thin-plate", GRAM_SPLINE_THIN_PLATE, NULL, 0, 0},
+                                     {NULL, 0, NULL, 0, 0}};
+
 #define PLACE(field) offsetof(spline_settings, field)
 
 static const gram_option OPTIONS[] = {
@@ -75,6 +79,14 @@ static const gram_option OPTIONS[] = {
      .help = "a periodic spline: f(x + P) = f(x)",
      .above = 1,
      .elsewhere = "mgcv: bs=\"cp\", \"cc\""},
+    {.name = "spline",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(shape),
+     .argument = "SHAPE",
+     .help = "of several features: additive (default), or thin-plate for 2 or 3",
+     .otherwise = "additive",
+     .choices = SHAPES,
+     .elsewhere = "mgcv: s(x, z); R fields: Tps"},
     {.name = "loss",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(loss),
@@ -168,6 +180,7 @@ static gram_status find_options(gram_learning *learning)
     gram_spline_options *o = &state->options;
     gram_spline_options_init(o, sizeof *o);
     o->order = own->order;
+    o->shape = (gram_spline_shape)own->shape.value;
     o->lambda = own->lambda;
     o->period = isnan(own->period) ? 0 : own->period;
     o->bands = learning->data->d > 1; /* of one feature predictions make them anew */
@@ -217,6 +230,25 @@ done:
     return status;
 }
 
+static gram_status plan_plate(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const spline_settings *own = learning->settings;
+    const int64_t d = learning->data->d;
+    const double n = (double)learning->n, bytes = gram_plate_bytes(learning->n);
+    if (d < 2 || d > 3 || 2 * own->order <= d)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Choose 2 or 3 with --features, or --order 2 to 4.",
+                                  "--spline thin-plate of order %" PRId64 " is not for %" PRId64 " feature%s",
+                                  own->order, d, d == 1 ? "" : "s");
+    if (!isnan(own->period))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.", "--period is for one feature");
+    TRY(gram_learning_room(learning, bytes, "Use fewer rows, --spline additive, or more --memory.",
+                           "a thin plate through"));
+    gram_learning_plan(learning, "thin plate, f64", (size_t)bytes, 4e-9 * n * n * n, "one eigenproblem of all rows");
+done:
+    return status;
+}
+
 static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -226,7 +258,10 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_learning_one_target(learning, "a spline", "Choose one with --target."));
     TRY(check_tuning(learning));
     TRY(find_options(learning));
-    TRY(learning->data->d == 1 ? plan_curve(learning) : plan_sum(learning));
+    if (state->options.shape == GRAM_SPLINE_THIN_PLATE)
+        TRY(plan_plate(learning));
+    else
+        TRY(learning->data->d == 1 ? plan_curve(learning) : plan_sum(learning));
 done:
     return status;
 }
@@ -337,8 +372,10 @@ static void report_spline(gram_report *report)
     const char *kind = gram_report_text(report, "spline");
     gram_report_row(report, "spline");
     gram_report_add(report, "%s%s%s", kind && strcmp(kind, "line") != 0 ? kind : "",
-                    kind && strcmp(kind, "line") != 0 ? ", " : "",
-                    order >= 1 && order <= GRAM_SPLINE_ORDERS ? DEGREES[(int)order] : "");
+                    kind && strcmp(kind, "line") != 0 && strcmp(kind, "thin-plate") != 0 ? ", " : "",
+                    order >= 1 && order <= GRAM_SPLINE_ORDERS && !(kind && strcmp(kind, "thin-plate") == 0)
+                        ? DEGREES[(int)order]
+                        : "");
     gram_report_part(report, "order", "order", GRAM_WHOLE);
     gram_report_part(report, "knots", "knots", GRAM_WHOLE);
     gram_report_part(report, "period", "period", GRAM_FINE);
@@ -370,12 +407,13 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
     char number[GRAM_NUMBER_SIZE];
     const double lambda = gram_kept_number(model, "lambda", NAN), n = gram_kept_number(model, "n", NAN);
     if (gram_kept_number(model, "order", 0) == 2 && lambda > 0 && !gram_kept_text(model, "loss") &&
-        isnan(gram_kept_number(model, "period", NAN)))
+        isnan(gram_kept_number(model, "period", NAN)) && !gram_model_array(model, "plate_scale", NULL, NULL))
         (void)snprintf(text, size, "scipy's make_smoothing_spline(lam=%s)", gram_number_format(n * lambda, number));
 }
 
-static const gram_kept_words WORDS[] = {
-    {"spline", "line periodic additive"}, {"loss", "absolute huber quantile insensitive logistic"}, {NULL, NULL}};
+static const gram_kept_words WORDS[] = {{"spline", "line periodic additive thin-plate"},
+                                        {"loss", "absolute huber quantile insensitive logistic"},
+                                        {NULL, NULL}};
 
 extern const gram_method gram_method_spline;
 

@@ -114,18 +114,67 @@ done:
     return status;
 }
 
+static int is_plate(const gram_model *model)
+{
+    const char *kind = gram_kept_text(model, "spline");
+    return kind && strcmp(kind, "thin-plate") == 0;
+}
+
+/* A thin plate: the parts, or what is missing. */
+static const char *find_plate(const gram_model *model, kept_sum *kept)
+{
+    const double order = gram_kept_number(model, "order", NAN);
+    int64_t columns = 0;
+    *kept = (kept_sum){.d = gram_points_dimension(gram_function_centres(gram_model_function(model)))};
+    if (!(order >= 2 && order <= GRAM_SPLINE_ORDERS) || kept->d < 2 || kept->d > 3 || 2 * order <= (double)kept->d)
+        return "a thin plate without its order";
+    kept->knots = gram_model_array(model, "plate_centres", &kept->all, &columns);
+    kept->counts = gram_kept_array(model, "plate_scale", 2, kept->d);
+    kept->p = kept->all + gram_plate_powers((int)order, kept->d);
+    kept->weights = gram_kept_array(model, "spline_weights", 1, kept->p);
+    kept->variance = gram_kept_array(model, "spline_variance", kept->p, kept->p);
+    return kept->knots && columns == kept->d && kept->counts && kept->weights && kept->variance
+               ? NULL
+               : "a thin plate without its parts";
+}
+
+static gram_status fill_plate(gram_context *context, const gram_model *model, const kept_sum *kept,
+                              gram_spline_sum *sum)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = kept->d, p = kept->p;
+    gram_arena_init(&sum->arena, context->memory);
+    sum->plate = 1;
+    sum->d = d;
+    sum->p = p;
+    sum->m = (int)gram_kept_number(model, "order", 2);
+    sum->centre_count = kept->all;
+    TRY(gram_arena_take(context, &sum->arena, "spline", kept->all * d, sizeof(double), (void **)&sum->centres));
+    TRY(gram_arena_take(context, &sum->arena, "spline", 2 * d, sizeof(double), (void **)&sum->middle));
+    TRY(gram_arena_take(context, &sum->arena, "spline", p, sizeof(double), (void **)&sum->c));
+    TRY(gram_arena_take(context, &sum->arena, "spline", p * p, sizeof(double), (void **)&sum->v));
+    sum->width = sum->middle + d;
+    memcpy(sum->centres, kept->knots, (size_t)(kept->all * d) * sizeof(double));
+    memcpy(sum->middle, kept->counts, (size_t)(2 * d) * sizeof(double));
+    memcpy(sum->c, kept->weights, (size_t)p * sizeof(double));
+    memcpy(sum->v, kept->variance, (size_t)(p * p) * sizeof(double));
+done:
+    return status;
+}
+
 static gram_status open_sum(gram_context *context, gram_predictor *predictor, gram_spline **spline)
 {
     gram_status status = GRAM_OK;
     kept_sum kept;
     gram_spline *made = NULL;
-    const char *wrong = find_sum(predictor->model, &kept);
+    const int plate = is_plate(predictor->model);
+    const char *wrong = (plate ? find_plate : find_sum)(predictor->model, &kept);
     if (wrong) return gram_predictor_damaged(context, predictor, wrong);
     TRY(gram_spline_make(context, &made));
     made->report.d = kept.d;
     made->report.sigma = gram_kept_number(predictor->model, "sigma", NAN);
     made->bands = 1;
-    TRY(fill_sum(context, predictor->model, &kept, &made->sum));
+    TRY((plate ? fill_plate : fill_sum)(context, predictor->model, &kept, &made->sum));
     *spline = made;
     made = NULL;
 done:
@@ -201,7 +250,7 @@ gram_status gram_spline_row_open(gram_context *context, gram_predictor *predicto
 {
     gram_status status = GRAM_OK;
     const gram_predict_options *wish = &predictor->wish;
-    const int sum = is_sum(predictor->model);
+    const int sum = is_sum(predictor->model) || is_plate(predictor->model);
     gram_spline *spline = NULL;
     TRY(refuse_spread(context, predictor));
     TRY(refuse(context, predictor));

@@ -20,6 +20,10 @@ typedef struct gram_spline_sum {
         *v;         /* p, p, p x p or NULL: coefficients, what is subtracted of phi so that components have mean 0, V */
     double b, lift; /* constant; 1/sum w */
     double *lambda, *df; /* of the components */
+    /* a thin plate instead: phi are kernels at the centres and then monomials of (x - middle)/width; b = 0, no means */
+    int plate;
+    int64_t centre_count;
+    double *centres, *middle, *width; /* count x d, d, d */
 } gram_spline_sum;
 
 /* A linear functional of f in these terms. */
@@ -44,5 +48,14 @@ void gram_sum_free(gram_spline_sum *sum);
 /* Bytes that a fit takes at most, and how many knots a column of n rows gets. */
 double gram_sum_bytes(int64_t n, int64_t d, int m);
 int64_t gram_sum_knots(int64_t n);
+
+/* The same for a thin plate (spline_plate.c): gram_sum_add calls the first. */
+void gram_plate_add(const gram_spline_sum *sum, const double *x, int64_t by, int first, int64_t with, int second,
+                    double factor, gram_spline_row *row);
+gram_status gram_plate_fit(gram_context *context, const gram_points *x, const double *y,
+                           const gram_spline_options *options, double *fitted, double *left, gram_spline_report *report,
+                           gram_spline_sum *sum);
+int64_t gram_plate_powers(int m, int64_t d); /* monomials */
+double gram_plate_bytes(int64_t n);
 
 #endif
