@@ -7,7 +7,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-enum { MANY = 20000, MOST_STEPS = 40, MOST_GRID = 200 };
+enum { MANY = 20000, PATIENCE = 2, MOST_STEPS = 40, MOST_GRID = 200 };
 
 static const double LEAST_LEFT = 1e-12; /* of 1 - h: below it a row decides its own value */
 
@@ -136,7 +136,7 @@ static gram_status value_at(search *s, double x, double *value)
 /* Brent's method about b, a < b < c with the least of the three values there: parabolas, or golden sections where these do not help. */
 static gram_status refine(search *s, double a, double *b, double c, double *least)
 {
-    static const double GOLDEN = 0.3819660112501051, NEAR = 1e-4;
+    static const double GOLDEN = 0.3819660112501051, NEAR = 2e-3;
     gram_status status = GRAM_OK;
     double x = *b, w = x, v = x, fx = *least, fw = fx, fv = fx, step = 0, before = 0, fu;
     for (int k = 0; k < MOST_STEPS; k++) {
@@ -211,6 +211,7 @@ gram_status gram_spline_choose(gram_context *context, gram_chain *chain, const g
     for (int64_t k = 0; k <= count; k++) {
         TRY(value_at(&s, high - (double)k * (high - low) / (double)count, &values[k]));
         if (values[k] < values[best]) best = k;
+        if (rows->places > MANY && k > best + PATIENCE) break; /* of many rows criteria are smooth */
     }
     double x = high - (double)best * (high - low) / (double)count, least = values[best];
     const double width = (high - low) / (double)count;
