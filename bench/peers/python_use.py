@@ -4,11 +4,11 @@
 
     import      importing gram after NumPy
     call        k(X, Y) of two points, the mean over many calls
-    estimator   fit and predict of 20 rows, kernel and ridge given
+    estimator   fit and predict of 20 rows by estimators whose kernel and strength are given: seconds of each
     matrix      the Gaussian Gram matrix of N = 8000 rows, d = 10
-    memory      fit and predict of an array of N = 1e9 bytes, 20 landmarks; peak memory over that before the fit
+    memory      fit and predict of an array of N = 1e9 bytes, 20 landmarks, as it is and scaled; peak memory over that before the fit
     krr         kernel ridge regression with its width and ridge chosen, N = 5000, d = 10
-    gpr         a Gaussian process with amplitude, lengths and noise chosen, N = 2000, d = 8
+    gpr         a Gaussian process with amplitude, length and noise chosen, N = 2000, d = 8
     svc         a support vector machine, kernel and C given, N = 20000, d = 20
 
 Prints seconds, and check values where both sides compute the same; `error` is the mean squared error on other rows.
@@ -73,10 +73,32 @@ def ridge(side):
     return KernelRidge(kernel="rbf", gamma=1 / (2 * ELL**2), alpha=ALPHA)
 
 
+def small_models(side):
+    """The same models on both sides: name, estimator, what it predicts by."""
+    if side == "gram":
+        import gram
+
+        rbf = {"kernel": "rbf(ell=1)", "scale": False}
+        return [("SVC", gram.SVC(C=C, **rbf), "predict"), ("SVR", gram.SVR(C=C, **rbf), "predict"),
+                ("GPR", gram.GaussianProcessRegressor(noise=ALPHA, tune="none", mean="zero", **rbf), "predict"),
+                ("KernelPCA", gram.KernelPCA(n_components=2, **rbf), "transform")]
+    from sklearn.decomposition import KernelPCA
+    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+    from sklearn.svm import SVC, SVR
+
+    return [("SVC", SVC(C=C, gamma=0.5), "predict"), ("SVR", SVR(C=C, gamma=0.5), "predict"),
+            ("GPR", GaussianProcessRegressor(kernels.RBF(1.0), alpha=ALPHA, optimizer=None), "predict"),
+            ("KernelPCA", KernelPCA(n_components=2, kernel="rbf", gamma=0.5), "transform")]
+
+
 def measure_estimator(side):
     x, y, _, _ = data(20, 3)
     model = ridge(side)
-    return {"seconds": repeat(lambda: model.fit(x, y).predict(x)), "check": common.check(model.fit(x, y).predict(x))}
+    found = {"seconds": repeat(lambda: model.fit(x, y).predict(x)), "check": common.check(model.fit(x, y).predict(x))}
+    for name, model, by in small_models(side):
+        target = (y > np.median(y)).astype(int) if name == "SVC" else y
+        found[name] = repeat(lambda: getattr(model.fit(x, target), by)(x))  # noqa: B023
+    return found
 
 
 def measure_matrix(side, n=8000):
@@ -99,12 +121,18 @@ def measure_memory(side, size=1e9):
     d = 50
     x = np.random.default_rng(0).standard_normal((int(size / 8 / d), d))
     y = x[:, 0] + 1
-    gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=False).fit(x[:100], y[:100])
+
+    def fit(n, scale):
+        return gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=scale).fit(x[:n], y[:n])
+
+    fit(100, False)
     before = peak()
-    seconds, model = once(lambda: gram.KernelRidge(kernel="rbf(ell=7)", alpha=1, solver="nystrom:20", scale=False).fit(x, y))
+    seconds, model = once(lambda: fit(len(x), False))
     fitted = peak()
     model.predict(x)
-    return {"seconds": seconds, "bytes": x.nbytes, "fit": fitted - before, "predict": peak() - fitted}
+    predicted = peak()
+    fit(len(x), True)
+    return {"seconds": seconds, "bytes": x.nbytes, "fit": fitted - before, "predict": predicted - fitted, "scaled": peak() - before}
 
 
 def measure_krr(side, n=5000):
@@ -128,12 +156,12 @@ def measure_gpr(side, n=2000):
     if side == "gram":
         import gram
 
-        model = gram.GaussianProcessRegressor("const*rbf", ard=True, scale=False)
+        model = gram.GaussianProcessRegressor("const*rbf", ard=False, scale=False)
     else:
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-        model = GaussianProcessRegressor(ConstantKernel() * RBF(np.ones(8)) + WhiteKernel(), normalize_y=True)
+        model = GaussianProcessRegressor(ConstantKernel() * RBF() + WhiteKernel(), normalize_y=True)
     seconds, _ = once(lambda: model.fit(x, y))
     return {"seconds": seconds, "error": float(np.mean((model.predict(new) - truth) ** 2))}
 
@@ -156,7 +184,9 @@ def measure_svc(side, n=20000):
 def main():
     side, what = sys.argv[1:3]
     numbers = [int(float(a)) for a in sys.argv[3:]]
-    print(json.dumps(globals()[f"measure_{what}"](side, *numbers)))
+    import sklearn
+
+    print(json.dumps({**globals()[f"measure_{what}"](side, *numbers), "sklearn": sklearn.__version__}))
 
 
 main()

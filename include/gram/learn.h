@@ -128,6 +128,9 @@ typedef struct gram_arrays {
     const double *extra;
     const char *const *extra_names;
     const gram_column *extra_columns; /* which of them are text, and their levels, as above; NULL: all are numbers */
+    /* Is x lent for longer, unchanged until the learner learns again or is destroyed? Then it is not copied where the fit takes it as it
+     * is: numbers without gaps that are not scaled; and only once, scaled, where they are. */
+    int lend;
 } gram_arrays;
 
 GRAM_API void gram_arrays_init(gram_arrays *arrays, size_t size);
@@ -338,6 +341,7 @@ typedef struct gram_method_facts {
     const char *kept;      /* the method's name in model files */
     int knows_rows;        /* the fit knows its own rows better than the model does: gram_learner_fitted costs little */
     int quadrature; /* weights of rows are those of a quadrature rule: they are used as they are, not as counts of rows */
+    const char *formula; /* what it computes, for people: one or several lines; NULL: not said */
 } gram_method_facts;
 
 GRAM_API int64_t gram_method_count(void);

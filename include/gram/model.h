@@ -90,6 +90,14 @@ GRAM_API gram_status gram_model_read(gram_context *context, const char *path, gr
 GRAM_API gram_status gram_model_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                             gram_model **model);
 
+/* Models whose kernel exists in this program only (gram_kernel_callback): all but the kernel, of which the bytes have a text to look at. Whoever
+ * keeps them keeps the kernel too, and gives one that prints the same (GRAM_ERROR_ARGUMENT if it does not; NULL: it is read) to have
+ * the model back. The kernel is retained. Else as above. */
+GRAM_API gram_status gram_model_write_part(gram_context *context, const gram_model *model, void *bytes, size_t room,
+                                           size_t *size);
+GRAM_API gram_status gram_model_read_part(gram_context *context, const char *name, const void *bytes, size_t length,
+                                          gram_kernel *kernel, gram_model **model);
+
 /* Does the file begin as a model of gram does? 0 also for one that cannot be read. */
 GRAM_API int gram_model_is_file(const char *path);
 

@@ -111,7 +111,7 @@ typedef struct gram_prepared {
     int64_t d;           /* gram_preparation_dimension */
     int64_t table_rows;  /* rows of the table */
     const int64_t *rows; /* which row of the table each one is, NULL: all of them in order */
-    const double *x;     /* n x d, row-major without gaps */
+    const double *x;     /* n x d, row-major without gaps; of arrays that were lent (gram_arrays) it may be theirs */
     int64_t targets;     /* 0 if the table has not all of them */
     const double *y;     /* n x targets; NULL if targets is 0. For text the number of the level. Without `training` NaN
                           * where the value is missing or the level was not seen in training */

@@ -71,7 +71,7 @@ typedef struct gram_stein_test_options {
     int64_t draws; /* of the bootstrap, 999 */
     /* Probability that the multiplier changes its sign from one row to the next: 0.5 (independent signs) for independent
      * draws; smaller for a Markov chain: signs stay alike over some 1/(2 flip) rows, which should be several times the
-     * autocorrelation time of the chain and few compared with n. */
+     * autocorrelation time of the chain and few compared with n. 0: a quarter of one over the time that points and scores show. */
     double flip;
     double *bootstrap; /* takes the U-statistics of the draws, sorted; or NULL */
 } gram_stein_test_options;
@@ -84,6 +84,10 @@ typedef struct gram_stein_test_result {
     double p_value;   /* (1 + #{bootstrap >= observed})/(1 + draws): the same for the V- and the U-statistic */
     double threshold; /* the U-statistic from which on the test rejects: a quantile of the bootstrap */
     int reject;       /* p_value <= level */
+    int best;    /* gram_stein_test_many: the kernel that saw most, whose statistic and threshold these are; else 0 */
+    double flip; /* as given, or as it was found */
+    double
+        autocorrelation_time; /* in rows, 1 + 2 sum of correlations, the longest of all columns; NaN unless flip was to be found */
 } gram_stein_test_result;
 
 /* Does the sample come from the density? The wild bootstrap (Chwialkowski, Strathmann and Gretton 2016): the statistic is
@@ -92,6 +96,19 @@ typedef struct gram_stein_test_result {
 GRAM_API gram_status gram_stein_test(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                      const double *scores, int64_t lds, const gram_stein_test_options *options,
                                      gram_stein_test_result *result);
+
+/* The same with `count` base kernels (1 to GRAM_STEIN_MAX_LOOKS) at once: the largest of their statistics, each by its tail under a gamma
+ * distribution with the mean and variance of its own draws, is compared with the same of every draw (after Schrab, Guedj and Gretton, "KSD
+ * aggregated goodness-of-fit test", NeurIPS 2022). The draws flip the same signs for all. */
+enum { GRAM_STEIN_MAX_LOOKS = 16, GRAM_STEIN_LOOKS = 7 };
+GRAM_API gram_status gram_stein_test_many(gram_context *context, int count, gram_kernel *const *kernels,
+                                          const gram_points *points, const double *scores, int64_t lds,
+                                          const gram_stein_test_options *options, gram_stein_test_result *result);
+
+/* Kernels to look by, where none is known to fit: imq at 1/4, 1/2, 1 and 2 times the median distance, rbf at 1/2, 1 and 2 times it. The
+ * caller releases them. */
+GRAM_API gram_status gram_stein_test_kernels(gram_context *context, const gram_points *points,
+                                             gram_kernel *kernels[GRAM_STEIN_LOOKS]);
 
 GRAM_END
 

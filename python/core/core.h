@@ -102,6 +102,21 @@ PyObject *core_model_object(gram_model *model);
 int core_kernel_get(PyObject *object, gram_kernel **kernel);
 int core_model_get(PyObject *object, gram_model **model);
 
+/* The result of something quick: the kernel, or the exception. Destroys the context. */
+PyObject *core_kernel_finish(gram_context *context, gram_status status, gram_kernel *kernel);
+
+/* Methods of kernels in core_matrix.c, and makers of them in core_function.c. */
+PyObject *core_kernel_matrix(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_distance(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_diagonal(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_product(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_parameter_gradient(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_input_gradient(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_derivatives(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_draw(PyObject *self, PyObject *arguments);
+PyObject *core_kernel_of_function(PyObject *module, PyObject *arguments);
+PyObject *core_kernel_of_matrix(PyObject *module, PyObject *nothing);
+
 /* A type of heap objects, ready; its instances are made by core_new and their memory is given back by core_free. */
 int core_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
 void *core_new(PyTypeObject *type);

@@ -7,6 +7,7 @@
 typedef struct core_learner {
     PyObject_HEAD gram_learner *learner;
     PyObject *plan; /* what was announced */
+    core_array x;   /* the rows of the last lesson, which the learner may go on looking at */
 } core_learner;
 
 static PyTypeObject *learner_type = NULL;
@@ -15,6 +16,7 @@ static void forget(PyObject *self)
 {
     core_learner *l = (core_learner *)self;
     gram_learner_destroy(l->learner);
+    core_array_release(&l->x);
     Py_XDECREF(l->plan);
     core_free(self);
 }
@@ -129,6 +131,7 @@ static void set_arrays(lesson *l)
     a->second_features = l->second_features.columns;
     a->extras = l->extra.d;
     a->extra = l->extra.f64;
+    a->lend = 1;
 }
 
 static int take_lesson(PyObject *arguments, PyObject **run, lesson *l)
@@ -196,6 +199,9 @@ static PyObject *learn(PyObject *self, PyObject *arguments)
         CORE_RUN(&call, status = gram_learn_arrays(call.context, own->learner, &l.arrays, &model));
         gram_learner_on_plan(own->learner, NULL, NULL);
         (void)core_end(&call, status);
+        core_array_release(&own->x);
+        own->x = l.x;
+        l.x = (core_array){0};
     }
     release(&l);
     if (!PyErr_Occurred() && plan.told) {

@@ -56,6 +56,7 @@ static PyObject *read_model(PyObject *module, PyObject *arguments)
     return PyErr_Occurred() ? NULL : core_model_object(model);
 }
 
+/* model_of_bytes(run, bytes, kernel): the kernel of bytes that lack it. */
 static PyObject *model_of_bytes(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -64,9 +65,12 @@ static PyObject *model_of_bytes(PyObject *module, PyObject *arguments)
     gram_model *model = NULL;
     core_call call;
     gram_status status = GRAM_OK;
-    if (!PyArg_ParseTuple(arguments, "Oy*", &run, &view)) return NULL;
-    if (core_begin(&call, run, CORE_ALL_MEMORY) == 0) {
-        CORE_RUN(&call, status = gram_model_read_memory(call.context, "the model", view.buf, (size_t)view.len, &model));
+    PyObject *kernel_object = Py_None;
+    gram_kernel *kernel = NULL;
+    if (!PyArg_ParseTuple(arguments, "Oy*|O", &run, &view, &kernel_object)) return NULL;
+    if (core_kernel_get(kernel_object, &kernel) == 0 && core_begin(&call, run, CORE_ALL_MEMORY) == 0) {
+        CORE_RUN(&call,
+                 status = gram_model_read_part(call.context, "the model", view.buf, (size_t)view.len, kernel, &model));
         (void)core_end(&call, status);
     }
     PyBuffer_Release(&view);
@@ -89,17 +93,21 @@ static PyObject *write_model(PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* to_bytes(run, part): with `part`, all but a kernel that has no text. */
 static PyObject *bytes_of_model(PyObject *self, PyObject *arguments)
 {
     PyObject *run = NULL, *bytes = NULL;
     core_call call;
     size_t size = 0;
-    if (!PyArg_ParseTuple(arguments, "O", &run) || core_begin(&call, run, CORE_ALL_MEMORY) < 0) return NULL;
-    gram_status status = gram_model_write_memory(call.context, own(self), NULL, 0, &size);
+    int part = 0;
+    if (!PyArg_ParseTuple(arguments, "O|p", &run, &part) || core_begin(&call, run, CORE_ALL_MEMORY) < 0) return NULL;
+    gram_status (*put)(gram_context *, const gram_model *, void *, size_t, size_t *) =
+        part ? gram_model_write_part : gram_model_write_memory;
+    gram_status status = put(call.context, own(self), NULL, 0, &size);
     if (status >= 0) bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (bytes) {
         char *place = PyBytes_AsString(bytes);
-        CORE_RUN(&call, status = gram_model_write_memory(call.context, own(self), place, size, &size));
+        CORE_RUN(&call, status = put(call.context, own(self), place, size, &size));
     }
     if (core_end(&call, status) < 0) Py_CLEAR(bytes);
     return bytes;

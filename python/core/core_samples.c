@@ -280,11 +280,25 @@ static gram_status prepare_scored(gram_context *context, scored *s, gram_stein_m
     return status;
 }
 
+/* Instead of a metric: many kernels at once. */
+enum { MANY_LOOKS = -1 };
+
 static gram_status run_stein(gram_context *context, scored *s, gram_stein_metric metric,
                              const gram_stein_test_options *o, gram_stein_test_result *r)
 {
-    const gram_status status = prepare_scored(context, s, metric, s->x.n);
-    return status < 0 ? status : gram_stein_test(context, s->kernel, s->points, s->scores.f64, s->scores.ld, o, r);
+    const int many = !s->kernel && (int)metric == MANY_LOOKS;
+    gram_kernel *looks[GRAM_STEIN_LOOKS] = {NULL};
+    gram_status status = prepare_scored(context, s, many ? GRAM_STEIN_METRIC_MED : metric, s->x.n);
+    if (status >= 0 && many) status = gram_stein_test_kernels(context, s->points, looks);
+    if (status >= 0)
+        status = gram_stein_test_many(context, many ? GRAM_STEIN_LOOKS : 1, many ? looks : &s->kernel, s->points,
+                                      s->scores.f64, s->scores.ld, o, r);
+    if (status >= 0 && many) {
+        gram_kernel_release(s->kernel);
+        s->kernel = gram_kernel_retain(looks[r->best]);
+    }
+    for (int k = 0; k < GRAM_STEIN_LOOKS; k++) gram_kernel_release(looks[k]);
+    return status;
 }
 
 /* ksd_test(run, kernel, metric, X, scores, level, draws, flip). */
@@ -306,11 +320,11 @@ static PyObject *ksd_test(PyObject *module, PyObject *arguments)
     if (take_scored(kernel, x, scores, &s) == 0 && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
         CORE_RUN(&call, status = run_stein(call.context, &s, (gram_stein_metric)metric, &o, &r));
         if (core_end(&call, status) == 0)
-            made = Py_BuildValue("{s:N,s:d,s:d,s:d,s:d,s:d,s:N,s:L}", "kernel",
+            made = Py_BuildValue("{s:N,s:d,s:d,s:d,s:d,s:d,s:N,s:L,s:d}", "kernel",
                                  core_kernel_object(gram_kernel_retain(s.kernel)), "statistic", r.statistic.u_statistic,
                                  "v_statistic", r.statistic.v_statistic, "discrepancy", r.statistic.discrepancy,
                                  "p_value", r.p_value, "threshold", r.threshold, "reject", PyBool_FromLong(r.reject),
-                                 "n", (long long)s.x.n);
+                                 "n", (long long)s.x.n, "flip", r.flip);
     }
     release_scored(&s);
     return made;

@@ -60,12 +60,12 @@ static PyObject *method_of(int64_t method)
 {
     gram_method_facts f = {.size = sizeof f};
     (void)gram_method_describe(method, &f);
-    return Py_BuildValue("{s:s,s:s,s:z,s:z,s:N,s:N,s:(zz),s:z,s:i,s:i,s:i,s:z,s:s,s:i,s:i}", "name", f.name, "title",
-                         f.title, "variant", f.variant, "kernel", f.kernel, "python", names_of(&f), "options",
+    return Py_BuildValue("{s:s,s:s,s:z,s:z,s:N,s:N,s:(zz),s:z,s:i,s:i,s:i,s:z,s:s,s:i,s:i,s:z}", "name", f.name,
+                         "title", f.title, "variant", f.variant, "kernel", f.kernel, "python", names_of(&f), "options",
                          options_of(method, f.options), "views", f.views[0], f.views[1], "refuses", f.refuses,
                          "unscaled", f.unscaled, "reconstructs", f.reconstructs, "intervals", f.intervals, "about",
                          f.verb ? f.verb->about : NULL, "kept", f.kept, "leaves_out", f.knows_rows, "quadrature",
-                         f.quadrature);
+                         f.quadrature, "formula", f.formula);
 }
 
 static PyObject *methods(PyObject *module, PyObject *nothing)

@@ -23,6 +23,8 @@ def points(values: Any, name: str = "X") -> np.ndarray:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.flags.c_contiguous:
         a = values
     else:
+        if hasattr(values, "toarray"):
+            raise TypeError(f"{name}: a sparse matrix was passed, but dense data is required. Use {name}.toarray().")
         a = np.asarray(values)
         if a.dtype != np.float64 and a.dtype != np.float32:
             if a.dtype.kind not in "biuf":

@@ -21,7 +21,11 @@ CONVENTIONS = ("n_components", "n_clusters")
 TASKS = ("auto", "regression", "classification", "one-class", "transform", "cluster")
 
 #: Feature maps by the names that people look for: the class, the option that makes it, and its default.
-MAPS = {"FourierFeatures": ("FeatureMap", "fourier", 100), "Nystroem": ("FeatureMap", "nystrom", 100)}
+MAPS = {
+    "FourierFeatures": ("FeatureMap", "fourier", 100),
+    "BinningFeatures": ("FeatureMap", "binning", 100),
+    "Nystroem": ("FeatureMap", "nystrom", 100),
+}
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Estimator:
     title: str
     about: str
     kernel: str | None
+    formulas: list[tuple[str | None, str]] = field(default_factory=list)  # of each row, with what chooses it
     parameters: list[Parameter] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)  # options that name a column of the rows: arguments of fit
     views: tuple[str, ...] = ()
@@ -119,6 +124,8 @@ def _add(estimator: Estimator, row: dict[str, Any]) -> None:
             before.default = None
         if len(parameter.help) > len(before.help):
             before.help = parameter.help
+    if row["formula"]:
+        estimator.formulas.insert(0, (row["variant"], row["formula"]))
     estimator.weighted |= row["refuses"] != "weights"
     estimator.intervals |= bool(row["intervals"])
     estimator.leaves_out |= bool(row["leaves_out"])
@@ -142,9 +149,18 @@ def estimators() -> dict[str, Estimator]:
     return made
 
 
+def maps() -> dict[str, tuple[Estimator, str, int]]:
+    """Of the feature maps with names, those whose option there is: the estimator, the option, its default."""
+    known = estimators()
+    return {
+        name: (known[base], option, size)
+        for name, (base, option, size) in MAPS.items()
+        if base in known and any(p.option == option for p in known[base].parameters)
+    }
+
+
 def estimator_names() -> list[str]:
-    names = list(estimators())
-    return names + [name for name, (base, _, _) in MAPS.items() if base in names]
+    return [*estimators(), *maps()]
 
 
 def find(method: str, task: str) -> str | None:

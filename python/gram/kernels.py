@@ -45,21 +45,27 @@ class Kernel:
 
     _handle: Any
     _functions: tuple[_Function, ...]
+    _recipe: tuple[Any, ...] | None = None  # how to make it again, of one that has no expression
 
     def __init__(self, expression: Any) -> None:
         other = as_kernel(expression)
-        self._handle, self._functions = other._handle, other._functions
+        self._handle, self._functions, self._recipe = other._handle, other._functions, other._recipe
 
     @classmethod
-    def _of(cls, handle: Any, functions: tuple[_Function, ...] = ()) -> Kernel:
+    def _of(cls, handle: Any, functions: tuple[_Function, ...] = (), recipe: tuple[Any, ...] | None = None) -> Kernel:
         made = object.__new__(Kernel)
-        made._handle, made._functions = handle, functions
+        made._handle, made._functions, made._recipe = handle, functions, recipe
         return made
+
+    def _derive(self, how: str, *arguments: Any) -> Kernel:
+        """What a method of the handle makes; a kernel with a function in it remembers the way."""
+        recipe = (_derived, self, how, *arguments) if self._functions else None
+        return Kernel._of(getattr(self._handle, how)(*arguments), self._functions, recipe)
 
     @classmethod
     def precomputed(cls) -> Kernel:
         """For estimators with `kernel="precomputed"`: rows of X are rows of the matrix."""
-        return cls._of(_core.kernel_precomputed())
+        return cls._of(_core.kernel_precomputed(), (), (cls.precomputed,))
 
     # ---- what it is ----
 
@@ -73,6 +79,8 @@ class Kernel:
         return hash(self._handle)
 
     def __reduce__(self) -> Any:
+        if self._recipe:
+            return (self._recipe[0], self._recipe[1:])
         if self._functions:
             raise TypeError(f"the kernel {self!r} has a function of Python in it and cannot be kept")
         return (_parse, (repr(self),))
@@ -91,7 +99,8 @@ class Kernel:
         except TypeError:
             return NotImplemented
         a, b = (kernel, self) if swapped else (self, kernel)
-        return Kernel._of(getattr(a._handle, how)(b._handle), a._functions + b._functions)
+        functions = a._functions + b._functions
+        return Kernel._of(getattr(a._handle, how)(b._handle), functions, (_joined, a, how, b) if functions else None)
 
     def __add__(self, other: Any) -> Kernel:
         return self._join(other, "add")
@@ -107,30 +116,33 @@ class Kernel:
 
     def __pow__(self, m: int) -> Kernel:
         """k(x, y)^m for a whole number m."""
-        return Kernel._of(self._handle.power(m), self._functions)
+        return self._derive("power", m)
 
     def exp(self) -> Kernel:
         """exp(k(x, y))."""
-        return Kernel._of(self._handle.exp(), self._functions)
+        return self._derive("exp")
 
     def normalize(self) -> Kernel:
         """k(x, y)/sqrt(k(x, x) k(y, y))."""
-        return Kernel._of(self._handle.normalize(), self._functions)
+        return self._derive("normalize")
 
     def on(self, *columns: int) -> Kernel:
         """The same of some columns, which count from 1 as in expressions."""
         if any(int(c) != c or c < 1 for c in columns):
             raise ValueError(f"on{columns}: columns count from 1")
-        return Kernel._of(self._handle.on(tuple(int(c) - 1 for c in columns)), self._functions)
+        return self._derive("on", tuple(int(c) - 1 for c in columns))
 
     def warp(self, matrix: Any) -> Kernel:
         """k(A x, A y)."""
-        return Kernel._of(self._handle.warp(np.ascontiguousarray(rows(matrix, "matrix"))), self._functions)
+        return self._derive("warp", np.ascontiguousarray(rows(matrix, "matrix")))
 
     @property
     def terms(self) -> list[Kernel]:
         """The terms of a sum."""
-        return [Kernel._of(term, self._functions) for term in self._handle.terms()]
+        return [
+            Kernel._of(term, self._functions, (_term, self, i) if self._functions else None)
+            for i, term in enumerate(self._handle.terms())
+        ]
 
     # ---- parameters and facts ----
 
@@ -144,15 +156,24 @@ class Kernel:
 
     def with_values(self, values: Sequence[float]) -> Kernel:
         """The same with these numbers for its parameters, in their order."""
-        return Kernel._of(self._handle.with_values(np.ascontiguousarray(values, dtype=np.float64).reshape(-1)), self._functions)
+        return self._derive("with_values", np.ascontiguousarray(values, dtype=np.float64).reshape(-1))
 
     def with_ard(self, d: int) -> Kernel:
         """Each length-scale that has a value becomes d equal ones."""
-        return Kernel._of(self._handle.with_ard(d), self._functions)
+        return self._derive("with_ard", d)
 
     def resolve(self, X: Any, *, seed: int | None = None) -> Kernel:
         """Free numbers set: length-scales by the median heuristic on the rows of X."""
-        return Kernel._of(self._handle.resolve(run(seed=seed), points(X)), self._functions)
+        return self._like(self._handle.resolve(run(seed=seed), points(X)))
+
+    def _like(self, handle: Any, d: int = 0) -> Kernel:
+        """A kernel of the library that is this one but for its numbers, and has d length-scales where it has one."""
+        if not self._functions:
+            return Kernel._of(handle, (), self._recipe)
+        numbers = [value for _, value, *_ in handle.parameters()]
+        count = len(self._handle.parameters())
+        form = self if len(numbers) == count else self.with_values(np.ones(count)).with_ard(d)
+        return Kernel._of(handle, self._functions, (_derived, form, "with_values", np.array(numbers)) if numbers else form._recipe)
 
     def facts(self, d: int | None = None) -> dict[str, Any]:
         """What is known of the kernel on d columns (default: as few as it takes), None where it is not known.
@@ -251,6 +272,18 @@ def _parse(text: str) -> Kernel:
     return Kernel._of(_core.kernel_parse(text))
 
 
+def _derived(kernel: Kernel, how: str, *arguments: Any) -> Kernel:
+    return kernel._derive(how, *arguments)
+
+
+def _joined(a: Kernel, how: str, b: Kernel) -> Kernel:
+    return a._join(b, how)
+
+
+def _term(kernel: Kernel, place: int) -> Kernel:
+    return kernel.terms[place]
+
+
 def as_kernel(value: Any) -> Kernel:
     """A kernel from an expression, a number, a kernel of scikit-learn's Gaussian processes, or a function of two arrays.
 
@@ -271,7 +304,7 @@ def as_kernel(value: Any) -> Kernel:
         return _parse(expression_of(value))
     if callable(value):
         function = _Function(value)
-        return Kernel._of(_core.kernel_callback(function.name, function), (function,))
+        return Kernel._of(_core.kernel_callback(function.name, function), (function,), (as_kernel, value))
     raise TypeError(f"{value!r} is not a kernel: give an expression such as 'rbf(ell=1)', a gram.Kernel, or a function of X and Y")
 
 
@@ -356,7 +389,7 @@ def _make_class(name: str, formula: str, signature: str) -> type[Kernel]:
             raise TypeError(f"{signature} has {len(names)} parameters, not {len(values)}")
         given = {**dict(zip(names, values)), **named}
         text = ", ".join(f"{key}={_text(value)}" for key, value in given.items() if value is not None)
-        self._handle, self._functions = _core.kernel_parse(f"{name}({text})"), ()
+        self._handle, self._functions, self._recipe = _core.kernel_parse(f"{name}({text})"), (), None
 
     title = _class_name(name)
     doc = f"{signature}: {formula}.\n\nParameters are as in expressions; one that is left out is free, and text such as '0.3!' holds it."

@@ -35,12 +35,13 @@ class Model:
         return cls(_core.model_read(run(), path))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Model:
-        return cls(_core.model_of_bytes(run(), data))
+    def from_bytes(cls, data: bytes, kernel: Kernel | None = None) -> Model:
+        """From what `to_bytes` made; `kernel` is that of bytes which are a part."""
+        return cls(_core.model_of_bytes(run(), data, None if kernel is None else kernel._handle))
 
-    def to_bytes(self) -> bytes:
-        """The bytes that `write` puts into the file."""
-        return self._core.to_bytes(run())
+    def to_bytes(self, *, part: bool = False) -> bytes:
+        """The bytes that `write` puts into the file; with `part` all but a kernel that has no expression, which you keep."""
+        return self._core.to_bytes(run(), part)
 
     def write(self, path: Any) -> None:
         """To a file that `gram predict`, `gram info` and C read. It is replaced in one step."""

@@ -16,15 +16,17 @@ from gram._settings import run
 from gram.kernels import Kernel, as_kernel, call
 
 _MMD = ("auto", "permutation", "aggregated", "split", "gamma", "normal", "linear", "block", "wild")
-_HSIC = ("auto", "permutation", "gamma")
+_HSIC = ("auto", "permutation", "gamma", "aggregated")
 _METRICS = {"id": 0, "med": 1, "sclmed": 2, "smpcov": 3}
 
 
 def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as failure:
+        raise ImportError("plot() needs matplotlib (Debian: python3-matplotlib), or axes of your own to draw on") from failure
     return plt.subplots()[1]
 
 
@@ -70,21 +72,30 @@ class TestResult:
         )
 
     def plot(self, axes: Any = None) -> Any:
-        """The witness function over one column, or the samples over the first two, with matplotlib."""
+        """With matplotlib: of two samples of one column the witness function, of more the samples over the first two; of independence
+        the first column of one variable over that of the other."""
         axes = _axes(axes)
-        x = self.samples[0]
-        others = self.samples[1:]
-        if x.shape[1] == 1 and others and isinstance(self.kernel, Kernel):
-            everything = np.vstack([x, *others])
-            at = np.linspace(everything.min(), everything.max(), 300)[:, None]
-            axes.plot(at[:, 0], witness(x, others[0], at, kernel=self.kernel))
-            axes.set_title(f"witness, p = {self.p_value:.3g}")
-            return axes
-        for i, sample in enumerate(self.samples):
-            axes.scatter(sample[:, 0], sample[:, min(1, sample.shape[1] - 1)], s=6, label=f"sample {i + 1}")
-        axes.set_title(f"{self.test}, p = {self.p_value:.3g}")
-        axes.legend()
+        title = self.test
+        if not isinstance(self.kernel, Kernel):
+            x, y = self.samples[:2]
+            axes.scatter(x[:, 0], y[:, 0], s=6)
+            axes.set_xlabel("first variable")
+            axes.set_ylabel("second variable")
+        elif self.m is not None and self.samples[0].shape[1] == 1:
+            title = self._plot_witness(axes)
+        else:
+            for i, sample in enumerate(self.samples):
+                axes.scatter(sample[:, 0], sample[:, min(1, sample.shape[1] - 1)], s=6, label=f"sample {i + 1}")
+            axes.legend()
+        axes.set_title(f"{title}, p = {self.p_value:.3g}")
         return axes
+
+    def _plot_witness(self, axes: Any) -> str:
+        both = np.vstack(self.samples)
+        at = np.linspace(both.min(), both.max(), 300)[:, None]
+        axes.plot(at[:, 0], witness(*self.samples, at, kernel=self.kernel))
+        axes.axhline(0.0, color="0.7", linewidth=0.8)
+        return "witness of two samples"
 
 
 def mmd_test(
@@ -204,10 +215,10 @@ def ksd_test(
     *,
     density: str | None = None,
     kernel: Any = None,
-    precondition: str = "med",
+    precondition: str | None = None,
     level: float = 0.05,
     draws: int = 999,
-    flip: float = 0.5,
+    flip: float | None = 0.5,
     seed: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -215,7 +226,9 @@ def ksd_test(
     """Does a sample come from a density that is known by its scores, grad log p? By the kernel Stein discrepancy and a wild bootstrap.
 
     scores : an array like X, or a function of X; or `density`, the text of one with a name.
-    kernel : base kernel; default imq with a metric from the sample, as `precondition` says.
+    kernel : base kernel; or imq with a metric from the sample, as `precondition` says ('id', 'med', 'sclmed', 'smpcov'). By default
+        imq at four widths and rbf at three are looked at together, with the level kept.
+    flip : how often the signs of the bootstrap change from row to row; None for a Markov chain: by its autocorrelation time.
 
     >>> rng = np.random.default_rng(0)
     >>> ksd_test(rng.normal(1, 1, size=(100, 1)), lambda x: -x).reject
@@ -227,8 +240,8 @@ def ksd_test(
         raise ValueError("the density is not known: give scores or density")
     handle, functions = _kernel(kernel)
     found = call(
-        functions, _core.ksd_test, run(threads, memory, seed), handle, _place(precondition, _METRICS, "precondition"), x, s,
-        level, draws, flip,
+        functions, _core.ksd_test, run(threads, memory, seed), handle,
+        -1 if precondition is None else _place(precondition, _METRICS, "precondition"), x, s, level, draws, 0.0 if flip is None else flip,
     )
     return TestResult(
         "goodness of fit", "wild bootstrap", found.pop("statistic"), found.pop("p_value"), level, found.pop("reject"),
@@ -341,7 +354,7 @@ def witness(X: Any, Y: Any, at: Any, *, kernel: Any = "rbf") -> Array:
     """
     x, y, z = points(X), points(Y, "Y"), points(at, "at")
     k = as_kernel(kernel)
-    k = Kernel._of(k.resolve(np.vstack([x, y]))._handle, k._functions)
+    k = k.resolve(np.vstack([x, y]))
     out = np.empty(z.shape[0])
     call(k._functions, _core.witness, run(), k._handle, x, y, z, out)
     return out

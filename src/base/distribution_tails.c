@@ -57,6 +57,14 @@ double gram_tail_gamma(double shape, double x)
     return fmin(fmax(tail, 0), 1);
 }
 
+double gram_tail_gamma_score(double value, double mean, double deviation)
+{
+    const double variance = deviation * deviation;
+    if (!(value > mean)) return 0;
+    const double tail = gram_tail_gamma(mean * mean / variance, value * mean / variance);
+    return tail > 1e-290 ? -log(tail) : 290 * log(10) + (value - mean) / deviation;
+}
+
 /* Gamma(a + 1/2)/Gamma(a): the difference of logarithms of large numbers loses digits, so for large a the series in 1/a
  * (DLMF 5.11.13) */
 static double gamma_ratio(double a)

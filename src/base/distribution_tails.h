@@ -14,6 +14,10 @@ double gram_tail_student(double freedom, double t);
 /* Gamma with this shape (> 0) and scale 1; 1 for x <= 0. */
 double gram_tail_gamma(double shape, double x);
 
+/* -log P(X >= value) for the gamma distribution with this mean and deviation (> 0), 0 below the mean: how surprising a value is. Where
+ * the tail underflows it goes on by deviations. */
+double gram_tail_gamma_score(double value, double mean, double deviation);
+
 /* Where the tail is that, 0 < tail < 1, by bisection: to some digits less than the tails have. An infinite number of degrees of
  * freedom is the normal distribution. */
 double gram_quantile_student(double freedom, double tail);

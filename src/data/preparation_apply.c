@@ -59,7 +59,7 @@ static gram_status not_numbers(const applier *a, int64_t column)
     const gram_table *table = a->table;
     char where[GRAM_WHERE_SIZE], excerpt[GRAM_EXCERPT_SIZE];
     for (int64_t i = 0; i < table->n && gram_table_level_count(table, column) > 0; i++) {
-        const double x = table->numbers[i * table->d + column];
+        const double x = gram_table_at(table, i, column);
         double value;
         if (isnan(x)) continue;
         const char *text = gram_table_level(table, column, (int64_t)x);
@@ -163,14 +163,14 @@ static int64_t row_of(const applier *a, int64_t i)
     return a->choice.rows ? a->choice.rows[i] : i;
 }
 
-static void write_features(const applier *a, const double *row, double *x)
+static void write_features(const applier *a, int64_t row, double *x)
 {
     const gram_preparation *preparation = a->preparation;
     for (int64_t f = 0; f < a->roles.feature_count; f++) {
         const binding *b = &a->features[f];
         const gram_column *column = b->column;
         double *out = x + preparation->first[f];
-        const double value = row[b->place];
+        const double value = gram_table_at(a->table, row, b->place);
         if (!column->text) {
             out[0] = ((isnan(value) ? column->fill : value) - column->mean) / column->deviation;
             continue;
@@ -187,14 +187,15 @@ static gram_status write_block(void *argument, const gram_worker *worker)
     const int64_t start = worker->task * BLOCK_ROWS, d = a->made->view.d, m = a->roles.target_count;
     const int64_t end = start + BLOCK_ROWS < a->choice.count ? start + BLOCK_ROWS : a->choice.count;
     for (int64_t i = start; i < end; i++) {
-        const double *row = a->table->numbers + row_of(a, i) * a->table->d;
-        write_features(a, row, a->made->x + i * d);
+        const int64_t row = row_of(a, i);
+        if (a->made->x) write_features(a, row, a->made->x + i * d);
         for (int64_t j = 0; j < m; j++) {
             const binding *b = &a->targets[j];
-            const int64_t level = b->column->text ? level_of(b, row[b->place]) : 0;
-            a->made->y[i * m + j] = !b->column->text ? row[b->place] : level < 0 ? NAN : (double)level;
+            const double value = gram_table_at(a->table, row, b->place);
+            const int64_t level = b->column->text ? level_of(b, value) : 0;
+            a->made->y[i * m + j] = !b->column->text ? value : level < 0 ? NAN : (double)level;
         }
-        if (a->made->weights) a->made->weights[i] = row[a->roles.weights];
+        if (a->made->weights) a->made->weights[i] = gram_table_at(a->table, row, a->roles.weights);
     }
     return GRAM_OK;
 }
@@ -213,7 +214,7 @@ static gram_status check_targets(applier *a)
         int unseen = 0;
         for (int64_t j = 0; j < a->roles.target_count; j++) {
             const binding *b = &a->targets[j];
-            const double x = table->numbers[row * table->d + b->place];
+            const double x = gram_table_at(table, row, b->place);
             if (!b->column->text || level_of(b, x) >= 0) continue;
             const char *text = b->map ? gram_table_level(table, b->place, (int64_t)x) : "a number";
             FAIL_IF(a->preparation->description.missing == GRAM_MISSING_ERROR, a->context, GRAM_ERROR_DATA,
@@ -240,7 +241,7 @@ static gram_status check_weights(const applier *a)
     const gram_table *table = a->table;
     if (a->roles.weights < 0 || !a->training) return status;
     for (int64_t i = 0; i < a->choice.count; i++)
-        if (table->numbers[row_of(a, i) * table->d + a->roles.weights] > 0) return status;
+        if (gram_table_at(table, row_of(a, i), a->roles.weights) > 0) return status;
     FAIL(a->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
          table->names[a->roles.weights]);
 done:
@@ -321,6 +322,21 @@ done:
     return status;
 }
 
+/* Are the features, as they were lent, what would be written? */
+static int is_ready(const applier *a)
+{
+    const gram_table *table = a->table;
+    const int64_t d = a->preparation->dimension;
+    if (!table->lent || a->choice.rows || a->roles.feature_count != d || table->lent_d < d || table->lent_ld != d)
+        return 0;
+    if (a->preparation->description.missing == GRAM_MISSING_MEAN) return 0;
+    for (int64_t f = 0; f < d; f++) {
+        const gram_column *column = a->features[f].column;
+        if (column->text || column->mean != 0 || column->deviation != 1 || a->features[f].place != f) return 0;
+    }
+    return 1;
+}
+
 static gram_status take_result(applier *a)
 {
     gram_status status = GRAM_OK;
@@ -334,7 +350,10 @@ static gram_status take_result(applier *a)
     a->made = made;
     FAIL_IF(!gram_size_multiply(n, d, &numbers), context, GRAM_ERROR_OVERFLOW,
             "%s: %" PRId64 " rows of %" PRId64 " features are more than can be addressed", a->table->file, n, d);
-    TRY(gram_take(context, "preparation: features", numbers, sizeof(double), (void **)&made->x));
+    if (is_ready(a))
+        made->view.x = a->table->lent;
+    else
+        TRY(gram_take(context, "preparation: features", numbers, sizeof(double), (void **)&made->x));
     TRY(gram_take(context, "preparation: targets", n * m, sizeof(double), (void **)&made->y));
     if (a->roles.weights >= 0)
         TRY(gram_take(context, "preparation: weights", n, sizeof(double), (void **)&made->weights));
@@ -362,7 +381,7 @@ static gram_status apply(applier *a)
     TRY(gram_sweep_run(a->context, &sweep));
     prepared_object *made = a->made;
     made->view.rows = made->rows;
-    made->view.x = made->x;
+    if (made->x) made->view.x = made->x;
     made->view.y = made->y;
     made->view.weights = made->weights;
 done:

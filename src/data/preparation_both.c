@@ -72,7 +72,7 @@ static gram_status match_counts(const pool *p)
 
 static double value_of(const pool *p, int s, int64_t row, int64_t place)
 {
-    return p->tables[s]->numbers[row * p->tables[s]->d + place];
+    return gram_table_at(p->tables[s], row, place);
 }
 
 /* With GRAM_MISSING_DROP, a row with a missing value counts nowhere. */

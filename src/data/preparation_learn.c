@@ -140,9 +140,9 @@ static gram_status add_block(void *argument, const gram_worker *worker)
     const int64_t end = start + BLOCK_ROWS < n ? start + BLOCK_ROWS : n;
     for (int64_t j = 0; j < m->count; j++) parts[j] = (part){.least = INFINITY, .greatest = -INFINITY};
     for (int64_t i = start; i < end; i++) {
-        const double *row = m->table->numbers + row_of(m->choice, i) * m->table->d;
+        const int64_t row = row_of(m->choice, i);
         for (int64_t j = 0; j < m->count; j++) {
-            const double x = row[m->columns[j]];
+            const double x = gram_table_at(m->table, row, m->columns[j]);
             if (isnan(x)) continue;
             const double z = m->pass == 1 ? x / (double)n : (x - m->mean[j]) / m->scale[j];
             parts[j].count++;
@@ -242,7 +242,7 @@ static gram_status describe_text(learner *l, int64_t column, gram_column *out)
     TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *seen, (void **)&seen));
     TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *levels, (void **)&levels));
     for (int64_t i = 0; i < l->choice.count; i++) {
-        const double x = table->numbers[row_of(&l->choice, i) * table->d + column];
+        const double x = gram_table_at(table, row_of(&l->choice, i), column);
         if (!isnan(x)) seen[(int64_t)x]++;
     }
     out->text = 1;
@@ -308,7 +308,7 @@ static gram_status check_weights(const learner *l)
     const gram_table *table = l->table;
     if (l->roles.weights < 0) return status;
     for (int64_t i = 0; i < l->choice.count; i++)
-        if (table->numbers[row_of(&l->choice, i) * table->d + l->roles.weights] > 0) return status;
+        if (gram_table_at(table, row_of(&l->choice, i), l->roles.weights) > 0) return status;
     FAIL(l->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
          table->names[l->roles.weights]);
 done:

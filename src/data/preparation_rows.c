@@ -8,7 +8,7 @@
 gram_status gram_table_bad_value(gram_context *context, const gram_table *table, int64_t row, int64_t column)
 {
     char where[GRAM_WHERE_SIZE];
-    const double x = table->numbers[row * table->d + column];
+    const double x = gram_table_at(table, row, column);
     return gram_fail(context, GRAM_ERROR_DATA, "%s column '%s': %s", gram_table_where(table, row, where),
                      table->names[column],
                      isnan(x) ? "missing value"
@@ -22,10 +22,10 @@ static int is_finite(double x)
 }
 
 /* The first of these columns whose value in this row is not finite, -1 if all are. */
-static int64_t first_bad(const double *row, int64_t count, const int64_t *columns)
+static int64_t first_bad(const gram_table *table, int64_t row, int64_t count, const int64_t *columns)
 {
     for (int64_t j = 0; j < count; j++)
-        if (!is_finite(row[columns[j]])) return columns[j];
+        if (!is_finite(gram_table_at(table, row, columns[j]))) return columns[j];
     return -1;
 }
 
@@ -33,20 +33,19 @@ static int64_t first_bad(const double *row, int64_t count, const int64_t *column
 static gram_status look_at(gram_context *context, const gram_table *table, int64_t i, int64_t count,
                            const int64_t *columns, int must, int *missing)
 {
-    const double *row = table->numbers + i * table->d;
-    const int64_t bad = first_bad(row, count, columns);
+    const int64_t bad = first_bad(table, i, count, columns);
     *missing = bad >= 0;
     if (bad < 0) return GRAM_OK;
     if (must) return gram_table_bad_value(context, table, i, bad);
     for (int64_t j = 0; j < count; j++)
-        if (isinf(row[columns[j]])) return gram_table_bad_value(context, table, i, columns[j]);
+        if (isinf(gram_table_at(table, i, columns[j]))) return gram_table_bad_value(context, table, i, columns[j]);
     return GRAM_OK;
 }
 
 static gram_status check_weight(gram_context *context, const gram_table *table, int64_t row, int64_t column)
 {
     char where[GRAM_WHERE_SIZE];
-    if (!(table->numbers[row * table->d + column] < 0)) return GRAM_OK;
+    if (!(gram_table_at(table, row, column) < 0)) return GRAM_OK;
     return gram_fail(context, GRAM_ERROR_DATA, "%s column '%s': a weight below 0", gram_table_where(table, row, where),
                      table->names[column]);
 }

@@ -159,16 +159,17 @@ done:
 gram_status gram_table_reserve(gram_context *context, gram_table *table, int64_t rows)
 {
     gram_status status = GRAM_OK;
+    const int64_t width = gram_table_own_columns(table);
     double *numbers = NULL;
     int64_t wanted;
-    FAIL_IF(!gram_size_multiply(rows, table->d, &wanted), context, GRAM_ERROR_OVERFLOW,
+    FAIL_IF(!gram_size_multiply(rows, width, &wanted), context, GRAM_ERROR_OVERFLOW,
             "%s: %" PRId64 " rows of %" PRId64 " columns are more than can be addressed", table->file, rows, table->d);
     if (wanted <= table->capacity) {
-        table->row_capacity = table->capacity / table->d;
+        table->row_capacity = width > 0 ? table->capacity / width : rows;
         return status;
     }
     TRY(gram_take_from(context, table->memory, table->file, wanted, sizeof(double), (void **)&numbers));
-    if (table->n > 0) memcpy(numbers, table->numbers, (size_t)(table->n * table->d) * sizeof(double));
+    if (table->n > 0) memcpy(numbers, table->numbers, (size_t)(table->n * width) * sizeof(double));
     gram_memory_give(table->memory, table->numbers);
     table->numbers = numbers;
     table->capacity = wanted;
@@ -202,6 +203,13 @@ done:
     return status;
 }
 
+void gram_table_lend(gram_table *table, int64_t count, const double *numbers, int64_t ld)
+{
+    table->lent = numbers;
+    table->lent_d = count;
+    table->lent_ld = ld;
+}
+
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column)
 {
     return table->levels[column] ? GRAM_OK : gram_levels_create(context, &table->levels[column]);
@@ -216,7 +224,7 @@ gram_status gram_table_sort_levels(gram_context *context, gram_table *table)
         TRY(gram_levels_sort(context, levels));
         const int given_up = gram_levels_count(levels) < 0;
         for (int64_t i = 0; i < table->n; i++) {
-            double *cell = &table->numbers[i * table->d + j];
+            double *cell = gram_table_own(table, i, j);
             if (isnan(*cell)) continue;
             *cell = given_up ? NAN : (double)gram_levels_place(levels, (int64_t)*cell);
         }

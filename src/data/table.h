@@ -12,8 +12,10 @@ struct gram_table {
     gram_memory *memory;
     int64_t n, d;
     int64_t capacity;     /* numbers that the array holds */
-    int64_t row_capacity; /* rows of d of them */
-    double *numbers;
+    int64_t row_capacity; /* rows of as many as it has of each */
+    double *numbers;      /* of all columns but those that are lent */
+    const double *lent;   /* the first `lent_d` columns, if they are somebody else's; rows are lent_ld apart */
+    int64_t lent_d, lent_ld;
     const char **names;   /* d of them, which point into name_text */
     gram_levels **levels; /* of the text columns, NULL for numbers; those of columns that were dropped come last */
     int64_t name_count;   /* that the arrays `names` and `levels` hold */
@@ -25,6 +27,26 @@ struct gram_table {
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
 };
+
+/* Numbers of a row in the table's own array. */
+static inline int64_t gram_table_own_columns(const gram_table *table)
+{
+    return table->d - table->lent_d;
+}
+
+/* A cell of the table's own columns, to be written. */
+static inline double *gram_table_own(const gram_table *table, int64_t row, int64_t column)
+{
+    return &table->numbers[row * gram_table_own_columns(table) + column - table->lent_d];
+}
+
+static inline double gram_table_at(const gram_table *table, int64_t row, int64_t column)
+{
+    return column < table->lent_d ? table->lent[row * table->lent_ld + column] : *gram_table_own(table, row, column);
+}
+
+/* The first `count` columns of the table, which has its names and no rows yet, are this array, as long as the table lives. */
+void gram_table_lend(gram_table *table, int64_t count, const double *numbers, int64_t ld);
 
 gram_status gram_table_create(gram_context *context, const char *file, gram_table **table);
 

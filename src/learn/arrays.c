@@ -1,4 +1,5 @@
-/* Arrays as a table: what files go through, arrays go through too. The copy lives until it is prepared. */
+/* Arrays as a table: what files go through, arrays go through too. The table lives until it is prepared; it is a copy, but for features
+ * that are lent. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -137,7 +138,7 @@ static gram_status set_levels(gram_context *context, gram_table *table, int64_t 
                 table->names[column]);
     }
     for (int64_t i = 0; i < table->n; i++) {
-        double *cell = &table->numbers[i * table->d + column];
+        double *cell = gram_table_own(table, i, column);
         if (isnan(*cell)) continue;
         FAIL_IF(!(*cell >= 0 && *cell < (double)known->level_count), context, GRAM_ERROR_ARGUMENT,
                 "learn_arrays: row %" PRId64 ", column '%s': %g is not the place of one of %" PRId64 " levels", i,
@@ -176,19 +177,29 @@ gram_arrays gram_arrays_second(const gram_arrays *arrays)
 
 static void copy_rows(const gram_arrays *a, gram_table *table)
 {
-    const int64_t columns = table->d;
+    const int64_t width = gram_table_own_columns(table);
     for (int64_t i = 0; i < a->n; i++) {
-        double *row = table->numbers + i * columns, *rest = row + a->d + a->targets;
-        memcpy(row, a->x + i * a->ldx, (size_t)a->d * sizeof *row);
-        if (a->targets > 0) memcpy(row + a->d, a->y + i * a->ldy, (size_t)a->targets * sizeof *row);
-        if (a->extras > 0) memcpy(rest, a->extra + i * a->extras, (size_t)a->extras * sizeof *row);
-        if (a->weights) row[columns - 1] = a->weights[i];
+        double *at = table->numbers + i * width;
+        if (!table->lent) memcpy(at, a->x + i * a->ldx, (size_t)a->d * sizeof *at);
+        at += table->lent ? 0 : a->d;
+        if (a->targets > 0) memcpy(at, a->y + i * a->ldy, (size_t)a->targets * sizeof *at);
+        at += a->targets;
+        if (a->extras > 0) memcpy(at, a->extra + i * a->extras, (size_t)a->extras * sizeof *at);
+        if (a->weights) at[a->extras] = a->weights[i];
     }
     table->n = a->n;
     table->named = 1;
 }
 
-gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, gram_table **table)
+int gram_arrays_has_text(const gram_arrays *arrays)
+{
+    for (int64_t j = 0; arrays->features && j < arrays->d; j++)
+        if (arrays->features[j].text) return 1;
+    return 0;
+}
+
+gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, const char *letter, int lend,
+                                 gram_table **table)
 {
     gram_status status = GRAM_OK;
     gram_table *made = NULL;
@@ -196,6 +207,7 @@ gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *a, co
     TRY(check(context, a));
     TRY(gram_table_create(context, "the arrays", &made));
     TRY(set_names(context, a, letter, made));
+    if (lend) gram_table_lend(made, a->d, a->x, a->ldx);
     TRY(gram_table_reserve(context, made, a->n));
     copy_rows(a, made);
     TRY(set_text(context, a, made));
@@ -213,7 +225,7 @@ gram_status gram_arrays_table(gram_context *context, const gram_arrays *given, g
     *table = NULL;
     gram_arrays_init(&arrays, sizeof arrays);
     TRY(gram_sized_read(context, "arrays_table", "arrays", "gram_arrays", given, &arrays, sizeof arrays));
-    TRY(gram_arrays_to_table(context, &arrays, "x", table));
+    TRY(gram_arrays_to_table(context, &arrays, "x", 0, table));
 done:
     return status;
 }

@@ -445,6 +445,13 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
     return finish(learner, status, model);
 }
 
+/* Is x used where it is? Rows of views and of kinds are moved about after they were prepared, and places of text are changed. */
+static int may_lend(const gram_learning *learning, const gram_arrays *arrays)
+{
+    return arrays->lend && !arrays->second && !gram_learning_common(learning, GRAM_COMMON_KIND) &&
+           !gram_arrays_has_text(arrays);
+}
+
 /* Columns of two views are called after them. */
 static gram_status make_tables(gram_learning *learning, const gram_arrays *arrays, gram_table *tables[2])
 {
@@ -452,8 +459,9 @@ static gram_status make_tables(gram_learning *learning, const gram_arrays *array
     const gram_arrays second = gram_arrays_second(arrays);
     const char *const *views = learning->method ? learning->method->views : NULL;
     if (arrays->second) TRY(check_pair(learning));
-    TRY(gram_arrays_to_table(learning->context, arrays, arrays->second ? views[0] : "x", &tables[0]));
-    if (arrays->second) TRY(gram_arrays_to_table(learning->context, &second, views[1], &tables[1]));
+    TRY(gram_arrays_to_table(learning->context, arrays, arrays->second ? views[0] : "x", may_lend(learning, arrays),
+                             &tables[0]));
+    if (arrays->second) TRY(gram_arrays_to_table(learning->context, &second, views[1], 0, &tables[1]));
 done:
     return status;
 }

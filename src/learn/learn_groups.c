@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/table.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 
@@ -35,7 +36,7 @@ gram_status gram_learning_read_groups(gram_learning *learning, const gram_table 
 {
     gram_status status = GRAM_OK;
     const char *column = gram_learning_common(learning, GRAM_COMMON_GROUPS);
-    const int64_t n = gram_table_rows(table), ld = gram_table_ld(table);
+    const int64_t n = gram_table_rows(table);
     int64_t place = 0, count = 0, *places = NULL;
     if (!column || learning->before) return GRAM_OK;
     TRY(gram_learning_take(learning, gram_table_columns(table), sizeof *places, &places));
@@ -46,7 +47,7 @@ gram_status gram_learning_read_groups(gram_learning *learning, const gram_table 
     place = places[0];
     TRY(gram_learning_take(learning, n, sizeof *learning->table_groups, &learning->table_groups));
     for (int64_t i = 0; i < n; i++) {
-        const double number = gram_table_numbers(table)[i * ld + place] + 0.0; /* -0 + 0 = 0: one group */
+        const double number = gram_table_at(table, i, place) + 0.0; /* -0 + 0 = 0: one group */
         if (isnan(number))
             return gram_learning_fail_data(learning, "Every row belongs to a group.",
                                            "row %lld: column '%s': a missing value in the column of groups",

@@ -54,9 +54,10 @@ gram_status gram_preparation_join(gram_context *context, const gram_preparation 
 gram_status gram_learning_joint_rows(gram_context *context, const gram_learning *learning, double **x);
 
 /* Arrays as a table with the columns x1, x2, ... (for `letter` "x"), y or y1, y2, ..., weights; and the list of its targets; the
- * arrays of the second view, as those of a first (arrays.c). */
-gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, const char *letter,
+ * arrays of the second view, as those of a first (arrays.c). `lend`: the table has x itself, which must not be text. */
+gram_status gram_arrays_to_table(gram_context *context, const gram_arrays *arrays, const char *letter, int lend,
                                  gram_table **table);
+int gram_arrays_has_text(const gram_arrays *arrays);
 gram_arrays gram_arrays_second(const gram_arrays *arrays);
 enum { GRAM_ARRAYS_TARGET_SIZE = 32 };
 const char *gram_arrays_target(const gram_arrays *arrays, char text[GRAM_ARRAYS_TARGET_SIZE]);

@@ -381,7 +381,7 @@ static int is_common(const char *name)
     return 0;
 }
 
-/* At most one option of a group: they are names of one number. */
+/* At most one option of a group: they say one thing in different words. */
 static gram_status check_groups(gram_learning *learning)
 {
     const gram_method *method = learning->method;
@@ -392,8 +392,8 @@ static gram_status check_groups(gram_learning *learning)
             const gram_option *b = &method->options[k];
             if (b->group && strcmp(a->group, b->group) == 0 && gram_given_text(learning, b->name))
                 return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
-                                          "They are one number: noise = alpha = n lambda.", "give one of --%s and --%s",
-                                          a->name, b->name);
+                                          "Each takes the place of the other: leave one of them out.",
+                                          "give one of --%s and --%s", a->name, b->name);
         }
     }
     return GRAM_OK;

@@ -164,6 +164,7 @@ gram_status gram_method_describe(int64_t method, gram_method_facts *facts)
         all.kept = row->kept ? row->kept : row->name;
         all.knows_rows = row->fitted != NULL;
         all.quadrature = row->quadrature;
+        all.formula = row->formula;
     }
     gram_sized_write(facts, &all, sizeof all);
     return gram_sized_check(NULL, "method_describe", "facts", "gram_method_facts", facts, sizeof all);

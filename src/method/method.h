@@ -184,9 +184,11 @@ typedef struct gram_kept_words {
 
 /* What is NULL is not needed or has one obvious answer, which is said here. */
 struct gram_method {
-    const char *name;        /* of the option `method` and in model files */
-    const char *kept;        /* the name in model files, if it is another */
-    const char *title;       /* "kernel ridge regression" */
+    const char *name;  /* of the option `method` and in model files */
+    const char *kept;  /* the name in model files, if it is another */
+    const char *title; /* "kernel ridge regression" */
+    const char *
+        formula; /* what it computes, in letters that every terminal has; lines are parted by newlines. NULL: not said */
     const char *variant;     /* of rows with one name: what this one is for, "the likelihood poisson" */
     unsigned tasks;          /* bit 1 << gram_task */
     unsigned first_for;      /* the tasks for which it is the method if none is named */

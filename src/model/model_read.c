@@ -133,12 +133,31 @@ done:
 
 /* ---- the function ---- */
 
+/* It has to be the kernel that was written, as far as a text can tell. */
+static gram_status take_given(gram_model_reader *reader, const char *text, gram_kernel **kernel)
+{
+    gram_string own = {0};
+    gram_kernel_append(reader->given, &own);
+    const int same = own.data && strcmp(own.data, text) == 0;
+    const gram_status status =
+        own.failed ? gram_fail(reader->context, GRAM_ERROR_MEMORY, "model_read_part: no memory for the kernel's text")
+        : same     ? GRAM_OK
+                   : gram_fail(reader->context, GRAM_ERROR_ARGUMENT,
+                               "model_read_part: the kernel is %.80s, the model has %.80s", own.data, text);
+    if (same) *kernel = gram_kernel_retain(reader->given);
+    gram_string_free(&own);
+    return status;
+}
+
 static gram_status read_kernel(gram_model_reader *reader, const json_t *from, int64_t d, gram_kernel **kernel)
 {
     gram_status status = GRAM_OK;
     const char *text = NULL;
     TRY(gram_model_want_text(reader, from, "kernel", &text));
-    TRY(gram_model_blame(reader, gram_kernel_parse(reader->context, text, kernel), "its kernel"));
+    if (reader->given && from == reader->root)
+        TRY(take_given(reader, text, kernel));
+    else
+        TRY(gram_model_blame(reader, gram_kernel_parse(reader->context, text, kernel), "its kernel"));
     TRY(gram_model_blame(reader, gram_function_check_kernel(reader->context, *kernel, d), "its kernel"));
 done:
     return status;
@@ -242,9 +261,9 @@ done:
     return status;
 }
 
-static gram_status read_archive(gram_context *context, gram_archive *archive, gram_model **model)
+static gram_status read_archive(gram_context *context, gram_archive *archive, gram_kernel *given, gram_model **model)
 {
-    gram_model_reader reader = {.context = context, .archive = archive};
+    gram_model_reader reader = {.context = context, .archive = archive, .given = given};
     gram_arena_init(&reader.scratch, context->memory);
     const gram_status status = read_parts(&reader, model);
     gram_model_parse_end(&reader);
@@ -261,7 +280,22 @@ gram_status gram_model_read(gram_context *context, const char *path, gram_model 
     *model = NULL;
     FAIL_IF(!path, context, GRAM_ERROR_ARGUMENT, "model_read: path is NULL");
     TRY(gram_archive_open(context, path, &archive));
-    TRY(read_archive(context, &archive, model));
+    TRY(read_archive(context, &archive, NULL, model));
+done:
+    return status;
+}
+
+static gram_status from_memory(gram_context *context, const char *who, const char *name, const void *bytes,
+                               size_t length, gram_kernel *given, gram_model **model)
+{
+    gram_status status = GRAM_OK;
+    gram_archive archive;
+    if (!context || !model) return GRAM_ERROR_ARGUMENT;
+    *model = NULL;
+    FAIL_IF(!name || (!bytes && length > 0), context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", who,
+            !name ? "name" : "bytes");
+    TRY(gram_archive_open_memory(context, name, bytes, length, &archive));
+    TRY(read_archive(context, &archive, given, model));
 done:
     return status;
 }
@@ -269,14 +303,11 @@ done:
 gram_status gram_model_read_memory(gram_context *context, const char *name, const void *bytes, size_t length,
                                    gram_model **model)
 {
-    gram_status status = GRAM_OK;
-    gram_archive archive;
-    if (!context || !model) return GRAM_ERROR_ARGUMENT;
-    *model = NULL;
-    FAIL_IF(!name || (!bytes && length > 0), context, GRAM_ERROR_ARGUMENT, "model_read_memory: %s is NULL",
-            !name ? "name" : "bytes");
-    TRY(gram_archive_open_memory(context, name, bytes, length, &archive));
-    TRY(read_archive(context, &archive, model));
-done:
-    return status;
+    return from_memory(context, "model_read_memory", name, bytes, length, NULL, model);
+}
+
+gram_status gram_model_read_part(gram_context *context, const char *name, const void *bytes, size_t length,
+                                 gram_kernel *kernel, gram_model **model)
+{
+    return from_memory(context, "model_read_part", name, bytes, length, kernel, model);
 }

@@ -15,6 +15,7 @@ typedef struct gram_model_reader {
     json_t *root;
     const json_t *arrays; /* of root */
     void *reserved;       /* the share of the budget that the tree takes */
+    gram_kernel *given;   /* the kernel of the function, if its text cannot be read; else NULL */
 } gram_model_reader;
 
 /* Fails with "FILE: model.json: WHAT". */

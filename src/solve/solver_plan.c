@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "operator/tiled_matrix.h"
+#include "tile/panels.h"
 
 enum {
     MOST_FOR_LOO = 5000,
@@ -60,10 +61,15 @@ static double padded(int64_t n)
 }
 
 /* Points packed for the engine (rows and a copy for products), right-hand sides and their companions. */
-static double vectors_bytes(const gram_krr_plan_request *r, int64_t n)
+static double packed_bytes(const gram_krr_plan_request *r, int64_t n, int64_t packed)
 {
     const double columns = (double)(r->outputs + 1) * (4 + CG_VECTORS) + 16;
-    return (2 * padded(n) * (double)r->d + (double)n * columns) * sizeof(double) + 4e6;
+    return (2 * padded(packed) * (double)r->d + (double)n * columns) * sizeof(double) + 4e6;
+}
+
+static double vectors_bytes(const gram_krr_plan_request *r, int64_t n)
+{
+    return packed_bytes(r, n, n);
 }
 
 static double factor_bytes(int64_t n, size_t size)
@@ -76,7 +82,9 @@ static double landmark_bytes(const gram_krr_plan_request *r, int64_t n, int64_t 
 {
     const double p = (double)landmarks + (double)r->outputs + 1;
     const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
-    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + vectors_bytes(r, n);
+    const int64_t piece =
+        gram_packed_rows(r->d) > landmarks ? gram_packed_rows(r->d) : landmarks; /* rows go by in pieces */
+    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + packed_bytes(r, n, piece < n ? piece : n);
 }
 
 /* Conjugate gradients: the preconditioner, and a panel of it while it is made. */

@@ -164,5 +164,15 @@ done:
 
 gram_status gram_matrix_diagonal(gram_context *context, const gram_kernel *kernel, const gram_points *x, double *out)
 {
-    return context ? gram_fill_diagonal(context, kernel, x, 0, out) : GRAM_ERROR_ARGUMENT;
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    const int64_t piece = x ? gram_packed_rows(x->d) : 0;
+    if (!x || !out || x->functionals || x->n <= piece) return gram_fill_diagonal(context, kernel, x, 0, out);
+    for (int64_t first = 0; first < x->n && status >= 0; first += piece) {
+        gram_points *part = NULL;
+        status = gram_points_part(context, x, first, x->n - first < piece ? x->n - first : piece, &part);
+        if (status >= 0) status = gram_fill_diagonal(context, kernel, part, 0, out + first);
+        gram_points_release(part);
+    }
+    return status;
 }

@@ -36,6 +36,12 @@ typedef struct gram_panels {
     gram_memory *memory;
 } gram_panels;
 
+/* Rows of d columns that are packed at once where nothing needs all of them: some 32 MiB. */
+static inline int64_t gram_packed_rows(int64_t d)
+{
+    return (1 << 22) / d + 1;
+}
+
 /* Packs points, or those with the numbers index[0 .. count) if index is not NULL. O(n d). */
 gram_status gram_panels_create(gram_context *context, const gram_points *points, int64_t count, const int64_t *index,
                                const gram_mapping *mapping, int single, int norms, gram_panels *panels);

@@ -312,18 +312,43 @@ done:
     return status;
 }
 
-gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,
-                                const gram_points *y, int64_t columns, const double *v, int64_t ldv, double *out,
-                                int64_t ldo)
+static gram_status multiply(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                            const gram_points *y, int64_t columns, const double *v, int64_t ldv, double *out,
+                            int64_t ldo)
 {
     gram_status status = GRAM_OK;
     gram_engine *engine = NULL;
-    if (!context) return GRAM_ERROR_ARGUMENT;
     const gram_engine_request request = {.kernel = kernel, .x = x, .y = y};
     TRY(gram_engine_create(context, &request, &engine));
     TRY(check_arguments(context, engine, columns, v, ldv, out, ldo));
     TRY(gram_engine_product(context, engine, columns, v, ldv, out, ldo));
 done:
     gram_engine_destroy(engine);
+    return status;
+}
+
+/* Many rows against few would be held twice, so they go by in pieces. Packing y again for each piece costs little where a piece has as
+ * many rows. */
+static int64_t piece_of(const gram_points *x, const gram_points *y)
+{
+    if (!x || !y || x == y || x->functionals) return INT64_MAX;
+    return gram_packed_rows(x->d) > y->n ? gram_packed_rows(x->d) : y->n;
+}
+
+gram_status gram_matrix_product(gram_context *context, const gram_kernel *kernel, const gram_points *x,
+                                const gram_points *y, int64_t columns, const double *v, int64_t ldv, double *out,
+                                int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    const int64_t piece = piece_of(x, y);
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    if (!x || x->n <= piece || !out) return multiply(context, kernel, x, y, columns, v, ldv, out, ldo);
+    for (int64_t first = 0; first < x->n && status >= 0; first += piece) {
+        const int64_t count = x->n - first < piece ? x->n - first : piece;
+        gram_points *part = NULL;
+        status = gram_points_part(context, x, first, count, &part);
+        if (status >= 0) status = multiply(context, kernel, part, y, columns, v, ldv, out + first * ldo, ldo);
+        gram_points_release(part);
+    }
     return status;
 }

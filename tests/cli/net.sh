@@ -33,6 +33,22 @@ run net wave.csv --width 64 --mean-field --steps 300 --json --quiet
 good
 LC_ALL=C awk "BEGIN { exit !($(number drift) > 0.2) }" || wrong 'with mean fields the kernel should drift'
 
+# layers of their own widths: (1 + 1) 48 + (48 + 1) 16 + (16 + 1) numbers; equal ones are what one width for all is
+run net wave.csv --widths 48,16 --steps 50 -o layers.gram --quiet
+good
+prints 'depth 2' 'widths            48, 16' 'parameters 897'
+run predict layers.gram wave.csv -o predicted.csv
+good
+run net wave.csv --widths 24,24 --steps 50 -o same.gram --quiet
+good
+run predict same.gram wave.csv -o same.csv
+good
+run net wave.csv --width 24 --depth 2 --steps 50 -o one.gram --quiet
+good
+run predict one.gram wave.csv -o one.csv
+good
+cmp -s same.csv one.csv || wrong 'equal widths should be one width'
+
 # several, and classes
 run net wave.csv --width 32 --depth 2 --act erf --members 4 --steps 100 -o many.gram --quiet
 good
@@ -55,6 +71,14 @@ for depth in 0 -1 65; do
 done
 run net wave.csv --width 0
 bad 2 '--width'
+for widths in '' 64,,32 64,0 64,x 64,32, 1048577; do
+    run net wave.csv --widths="$widths"
+    bad 2 '--widths'
+done
+run net wave.csv --widths 64,32 --depth 3
+bad 2 'has 2 layers, but --depth is 3'
+run net wave.csv --widths 64,32 --width 8
+bad 2 'give one of --width and --widths' 'takes the place'
 run net wave.csv --output-scale=-1
 bad 2 '--output-scale'
 run net wave.csv --sb=-1

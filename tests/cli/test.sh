@@ -211,8 +211,11 @@ LC_ALL=C awk 'BEGIN { print "u,v,w"; s = 11; for (i = 0; i < 100; i++) { s = s *
     printf "%.6f,%.6f,%.6f\n", u, u * u + 0.1 * v, w } }' >pairs.csv
 run test independence pairs.csv --x u --y v --json
 good
-prints '"test": "independence"' '"method": "permutation"' '"reject": true' '"p_value": 0.001' '"n": 100' '"m": null' '"x": ["u"]' \
-    '"kernel_x": "rbf(ell='
+prints '"test": "independence"' '"method": "aggregated"' '"looks": 64' '"reject": true' '"p_value": 0.001' '"n": 100' '"m": null' '"x": ["u"]' \
+    '"kernel_x": "'
+run test independence pairs.csv --x u --y v --kernel rbf --json
+good
+prints '"method": "permutation"' '"reject": true' '"kernel_x": "rbf(ell='
 run test independence pairs.csv --x u,v --y w
 good
 prints 'not rejected' 'if independent'
@@ -222,6 +225,35 @@ prints '"method": "gamma"' '"kernel_x": "laplace(ell='
 run test independence pairs.csv --mutual u,v,w --permutations 199 --json
 good
 prints '"mutual": ["u", "v", "w"]' '"reject": true' '"p_value": 0.005'
+
+# given other columns: v is u^2 and noise, so given u it is independent of what else u makes
+LC_ALL=C awk -F, 'BEGIN { s = 5 } NR == 1 { print $0 ",t,c"; next }
+    { s = s * 48271 % 2147483647; printf "%s,%.6f,7\n", $0, $1 * $1 + 0.2 * s / 2147483647 }' pairs.csv >third.csv
+run test independence third.csv --x t --y v --json
+good
+prints '"reject": true'
+run test independence third.csv --x t --y v --given u --json
+good
+prints '"method": "conditional"' '"given": ["u"]' '"reject": false' '"unexplained_x": ' '"kernel_given": '
+run test independence third.csv --x t --y v --given w
+good
+prints 'random signs' 'rejected' 'unexplained' 'given'
+run test independence third.csv --x c --y v --given u
+good
+prints 'p-value             1'
+LC_ALL=C awk -F, 'NR == 1 { print $0 ",copy"; next } { print $0 "," 3 * $1 }' pairs.csv >copies.csv
+run test independence copies.csv --x copy --y v --given u
+bad 3 'x is determined by what is given' '--given'
+run test independence pairs.csv --x u --y v --given u
+bad 2 "column 'u' is in two groups"
+run test independence pairs.csv --x u --y v --given w --method gamma
+bad 2 'gamma is not for --given'
+run test independence pairs.csv --mutual u,v --given w
+bad 2 '--mutual cannot be combined'
+head -n 6 pairs.csv >five.csv
+run test independence five.csv --x u --y v --given w
+bad 3 'five.csv has 5 rows' 'ten rows'
+
 run test independence pairs.csv --x u
 bad 2 '--y is missing'
 run test independence pairs.csv --x u --y u,w

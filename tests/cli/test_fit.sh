@@ -16,7 +16,7 @@ cut -d, -f3,4 draws.csv >scores.csv
 run test fit draws.csv --scores sx,sy --json
 good
 prints '"test": "fit"' '"method": "wild"' '"statistic": ' '"p_value": ' '"level": 0.05' '"reject": false' \
-    '"kernel": "imq(c=' '"n": 300' '"m": null' '"discrepancy": ' '"v_statistic": ' '"u_statistic": ' '"threshold": '
+    '"kernel": "' '"looks": 7' '"n": 300' '"m": null' '"discrepancy": ' '"v_statistic": ' '"u_statistic": ' '"threshold": '
 sed 's/.*\("statistic": [^,]*\),.*/\1/' out >statistic
 for how in '--scores scores.csv' '--density gaussian' '--density gaussian(mean=0,sd=[1,1])'; do
     run test fit points.csv $how --json
@@ -58,6 +58,13 @@ prints '"density": "density logistic(sd=1)"'
 run test fit points.csv --density gaussian --method chain --flip 0.2 --json
 good
 prints '"method": "chain"' '"flip": 0.2'
+run test fit points.csv --density gaussian --method chain
+good
+prints 'autocorrelation time' 'signs change with probability'
+run test fit points.csv --density gaussian --precondition med --json
+good
+prints '"kernel": "imq(c='
+grep -q looks out && wrong 'should look by one kernel'
 run test fit points.csv --density gaussian --kernel rbf --level 0.1 --permutations 99 --seed 3 --json
 good
 prints '"kernel": "rbf(ell=' '"level": 0.1' '"permutations": 99'

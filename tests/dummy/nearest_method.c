@@ -100,6 +100,7 @@ extern const gram_method gram_method_nearest;
 const gram_method gram_method_nearest = {
     .name = "nearest",
     .title = "mean of the nearest rows",
+    .formula = "f(x) = (1/m) sum of y_i over the m rows x_i nearest to x",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .refuses = "weights",
     .python = {[GRAM_TASK_REGRESSION] = "NearestMean"},

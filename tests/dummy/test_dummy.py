@@ -16,6 +16,7 @@ class Dummy(unittest.TestCase):
         self.assertEqual(parameters["nearby"].default, 1)
         self.assertNotIn("kernel", parameters)
         self.assertIn("KNeighborsRegressor", gram.NearestMean.__doc__)
+        self.assertIn("f(x) = (1/m) sum of y_i", gram.NearestMean.__doc__)
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
         np.testing.assert_array_equal(gram.NearestMean().fit(X, y).predict(X), y)

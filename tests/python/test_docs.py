@@ -4,6 +4,8 @@ import doctest
 import importlib
 import os
 import pkgutil
+import subprocess
+import sys
 import unittest
 
 import gram
@@ -19,15 +21,25 @@ class Stubs(unittest.TestCase):
             self.assertRegex(text, rf"\b(as|class|def) {name}\b", "`make stubs` writes the stubs anew")
 
 
+class Tour(unittest.TestCase):
+    def test_it_says_what_the_page_shows(self):
+        script = os.path.join(os.environ.get("SOURCE", ""), "scripts", "python-tour")
+        if not os.path.exists(script):
+            self.skipTest("the sources are not there")
+        done = subprocess.run([sys.executable, "-W", "ignore", script, "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
 def load_tests(loader, tests, pattern):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     for module in pkgutil.iter_modules(gram.__path__):
         if module.name not in ("__main__", "_core"):
             tests.addTests(doctest.DocTestSuite(importlib.import_module(f"gram.{module.name}"), optionflags=flags))
     tests.addTests(doctest.DocTestSuite(gram, optionflags=flags))
-    page = os.path.join(os.environ.get("SOURCE", ""), "docs", "python.md")
-    if os.path.exists(page):
-        tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=flags))
+    for page in ["README.md", os.path.join("docs", "python.md")]:
+        page = os.path.join(os.environ.get("SOURCE", ""), page)
+        if os.path.exists(page):
+            tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=flags))
     return tests
 
 

@@ -19,6 +19,10 @@ import gram
 from gram import _table
 
 
+def linear(A, B):
+    return A @ B.T + 1
+
+
 def fit(name, estimator):
     more = NEEDS.get(name, lambda n: {})(60)
     X, y = classes() if estimator._entry.task == "classification" else regression()
@@ -98,6 +102,10 @@ class FromTheTable(unittest.TestCase):
 
     def test_docstrings_have_help(self):
         self.assertIn("noise", gram.KernelRidge.__doc__)
+        self.assertIn("(K + n lam I) a = y", gram.KernelRidge.__doc__)
+        for name, cls in estimators():
+            self.assertTrue(cls._entry.formulas, f"{name}: the row of its method has no formula")
+            self.assertIn(cls._entry.formulas[0][1].splitlines()[0], cls.__doc__)
         self.assertIn("precomputed", gram.SVC.__doc__)
 
     def test_wrong_values_are_refused_by_name(self):
@@ -228,6 +236,46 @@ class Use(InFolder):
         for bad in [3.5j, object(), ["rbf"]]:
             with self.assertRaises(TypeError):
                 gram.KernelRidge(kernel=bad).fit(X, y)
+
+    def test_kernels_without_an_expression_are_pickled_with_the_estimator(self):
+        X, y = regression()
+        mixed = 0.5 * gram.Kernel(linear) * gram.Kernel("rbf").on(1, 2) + gram.Kernel(linear) ** 2
+        for kernel, rows, settings in [
+            ("precomputed", gram.RBF(1.0)(X), {"lam": 0.1}), (linear, X, {"lam": 0.1}), (mixed, X, {}),
+            (gram.Kernel(linear) + gram.Kernel("rbf"), X, {"ard": True}), (mixed.terms[0], X, {"lam": 0.1}),
+        ]:
+            with self.subTest(kernel):
+                model = gram.KernelRidge(kernel=kernel, **settings)
+                self.assertEqual(repr(pickle.loads(pickle.dumps(model)).kernel), repr(kernel) if kernel is not linear else repr(linear))
+                model.fit(rows, y)
+                again = pickle.loads(pickle.dumps(model))
+                np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+                self.assertEqual(repr(again.kernel_), repr(model.kernel_))
+                self.assertEqual(dict(again.report_), dict(model.report_))
+                np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).predict(rows), model.predict(rows))
+                with self.assertRaisesRegex(ValueError, "cannot be kept in a file"):
+                    model.save("model.gram")
+        with self.assertRaises((pickle.PicklingError, AttributeError)):
+            pickle.dumps(gram.KernelRidge(kernel=lambda A, B: A @ B.T))
+
+    def test_given_matrices_in_a_search(self):
+        X, y = classes()
+        grid = GridSearchCV(gram.SVC(kernel="precomputed"), {"C": [0.1, 1, 10]}, cv=3, n_jobs=2)
+        plain = GridSearchCV(gram.SVC(kernel="rbf(ell=1)", scale=False), {"C": [0.1, 1, 10]}, cv=3)
+        K = gram.RBF(1.0)(X)
+        np.testing.assert_allclose(grid.fit(K, y).cv_results_["mean_test_score"], plain.fit(X, y).cv_results_["mean_test_score"])
+
+    def test_sparse_rows_are_refused_as_usual(self):
+        sparse = __import__("scipy.sparse").sparse.csr_matrix
+        X, y = regression()
+        for name, cls in estimators():
+            needs_y = cls._entry.task in ("regression", "classification") or cls._entry.views
+            with self.subTest(name), self.assertRaisesRegex(TypeError, "dense data is required"):
+                cls().fit(sparse(X), *([y > 0] if needs_y else []))
+        model = gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1).fit(X, y)
+        for use in [lambda: model.predict(sparse(X)), lambda: gram.RBF(1.0)(sparse(X)), lambda: gram.mmd_test(sparse(X), X)]:
+            with self.assertRaisesRegex(TypeError, "dense data is required"):
+                use()
 
     def test_intervals_and_draws(self):
         X, y = regression()

@@ -1,5 +1,6 @@
 """Manners: the interpreter is free while the library works, Ctrl-C stops it, threads and processes share, nothing crashes."""
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -9,9 +10,10 @@ import sys
 import threading
 import time
 import unittest
+import warnings
 
 import numpy as np
-from support import classes, regression
+from support import NEEDS, classes, estimators, quick, regression
 
 import gram
 
@@ -142,24 +144,34 @@ class Sharing(unittest.TestCase):
             thread.join()
 
     def test_arrays_changed_meanwhile(self):
+        """Rows that are not scaled are read where they are, so a fit may meet what nobody checked: results are of no use, no more."""
         X, y = regression(300)
-        X = X.copy()
+        clean = X.copy()
         stop = threading.Event()
 
         def change():
             rng = np.random.default_rng(0)
             while not stop.is_set():
-                X[rng.integers(300), rng.integers(3)] = rng.choice([np.nan, 1e300, 0.0])
+                i, j = rng.integers(300), rng.integers(3)
+                X[i, j] = rng.choice([np.nan, np.inf, -1e300, 1e9, 0.0])
+                time.sleep(1e-5)
+                X[i, j] = clean[i, j]
 
+        uses = [lambda: gram.RBF(1)(X), lambda: gram.Matern(nu=0.7, ell=1).dot(X, y), lambda: gram.mmd_test(X[:150], X[150:], permutations=19)]
+        for name, cls in estimators():
+            if name in NEEDS or name.startswith("Network"):
+                continue
+            made = quick(name, cls()).set_params(scale=False)
+            target = [y > 0] if made._entry.task == "classification" else [y] if made._entry.task == "regression" or made._entry.views else []
+            uses.append(lambda made=made, target=target: made.fit(X, *target))
+        uses.append(lambda: gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1, solver="nystrom:20", scale=False).fit(X, y).predict(X))
         thread = threading.Thread(target=change)
         thread.start()
         try:
-            for _ in range(30):
-                try:
-                    gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1).fit(np.where(np.isnan(X), 0, X), y)
-                    gram.RBF(1)(X)
-                except ValueError:
-                    pass
+            for use in uses * 3:
+                with contextlib.suppress(ValueError), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    use()
         finally:
             stop.set()
             thread.join()
@@ -231,6 +243,93 @@ class Hostile(unittest.TestCase):
         for weights in [-np.ones(60), np.zeros(60), np.ones(5), np.full(60, np.nan)]:
             with self.assertRaises(ValueError):
                 gram.KernelRidge(kernel="rbf(ell=1)", lam=1).fit(X, y, sample_weight=weights)
+
+    def test_not_fitted(self):
+        from sklearn.exceptions import NotFittedError
+
+        for name, cls in estimators():
+            with self.subTest(name), self.assertRaises(NotFittedError):
+                getattr(cls(), "predict" if hasattr(cls, "predict") else "transform")(np.zeros((3, 3)))
+
+    def test_object_arrays(self):
+        X, y = regression()
+        right = gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1).fit(X, y).predict(X)
+        numbers = gram.KernelRidge(kernel="rbf(ell=1)", lam=0.1).fit(X.astype(object), y.astype(object))
+        np.testing.assert_array_equal(numbers.predict(X.astype(object)), right)
+        mixed = X.astype(object)
+        for wrong in ["text", None, [1, 2], object(), 1j]:
+            mixed[7, 1] = wrong
+            for use in [lambda: gram.KernelRidge().fit(mixed, y), lambda: numbers.predict(mixed), lambda: gram.RBF(1.0)(mixed),
+                        lambda: gram.mmd_test(mixed, X), lambda: gram.KernelRidge().fit(X, mixed[:, 1])]:
+                with self.assertRaises((ValueError, TypeError)):
+                    use()
+
+    def test_kernels_that_are_none(self):
+        X, y = regression()
+        for bad in [3.5j, object(), ["rbf"], {}, b"rbf", True, np.zeros((2, 2)), X]:
+            with self.subTest(bad), self.assertRaises((TypeError, ValueError)):
+                gram.KernelRidge(kernel=bad).fit(X, y)
+            with self.subTest(bad), self.assertRaises((TypeError, ValueError)):
+                gram.Kernel(bad)
+        for text in ["", "rbf(", "nosuch", "rbf(ell=-1)", "rbf(ell=0.3", "precomputed()", "2**rbf", "rbf" * 1000, "(" * 5000]:
+            with self.subTest(text[:20]), self.assertRaises(ValueError):
+                gram.SVC(kernel=text).fit(X, y > 0)
+
+    def test_functions_that_fail(self):
+        X, y = regression(200)
+
+        def raises(A, B):
+            raise LookupError("from the kernel")
+
+        def sometimes(A, B):
+            if A[0, 0] > 0:
+                raise LookupError("from the kernel")
+            return A @ B.T
+
+        def interrupted(A, B):
+            raise KeyboardInterrupt
+
+        wrong = [(raises, LookupError), (sometimes, LookupError), (interrupted, KeyboardInterrupt), (lambda A, B: A, ValueError),
+                 (lambda A, B: None, (TypeError, ValueError)), (lambda A, B: "text", (TypeError, ValueError)),
+                 (lambda A: A, TypeError)]
+        for function, error in wrong:
+            for use in [lambda f=function: gram.KernelRidge(kernel=f, lam=0.1).fit(X, y), lambda f=function: gram.Kernel(f)(X, threads=2),
+                        lambda f=function: gram.SVC(kernel=f, C=1).fit(X, y > 0), lambda f=function: gram.herding(X, 3, kernel=f)]:
+                with self.assertRaises(error):
+                    use()
+
+        for use in [gram.KernelRidge(lam=0.1), gram.SVC(C=1)]:
+            with self.assertRaises(ValueError):
+                use.set_params(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y > 0)
+
+        def fails_later(A, B):
+            if fails_later.now:
+                raise LookupError("now")
+            return A @ B.T + 1
+
+        fails_later.now = False
+        model = gram.KernelRidge(kernel=fails_later, lam=0.1).fit(X, y)
+        fails_later.now = True
+        with self.assertRaisesRegex(LookupError, "now"):
+            model.predict(X)
+        fails_later.now = False
+        self.assertEqual(model.predict(X).shape, (200,))
+
+    def test_functions_that_call_back(self):
+        """A kernel that is computed by gram itself, and one whose array goes while it is used."""
+        X, y = regression(150)
+        inner = gram.RBF(1.0)
+        np.testing.assert_array_equal(gram.Kernel(lambda A, B: inner(A, B))(X, threads=2), inner(X))
+        kept = []
+
+        def keeps(A, B):
+            kept.append(A)
+            A.flags.writeable and A.fill(0.0)
+            return inner(A, B)
+
+        gram.Kernel(keeps)(X)
+        gc.collect()
+        self.assertTrue(all(np.isfinite(a).all() for a in kept))
 
     def test_names_that_clash(self):
         try:

@@ -75,6 +75,30 @@ class Results(unittest.TestCase):
         gram.mmd_test(X[:20], X[20:]).plot(axes)
         gram.herding(X, 5).plot(axes)
         self.assertEqual([name for name, _ in axes.calls].count("scatter"), 4)
+        axes = Axes()
+        gram.hsic_test(X, y, scale=False).plot(axes)
+        np.testing.assert_array_equal(axes.calls[0][1], [X[:, 0], y])
+        axes = Axes()
+        gram.ksd_test(X, -X).plot(axes)
+        np.testing.assert_array_equal(axes.calls[0][1], [X[:, 0], X[:, 1]])
+
+    def test_plots_with_matplotlib(self):
+        try:
+            import matplotlib
+        except ImportError:
+            with self.assertRaisesRegex(ImportError, "matplotlib"):
+                gram.herding(X, 5).plot()
+            return
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+
+        results = [gram.mmd_test(X[:20, 0], X[20:, 0], kernel="rbf(ell=1)"), gram.mmd_test(X[:20], X[20:]), gram.hsic_test(X, y),
+                   gram.ksd_test(X, -X), gram.herding(X, 5), gram.stein_thinning(X, 5, -X), gram.kernel_thinning(X, 5)]
+        for result in results:
+            axes = result.plot()
+            axes.figure.canvas.draw()
+            self.assertTrue(axes.lines or axes.collections)
+            plt.close(axes.figure)
 
     def test_wrong_use(self):
         for call in [

@@ -658,7 +658,8 @@ static gram_status test_stein(world *w, const gram_stein_test_options *options, 
 {
     gram_kernel *imq = test_kernel(w->context, "imq(c=1, beta=0.5)");
     test_uniform(7, 2 * N, -1, 1, w->spare);
-    const gram_status status = gram_stein_test(w->context, imq, w->x, w->spare, 2, options, result);
+    gram_status status = gram_stein_test(w->context, imq, w->x, w->spare, 2, options, result);
+    if (status >= 0) status = gram_stein_test_many(w->context, 1, &imq, w->x, w->spare, 2, options, result);
     gram_kernel_release(imq);
     return status;
 }
@@ -944,6 +945,36 @@ static gram_status mmd_result_clear(world *w, void *given)
     return *(size_t *)given ? GRAM_OK : GRAM_ERROR_ARGUMENT;
 }
 
+static gram_status test_given(world *w, const gram_hsic_options *options, gram_hsic_given_result *result)
+{
+    double third[N];
+    test_uniform(77, N, -1, 1, third);
+    gram_points *given = test_points(w->context, N, 1, third);
+    const gram_points *points[3] = {w->x, w->other, given};
+    const gram_status status = gram_hsic_given_test(w->context, NULL, points, options, result);
+    gram_hsic_given_result_clear(result);
+    gram_points_release(given);
+    return status;
+}
+
+static gram_status hsic_given_test(world *w, void *given)
+{
+    gram_hsic_given_result result = {.size = sizeof result};
+    return test_given(w, given, &result);
+}
+
+static gram_status hsic_given_test_result(world *w, void *given)
+{
+    return test_given(w, NULL, given);
+}
+
+static gram_status hsic_given_result_clear(world *w, void *given)
+{
+    (void)w;
+    gram_hsic_given_result_clear(given);
+    return *(size_t *)given ? GRAM_OK : GRAM_ERROR_ARGUMENT;
+}
+
 static gram_status hsic_result_clear(world *w, void *given)
 {
     (void)w;
@@ -971,6 +1002,7 @@ INIT(gram_gp_path_options)
 INIT(gram_gp_tune_options)
 INIT(gram_hsic_options)
 INIT(gram_hsic_result)
+INIT(gram_hsic_given_result)
 INIT(gram_bayes_options)
 INIT(gram_spline_options)
 INIT(gram_krr_options)
@@ -1123,8 +1155,13 @@ static const use uses[] = {
     READS(gram_hsic_test, gram_hsic_options, "hsic_test: options", hsic_test),
     FILLS(gram_hsic_test, gram_hsic_result, "hsic_test: result", hsic_test_result),
     FILLS(gram_hsic_result_clear, gram_hsic_result, NULL, hsic_result_clear),
+    READS(gram_hsic_given_test, gram_hsic_options, "hsic_given_test: options", hsic_given_test),
+    FILLS(gram_hsic_given_test, gram_hsic_given_result, "hsic_given_test: result", hsic_given_test_result),
+    FILLS(gram_hsic_given_result_clear, gram_hsic_given_result, NULL, hsic_given_result_clear),
     READS(gram_stein_test, gram_stein_test_options, "stein_test: options", stein_test),
     FILLS(gram_stein_test, gram_stein_test_result, "stein_test: result", stein_test_result),
+    READS(gram_stein_test_many, gram_stein_test_options, "stein_test: options", stein_test),
+    FILLS(gram_stein_test_many, gram_stein_test_result, "stein_test: result", stein_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
     READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
@@ -1207,6 +1244,7 @@ static const use inits[] = {
     STARTS(gram_gp_tune_options),
     STARTS(gram_hsic_options),
     STARTS(gram_hsic_result),
+    STARTS(gram_hsic_given_result),
     STARTS(gram_bayes_options),
     STARTS(gram_spline_options),
     STARTS(gram_krr_options),

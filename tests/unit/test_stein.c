@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gram/random.h>
+
+#include "base/distribution_tails.h"
 #include "support.h"
 
 enum { N = 7, D = 3 };
@@ -267,6 +270,99 @@ static void test_is_reproducible(void **state)
     free(s);
 }
 
+/* Several kernels: the p-value of the largest score, from what each says by itself. */
+static void many_kernels(void **state)
+{
+    (void)state;
+    enum { COUNT = 40, DRAWS = 99, LOOKS = 3 };
+    static const char *const texts[LOOKS] = {"imq(c=1)", "rbf(ell=0.7)", "rbf(ell=3)"};
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    double *x = test_random(21, COUNT * D, -1.6, 2), *s = test_numbers(COUNT * D), scores[DRAWS + 1] = {0};
+    for (int i = 0; i < COUNT * D; i++) s[i] = -x[i];
+    gram_points *points = test_points(context, COUNT, D, x);
+    gram_kernel *kernels[LOOKS];
+    gram_stein_test_options options;
+    gram_stein_test_result all = {.size = sizeof all}, one = {.size = sizeof one};
+    gram_stein_test_options_init(&options, sizeof options);
+    options.draws = DRAWS;
+    int best = -1, reached = 1;
+    for (int k = 0; k < LOOKS; k++) {
+        double matrix[COUNT * COUNT], sums[DRAWS + 1], u[COUNT], mean = 0, variance = 0;
+        gram_operator *op;
+        kernels[k] = test_kernel(context, texts[k]);
+        OK(context, gram_operator_create_stein(context, kernels[k], points, s, D, &op));
+        OK(context, gram_operator_matrix(context, op, matrix, COUNT));
+        gram_operator_release(op);
+        for (int b = 0; b <= DRAWS;
+             b++) { /* signs of the stream "stein", changed with probability 1/2 from row to row */
+            double e[COUNT], sign = 1;
+            sums[b] = 0;
+            gram_random_uniform((gram_random){gram_context_seed(context), 0x737465696e},
+                                b == 0 ? 0 : (uint64_t)(b - 1) * COUNT, COUNT, u);
+            for (int i = 0; i < COUNT; i++) e[i] = b == 0 ? 1 : (sign = u[i] < 0.5 ? -sign : sign);
+            for (int i = 0; i < COUNT * COUNT; i++) sums[b] += e[i / COUNT] * e[i % COUNT] * matrix[i];
+        }
+        for (int b = 1; b <= DRAWS; b++) mean += sums[b] / DRAWS;
+        for (int b = 1; b <= DRAWS; b++) variance += (sums[b] - mean) * (sums[b] - mean) / DRAWS;
+        for (int b = 0; b <= DRAWS; b++) {
+            const double rate = mean / variance;
+            const double score = sums[b] > mean ? -log(gram_tail_gamma(mean * rate, sums[b] * rate)) : 0;
+            if (b == 0 && score > scores[0]) best = k;
+            scores[b] = fmax(scores[b], score);
+        }
+    }
+    for (int b = 1; b <= DRAWS; b++) reached += scores[b] >= scores[0];
+    OK(context, gram_stein_test_many(context, LOOKS, kernels, points, s, D, &options, &all));
+    if (!(fabs(all.p_value - reached / (DRAWS + 1.0)) < 1e-12))
+        FAIL_TEST("p = %g, want %g", all.p_value, reached / (DRAWS + 1.0));
+    assert_int_equal(all.best, best);
+    assert_true(all.p_value > 0.01 && all.p_value < 1); /* a case that says something */
+    OK(context, gram_stein_test(context, kernels[best], points, s, D, &options, &one));
+    assert_true(one.statistic.u_statistic == all.statistic.u_statistic && one.threshold == all.threshold);
+    assert_int_equal(gram_stein_test_many(context, 0, kernels, points, s, D, &options, &all), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_stein_test_many(context, 17, kernels, points, s, D, &options, &all), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_stein_test_many(context, 1, NULL, points, s, D, &options, &all), GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_stein_test_kernels(context, points, NULL), GRAM_ERROR_ARGUMENT);
+    for (int k = 0; k < LOOKS; k++) gram_kernel_release(kernels[k]);
+    gram_points_release(points);
+    gram_context_destroy(context);
+    free(x);
+    free(s);
+}
+
+/* The autocorrelation time of AR(0.8) is 9 rows, of independent rows 1; constant columns have none. */
+static void finds_flip(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    gram_context *context = test_context(2, GRAM_ISA_AUTO);
+    double *u = test_random(5, COUNT, -1, 1), *x = test_numbers(2 * COUNT), *s = test_numbers(2 * COUNT);
+    gram_kernel *imq = test_kernel(context, "imq(c=1)");
+    gram_stein_test_options options;
+    gram_stein_test_result r = {.size = sizeof r};
+    gram_stein_test_options_init(&options, sizeof options);
+    options.draws = 1;
+    options.flip = 0;
+    for (int chain = 0; chain < 2; chain++) {
+        for (int i = 0; i < COUNT; i++) {
+            x[2 * i] = u[i] + (chain && i > 0 ? 0.8 * x[2 * i - 2] : 0);
+            x[2 * i + 1] = 3;
+        }
+        for (int i = 0; i < 2 * COUNT; i++) s[i] = -x[i];
+        gram_points *points = test_points(context, COUNT, 2, x);
+        OK(context, gram_stein_test(context, imq, points, s, 2, &options, &r));
+        print_message("autocorrelation time %g\n", r.autocorrelation_time);
+        assert_true(chain ? r.autocorrelation_time > 6.5 && r.autocorrelation_time < 12 : r.autocorrelation_time < 1.4);
+        assert_true(r.flip == fmin(0.5, 1 / (4 * r.autocorrelation_time)));
+        gram_points_release(points);
+    }
+    gram_kernel_release(imq);
+    gram_context_destroy(context);
+    free(u);
+    free(x);
+    free(s);
+}
+
 /* ---- base kernels ---- */
 
 static void preconditioners(void **state)
@@ -352,7 +448,7 @@ static void refusals(void **state)
     options.level = 1;
     assert_int_equal(gram_stein_test(context, imq, points, s, D, &options, &result), GRAM_ERROR_ARGUMENT);
     options.level = 0.05;
-    options.flip = 0;
+    options.flip = -0.1;
     assert_int_equal(gram_stein_test(context, imq, points, s, D, &options, &result), GRAM_ERROR_ARGUMENT);
     options.flip = 0.5;
     options.draws = 0;
@@ -448,6 +544,8 @@ int main(void)
         cmocka_unit_test(diagonal_and_eigenvalues),
         cmocka_unit_test(statistics_by_loops),
         cmocka_unit_test(test_is_reproducible),
+        cmocka_unit_test(many_kernels),
+        cmocka_unit_test(finds_flip),
         cmocka_unit_test(preconditioners),
         cmocka_unit_test(refusals),
         cmocka_unit_test(standardised),

@@ -59,8 +59,8 @@ static void mean_is_zero(void **state)
 
 typedef void (*draw_fn)(int64_t run, int64_t n, int64_t d, double *x);
 
-/* Rejections of N(0, I) in `runs` samples. */
-static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
+/* Rejections of N(0, I) in `runs` samples, by imq at the median distance or by many kernels at once. */
+static int rejections_by(int many, draw_fn draw, int runs, int64_t n, int64_t d, double flip)
 {
     double *x = test_numbers(n * d), *s = test_numbers(n * d);
     int count = 0;
@@ -69,22 +69,31 @@ static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
         draw(run, n, d, x);
         for (int64_t i = 0; i < n * d; i++) s[i] = -x[i];
         gram_points *points = test_points(context, n, d, x);
-        gram_kernel *kernel;
+        gram_kernel *kernels[GRAM_STEIN_LOOKS] = {NULL};
         gram_stein_test_options options;
         gram_stein_test_result result = {.size = sizeof result};
-        OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_MED, 0, &kernel));
+        if (many)
+            OK(context, gram_stein_test_kernels(context, points, kernels));
+        else
+            OK(context, gram_stein_kernel(context, points, GRAM_STEIN_METRIC_MED, 0, &kernels[0]));
         gram_stein_test_options_init(&options, sizeof options);
         options.draws = 199;
         options.flip = flip;
-        OK(context, gram_stein_test(context, kernel, points, s, d, &options, &result));
+        OK(context,
+           gram_stein_test_many(context, many ? GRAM_STEIN_LOOKS : 1, kernels, points, s, d, &options, &result));
         count += result.reject;
-        gram_kernel_release(kernel);
+        for (int k = 0; k < GRAM_STEIN_LOOKS; k++) gram_kernel_release(kernels[k]);
         gram_points_release(points);
         gram_context_destroy(context);
     }
     free(x);
     free(s);
     return count;
+}
+
+static int rejections(draw_fn draw, int runs, int64_t n, int64_t d, double flip)
+{
+    return rejections_by(0, draw, runs, n, d, flip);
 }
 
 static void shifted(int64_t run, int64_t n, int64_t d, double *x)
@@ -136,6 +145,36 @@ static void dependent_draws(void **state)
     assert_true(dependent <= 16);
 }
 
+static void narrower(int64_t run, int64_t n, int64_t d, double *x)
+{
+    normal_draws(run, n, d, x);
+    for (int64_t i = 0; i < n * d; i++) x[i] *= 0.85;
+}
+
+/* Correlation 0.9 from row to row: 19 rows of autocorrelation time. */
+static void slow_chain(int64_t run, int64_t n, int64_t d, double *x)
+{
+    normal_draws(run, n, d, x);
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t l = 0; l < d; l++) x[i * d + l] = 0.9 * x[(i - 1) * d + l] + sqrt(1 - 0.81) * x[i * d + l];
+}
+
+/* Many kernels see what the median distance does not, and keep the level; a chain's signs follow its autocorrelation. */
+static void many_looks(void **state)
+{
+    (void)state;
+    const int null = rejections_by(1, normal_draws, 200, 100, 2, 0.5);
+    const int narrow = rejections_by(1, narrower, 40, 200, 5, 0.5), by_one = rejections(narrower, 40, 200, 5, 0.5);
+    const int found = rejections_by(1, slow_chain, 100, 300, 1, 0), fixed = rejections(slow_chain, 100, 300, 1, 0.05);
+    print_message("many looks: null %d of 200; deviation 0.85 in 5 columns %d of 40 (one look %d); a slow chain %d of "
+                  "100 (signs of 10 "
+                  "rows: %d)\n",
+                  null, narrow, by_one, found, fixed);
+    assert_in_range(null, 2, 21);
+    assert_true(narrow >= 30 && narrow >= by_one);
+    assert_true(found <= 14);
+}
+
 /* imq: the discrepancy of draws falls like n^-1/2 under the target, and stays away from 0 for another law. */
 static void converges(void **state)
 {
@@ -171,10 +210,8 @@ static void converges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_is_zero),
-        cmocka_unit_test(level_and_power),
-        cmocka_unit_test(dependent_draws),
-        cmocka_unit_test(converges),
+        cmocka_unit_test(mean_is_zero), cmocka_unit_test(level_and_power), cmocka_unit_test(dependent_draws),
+        cmocka_unit_test(many_looks),   cmocka_unit_test(converges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,11 @@ void cli_scored_help(gram_string *text)
                     "  med: G = (median distance)^2; sclmed: that divided by log m; smpcov: the covariance; id: 1\n");
 }
 
+int cli_scored_open(const cli_scored_options *options)
+{
+    return !options->kernel && options->precondition.value == NOT_GIVEN;
+}
+
 int cli_scored_check(const char *verb, const cli_scored_options *options, int needed)
 {
     char help[96];

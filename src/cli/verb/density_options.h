@@ -22,6 +22,9 @@ void cli_scored_help(gram_string *text);
  * after a message. */
 int cli_scored_check(const char *verb, const cli_scored_options *options, int needed);
 
+/* Neither a kernel nor a preconditioner was given. */
+int cli_scored_open(const cli_scored_options *options);
+
 /* Reads DATA, its scores and the kernel; m is the number of rows that are to be chosen. Returns the exit code; the caller destroys the
  * points. */
 int cli_scored_read(cli_session *session, const char *verb, const char *path, const cli_data *data,

@@ -1,4 +1,5 @@
 /* gram test fit: does a sample come from a density? The kernel Stein discrepancy and its wild bootstrap. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +18,16 @@ typedef struct fit_report {
     const gram_scored_report *points; /* what it holds */
     cli_test_outcome outcome;
     gram_stein_test_result result;
-    double *bootstrap; /* the draws, if they are to be drawn */
+    gram_kernel *looks[GRAM_STEIN_LOOKS]; /* all NULL if a kernel was chosen */
+    gram_kernel *kernel;                  /* the one that counts */
+    double *bootstrap;                    /* the draws, if they are to be drawn */
 } fit_report;
 
 #define PLACE(field) offsetof(fit_report, field)
 
 static const cli_option own_options[] = {
-    CLI_ROW("flip", CLI_POSITIVE, PLACE(flip), "P", "of --method chain: how often signs change (default 0.05)"),
+    CLI_ROW("flip", CLI_POSITIVE, PLACE(flip), "P",
+            "of --method chain: how often signs change (default: by the autocorrelation time of the rows)"),
 };
 
 static const cli_usage usage = {
@@ -31,7 +35,9 @@ static const cli_usage usage = {
     "DATA",
     "Tests whether the rows of DATA are draws from a density that is known by its scores, the gradients of its log at "
     "the\nrows: no normalising constant is needed. The statistic is the squared kernel Stein discrepancy "
-    "(U-statistic; --biased: V).\nMethods: wild (default) treats the rows as independent; chain treats them as a "
+    "(U-statistic; --biased: V).\nWithout --kernel and --precondition imq at four widths and rbf at three are looked "
+    "at "
+    "together, with the level kept.\nMethods: wild (default) treats the rows as independent; chain treats them as a "
     "Markov chain, in order: the signs\nof the bootstrap then change with probability --flip from row to row. Columns "
     "are never scaled.\n",
     "  gram test fit draws.csv --density 'gaussian(mean=[0,1], cov=[1,0.5;0.5,2])'\n"
@@ -63,7 +69,10 @@ static void write_json(cli_session *session, const void *report, gram_json *json
     gram_json_number(json, "u_statistic", r->result.statistic.u_statistic);
     gram_json_number(json, "threshold", r->result.threshold);
     gram_json_integer(json, "permutations", r->test->permutations);
-    gram_json_number(json, "flip", r->flip);
+    gram_json_number(json, "flip", r->result.flip);
+    if (!isnan(r->result.autocorrelation_time))
+        gram_json_number(json, "autocorrelation_time", r->result.autocorrelation_time);
+    if (r->looks[0]) gram_json_integer(json, "looks", GRAM_STEIN_LOOKS);
     gram_json_string(json, "density", r->points->source);
     gram_json_string(json, "data", r->points->file);
 }
@@ -78,14 +87,34 @@ static void write_table(cli_session *session, const void *report, gram_string *t
     gram_string_add(text, "%s: %s row%s, %s column%s\n", r->points->file, gram_count_format(r->points->n, rows),
                     cli_plural(r->points->n), gram_count_format(r->points->d, columns), cli_plural(r->points->d));
     cli_add_row(text, "against", r->points->source);
-    cli_add_kernel(text, "base kernel", r->points->kernel);
+    cli_add_kernel(text, "base kernel", r->kernel);
     cli_add_label(text, "method");
-    gram_string_add(text, "%s, %s draws\n",
+    gram_string_add(text, "%s, %s draws%s\n",
                     strcmp(r->outcome.method, "chain") == 0 ? "chain: bootstrap with dependent signs"
                                                             : "wild bootstrap",
-                    gram_count_format(r->test->permutations, rows));
+                    gram_count_format(r->test->permutations, rows),
+                    r->looks[0] ? "; 7 looks: widths of imq and rbf, this one saw most" : "");
+    if (!isnan(r->result.autocorrelation_time)) {
+        cli_add_label(text, "  of the chain");
+        gram_string_add(text, "autocorrelation time %s rows", cli_short_number(r->result.autocorrelation_time, rows));
+        gram_string_add(text, ", signs change with probability %s\n", cli_short_number(r->result.flip, rows));
+    }
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
+}
+
+/* With the kernel that was chosen, else with many. */
+static gram_status run_test(cli_session *session, fit_report *r, const gram_stein_test_options *options)
+{
+    const int many = cli_scored_open(r->choice);
+    gram_status status = GRAM_OK;
+    r->kernel = r->points->kernel;
+    if (many) status = gram_stein_test_kernels(session->context, r->points->points, r->looks);
+    if (status < 0) return status;
+    status = gram_stein_test_many(session->context, many ? GRAM_STEIN_LOOKS : 1, many ? r->looks : &r->kernel,
+                                  r->points->points, r->points->scores, r->points->d, options, &r->result);
+    if (status >= 0 && many) r->kernel = r->looks[r->result.best];
+    return status;
 }
 
 static int run(cli_session *session, char **operands, void *report)
@@ -109,14 +138,13 @@ static int run(cli_session *session, char **operands, void *report)
         if (!r->bootstrap) return cli_no_memory();
         options.bootstrap = r->bootstrap;
     }
-    const gram_status status = gram_stein_test(session->context, r->points->kernel, r->points->points,
-                                               r->points->scores, r->points->d, &options, &r->result);
+    const gram_status status = run_test(session, r, &options);
     if (status == GRAM_ERROR_UNSUPPORTED)
         return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
     if (status < 0) return cli_scored_fail(session, status, r->scored);
     r->outcome = (cli_test_outcome){.test = "fit",
                                     .method = r->flip < 0.5 ? "chain" : "wild",
-                                    .kernels = &r->points->kernel,
+                                    .kernels = &r->kernel,
                                     .kernel_count = 1,
                                     .statistic = test->biased ? r->result.statistic.v_statistic
                                                               : r->result.statistic.u_statistic,
@@ -140,10 +168,7 @@ static int find_flip(fit_report *r)
     if (r->flip > 0.5)
         return cli_fail(CLI_WRONG_USE, "0.5 means independent signs; a chain needs less.",
                         "test fit: --flip is above 0.5");
-    if (!chain)
-        r->flip = 0.5;
-    else if (r->flip == 0)
-        r->flip = 0.05;
+    if (!chain) r->flip = 0.5;
     return CLI_DONE;
 }
 
@@ -166,6 +191,7 @@ static void release(void *report)
 {
     fit_report *r = report;
     free(r->bootstrap);
+    for (int k = 0; k < GRAM_STEIN_LOOKS; k++) gram_kernel_release(r->looks[k]);
     gram_scored_points_destroy(r->scored);
 }
 

@@ -194,6 +194,7 @@ static const gram_verb VERB = {
 const gram_method gram_method_cca = {
     .name = "cca",
     .title = "kernel canonical correlations",
+    .formula = "singular values of (Kx~ + n kappa I)^(-1/2) Kx~^(1/2) Ky~^(1/2) (Ky~ + n kappa I)^(-1/2),  K~ = H K H",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .refuses = "weights",
     .kernel = "rbf",

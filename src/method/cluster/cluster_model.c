@@ -238,6 +238,8 @@ static const gram_verb VERB = {
 const gram_method gram_method_kmeans = {
     .name = "kmeans",
     .title = "kernel k-means",
+    .formula = "min sum_i |phi(x_i) - m_c(i)|^2 over labels c, m_c the mean of phi over cluster c:\n"
+               "k(x, x) - (2/n_c) sum_(j in c) k(x, x_j) + (1/n_c^2) sum_(j, l in c) k(x_j, x_l)",
     .tasks = 1u << GRAM_TASK_CLUSTER,
     .first_for = 1u << GRAM_TASK_CLUSTER,
     .kernel = "rbf",
@@ -259,6 +261,8 @@ const gram_method gram_method_kmeans = {
 const gram_method gram_method_spectral = {
     .name = "spectral",
     .title = "spectral clustering",
+    .formula = "k-means of the rows, scaled to length 1, of the leading eigenvectors of D^(-1/2) K D^(-1/2),  D_ii = "
+               "sum_j k(x_i, x_j)",
     .tasks = 1u << GRAM_TASK_CLUSTER,
     .kernel = "rbf",
     .verb = &VERB,

@@ -233,6 +233,8 @@ static const gram_verb VERB = {
 const gram_method gram_method_couple = {
     .name = "couple",
     .title = "coupled kernel embedding",
+    .formula = "min sum_ij W_ij |P'phi(x_i) - Q'psi(y_j)|^2 + gamma (|P|^2 + |Q|^2):  Z Z u = m (Z G Z + gamma Z) u,\n"
+               "Z = diag(Kx, Ky),  G = [Dx, -W; -W', Dy];  coordinates U'k_x",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .refuses = "weights",
     .kernel = "rbf",

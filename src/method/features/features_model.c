@@ -274,6 +274,9 @@ static const gram_verb VERB = {
 const gram_method gram_method_features = {
     .name = "feature-map",
     .title = "feature map",
+    .formula =
+        "z(x)'z(y) is about k(x, y):  fourier  sqrt(2 k(0)/D) [cos(w.x), sin(w.x)], w of the kernel's spectral law;\n"
+        "nystrom  L^-1 k_z(x), K_zz = L L';  explicit  monomials and the like, up to a degree",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .refuses = "weights",
     .kernel = "rbf",

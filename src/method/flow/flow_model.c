@@ -552,6 +552,8 @@ static const gram_kept_words WORDS[] = {
 const gram_method gram_method_flow = {
     .name = "flow",
     .title = "gradient flow on the squared loss",
+    .formula = "df/dt = -grad (1/n) sum_i (y_i - f(x_i))^2 in the RKHS, from f_0 = 0 to t;  residuals on the data "
+               "exp(-2 t K/n) (f_0 - y)",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

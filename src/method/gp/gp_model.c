@@ -426,6 +426,9 @@ static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
 const gram_method gram_method_gp = {
     .name = "gp",
     .title = "Gaussian process",
+    .formula = "f ~ GP(m, k),  y = f(x) + e,  e ~ N(0, noise);  A = K + noise I;\n"
+               "mean m(x) + k_x' A^-1 (y - m),  covariance k(x, z) - k_x' A^-1 k_z;\n"
+               "log marginal likelihood -((y - m)' A^-1 (y - m) + log det A + n log 2 pi)/2",
     .variant = "the likelihood gaussian",
     .words = WORDS,
     .functionals = 1,

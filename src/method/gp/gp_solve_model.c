@@ -184,6 +184,8 @@ const gram_method gram_method_solve = {
     .name = "solve",
     .kept = "gp",
     .title = "collocation",
+    .formula = "f(x) = sum_i a_i u_i k(., x) with u_j f = y_j for each row j: u_j is a value, a derivative, a "
+               "Laplacian; (u_i u_j k)_ij a = y",
     .words = WORDS,
     .functionals = 1,
     .needs_kinds = 1,

@@ -269,6 +269,7 @@ static const gram_verb VERB = {
 const gram_method gram_method_integrate = {
     .name = "integrate",
     .title = "Bayesian quadrature",
+    .formula = "int f dP ~ N(z'A^-1 y, int int k dP dP - z'A^-1 z),  z_i = int k(x, x_i) dP(x),  A = K + noise I",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .unscaled = 1,
     .refuses = "weights",

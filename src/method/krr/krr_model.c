@@ -323,6 +323,9 @@ static const gram_kept_words WORDS[] = {
 const gram_method gram_method_krr = {
     .name = "krr",
     .title = "kernel ridge regression",
+    .formula = "f = argmin (1/n) sum_i (y_i - f(x_i))^2 + lam |f|^2,  f(x) = sum_i a_i k(x_i, x) + b,  (K + n lam I) a "
+               "= y - b;\n"
+               "left out, y_i - f_(-i)(x_i) = a_i/P_ii,  P = A^-1 - A^-1 1 1'A^-1/(1'A^-1 1),  A = K + n lam I",
     .variant = "the loss squared",
     .words = WORDS,
     .functionals = 1,

@@ -482,6 +482,9 @@ static const gram_kept_words WORDS[] = {
 const gram_method gram_method_gp_classes = {
     ROW_OF_LAPLACE,
     .title = "Gaussian process with Laplace's approximation, for classes",
+    .formula =
+        "f ~ GP(0, k),  p(y | f) = 1/(1 + exp(-y f)) (more classes: softmax);  f | y is about N(f^, (K^-1 + W)^-1),\n"
+        "f^ the mode of log p(y | f) - f' K^-1 f/2 and W = -d^2 log p(y | f)/df^2 there",
     .variant = "classes",
     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
     .kernel = "const*rbf",
@@ -496,6 +499,7 @@ const gram_method gram_method_gp_classes = {
 const gram_method gram_method_gp_counts = {
     ROW_OF_LAPLACE,
     .title = "Gaussian process with Laplace's approximation, for counts",
+    .formula = "f ~ GP(m, k),  y ~ Poisson(exp f);  f | y is about N(f^, (K^-1 + W)^-1) at its mode f^",
     .variant = "the likelihood poisson",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .kernel = "const + const*rbf",
@@ -510,6 +514,7 @@ const gram_method gram_method_gp_counts = {
 const gram_method gram_method_gp_student = {
     ROW_OF_LAPLACE,
     .title = "Gaussian process with Laplace's approximation, for heavy tails",
+    .formula = "f ~ GP(m, k),  y = f + e,  e of Student's t;  f | y is about N(f^, (K^-1 + W)^-1) at its mode f^",
     .variant = "the likelihood student",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .kernel = "const*rbf",

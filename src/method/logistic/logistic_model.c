@@ -272,6 +272,9 @@ static void report_logistic(gram_report *report)
 const gram_method gram_method_logistic = {
     .name = "logistic",
     .title = "kernel logistic regression",
+    .formula =
+        "f = argmin C sum_i log(1 + exp(-y_i (f(x_i) + b))) + |f|^2/2,  C = 1/(2 n lam) (more classes: softmax);\n"
+        "p(y = 1 | x) = 1/(1 + exp(-f(x) - b))",
     .tasks = 1u << GRAM_TASK_CLASSIFICATION,
     .numbers_are_classes = 1,
     .kernel = "rbf",

@@ -318,6 +318,10 @@ const gram_method gram_method_loss = {
     .kept = "loss",
     .words = WORDS,
     .title = "kernel regression with another loss",
+    .formula = "f = argmin (1/n) sum_i loss(y_i - f(x_i)) + lam |f|^2,  f(x) = sum_i a_i k(x_i, x) + b;\n"
+               "quantile q: loss(r) = max(q r, (q - 1) r);  huber: r^2 up to delta, 2 delta |r| - delta^2 beyond;  "
+               "insensitive: "
+               "max(0, |r| - epsilon)",
     .variant = "another loss than squared",
     .functionals = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,

@@ -216,6 +216,9 @@ static const gram_verb VERB = {
 const gram_method gram_method_mercer = {
     .name = "mercer",
     .title = "Mercer expansion",
+    .formula = "K = sum_j l_j a_j a_j';  eigenvalues m_j = l_j/n,  eigenfunctions phi_j(x) = (sqrt(n)/l_j) sum_i a_ji "
+               "k(x, x_i);\n"
+               "k(x, z) = sum_j m_j phi_j(x) phi_j(z)",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .kernel = "rbf",
     .unscaled = 1,

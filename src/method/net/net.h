@@ -6,8 +6,12 @@
 
 #include "method/method.h"
 
+enum { NET_LAYERS = 64 };
+
 typedef struct net_settings {
     int64_t width, depth;
+    const char *widths;         /* a list instead of the width, NULL: not given */
+    int64_t layers[NET_LAYERS]; /* the units of each, in the end */
     gram_chosen act;
     double sw, sb, output_scale;
     int mean_field, centred;
@@ -28,7 +32,7 @@ typedef struct net_state {
     double *y;                 /* n x outputs: standardised targets, or 1 for the class and 0 for others */
     double *mean, *deviation;  /* of the targets */
     gram_network_options made; /* of all networks */
-    int64_t widths[64];
+    int64_t widths[NET_LAYERS];
     gram_network **networks;
     gram_network *linear; /* the first one, with its tangent kernel frozen */
     double rate;

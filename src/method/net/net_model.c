@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "method/net/net.h"
@@ -25,15 +26,22 @@ static const gram_option OPTIONS[] = {
      .otherwise = "256",
      .least = 1,
      .most = MOST_UNITS,
+     .group = "width",
+     .elsewhere = "scikit-learn MLPRegressor: hidden_layer_sizes"},
+    {.name = "widths",
+     .kind = GRAM_OPTION_TEXT,
+     .offset = PLACE(widths),
+     .argument = "LIST",
+     .help = "units of each hidden layer by itself, from the inputs on, e.g. 512,128; their number is the depth",
+     .group = "width",
      .elsewhere = "scikit-learn MLPRegressor: hidden_layer_sizes"},
     {.name = "depth",
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(depth),
      .argument = "L",
      .help = "hidden layers (default 1)",
-     .otherwise = "1",
      .least = 1,
-     .most = 64},
+     .most = NET_LAYERS},
     {.name = "act",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(act),
@@ -118,6 +126,42 @@ static const gram_option OPTIONS[] = {
 
 /* ---- the fit ---- */
 
+/* "512,128" to numbers; 0 of them: it is not a list of widths. */
+static int64_t read_widths(const char *text, int64_t *layers)
+{
+    for (int64_t count = 0; count < NET_LAYERS; text++) {
+        char *end = NULL;
+        const long long units = strtoll(text, &end, 10);
+        if (end == text || units < 1 || units > MOST_UNITS) return 0;
+        layers[count++] = (int64_t)units;
+        text = end;
+        if (*text == '\0') return count;
+        if (*text != ',') return 0;
+    }
+    return 0;
+}
+
+static gram_status check(gram_learning *learning)
+{
+    net_settings *own = learning->settings;
+    if (!own->widths) {
+        if (own->depth == 0) own->depth = 1;
+        for (int64_t l = 0; l < own->depth; l++) own->layers[l] = own->width;
+        return GRAM_OK;
+    }
+    const int64_t count = read_widths(own->widths, own->layers);
+    if (count == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                  "Give whole numbers from 1 to 1048576 with commas, at most 64 of them, e.g. 512,128.",
+                                  "--widths '%s' is not a list of widths", own->widths);
+    if (own->depth > 0 && own->depth != count)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave --depth out: the widths say it.",
+                                  "--widths '%s' has %" PRId64 " layers, but --depth is %" PRId64, own->widths, count,
+                                  own->depth);
+    own->depth = count;
+    return GRAM_OK;
+}
+
 /* Targets with mean 0 and deviation 1, or one column of 0 and 1 for each class. */
 static gram_status prepare_targets(gram_learning *learning)
 {
@@ -151,7 +195,7 @@ static void set_shape(const net_settings *own, int64_t inputs, net_state *state)
 {
     gram_network_options *o = &state->made;
     gram_network_options_init(o, sizeof *o);
-    for (int64_t l = 0; l < own->depth; l++) state->widths[l] = own->width;
+    memcpy(state->widths, own->layers, sizeof state->widths);
     o->inputs = inputs;
     o->outputs = state->outputs;
     o->depth = own->depth;
@@ -159,8 +203,20 @@ static void set_shape(const net_settings *own, int64_t inputs, net_state *state)
     o->activation = (gram_activation)own->act.value;
     o->sw = own->sw;
     o->sb = own->sb;
-    o->scale = own->output_scale / (own->mean_field == 1 ? sqrt((double)own->width) : 1);
+    o->scale = own->output_scale / (own->mean_field == 1 ? sqrt((double)own->layers[own->depth - 1]) : 1);
     o->centred = own->centred == 1;
+}
+
+/* The numbers that a network learns, and its hidden units. */
+static double count_parameters(const gram_network_options *made, double *units)
+{
+    double parameters = 0, inputs = (double)made->inputs;
+    *units = 0;
+    for (int64_t l = 0; l < made->depth; l++) {
+        parameters += (inputs + 1) * (double)made->widths[l];
+        *units += inputs = (double)made->widths[l];
+    }
+    return parameters + (inputs + 1) * (double)made->outputs;
 }
 
 static gram_status plan(gram_learning *learning)
@@ -180,12 +236,12 @@ static gram_status plan(gram_learning *learning)
     state->outputs = classes ? learning->classes.count : data->targets;
     set_shape(own, data->d, state);
     TRY(gram_learning_take(learning, own->members, sizeof *state->networks, &state->networks));
-    const double m = (double)state->outputs, width = (double)own->width, rows = fmin((double)data->n, 2048);
-    const double parameters = width * ((double)data->d + 1 + m) + m + ((double)own->depth - 1) * width * (width + 1);
-    const double units = (double)own->depth * width;
+    double units = 0;
+    const double m = (double)state->outputs, rows = fmin((double)data->n, 2048);
+    const double parameters = count_parameters(&state->made, &units);
     const double bytes =
         8 * (parameters * (2 * (double)own->members + 10) + rows * (6 * units + 8 * m + (double)data->d));
-    TRY(gram_learning_room(learning, bytes, "Take a smaller --width, fewer --members, or more --memory.",
+    TRY(gram_learning_room(learning, bytes, "Take smaller layers, fewer --members, or more --memory.",
                            "the networks for"));
     const double batch = own->batch > 0 ? (double)own->batch : (double)data->n;
     (void)snprintf(words, sizeof words, "gradient descent, %.0f parameters", parameters);
@@ -220,7 +276,12 @@ static void forget(gram_learning *learning)
 
 static void keep_shape(gram_keeper *keeper, const net_settings *own, const net_state *state)
 {
-    gram_keep_integer(keeper, "width", own->width);
+    double widths[NET_LAYERS];
+    for (int64_t l = 0; l < own->depth; l++) widths[l] = (double)own->layers[l];
+    if (own->widths)
+        gram_keep_array(keeper, "widths", 1, own->depth, widths);
+    else
+        gram_keep_integer(keeper, "width", own->width);
     gram_keep_integer(keeper, "depth", own->depth);
     gram_keep_text(keeper, "act", gram_activation_name(state->made.activation));
     gram_keep_number(keeper, "sw", own->sw);
@@ -317,6 +378,21 @@ done:
     return status;
 }
 
+/* The units of the layers: one number for all, or one for each. 0: there are none. */
+static int restore_layers(const gram_model *model, net_settings *own)
+{
+    const double depth = gram_kept_number(model, "depth", 0);
+    if (!(depth >= 1 && depth <= NET_LAYERS)) return 0;
+    own->depth = (int64_t)depth;
+    const double *widths = gram_kept_array(model, "widths", 1, own->depth);
+    for (int64_t l = 0; l < own->depth; l++) {
+        const double units = widths ? widths[l] : gram_kept_number(model, "width", 0);
+        if (!(units >= 1 && units <= MOST_UNITS)) return 0;
+        own->layers[l] = (int64_t)units;
+    }
+    return 1;
+}
+
 /* A file may hold anything: what is not a network is damaged. */
 static gram_status restore(gram_context *context, gram_predictor *predictor)
 {
@@ -325,13 +401,9 @@ static gram_status restore(gram_context *context, gram_predictor *predictor)
     const char *act = gram_kept_text(model, "act");
     net_settings own = {.mean_field = 0};
     net_restored *net = NULL;
-    const double width = gram_kept_number(model, "width", 0), depth = gram_kept_number(model, "depth", 0);
     const double members = gram_kept_number(model, "members", 0);
-    if (!(width >= 1 && width <= MOST_UNITS && depth >= 1 && depth <= 64 && members >= 1 && members <= MOST_MEMBERS) ||
-        !act)
+    if (!restore_layers(model, &own) || !(members >= 1 && members <= MOST_MEMBERS) || !act)
         return gram_predictor_damaged(context, predictor, "damaged: its network has no shape");
-    own.width = (int64_t)width;
-    own.depth = (int64_t)depth;
     for (const gram_choice *c = ACTIVATIONS; c->name; c++)
         if (strcmp(c->name, act) == 0) own.act.value = c->value;
     own.sw = gram_kept_number(model, "sw", NAN);
@@ -452,6 +524,7 @@ static void report_net(gram_report *report)
         gram_report_part(report, "output times", "output_scale", GRAM_FINE);
     if (gram_report_number(report, "centred") == 1) gram_report_add(report, ", centred");
     if (gram_report_number(report, "members") > 1) gram_report_part(report, "members", "members", GRAM_WHOLE);
+    gram_report_list(report, "  widths", "widths", GRAM_WHOLE);
     gram_report_row(report, "descent");
     gram_report_part(report, "steps", "steps", GRAM_WHOLE);
     gram_report_part(report, "rate", "rate", GRAM_FINE);
@@ -485,6 +558,7 @@ static const gram_verb VERB = {
     .examples = "  gram net data.csv --width 512 --depth 2 --act relu -o net.gram --plot net.svg\n"
                 "  gram net data.csv --act tanh --members 8 -o net.gram && gram predict net.gram new.csv --std\n"
                 "  gram net data.csv --width 4096 --centred --json\n"
+                "  gram net data.csv --widths 512,128,32\n"
                 "  gram net data.csv --mean-field --steps 5000\n",
     .out = "write the model to FILE",
     .out_is_model = 1,
@@ -497,6 +571,9 @@ static const gram_kept_words WORDS[] = {{"act", "relu erf tanh"}, {NULL, NULL}};
 const gram_method gram_method_net = {
     .name = "net",
     .title = "a network",
+    .formula = "z_l = c_l W_l act(z_(l-1)) + e_l b_l for each layer, f = the last, trained by gradient descent on the "
+               "mean loss;\n"
+               "beside it its tangent kernel, H(x, y) = grad f(x) . grad f(y)",
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION,
     .refuses = "weights",
     .words = WORDS,
@@ -505,6 +582,7 @@ const gram_method gram_method_net = {
     .options = OPTIONS,
     .option_count = sizeof OPTIONS / sizeof *OPTIONS,
     .settings_size = sizeof(net_settings),
+    .check = check,
     .plan = plan,
     .fit = fit,
     .keep = keep,

@@ -363,6 +363,8 @@ static const gram_verb VERB = {
 const gram_method gram_method_pca = {
     .name = "pca",
     .title = "kernel principal components",
+    .formula =
+        "K~ = H K H = sum_s l_s a_s a_s',  H = I - 1 1'/n;  coordinate s of x is (1/sqrt(l_s)) sum_i a_si k~(x_i, x)",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .first_for = 1u << GRAM_TASK_TRANSFORM,
     .refuses = "weights",

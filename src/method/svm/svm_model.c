@@ -569,6 +569,10 @@ static const gram_kept_words WORDS[] = {{"svm", "c nu one-class epsilon"}, {NULL
 const gram_method gram_method_svm = {
     .name = "svm",
     .title = "support vector machine",
+    .formula = "classes: min |f|^2/2 + C sum_i max(0, 1 - y_i (f(x_i) + b));  numbers: max(0, |y_i - f(x_i) - b| - "
+               "epsilon) in its place;\n"
+               "one class: min |f|^2/2 - rho + (1/(nu n)) sum_i max(0, rho - f(x_i));  f(x) = sum_i a_i k(x_i, x), C = "
+               "1/(2 n lam)",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION | 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,
     .first_for = 1u << GRAM_TASK_CLASSIFICATION | 1u << GRAM_TASK_ONE_CLASS,

@@ -1,11 +1,7 @@
 /* HSIC and its test.
  *
- * Under shuffles of y's rows trace(C P D P'), C = H K H and D = H L H, has mean T_C T_D/(n - 1) and a variance that traces tell:
- * with T = tr C, Q = tr C^2, S = sum_i C_ii^2,
- *
- *     2 ((n-1) Q - T^2) ((n-1) Q' - T'^2)/((n-1)^2 (n+1) (n-2))
- *       + (n (n+1) S - (n-1)(T^2 + 2 Q)) (n (n+1) S' - (n-1)(T'^2 + 2 Q'))/((n+1) n (n-1) (n-2) (n-3)).
- *
+ * The p-value of the gamma distribution: under shuffles of y's rows the mean and the variance of trace(C P D P') are known
+ * (hsic_moments.c).
  * The statistic is nearly a weighted sum of chi-squared variables, which the gamma distribution of these two moments imitates. */
 #include "test/independence/hsic.h"
 
@@ -41,35 +37,6 @@ void gram_hsic_result_clear(gram_hsic_result *result)
 }
 
 /* ---- two variables ---- */
-
-/* Traces of one centred matrix. */
-typedef struct traces {
-    double t, q, s; /* tr C, tr C^2, sum C_ii^2 */
-    int none;       /* C is 0 but for rounding */
-} traces;
-
-static traces find_traces(const gram_pairs *pairs)
-{
-    traces out = {0};
-    const double n = (double)pairs->n, rounding = 0x1p-45 * pairs->limit;
-    for (int64_t i = 0; i < pairs->n; i++) {
-        out.t += pairs->diagonal[i];
-        out.s += pairs->diagonal[i] * pairs->diagonal[i];
-    }
-    out.q = 2 * pairs->squares + out.s;
-    out.none = !(out.q > n * n * rounding * rounding);
-    return out;
-}
-
-static double shuffle_variance(double n, const traces *c, const traces *d)
-{
-    const double first =
-        2 * ((n - 1) * c->q - c->t * c->t) * ((n - 1) * d->q - d->t * d->t) / ((n - 1) * (n - 1) * (n + 1) * (n - 2));
-    const double second = (n * (n + 1) * c->s - (n - 1) * (c->t * c->t + 2 * c->q)) *
-                          (n * (n + 1) * d->s - (n - 1) * (d->t * d->t + 2 * d->q)) /
-                          ((n + 1) * n * (n - 1) * (n - 2) * (n - 3));
-    return first + second;
-}
 
 /* trace(C D) */
 static gram_status trace_of_product(gram_context *context, const gram_pairs *c, const gram_pairs *d, double *out)
@@ -116,12 +83,12 @@ static gram_status moments(gram_context *context, gram_kernel *const *kernels, c
     double trace;
     TRY(gram_pairs_create(context, kernels[0], points[0], GRAM_CENTRE_ALL, &c));
     TRY(gram_pairs_create(context, kernels[1], points[1], GRAM_CENTRE_ALL, &d));
-    const traces tc = find_traces(&c), td = find_traces(&d);
+    const gram_hsic_traces tc = gram_hsic_traces_of(&c), td = gram_hsic_traces_of(&d);
     TRY(trace_of_product(context, &c, &d, &trace));
     *degenerate = tc.none || td.none;
     result->statistic = *degenerate ? 0 : trace / n2;
     result->null_mean = *degenerate ? 0 : tc.t * td.t / (n - 1) / n2;
-    result->null_deviation = *degenerate ? 0 : sqrt(fmax(shuffle_variance(n, &tc, &td), 0)) / n2;
+    result->null_deviation = *degenerate ? 0 : sqrt(fmax(gram_hsic_shuffle_variance(n, &tc, &td), 0)) / n2;
     result->p_value = 1;
     if (result->null_mean > 0 && result->null_deviation > 0) {
         const double variance = result->null_deviation * result->null_deviation, mean = result->null_mean;
@@ -167,12 +134,24 @@ done:
     return status;
 }
 
+gram_status gram_hsic_check_numbers(gram_context *context, const char *function, const gram_hsic_options *o)
+{
+    enum { MOST_PERMUTATIONS = 10000000 };
+    gram_status status = GRAM_OK;
+    char number[GRAM_NUMBER_SIZE];
+    FAIL_IF(!(o->level > 0 && o->level < 1), context, GRAM_ERROR_ARGUMENT, "%s: level = %s, need 0 to 1", function,
+            gram_number_format(o->level, number));
+    FAIL_IF(o->permutations < 1 || o->permutations > MOST_PERMUTATIONS, context, GRAM_ERROR_ARGUMENT,
+            "%s: permutations = %lld, need 1 to %d", function, (long long)o->permutations, (int)MOST_PERMUTATIONS);
+done:
+    return status;
+}
+
 static gram_status check(gram_context *context, int variables, const gram_points *const *points,
                          const gram_hsic_options *o)
 {
-    enum { MOST_PERMUTATIONS = 10000000, LEAST_ROWS = 4 };
+    enum { LEAST_ROWS = 4 };
     gram_status status = GRAM_OK;
-    char number[GRAM_NUMBER_SIZE];
     FAIL_IF(variables < 2 || variables > GRAM_HSIC_MAX_VARIABLES, context, GRAM_ERROR_ARGUMENT,
             "hsic_test: variables = %d, need 2 to %d", variables, (int)GRAM_HSIC_MAX_VARIABLES);
     FAIL_IF(!points, context, GRAM_ERROR_ARGUMENT, "hsic_test: points is NULL");
@@ -184,14 +163,12 @@ static gram_status check(gram_context *context, int variables, const gram_points
     }
     FAIL_IF(points[0]->n < LEAST_ROWS, context, GRAM_ERROR_DIMENSION, "hsic_test: %lld rows, need %d or more",
             (long long)points[0]->n, (int)LEAST_ROWS);
-    FAIL_IF(o->method < GRAM_HSIC_AUTO || o->method > GRAM_HSIC_GAMMA, context, GRAM_ERROR_ARGUMENT,
+    FAIL_IF(o->method < GRAM_HSIC_AUTO || o->method > GRAM_HSIC_AGGREGATED, context, GRAM_ERROR_ARGUMENT,
             "hsic_test: method = %d is not a valid method", (int)o->method);
-    FAIL_IF(o->method == GRAM_HSIC_GAMMA && variables > 2, context, GRAM_ERROR_ARGUMENT,
-            "hsic_test: the gamma approximation is for two variables, not %d", variables);
-    FAIL_IF(!(o->level > 0 && o->level < 1), context, GRAM_ERROR_ARGUMENT, "hsic_test: level = %s, need 0 to 1",
-            gram_number_format(o->level, number));
-    FAIL_IF(o->permutations < 1 || o->permutations > MOST_PERMUTATIONS, context, GRAM_ERROR_ARGUMENT,
-            "hsic_test: permutations = %lld, need 1 to %d", (long long)o->permutations, (int)MOST_PERMUTATIONS);
+    FAIL_IF(o->method >= GRAM_HSIC_GAMMA && variables > 2, context, GRAM_ERROR_ARGUMENT,
+            "hsic_test: %s is for two variables, not %d",
+            o->method == GRAM_HSIC_GAMMA ? "the gamma approximation" : "the aggregated test", variables);
+    TRY(gram_hsic_check_numbers(context, "hsic_test", o));
 done:
     return status;
 }
@@ -212,10 +189,15 @@ done:
     return status;
 }
 
+static int is_given(gram_kernel *const *kernels)
+{
+    return kernels && (kernels[0] || kernels[1]);
+}
+
 static void begin(gram_hsic_result *result, const gram_hsic_options *o, int variables)
 {
     gram_hsic_result_init(result, sizeof *result);
-    result->used = o->method == GRAM_HSIC_GAMMA ? GRAM_HSIC_GAMMA : GRAM_HSIC_PERMUTATION;
+    result->used = o->method;
     result->variables = variables;
     result->null_mean = result->null_deviation = result->statistic = NAN;
     result->p_value = 1;
@@ -243,11 +225,15 @@ gram_status gram_hsic_test(gram_context *context, int variables, gram_kernel *co
     TRY(gram_sized_read(context, "hsic_test", "options", "gram_hsic_options", options, &o, sizeof o));
     begin(&made, &o, variables);
     TRY(check(context, variables, points, &o));
+    if (made.used == GRAM_HSIC_AUTO)
+        made.used = variables == 2 && !is_given(kernels) ? GRAM_HSIC_AGGREGATED : GRAM_HSIC_PERMUTATION;
     made.n = points[0]->n;
     TRY(resolve(context, variables, kernels, points, &made));
     if (variables == 2) TRY(moments(context, made.kernels, points, &made, &degenerate));
     if (made.used == GRAM_HSIC_PERMUTATION && !degenerate)
         TRY(permute(context, variables, points, o.permutations + 1, &made));
+    if (made.used == GRAM_HSIC_AGGREGATED && !degenerate)
+        TRY(gram_hsic_aggregated(context, kernels, points, o.permutations + 1, &made));
     FAIL_IF(!isfinite(made.statistic), context, GRAM_ERROR_NUMERICAL,
             "hsic_test: the kernels' values on these points are too large to be summed");
     made.reject = made.p_value <= o.level;

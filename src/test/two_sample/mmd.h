@@ -90,9 +90,8 @@ gram_status gram_mmd_test_aggregated(gram_context *context, gram_mmd_task *task)
 gram_status gram_mmd_test_moments(gram_context *context, gram_mmd_task *task);
 gram_status gram_mmd_test_wild(gram_context *context, gram_mmd_task *task);
 
-/* The k-th factor of the options, and the kernel with its length-scales times a factor. */
+/* The k-th factor of the options. */
 double gram_mmd_width(const gram_mmd_options *options, int64_t k);
-gram_status gram_mmd_widen(gram_context *context, const gram_kernel *kernel, double factor, gram_kernel **out);
 
 /* The factor on the length-scales that promises the largest power on these samples, into result->widths and the kernel. */
 gram_status gram_mmd_choose_width(gram_context *context, const gram_mmd_task *task, gram_kernel **chosen);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel_widen.h"
 #include "test/two_sample/mmd.h"
 
 typedef struct family {
@@ -86,7 +87,7 @@ static gram_status add_widths(gram_context *context, const gram_mmd_task *task, 
         const int64_t at = g->count;
         result->widths[at] = gram_mmd_width(task->options, k);
         result->family[at] = id;
-        TRY(gram_mmd_widen(context, kernel, result->widths[at], &g->kernels[at]));
+        TRY(gram_kernel_widen(context, kernel, result->widths[at], &g->kernels[at]));
         g->looks[at] = (gram_mmd_look){g->kernels[at], points};
         g->count++;
     }

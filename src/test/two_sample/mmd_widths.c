@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/kernel_widen.h"
 #include "test/two_sample/mmd.h"
 #include "tile/product.h"
 
@@ -15,34 +16,6 @@ double gram_mmd_width(const gram_mmd_options *options, int64_t k)
     const double least = log2(options->width_least), most = log2(options->width_most);
     const double step = (most - least) / (double)(options->width_count - 1);
     return exp2(least + step * (double)k);
-}
-
-static int is_length(const gram_parameter *parameter)
-{
-    const char *dot = strrchr(parameter->name, '.');
-    return dot && strncmp(dot, ".ell", 4) == 0 && !parameter->fixed;
-}
-
-gram_status gram_mmd_widen(gram_context *context, const gram_kernel *kernel, double factor, gram_kernel **out)
-{
-    gram_status status = GRAM_OK;
-    const int64_t count = gram_kernel_parameter_count(kernel);
-    double *values = NULL;
-    int lengths = 0;
-    TRY(gram_take(context, "mmd_test: parameters", count, sizeof *values, (void **)&values));
-    for (int64_t i = 0; i < count; i++) {
-        gram_parameter parameter;
-        TRY(gram_kernel_parameter_get(context, kernel, i, &parameter));
-        lengths += is_length(&parameter);
-        values[i] = is_length(&parameter) ? parameter.value * factor : parameter.value;
-        if (is_length(&parameter)) values[i] = fmin(fmax(values[i], parameter.lower), parameter.upper);
-    }
-    FAIL_IF(lengths == 0, context, GRAM_ERROR_ARGUMENT,
-            "mmd_test: the kernel has no length-scale that could take several widths");
-    TRY(gram_kernel_with_values(context, kernel, values, out));
-done:
-    gram_give(context, values);
-    return status;
 }
 
 /* ---- chosen ---- */
@@ -97,13 +70,13 @@ gram_status gram_mmd_choose_width(gram_context *context, const gram_mmd_task *ta
     result->width_count = task->options->width_count;
     for (int64_t k = 0; k < result->width_count; k++) {
         result->widths[k] = gram_mmd_width(task->options, k);
-        TRY(gram_mmd_widen(context, task->kernel, result->widths[k], &kernel));
+        TRY(gram_kernel_widen(context, task->kernel, result->widths[k], &kernel));
         TRY(power(context, task, kernel, &result->width_p[k]));
         gram_kernel_release(kernel);
         kernel = NULL;
         if (result->width_p[k] > result->width_p[best]) best = k;
     }
-    TRY(gram_mmd_widen(context, task->kernel, result->widths[best], chosen));
+    TRY(gram_kernel_widen(context, task->kernel, result->widths[best], chosen));
 done:
     gram_kernel_release(kernel);
     return status;
