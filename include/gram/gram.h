@@ -61,6 +61,7 @@
 #include <gram/scored_points.h>
 #include <gram/spectral_density.h>
 #include <gram/spectrum.h>
+#include <gram/spline.h>
 #include <gram/status.h>
 #include <gram/stein.h>
 #include <gram/svm.h>

@@ -209,6 +209,28 @@ class GradientFlow(Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> GradientFlow: ...
 
+class SmoothingSpline(IntervalRegressor):
+    def __init__(
+        self,
+        *,
+        order: int | str | None = 2,
+        lam: float | str | None = None,
+        tune: str | None = None,
+        period: float | str | None = None,
+        spline: str | None = 'additive',
+        loss: str | None = 'squared',
+        quantile: Any = None,
+        delta: float | str | None = None,
+        epsilon: float | str | None = None,
+        scale: bool = False,
+        ordered: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SmoothingSpline: ...
+
 class SVR(Regressor):
     def __init__(
         self,

@@ -17,6 +17,7 @@
     ROW(gram_method_solve)                                                                                             \
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_flow)                                                                                              \
+    ROW(gram_method_spline)                                                                                            \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \

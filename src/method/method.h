@@ -384,6 +384,10 @@ int gram_learning_is_near(double tolerance, double missed);
 /* How many amplitudes (`const`) the kernel has; in the new one those that are unset have that variance. */
 gram_status gram_learning_set_amplitudes(gram_context *context, const gram_kernel *kernel, double variance,
                                          int64_t *count, gram_kernel **out);
+/* Reads "0.1,0.5,0.9" into at most so many levels; returns how many, 0 if it is not such a list: between 0 and 1, increasing. */
+int64_t gram_learning_levels(const char *text, int64_t most, double *levels);
+/* The delta of Huber's loss by the spread of the target. (loss_settings.c) */
+gram_status gram_learning_huber(gram_learning *learning, double *delta);
 /* The name of the first target, for messages. */
 const char *gram_learning_target(const gram_learning *learning);
 /* The place of a prepared row in the table, counted from 1. */
@@ -526,6 +530,13 @@ gram_status gram_predictor_evaluate_points(gram_context *context, const gram_pre
 gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predictor *predictor, int64_t n,
                                          const double *x, const double *weights, int scored, double *values,
                                          int64_t ldv);
+/* One column for each level, "quantile_0.1"; the levels belong to the model. */
+gram_status gram_predictor_levels(gram_context *context, gram_predictor *predictor, int64_t count,
+                                  const double *levels);
+/* std, lower and upper, as far as they are asked for; and a row of them for a normal prediction: the variances of f and of the noise. */
+gram_status gram_predictor_intervals(gram_context *context, gram_predictor *predictor);
+void gram_predictor_put_normal(const gram_predictor *predictor, double mean, double variance, double noise,
+                               double *row);
 /* The column `spread`: that of `std` if it is of new observations, else one more that is not shown; after all others. */
 void gram_predictor_spread(gram_predictor *predictor);
 /* Puts labels, probabilities and the score of n rows into place. */

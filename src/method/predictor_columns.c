@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gram/text.h>
+
 #include "method/method.h"
 
 gram_status gram_predictor_damaged(gram_context *context, const gram_predictor *predictor, const char *what)
@@ -119,6 +121,52 @@ gram_status gram_predictor_classes(gram_context *context, gram_predictor *predic
     predictor->columns.ld = classes->count + 2;
 done:
     return status;
+}
+
+gram_status gram_predictor_levels(gram_context *context, gram_predictor *predictor, int64_t count, const double *levels)
+{
+    gram_status status = GRAM_OK;
+    char number[GRAM_NUMBER_SIZE];
+    for (int64_t i = 0; i < count; i++)
+        TRY(gram_predictor_column(context, predictor, "quantile_", gram_number_format(levels[i], number)));
+    predictor->columns.level_count = count;
+    predictor->columns.levels = levels;
+done:
+    return status;
+}
+
+gram_status gram_predictor_intervals(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    gram_columns *columns = &predictor->columns;
+    if (predictor->wish.std) {
+        columns->std = columns->count;
+        TRY(gram_predictor_column(context, predictor, "std", ""));
+    }
+    if (predictor->wish.interval > 0) {
+        columns->lower = columns->count;
+        columns->upper = columns->count + 1;
+        TRY(gram_predictor_column(context, predictor, "lower", ""));
+        TRY(gram_predictor_column(context, predictor, "upper", ""));
+    }
+done:
+    return status;
+}
+
+static void put(int64_t column, double value, double *row)
+{
+    if (column >= 0) row[column] = value;
+}
+
+void gram_predictor_put_normal(const gram_predictor *predictor, double mean, double variance, double noise, double *row)
+{
+    const gram_columns *columns = &predictor->columns;
+    const double spread = sqrt(variance + noise), std = predictor->wish.latent ? sqrt(variance) : spread;
+    put(0, mean, row);
+    put(columns->spread, spread, row);
+    put(columns->std, std, row);
+    put(columns->lower, mean - columns->half_width * std, row);
+    put(columns->upper, mean + columns->half_width * std, row);
 }
 
 void gram_predictor_spread(gram_predictor *predictor)

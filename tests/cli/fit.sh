@@ -167,8 +167,8 @@ bad 3 "column 'colour'" 'regression needs a target of numbers'
 # wrong use
 run fit
 bad 2 'too few arguments'
-run fit houses.csv --method spline
-bad 2 "--method cannot be 'spline'" 'auto, krr, gp, bayes, flow, svm or logistic'
+run fit houses.csv --method ridge
+bad 2 "--method cannot be 'ridge'" 'auto, krr, gp, bayes, flow, spline, svm or logistic'
 run fit houses.csv --solver fourier:100
 bad 2 "--solver cannot be 'fourier:100'" 'auto, exact, cg, nystrom:M'
 run fit houses.csv --solver exakt

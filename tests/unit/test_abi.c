@@ -351,6 +351,15 @@ static gram_status laplace_tune_report(world *w, void *given)
     return tune_laplace(w, NULL, given);
 }
 
+static gram_status spline_fit(world *w, void *given)
+{
+    gram_spline *fit = NULL;
+    const gram_status status = gram_spline_fit(w->context, w->line, w->y, given, &fit);
+    if (fit) w->reported = gram_spline_get_report(fit)->size;
+    gram_spline_destroy(fit);
+    return status;
+}
+
 static gram_status bayes_fit(world *w, void *given)
 {
     gram_bayes *fit = NULL;
@@ -1015,6 +1024,7 @@ INIT(gram_hsic_options)
 INIT(gram_hsic_result)
 INIT(gram_hsic_given_result)
 INIT(gram_bayes_options)
+INIT(gram_spline_options)
 INIT(gram_krr_options)
 INIT(gram_laplace_options)
 INIT(gram_laplace_tune_options)
@@ -1118,6 +1128,7 @@ static const use uses[] = {
     FILLS(gram_gp_read_parts, gram_gp_parts, "gp_read_parts: parts", gp_read_parts),
     READS(gram_folds_make, gram_folds_options, "folds_make: options", folds_make),
     READS(gram_bayes_fit, gram_bayes_options, "bayes_fit: options", bayes_fit),
+    READS(gram_spline_fit, gram_spline_options, "spline_fit: options", spline_fit),
     READS(gram_krr_fit, gram_krr_options, "krr_fit: options", krr_fit),
     READS(gram_krr_fold_residuals, gram_krr_options, "krr_fold_residuals: options", krr_fold_residuals),
     READS(gram_krr_path, gram_krr_options, "krr_path: options", krr_path),
@@ -1216,6 +1227,7 @@ static const struct owned {
     }
     OWNS(gram_gp_get_report, gram_gp_report, gp_fit),
     OWNS(gram_bayes_get_report, gram_bayes_report, bayes_fit),
+    OWNS(gram_spline_get_report, gram_spline_report, spline_fit),
     OWNS(gram_krr_get_report, gram_krr_report, krr_fit),
     OWNS(gram_laplace_get_report, gram_laplace_report, laplace_fit),
     OWNS(gram_cca_get_report, gram_cca_report, cca_fit),
@@ -1257,6 +1269,7 @@ static const use inits[] = {
     STARTS(gram_hsic_result),
     STARTS(gram_hsic_given_result),
     STARTS(gram_bayes_options),
+    STARTS(gram_spline_options),
     STARTS(gram_krr_options),
     STARTS(gram_laplace_options),
     STARTS(gram_laplace_tune_options),

@@ -219,16 +219,7 @@ static gram_status add_columns(gram_context *context, gram_predictor *predictor,
     TRY(gram_predictor_means(context, predictor));
     columns->freedom = freedom;
     columns->half_width = gram_student_quantile(freedom, 0.5 + 0.5 * level);
-    if (predictor->wish.std) {
-        columns->std = columns->count;
-        TRY(gram_predictor_column(context, predictor, "std", ""));
-    }
-    if (predictor->wish.interval > 0) {
-        columns->lower = columns->count;
-        columns->upper = columns->count + 1;
-        TRY(gram_predictor_column(context, predictor, "lower", ""));
-        TRY(gram_predictor_column(context, predictor, "upper", ""));
-    }
+    TRY(gram_predictor_intervals(context, predictor));
     columns->spread = columns->count; /* not shown; it costs little */
     columns->ld = columns->count + 1;
 done:

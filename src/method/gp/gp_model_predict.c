@@ -156,16 +156,7 @@ static gram_status add_columns(gram_context *context, gram_predictor *predictor)
     gram_columns *columns = &predictor->columns;
     char name[32];
     TRY(gram_predictor_means(context, predictor));
-    if (predictor->wish.std) {
-        columns->std = columns->count;
-        TRY(gram_predictor_column(context, predictor, "std", ""));
-    }
-    if (predictor->wish.interval > 0) {
-        columns->lower = columns->count;
-        columns->upper = columns->count + 1;
-        TRY(gram_predictor_column(context, predictor, "lower", ""));
-        TRY(gram_predictor_column(context, predictor, "upper", ""));
-    }
+    TRY(gram_predictor_intervals(context, predictor));
     columns->term = columns->count;
     for (int64_t t = 0; t < term_count(predictor); t++) {
         (void)snprintf(name, sizeof name, "term_%lld", (long long)t + 1);
@@ -227,24 +218,6 @@ static double noise_of(const gram_predictor *predictor, const gram_places *place
     return weight > 0 ? posterior->noise / weight : posterior->noise;
 }
 
-static void put(int64_t column, double value, double *row)
-{
-    if (column >= 0) row[column] = value;
-}
-
-static void put_row(const gram_predictor *predictor, const gram_places *places, int64_t i, double mean, double variance,
-                    double *row)
-{
-    const gram_columns *columns = &predictor->columns;
-    const double spread = sqrt(variance + noise_of(predictor, places, i));
-    const double std = predictor->wish.latent ? sqrt(variance) : spread;
-    put(0, mean, row);
-    put(columns->spread, spread, row);
-    put(columns->std, std, row);
-    put(columns->lower, mean - columns->half_width * std, row);
-    put(columns->upper, mean + columns->half_width * std, row);
-}
-
 static gram_status put_terms(gram_context *context, const gram_predictor *predictor, const gram_places *places,
                              double *work, double *values, int64_t ldv)
 {
@@ -274,7 +247,8 @@ gram_status gram_gp_row_evaluate(gram_context *context, const gram_predictor *pr
     for (int64_t i = 0; i < places->n; i++) work[i] = 0, work[places->n + i] = NAN; /* no variance, no spread */
     TRY(predict(context, predictor, places, work, with_variance ? work + places->n : NULL));
     for (int64_t i = 0; i < places->n; i++)
-        put_row(predictor, places, i, work[i], work[places->n + i], values + i * ldv);
+        gram_predictor_put_normal(predictor, work[i], work[places->n + i], noise_of(predictor, places, i),
+                                  values + i * ldv);
     TRY(put_terms(context, predictor, places, work, values, ldv));
 done:
     gram_give(context, work);

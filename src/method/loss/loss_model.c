@@ -133,21 +133,6 @@ static int takes(const gram_learning *learning)
 
 /* ---- the use ---- */
 
-/* Reads "0.1,0.5,0.9"; returns how many, 0 if it is not such a list: between 0 and 1, increasing. */
-static int64_t read_levels(const char *text, double *levels)
-{
-    int64_t count = 0;
-    for (;;) {
-        const size_t length = gram_number_parse(text, strlen(text), &levels[count]);
-        if (length == 0 || !(levels[count] > 0 && levels[count] < 1)) return 0;
-        if (count > 0 && levels[count] <= levels[count - 1]) return 0;
-        count++;
-        if (text[length] == '\0') return count;
-        if (text[length] != ',' || count == MOST_LEVELS) return 0;
-        text += length + 1;
-    }
-}
-
 /* Options of one loss, given to another. */
 static gram_status check_kind(gram_learning *learning, gram_loss_kind kind)
 {
@@ -180,7 +165,7 @@ static gram_status check(gram_learning *learning)
     if (own->quantile && kind != GRAM_LOSS_QUANTILE && kind != GRAM_LOSS_SQUARED)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--quantile is of --loss quantile, not %s", gram_loss_name(kind));
-    if (own->quantile && read_levels(own->quantile, levels) == 0)
+    if (own->quantile && gram_learning_levels(own->quantile, MOST_LEVELS, levels) == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "For example --quantile 0.1,0.5,0.9.",
                                   "--quantile '%s' is not a list of increasing numbers between 0 and 1", own->quantile);
     gram_status status = gram_learning_check_ridge(learning, &own->ridge);
@@ -193,24 +178,6 @@ static gram_status check(gram_learning *learning)
 }
 
 /* ---- the plan ---- */
-
-/* Huber's delta: 1.345 robust deviations of the target about its median would be that of a constant fit; a fit leaves less,
- * so a tenth of that. */
-static gram_status default_delta(gram_learning *learning, double *delta)
-{
-    const int64_t n = learning->data->n;
-    double *sorted = NULL;
-    const gram_status status = gram_learning_take(learning, n + 1, sizeof *sorted, &sorted);
-    *delta = 1;
-    if (status < 0) return status;
-    memcpy(sorted, learning->data->y, (size_t)n * sizeof *sorted);
-    gram_sort_numbers(n, sorted);
-    const double median = sorted[n / 2];
-    for (int64_t i = 0; i < n; i++) sorted[i] = fabs(sorted[i] - median);
-    gram_sort_numbers(n, sorted);
-    if (sorted[n / 2] > 0) *delta = 0.1345 * 1.4826 * sorted[n / 2];
-    return GRAM_OK;
-}
 
 static gram_status find_options(gram_learning *learning)
 {
@@ -225,12 +192,13 @@ static gram_status find_options(gram_learning *learning)
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     o->weights = learning->data->weights;
     o->delta = own->delta;
-    if (isnan(own->delta)) TRY(default_delta(learning, &o->delta));
+    if (isnan(own->delta)) TRY(gram_learning_huber(learning, &o->delta));
     if (!isnan(own->epsilon)) o->epsilon = own->epsilon;
     if (!isnan(own->tolerance)) o->tolerance = own->tolerance;
     o->non_crossing = own->non_crossing;
     state->levels[0] = 0.5;
-    o->quantile_count = own->quantile ? read_levels(own->quantile, state->levels) : o->kind == GRAM_LOSS_QUANTILE;
+    o->quantile_count =
+        own->quantile ? gram_learning_levels(own->quantile, MOST_LEVELS, state->levels) : o->kind == GRAM_LOSS_QUANTILE;
     o->quantiles = state->levels;
 done:
     return status;
@@ -410,15 +378,11 @@ static gram_status open_loss(gram_context *context, gram_predictor *predictor)
     gram_status status = GRAM_OK;
     int64_t rows = 0, count = 0;
     const double *levels = gram_model_array(predictor->model, "quantiles", &rows, &count);
-    char number[GRAM_NUMBER_SIZE];
     if (!levels) return gram_predictor_function(context, predictor);
     TRY(gram_predictor_refuse(context, predictor, 1, NULL, NULL));
     if (rows != 1 || count != gram_function_outputs(gram_model_function(predictor->model)))
         return gram_predictor_damaged(context, predictor, "quantiles without their levels");
-    for (int64_t i = 0; i < count; i++)
-        TRY(gram_predictor_column(context, predictor, "quantile_", gram_number_format(levels[i], number)));
-    predictor->columns.level_count = count;
-    predictor->columns.levels = levels;
+    TRY(gram_predictor_levels(context, predictor, count, levels));
 done:
     return status;
 }
