@@ -136,7 +136,7 @@ printf 'x,c\n1,a\n2,a\n3,a\n4,a\n5,a\n6,a\n7,a\n8,a\n9,b\n10,b\n' >few.csv
 run fit few.csv --method svm --svm nu --nu 0.9 --kernel 'rbf(ell=1)' --quiet
 bad 2 'nu'
 run fit rings.csv --method logistic --tune ml
-bad 2 '--tune ml is of krr and gp, not of logistic'
+bad 2 '--tune ml is of krr, gp' 'not of logistic'
 run fit rings.csv --method svm --tune loo
 bad 2 'not of svm'
 run fit rings.csv --method svm --noise 0.1

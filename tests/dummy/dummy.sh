@@ -51,7 +51,7 @@ bad 2 '--nearby is an option of nearest, not of gp'
 run fit train.csv --method nearest --C 2
 bad 2 '--C is an option of svm and logistic, not of nearest'
 run fit train.csv --method nearest --tune loo
-bad 2 '--tune is an option of krr, gp, flow, svm and logistic, not of nearest'
+bad 2 '--tune is an option of krr, gp' 'and logistic, not of nearest'
 run fit train.csv --method nearest --kernel rbf
 bad 2 '--kernel is not for nearest'
 run fit train.csv --method nearest --weights a
