@@ -144,6 +144,7 @@ static const gram_verb VERB = {
 const gram_method gram_method_embed = {
     .name = "embed",
     .title = "mean embedding",
+    .formula = "mu(x) = int k(x, y) dP(y), of a known law P or of the rows;  MMD^2 = |mu_rows - mu|^2",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .kernel = "rbf",
     .unscaled = 1,

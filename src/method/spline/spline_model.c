@@ -420,6 +420,8 @@ extern const gram_method gram_method_spline;
 const gram_method gram_method_spline = {
     .name = "spline",
     .title = "smoothing splines",
+    .formula = "f = argmin (1/n) sum_i (y_i - f(x_i))^2 + lam int (f^(m))^2,  m the order:\n"
+               "a piecewise polynomial of degree 2m - 1; several features: a sum of one for each",
     .words = WORDS,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .intervals = 1,
