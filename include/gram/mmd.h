@@ -81,7 +81,7 @@ typedef enum gram_mmd_method {
     GRAM_MMD_TEST_AGGREGATED,
     GRAM_MMD_TEST_SPLIT, /* the width of largest power is chosen on half of each sample, PERMUTATION on the other half */
     GRAM_MMD_TEST_GAMMA, /* V-statistic against a gamma distribution with the mean and variance that random labels give it */
-    GRAM_MMD_TEST_NORMAL, /* U-statistic over its standard deviation under random labels against N(0, 1): rough */
+    GRAM_MMD_TEST_NORMAL, /* U-statistic over its standard deviation under random labels against N(0, 1): rough, GAMMA is closer */
     GRAM_MMD_TEST_LINEAR, /* linear-time estimator over its standard error: n = m, i.i.d., O(n) */
     GRAM_MMD_TEST_BLOCK,  /* block estimator, likewise */
     GRAM_MMD_TEST_WILD    /* wild bootstrap of the V-statistic, for samples that depend on time */

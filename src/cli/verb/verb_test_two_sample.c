@@ -37,7 +37,7 @@ static const cli_usage usage = {
     "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
     "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
-    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rougher\n  "
+    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rough, 0.05 may be 0.1; gamma is closer\n  "
     "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
     "estimates from blocks of rows\n  wild         "
     "wild bootstrap for time series (--dependent)\n",
@@ -62,7 +62,8 @@ static const method METHODS[] = {
     {"permutation", GRAM_MMD_TEST_PERMUTATION, CLI_TEST_EXACT},
     {"split", GRAM_MMD_TEST_SPLIT, CLI_TEST_EXACT},
     {"gamma", GRAM_MMD_TEST_GAMMA, LARGE},
-    {"normal", GRAM_MMD_TEST_NORMAL, LARGE},
+    {"normal", GRAM_MMD_TEST_NORMAL,
+     "rows are independent of each other, and samples large: 0.05 may be 0.1; --method gamma is closer"},
     {"linear", GRAM_MMD_TEST_LINEAR, LARGE},
     {"block", GRAM_MMD_TEST_BLOCK, LARGE},
     {"wild", GRAM_MMD_TEST_WILD,

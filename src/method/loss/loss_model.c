@@ -396,10 +396,11 @@ static void report_loss(gram_report *report)
     gram_report_part(report, "delta", "delta", GRAM_FINE);
     gram_report_part(report, "epsilon", "epsilon", GRAM_FINE);
     gram_report_part(report, "on these rows", "train_loss", GRAM_FINE);
-    gram_report_part(report, "left-out folds", "cv_loss", GRAM_FINE);
+    const int shaped = gram_report_number(report, "constraints") > 0; /* they are no part of tuning */
+    gram_report_part(report, shaped ? "left-out folds, without constraints," : "left-out folds", "cv_loss", GRAM_FINE);
     gram_report_part(report, "quantiles cross by at most", "crossing", GRAM_ROUGH);
     gram_report_solution(report);
-    if (gram_report_number(report, "constraints") > 0) {
+    if (shaped) {
         gram_report_row(report, "constraints");
         gram_report_part(report, "rows", "constraints", GRAM_WHOLE);
         gram_report_part(report, "that hold f", "active", GRAM_WHOLE);

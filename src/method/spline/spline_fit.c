@@ -394,7 +394,7 @@ gram_status gram_spline_apply(gram_context *context, const gram_spline *spline, 
             "spline_predict: a fit without bands has no variances");
     FAIL_IF(variance && !several && count > 1, context, GRAM_ERROR_UNSUPPORTED,
             "spline_predict: a sum of %" PRId64 " terms has no variance here", count);
-    memset(phi, 0, several ? (size_t)sum->p * sizeof *phi : 0);
+    if (several) memset(phi, 0, (size_t)sum->p * sizeof *phi);
     *mean = 0;
     for (int64_t k = 0; k < count; k++) {
         const int r = terms[k].first + terms[k].second;

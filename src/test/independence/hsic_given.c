@@ -411,10 +411,12 @@ gram_status gram_hsic_given_test(gram_context *context, gram_kernel *const *kern
 {
     gram_status status = GRAM_OK;
     gram_hsic_options o;
-    gram_hsic_given_result made = {.p_value = 1, .unexplained = {1, 1}};
+    gram_hsic_given_result made;
     problem p = {.z = NULL};
     int nothing = 0;
     if (!context) return GRAM_ERROR_ARGUMENT;
+    gram_hsic_given_result_init(&made, sizeof made);
+    made.p_value = made.unexplained[0] = made.unexplained[1] = 1;
     FAIL_IF(!result, context, GRAM_ERROR_ARGUMENT, "hsic_given_test: result is NULL");
     gram_hsic_options_init(&o, sizeof o);
     TRY(gram_sized_check(context, "hsic_given_test", "result", "gram_hsic_given_result", result, sizeof made));
@@ -426,7 +428,7 @@ gram_status gram_hsic_given_test(gram_context *context, gram_kernel *const *kern
     made.reject = made.p_value <= o.level;
 done:
     for (int v = 0; v < 2; v++) gram_give(context, p.f[v].columns);
-    if (status < 0) gram_hsic_given_result_clear(&made);
+    if (status < 0 || !GRAM_SIZED_HAS(result, regression)) gram_hsic_given_result_clear(&made); /* no room for them */
     if (result) gram_sized_write(result, &made, sizeof made);
     return status;
 }
