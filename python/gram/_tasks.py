@@ -136,9 +136,9 @@ class Classifier(ClassifierMixin, Base):
             if len(y) != len(rows):
                 raise ValueError(f"y has {len(y)} rows, X has {len(rows)}")
             return rows, features, y
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)  # y has one dimension after it
         self._text = False
-        return self._with_places(ready(X), True), self._names(), column_or_1d(y, warn=True)
+        return self._with_places(ready(X), True), self._names(), y
 
     def _numbers(self, codes: np.ndarray) -> tuple[Array, Any]:
         """Numbers stay what they are, other classes are levels of text: so the command shows them as they were."""
