@@ -9,12 +9,14 @@
  *     1 - h_i      sum_k G_ik^2 alpha/(l_k + alpha)      REML   (n - q) log sum alpha z^2/(l + alpha) + sum log((l + alpha)/alpha)
  *
  * The variance at x is - phi' M^-1 phi with phi = (E(x, x_i)/alpha, t(x)) and M = [E/alpha + 1/w, T; T', 0], since E(0) = 0. */
+#include <cblas.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include <gram/eigen.h>
 
+#include "base/sweep.h"
 #include "method/spline/spline.h"
 #include "method/spline/spline_sum.h"
 
@@ -304,39 +306,41 @@ static void back_solve(const plate *p, double *x, int64_t stride)
     }
 }
 
-/* V = - M^-1 scaled to phi: blocks - P/alpha^2, -C/alpha and B, where P y = coefficients alpha, C'y = polynomial. */
-static gram_status fill_sum(gram_context *context, const plate *p, double alpha, gram_spline_sum *sum)
+/* H = Q_1'E G, q x k: rows of the turned E times U, and U is the turned G, which is left in `turned`. */
+static void fill_h(const plate *p, double *turned, double *h)
 {
-    gram_status status = GRAM_OK;
-    const int64_t n = p->n, q = p->q, k = p->k, all = n + q;
-    double *h = NULL, *c = NULL, *b = NULL, *turned = NULL;
-    TRY(gram_take(context, "thin plate: polynomials", q * (k + n + q) + k * k, sizeof *h, (void **)&h));
-    c = h + q * k;
-    b = c + q * n;
-    /* H = Q_1'E G: rows of the turned E times U, and U is the turned G */
-    for (int64_t a = 0; a < q; a++)
-        for (int64_t e = 0; e < k; e++) h[a * k + e] = 0;
-    TRY(gram_take(context, "thin plate: vectors", n * k, sizeof *turned, (void **)&turned));
+    const int64_t n = p->n, q = p->q, k = p->k;
+    memset(h, 0, (size_t)(q * k) * sizeof *h);
     memcpy(turned, p->g, (size_t)(n * k) * sizeof *turned);
     for (int64_t e = 0; e < k; e++)
         for (int64_t j = 0; j < q; j++) reflect(p, j, turned + e, k);
     for (int64_t a = 0; a < q; a++)
         for (int64_t i = 0; i < k; i++)
             for (int64_t e = 0; e < k; e++) h[a * k + e] += p->e[a * n + q + i] * turned[(q + i) * k + e];
-    /* C' = R^-1 (Q_1' - H (l + alpha)^-1 G') sqrt(w) */
+}
+
+/* C' = R^-1 (Q_1' - H (l + alpha)^-1 G') sqrt(w), q x n; `unit` has room for n numbers. */
+static void fill_c(const plate *p, double alpha, const double *h, double *unit, double *c)
+{
+    const int64_t n = p->n, q = p->q, k = p->k;
     for (int64_t i = 0; i < n; i++) {
+        memset(unit, 0, (size_t)n * sizeof *unit);
+        unit[i] = 1; /* reflected, its entry a is (Q_1)_ia */
+        for (int64_t j = 0; j < q; j++) reflect(p, j, unit, 1);
         for (int64_t a = 0; a < q; a++) {
-            double unit = 0; /* (Q_1)_ia: the i-th unit vector reflected, entry a */
-            for (int64_t e = 0; e < k; e++) unit -= h[a * k + e] * p->g[i * k + e] / (p->l[e] + alpha);
-            c[a * n + i] = unit;
+            double left = 0;
+            for (int64_t e = 0; e < k; e++) left -= h[a * k + e] * p->g[i * k + e] / (p->l[e] + alpha);
+            c[a * n + i] = left + unit[a];
         }
-        memset(turned, 0, (size_t)n * sizeof *turned);
-        turned[i] = 1;
-        for (int64_t j = 0; j < q; j++) reflect(p, j, turned, 1);
-        for (int64_t a = 0; a < q; a++) c[a * n + i] += turned[a];
         back_solve(p, c + i, n);
         for (int64_t a = 0; a < q; a++) c[a * n + i] *= p->root[i];
     }
+}
+
+/* R^-1 (I + E_11/alpha - H (alpha (l + alpha))^-1 H') R^-T, q x q. */
+static void fill_b(const plate *p, double alpha, const double *h, double *b)
+{
+    const int64_t n = p->n, q = p->q, k = p->k;
     for (int64_t a = 0; a < q; a++)
         for (int64_t e = 0; e < q; e++) {
             double value = (a == e) + p->e[a * n + e] / alpha;
@@ -345,25 +349,54 @@ static gram_status fill_sum(gram_context *context, const plate *p, double alpha,
         }
     for (int64_t e = 0; e < q; e++) back_solve(p, b + e, q);
     for (int64_t a = 0; a < q; a++) back_solve(p, b + a * q, 1);
+}
+
+static void fill_coefficients(const plate *p, double alpha, const double *c, double *out)
+{
+    const int64_t n = p->n, q = p->q, k = p->k;
     for (int64_t i = 0; i < n; i++) {
-        sum->c[i] = 0;
-        for (int64_t e = 0; e < k; e++) sum->c[i] += p->root[i] * p->g[i * k + e] * p->z[e] / (p->l[e] + alpha);
+        out[i] = 0;
+        for (int64_t e = 0; e < k; e++) out[i] += p->root[i] * p->g[i * k + e] * p->z[e] / (p->l[e] + alpha);
     }
     for (int64_t a = 0; a < q; a++) {
-        sum->c[n + a] = 0;
-        for (int64_t i = 0; i < n; i++) sum->c[n + a] += c[a * n + i] * p->y[i] / p->root[i];
+        out[n + a] = 0;
+        for (int64_t i = 0; i < n; i++) out[n + a] += c[a * n + i] * p->y[i] / p->root[i];
     }
-    if (!sum->v) goto done;
+}
+
+/* V = - M^-1 scaled to phi, the covariance of the coefficients: blocks - P/alpha^2, -C/alpha and B, where P y = coefficients alpha,
+ * C'y = polynomial. `scaled` is n x k. */
+static void fill_covariance(const plate *p, double alpha, const double *c, const double *b, double *scaled, double *v)
+{
+    const int64_t n = p->n, q = p->q, k = p->k, all = n + q;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            double value = 0;
-            for (int64_t e = 0; e < k; e++) value -= p->g[i * k + e] * p->g[j * k + e] / (p->l[e] + alpha);
-            sum->v[i * all + j] = sum->v[j * all + i] = value * p->root[i] * p->root[j] / alpha;
-        }
+        for (int64_t e = 0; e < k; e++) scaled[i * k + e] = p->g[i * k + e] / (p->l[e] + alpha);
+    const int before = gram_blas_enter();
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)k, -1 / alpha, scaled, (int)k, p->g,
+                (int)k, 0, v, (int)all);
+    gram_blas_leave(before);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) v[i * all + j] = v[j * all + i] = v[i * all + j] * p->root[i] * p->root[j];
     for (int64_t a = 0; a < q; a++) {
-        for (int64_t i = 0; i < n; i++) sum->v[(n + a) * all + i] = sum->v[i * all + n + a] = -c[a * n + i] / alpha;
-        for (int64_t e = 0; e < q; e++) sum->v[(n + a) * all + n + e] = b[a * q + e];
+        for (int64_t i = 0; i < n; i++) v[(n + a) * all + i] = v[i * all + n + a] = -c[a * n + i] / alpha;
+        for (int64_t e = 0; e < q; e++) v[(n + a) * all + n + e] = b[a * q + e];
     }
+}
+
+static gram_status fill_sum(gram_context *context, const plate *p, double alpha, gram_spline_sum *sum)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = p->n, q = p->q, k = p->k;
+    double *h = NULL, *c = NULL, *b = NULL, *turned = NULL;
+    TRY(gram_take(context, "thin plate: polynomials", q * (k + n + q), sizeof *h, (void **)&h));
+    TRY(gram_take(context, "thin plate: vectors", n * (k > 0 ? k : 1), sizeof *turned, (void **)&turned));
+    c = h + q * k;
+    b = c + q * n;
+    fill_h(p, turned, h);
+    fill_c(p, alpha, h, turned, c);
+    fill_b(p, alpha, h, b);
+    fill_coefficients(p, alpha, c, sum->c);
+    if (sum->v) fill_covariance(p, alpha, c, b, turned, sum->v);
 done:
     gram_give(context, h);
     gram_give(context, turned);
