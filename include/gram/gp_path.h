@@ -54,6 +54,11 @@ GRAM_API gram_solver gram_gp_path_solver(const gram_gp_path *path, double *resid
 GRAM_API gram_status gram_gp_path_evaluate(gram_context *context, const gram_gp_path *path, const gram_points *points,
                                            const double *basis, int64_t ldb, double *out, int64_t ldo);
 
+/* out[i * ldo + l]: derivative of draw number `draw`, from 0, by coordinate l at point i; columns that the caller gave to the mean do
+ * not count. O(F d + n d) a point. */
+GRAM_API gram_status gram_gp_path_gradient(gram_context *context, const gram_gp_path *path, int64_t draw,
+                                           const gram_points *points, double *out, int64_t ldo);
+
 GRAM_END
 
 #endif

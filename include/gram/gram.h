@@ -64,6 +64,7 @@
 #include <gram/spline.h>
 #include <gram/status.h>
 #include <gram/stein.h>
+#include <gram/study.h>
 #include <gram/svm.h>
 #include <gram/table.h>
 #include <gram/text.h>

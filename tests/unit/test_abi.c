@@ -701,6 +701,40 @@ static gram_status thin(world *w, void *given)
     return gram_thin(w->context, w->kernel, w->x, NULL, 0, given, 5, index, NULL);
 }
 
+/* A study of one variable, with one point asked for. */
+static gram_status with_study(world *w, const void *options, void *proposal, void *trial, void *back)
+{
+    const gram_variable variable = {.name = "x", .lower = 0, .upper = 1};
+    gram_study *study = NULL;
+    double x;
+    gram_status status = gram_study_create(w->context, 1, &variable, options, &study);
+    if (status >= 0) status = gram_study_ask(w->context, study, &x, proposal);
+    if (status >= 0 && trial) status = gram_study_trial(w->context, study, 0, trial);
+    if (status >= 0 && back) status = gram_study_get_options(w->context, study, back);
+    gram_study_destroy(study);
+    return status;
+}
+
+static gram_status study_create(world *w, void *given)
+{
+    return with_study(w, given, NULL, NULL, NULL);
+}
+
+static gram_status study_ask(world *w, void *given)
+{
+    return with_study(w, NULL, given, NULL, NULL);
+}
+
+static gram_status study_trial(world *w, void *given)
+{
+    return with_study(w, NULL, NULL, given, NULL);
+}
+
+static gram_status study_get_options(world *w, void *given)
+{
+    return with_study(w, NULL, NULL, NULL, given);
+}
+
 static gram_status spectrum_create(world *w, void *given)
 {
     gram_spectrum *made = NULL;
@@ -1050,6 +1084,7 @@ INIT(gram_scored_options)
 INIT(gram_spectrum_options)
 INIT(gram_stein_test_options)
 INIT(gram_law_test_options)
+INIT(gram_study_options)
 INIT(gram_svm_options)
 INIT(gram_svm_tune_options)
 INIT(gram_table_options)
@@ -1186,6 +1221,10 @@ static const use uses[] = {
     READS(gram_law_test, gram_law_test_options, "law_test: options", law_test),
     FILLS(gram_law_test, gram_law_test_result, "law_test: result", law_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
+    READS(gram_study_create, gram_study_options, "study_create: options", study_create),
+    FILLS(gram_study_ask, gram_proposal, "study_ask: proposal", study_ask),
+    FILLS(gram_study_trial, gram_trial, "study_trial: trial", study_trial),
+    FILLS(gram_study_get_options, gram_study_options, "study_get_options: options", study_get_options),
     READS(gram_spectrum_create, gram_spectrum_options, "spectrum_create: options", spectrum_create),
     FILLS(gram_score_sum_up, gram_score_report, "score_sum_up: report", score_sum_up),
     READS(gram_preparation_learn, gram_preparation_options, "preparation_learn: options", preparation_learn),
@@ -1300,6 +1339,7 @@ static const use inits[] = {
     STARTS(gram_svm_tune_options),
     STARTS(gram_table_options),
     STARTS(gram_thin_options),
+    STARTS(gram_study_options),
     STARTS(gram_krr_tune_options),
 };
 

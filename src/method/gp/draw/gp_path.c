@@ -479,3 +479,48 @@ done:
     gram_give(context, row);
     return status;
 }
+
+/* Adds the derivatives of a draw's waves at one point, whose phases in turns are given:
+ * sum_f (b_f cos - a_f sin) 2 pi t_f. */
+static void add_wave_slopes(const gram_gp_path *p, int64_t draw, const double *phase, double *out)
+{
+    const int64_t count = p->frequencies, d = p->base.d;
+    const double *turns = p->turns + draw * count * d;
+    for (int64_t f = 0; f < count; f++) {
+        const double angle = TURN * (phase[f] - rint(phase[f]));
+        const double slope = p->sines[draw * count + f] * cos(angle) - p->cosines[draw * count + f] * sin(angle);
+        for (int64_t l = 0; l < d; l++) out[l] += p->amplitude * TURN * slope * turns[f * d + l];
+    }
+}
+
+gram_status gram_gp_path_gradient(gram_context *context, const gram_gp_path *path, int64_t draw,
+                                  const gram_points *points, double *out, int64_t ldo)
+{
+    gram_status status = GRAM_OK;
+    double *phase = NULL;
+    if (!context || !path || !out) return GRAM_ERROR_ARGUMENT;
+    const int64_t d = path->base.d, count = path->frequencies, q = path->base.q;
+    TRY(gram_points_must_be_plain(context, "gp_path_gradient", points));
+    FAIL_IF(!points || points->d != d, context, GRAM_ERROR_DIMENSION,
+            "gp_path_gradient: points are missing or have not %lld columns", (long long)d);
+    FAIL_IF(draw < 0 || draw >= path->draws || ldo < d, context, GRAM_ERROR_ARGUMENT,
+            "gp_path_gradient: draw = %lld of %lld, ldo = %lld for %lld columns", (long long)draw,
+            (long long)path->draws, (long long)ldo, (long long)d);
+    TRY(gram_take(context, "gp_path_gradient", count, sizeof *phase, (void **)&phase));
+    if (path->update) TRY(gram_function_gradient(context, path->update, draw, points, out, ldo));
+    for (int64_t i = 0; i < points->n; i++) {
+        double *own = out + i * ldo;
+        if (!path->update) memset(own, 0, (size_t)d * sizeof *own);
+        for (int64_t l = 0; l < d && path->base.options.mean == GRAM_MEAN_LINEAR && q > d; l++)
+            own[l] += path->beta[draw * q + 1 + l];
+        for (int64_t f = 0; f < count; f++) {
+            const double *turn = path->turns + (draw * count + f) * d;
+            phase[f] = 0;
+            for (int64_t l = 0; l < d; l++) phase[f] += turn[l] * (gram_points_at(points, i, l) - path->centre[l]);
+        }
+        add_wave_slopes(path, draw, phase, own);
+    }
+done:
+    gram_give(context, phase);
+    return status;
+}
