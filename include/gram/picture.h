@@ -20,6 +20,7 @@
 #include <gram/scored_points.h>
 #include <gram/spectral_density.h>
 #include <gram/spectrum.h>
+#include <gram/study.h>
 
 GRAM_BEGIN
 
@@ -130,6 +131,12 @@ GRAM_API gram_status gram_picture_of_draws(gram_context *context, const gram_dra
                                            const gram_kernel *kernel, const gram_model *model, int64_t draws,
                                            const double *values, const double *mean, const double *std,
                                            gram_picture **picture);
+
+/* ---- of studies ---- */
+
+/* Of one variable: posterior with its 95 % band, evaluations, the acquisition and where it is largest, and how the best value came. Of
+ * several: the last, and the model along each of the first eight variables through the best point. Learns the model. */
+GRAM_API gram_status gram_picture_of_study(gram_context *context, gram_study *study, gram_picture **picture);
 
 GRAM_END
 

@@ -27,6 +27,7 @@
 #ifndef GRAM_STUDY_H
 #define GRAM_STUDY_H
 
+#include <gram/output.h>
 #include <gram/table.h>
 
 GRAM_BEGIN
@@ -112,8 +113,8 @@ GRAM_API void gram_study_destroy(gram_study *study);
 
 /* What it was made with; names and arrays belong to the study. */
 GRAM_API int64_t gram_study_variable_count(const gram_study *study);
-GRAM_API gram_status gram_study_variable(gram_context *context, const gram_study *study, int64_t index,
-                                         gram_variable *variable);
+/* Number `index` from 0; out of range: one without a name. */
+GRAM_API gram_variable gram_study_variable(const gram_study *study, int64_t index);
 GRAM_API gram_status gram_study_get_options(gram_context *context, const gram_study *study,
                                             gram_study_options *options);
 
@@ -199,6 +200,28 @@ GRAM_API size_t gram_study_format(const gram_study *study, int64_t variable, dou
 /* A point from "NAME=VALUE,NAME=VALUE,...", every variable once. GRAM_ERROR_DATA names what is wrong. */
 GRAM_API gram_status gram_study_parse_point(gram_context *context, const gram_study *study, const char *text,
                                             double *x);
+
+/* ---- commands ---- */
+
+/* A word of a command with {NAME} replaced by the value of the variable at x, and {row} by the candidate's number from 1, added to out. */
+GRAM_API void gram_study_fill_word(const gram_study *study, const char *word, const double *x, int64_t row,
+                                   gram_string *out);
+/* Do all {NAME} in the words (NULL at the end) name variables, and is every variable of a study without candidates in one? If not
+ * GRAM_ERROR_ARGUMENT: the message names it and suggests a near name. */
+GRAM_API gram_status gram_study_check_words(gram_context *context, const gram_study *study, const char *const *words);
+/* A value and the study's constraints from a line of numbers with blanks or commas between; values has room for all of them. Anything else,
+ * or a value that is not finite, is GRAM_ERROR_DATA. */
+GRAM_API gram_status gram_study_parse_values(gram_context *context, const gram_study *study, const char *line,
+                                             double *values);
+
+/* ---- JSON ---- */
+
+/* An object of names and values, which stays open for further keys if `open`. */
+GRAM_API void gram_json_study_point(gram_json *json, const char *key, const gram_study *study, const double *x,
+                                    int open);
+/* The keys best (an object of names and value, or null), best_row, best_mean, best_std, evaluations, failed, running, noise and importance.
+ * Learns the model, if there is an evaluation to learn from. */
+GRAM_API gram_status gram_json_study(gram_context *context, gram_json *json, gram_study *study);
 
 /* ---- files ---- */
 

@@ -14,6 +14,7 @@ static const cli_verb own_verbs[] = {
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},
     {"convert", "convert models of LIBSVM to models of gram and back", cli_convert},
     {"kernel", "describe a kernel, and its Gram matrix on data", cli_kernel},
+    {"optimize", "find the least value of a command in few runs: Bayesian optimisation", cli_optimize},
     {"sample", "draw from a Gaussian process, prior or posterior", cli_sample_verb},
     {"test", "test hypotheses: two samples, independence, fit to a density", cli_test},
     {"thin", "choose a few rows that stand for many: Stein thinning, herding", cli_thin},

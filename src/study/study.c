@@ -6,7 +6,7 @@
 #include "base/text/number.h"
 #include "study/study_core.h"
 
-enum { FIRST_ROOM = 32, MOST_CONSTRAINTS = 100, MOST_START = 100000, DESIGN_TRIES = 20 };
+enum { FIRST_ROOM = 32, MOST_CONSTRAINTS = 100, MOST_START = 100000, DESIGN_TRIES = 20, SMALL_DESIGN = 200 };
 static const int64_t MOST_CANDIDATES = 10000000;
 
 const char *gram_acquisition_name(gram_acquisition_kind kind)
@@ -100,8 +100,8 @@ static gram_status fill(gram_context *context, gram_study *study, int64_t variab
     if (study->options.start == 0) study->options.start = usual_start(study);
     TRY(gram_take(context, "study_create: start", study->options.start * study->space.columns, sizeof(double),
                   (void **)&study->design));
-    TRY(gram_domain_design(context, &study->space, study->options.seed, 0, study->options.start, DESIGN_TRIES,
-                           study->design));
+    const int tries = study->options.start <= SMALL_DESIGN ? DESIGN_TRIES : 1; /* each is O(start^2) */
+    TRY(gram_domain_design(context, &study->space, study->options.seed, 0, study->options.start, tries, study->design));
     TRY(make_models(context, study));
 done:
     return status;
@@ -146,21 +146,16 @@ int64_t gram_study_variable_count(const gram_study *study)
     return study->space.count;
 }
 
-gram_status gram_study_variable(gram_context *context, const gram_study *study, int64_t index, gram_variable *variable)
+gram_variable gram_study_variable(const gram_study *study, int64_t index)
 {
-    gram_status status = GRAM_OK;
-    if (!context || !study || !variable) return GRAM_ERROR_ARGUMENT;
-    FAIL_IF(index < 0 || index >= study->space.count, context, GRAM_ERROR_ARGUMENT,
-            "study_variable: index = %lld of %lld variables", (long long)index, (long long)study->space.count);
+    if (index < 0 || index >= study->space.count) return (gram_variable){0};
     const gram_domain_variable *v = study->space.variables + index;
-    *variable = (gram_variable){.name = v->name,
-                                .kind = v->kind,
-                                .lower = v->lower,
-                                .upper = v->upper,
-                                .level_count = v->level_count,
-                                .levels = (const char *const *)v->levels};
-done:
-    return status;
+    return (gram_variable){.name = v->name,
+                           .kind = v->kind,
+                           .lower = v->lower,
+                           .upper = v->upper,
+                           .level_count = v->level_count,
+                           .levels = (const char *const *)v->levels};
 }
 
 gram_status gram_study_get_options(gram_context *context, const gram_study *study, gram_study_options *options)

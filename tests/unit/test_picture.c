@@ -792,6 +792,33 @@ static void draws_at_grids(void **state)
 
 /* ---- bad use ---- */
 
+/* One variable: the textbook's picture; several: convergence and slices. */
+static void studies(void **state)
+{
+    gram_context *context = *state;
+    const gram_variable variables[] = {{"a'b", GRAM_VARIABLE_LOG, 0.1, 10, 0, NULL},
+                                       {"n", GRAM_VARIABLE_INTEGER, 0, 4, 0, NULL}};
+    for (int64_t d = 1; d <= 2; d++) {
+        gram_study *study = NULL;
+        gram_picture *picture = NULL;
+        double x[2], history[18];
+        OK(context, gram_study_create(context, d, variables, NULL, &study));
+        REFUSED(context, gram_picture_of_study(context, study, &picture), GRAM_ERROR_ARGUMENT, "no evaluation");
+        for (int i = 0; i < 6; i++) {
+            OK(context, gram_study_ask(context, study, x, NULL));
+            OK(context, gram_study_tell(context, study, i, 6 - i, NULL));
+        }
+        OK(context, gram_picture_of_study(context, study, &picture));
+        assert_int_equal(block(picture, "history", 18, history), 18);
+        for (int i = 0; i < 6; i++) assert_true(history[3 * i] == i + 1 && history[3 * i + 2] == 6 - i);
+        has(picture, "95 % band");
+        (d == 1 ? has : has_not)(picture, "'next point'");
+        (d == 2 ? has : has_not)(picture, "'n'");
+        gram_picture_destroy(picture);
+        gram_study_destroy(study);
+    }
+}
+
 static void refusals(void **state)
 {
     static const way one = {"pca", WAY_NO_TARGET, {{"method", "pca"}, {"kernel", "linear"}, {"k", "1"}}, 0, 0, 0};
@@ -905,6 +932,7 @@ int main(void)
         cmocka_unit_test(histograms_and_choices),
         cmocka_unit_test(spectra_and_densities),
         cmocka_unit_test(draws_at_grids),
+        cmocka_unit_test(studies),
         cmocka_unit_test(refusals),
         cmocka_unit_test(every_allocation),
         cmocka_unit_test(allocations_of_maps),

@@ -133,7 +133,8 @@ static int set_value(const cli_option *option, void *target, const char *text)
     case CLI_SEED: return parse_unsigned(text, place);
     case CLI_SIZE: return gram_bytes_parse(text, place);
     case CLI_CHOICE: return parse_choice(option->choices, text, place);
-    case CLI_SETTING: return keep_setting(place, option->name, text);
+    case CLI_SETTING:
+    case CLI_LIST: return keep_setting(place, option->name, text);
     case CLI_YES: return keep_setting(place, option->name, "yes");
     case CLI_NO: return keep_setting(place, option->name + strlen("no-"), "no");
     }
@@ -271,6 +272,7 @@ static int wrong_option(const cli_usage *usage, const option_table *table, int f
 static int check_repeated(const cli_usage *usage, const option_table *table, int k, unsigned char *seen)
 {
     const char *name = table->names[k];
+    if (table->options[k]->type == CLI_LIST) return CLI_DONE;
     if (seen[k]) return cli_fail(CLI_WRONG_USE, "Leave one out.", "%s: --%s is given twice", usage->verb, name);
     seen[k] = 1;
     for (size_t i = 0; i < table->count; i++) {

@@ -14,6 +14,7 @@ typedef enum cli_type {
     CLI_SIZE,     /* uint64_t, in bytes: 8G */
     CLI_CHOICE,   /* cli_chosen: one of `choices` */
     CLI_SETTING,  /* cli_settings: a text, kept as it is under the option's name */
+    CLI_LIST,     /* the same, and it may be given again */
     CLI_YES,      /* the same, "yes" */
     CLI_NO        /* the same, "no", under the name without its "no-" */
 } cli_type;

@@ -94,7 +94,7 @@ gram_status gram_study_importance(gram_context *context, gram_study *study, doub
     for (int64_t i = 0; i < SAMPLE; i++) squares += (mean[i] - sum) * (mean[i] - sum) / SAMPLE;
     for (int64_t l = 0; l < space->count; l++) {
         TRY(lost_without(context, study, space->variables + l, b, a, mean, work, out + l));
-        out[l] = squares > 0 ? out[l] / squares : 0;
+        out[l] = squares > 0 ? fmin(out[l] / squares, 1) : 0;
     }
 done:
     gram_give(context, a);
