@@ -126,8 +126,10 @@ int core_kernel_ready(PyObject *module);
 int core_model_ready(PyObject *module);
 int core_learner_ready(PyObject *module);
 int core_conditional_ready(PyObject *module);
+int core_study_ready(PyObject *module);
 
 /* Functions of the other files, for the table of the module. */
-extern PyMethodDef core_sample_functions[], core_kernel_functions[], core_model_functions[], core_table_functions[];
+extern PyMethodDef core_sample_functions[], core_kernel_functions[], core_model_functions[], core_table_functions[],
+    core_study_functions[];
 
 #endif

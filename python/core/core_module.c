@@ -38,6 +38,7 @@ static int add_functions(PyObject *module)
     if (PyModule_AddFunctions(module, core_kernel_functions) < 0) return -1;
     if (PyModule_AddFunctions(module, core_model_functions) < 0) return -1;
     if (PyModule_AddFunctions(module, core_table_functions) < 0) return -1;
+    if (PyModule_AddFunctions(module, core_study_functions) < 0) return -1;
     return PyModule_AddFunctions(module, core_sample_functions);
 }
 
@@ -55,7 +56,8 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&MODULE);
     if (!module) return NULL;
     if (add_exception(module) == 0 && add_functions(module) == 0 && core_kernel_ready(module) == 0 &&
-        core_model_ready(module) == 0 && core_learner_ready(module) == 0 && core_conditional_ready(module) == 0)
+        core_model_ready(module) == 0 && core_learner_ready(module) == 0 && core_conditional_ready(module) == 0 &&
+        core_study_ready(module) == 0)
         return module;
     Py_DECREF(module);
     return NULL;

@@ -33,6 +33,7 @@ from gram._core import NumericalError
 from gram._settings import context
 from gram.kernels import Kernel, kernel_names
 from gram.models import Model
+from gram.optimize import Study, minimize
 from gram.samples import (
     ConditionalEmbedding,
     density_scores,
@@ -50,8 +51,8 @@ from gram.tables import Table, read_table
 __version__: str = _core.about()["version"]
 
 _functions = [
-    "ConditionalEmbedding", "Kernel", "Model", "NumericalError", "Table", "about", "cli", "context", "density_scores", "draws",
-    "herding", "hsic_test", "kernel_names", "kernel_thinning", "ksd_test", "load", "mmd_test", "read_table", "stein_thinning",
+    "ConditionalEmbedding", "Kernel", "Model", "NumericalError", "Study", "Table", "about", "cli", "context", "density_scores", "draws",
+    "herding", "hsic_test", "kernel_names", "kernel_thinning", "ksd_test", "load", "minimize", "mmd_test", "read_table", "stein_thinning",
     "witness",
 ]
 

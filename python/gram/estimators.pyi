@@ -160,6 +160,8 @@ class Collocation(IntervalRegressor):
         ard: bool | None = None,
         intercept: bool | None = True,
         mean: str | None = 'zero',
+        solver: str | None = 'auto',
+        tolerance: float | str | None = None,
         keep_factor: bool | None = None,
         scale: bool = False,
         ordered: bool = False,
