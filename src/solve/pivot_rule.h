@@ -23,7 +23,8 @@ typedef struct gram_pivot_search {
     uint64_t seed;      /* of rules that draw, */
     uint64_t drawn;     /*              and how many numbers they drew */
     double *work;       /* n numbers, the rule's own */
-    int64_t proposed[GRAM_PIVOT_MOST]; /* the rule's own: rows in the order in which they were drawn, some of them again */
+    int64_t
+        proposed[GRAM_PIVOT_MOST]; /* the rule's own: rows in the order in which they were drawn, some of them again */
 } gram_pivot_search;
 
 typedef struct gram_pivot_rule {
