@@ -21,6 +21,7 @@
     ROW(gram_method_spline)                                                                                            \
     ROW(gram_method_svm_features)                                                                                      \
     ROW(gram_method_svm)                                                                                               \
+    ROW(gram_method_logistic_features)                                                                                 \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \
     ROW(gram_method_embed)                                                                                             \

@@ -100,6 +100,10 @@ gram_status gram_learning_read_landmarks(gram_learning *learning, const char *te
         }
     if (!text) return GRAM_OK;
     *rule = GRAM_LANDMARKS_GIVEN;
+    if (!strpbrk(text, "./")) /* no name of a table */
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                  "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
+                                  "--landmarks cannot be '%s'", text);
     status = gram_learning_read_rows(learning, text, &rows);
     if (status == GRAM_ERROR_FILE)
         (void)gram_advise(learning->context, status,

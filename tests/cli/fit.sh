@@ -119,7 +119,7 @@ prints 'exact fit within'
 run fit houses.csv --solver nystrom:100000 --quiet
 bad 2 '--solver nystrom:100000 is more than the'
 run fit houses.csv --solver nystrom:5 --landmarks kmaens --quiet
-bad 3 kmaens 'rpcholesky, uniform, kmeans++, leverage, or the name of a file'
+bad 2 "--landmarks cannot be 'kmaens'" 'rpcholesky, uniform, kmeans++, leverage, or the name of a file'
 printf 'a,b\n1,2\n' >two.csv
 run fit houses.csv --solver nystrom:5 --landmarks two.csv --quiet
 bad 3 two.csv

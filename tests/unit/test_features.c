@@ -238,6 +238,39 @@ static void fourier(void **state)
     free(x);
 }
 
+/* The root mean square error falls like D^(-1/2), by a line through the logarithms, and shares of pairs whose error exceeds e are at most 2 exp(-D
+ * e^2/4), over seeds. */
+static void rates_and_bounds(void **state)
+{
+    enum { SEEDS = 40, SIZES = 5 };
+    double *x = test_random(15, N * D, -1, 1), root[SIZES] = {0}, beyond = 0, sums[4] = {0};
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gram_context *context = NULL;
+        gram_context_options how;
+        gram_context_options_init(&how, sizeof how);
+        how.seed = seed;
+        assert_int_equal(gram_context_create(&how, &context), GRAM_OK);
+        for (int k = 0; k < SIZES; k++) {
+            scene s = begin(context, "rbf(ell=0.7)", N, D, x, want(GRAM_FEATURES_FOURIER, 32 << k, -1, 1e-6));
+            root[k] += mean_square(&s) / SEEDS;
+            const double e = sqrt(4 * log(40) / (32 << k)); /* a bound of 0.05 */
+            for (int64_t i = 0; i < N; i++)
+                for (int64_t j = 0; j < i; j++) beyond += fabs(s.k[i * N + j] - inner(&s, i, j)) > e;
+            end(&s);
+        }
+        gram_context_destroy(context);
+    }
+    for (int k = 0; k < SIZES; k++) {
+        const double at = log(32 << k), value = log(root[k]) / 2;
+        sums[0] += at, sums[1] += value, sums[2] += at * at, sums[3] += at * value;
+    }
+    const double slope = (SIZES * sums[3] - sums[0] * sums[1]) / (SIZES * sums[2] - sums[0] * sums[0]);
+    if (fabs(slope + 0.5) > 0.06) FAIL_TEST("the error falls like D^%g", slope);
+    assert_true(beyond / (SEEDS * SIZES * N * (N - 1) / 2) <= 0.05);
+    free(x);
+}
+
 static void nystrom(void **state)
 {
     gram_context *context = *state;
@@ -437,10 +470,10 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_maps),    cmocka_unit_test(cut_series),      cmocka_unit_test(one_dimension),
-        cmocka_unit_test(fourier),       cmocka_unit_test(nystrom),         cmocka_unit_test(landmark_rules),
-        cmocka_unit_test(any_threads),   cmocka_unit_test(rows_and_models), cmocka_unit_test(bad_input),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(exact_maps),     cmocka_unit_test(cut_series),       cmocka_unit_test(one_dimension),
+        cmocka_unit_test(fourier),        cmocka_unit_test(rates_and_bounds), cmocka_unit_test(nystrom),
+        cmocka_unit_test(landmark_rules), cmocka_unit_test(any_threads),      cmocka_unit_test(rows_and_models),
+        cmocka_unit_test(bad_input),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

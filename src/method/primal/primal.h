@@ -55,6 +55,8 @@ gram_status gram_primal_check(gram_learning *learning);
 gram_status gram_primal_begin(gram_learning *learning, const char *words);
 /* The map of learning->kernel, state->c and state->b for m outputs, and the holder. */
 gram_status gram_primal_make_map(gram_learning *learning, int64_t m);
+/* Kernel and lambda of learning and state from least squares on the classes: -1 and 1, or one column for each. */
+gram_status gram_primal_tune_classes(gram_learning *learning);
 void gram_primal_forget(gram_learning *learning);
 /* The row's function, map, coefficients and solver. */
 gram_keeper gram_primal_keep(gram_learning *learning);

@@ -209,40 +209,12 @@ done:
     return status;
 }
 
-/* Width and ridge from least squares on the classes: -1 and 1, or one column for each. */
-static gram_status tune(gram_learning *learning)
-{
-    enum { MATRICES = 4 };
-    gram_status status = GRAM_OK;
-    primal_state *state = learning->own;
-    const int64_t n = learning->data->n, classes = learning->classes.count, m = classes == 2 ? 1 : classes;
-    gram_krr_tune_options options;
-    double *y = NULL;
-    gram_krr_tune_options_init(&options, sizeof options);
-    options.lambda = state->lambda;
-    options.lambda_fixed = !isnan(state->lambda);
-    options.weights = learning->weights;
-    options.ard = gram_learning_ard(learning);
-    options.groups = learning->groups;
-    options.ordered = learning->ordered;
-    options.rows = gram_learning_tuning_rows(learning, MATRICES);
-    TRY(gram_take(learning->context, "classes", n * m, sizeof *y, (void **)&y));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < m; c++) y[i * m + c] = learning->labels[i] == (double)c ? 1 : -1;
-    state->tuned.size = sizeof state->tuned;
-    TRY(gram_krr_tune(learning->context, learning->written, learning->points, m, y, m, &options, &learning->kernel,
-                      &state->lambda, &state->tuned));
-done:
-    gram_give(learning->context, y);
-    return status;
-}
-
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     primal_state *state = learning->own;
     if (learning->tuning != GRAM_TUNING_NONE) {
-        TRY(tune(learning));
+        TRY(gram_primal_tune_classes(learning));
     } else {
         state->lambda_is_default = isnan(state->lambda);
         if (state->lambda_is_default) state->lambda = 1 / (2 * (double)learning->n); /* C = 1 */
