@@ -153,6 +153,7 @@ gram_status gram_learning_preparation(gram_learning *learning, const gram_table 
         scale ? strcmp(scale, "yes") == 0
               : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options.missing = (gram_missing)missing.value;
+    options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     learning->has_row_noise = row_noise != NULL;
     return gram_preparation_learn(learning->context, table, &options, preparation);
 }
@@ -419,6 +420,9 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.format = format;
     options.text = GRAM_TEXT_CATEGORIES;
     options.keep_missing = 1; /* what to do with them is the preparation's matter */
+    options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
+    options.odd_words = 1;
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? unread(learning, status) : status;
 }

@@ -20,7 +20,7 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
 {
     gram_json_open(json, key, '{');
     gram_json_string(json, "name", column->name);
-    gram_json_string(json, "kind", column->text ? "text" : "number");
+    gram_json_string(json, "kind", column->text ? "text" : column->date ? "date" : "number");
     gram_json_integer(json, "place", column->place);
     gram_json_number(json, "mean", column->mean);
     gram_json_number(json, "deviation", column->deviation);
@@ -68,6 +68,7 @@ static gram_status put_preparation(gram_context *context, gram_json *json, const
     gram_json_string(json, "missing", missing[description->missing]);
     gram_json_truth(json, "scaled", description->scaled);
     gram_json_truth(json, "named", description->named);
+    if (description->missing_texts) gram_json_string(json, "missing_texts", description->missing_texts);
     gram_json_close(json, '{');
 done:
     return status;

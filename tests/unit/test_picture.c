@@ -556,7 +556,7 @@ static gram_status predict_picture(gram_context *context, const gram_model *mode
         const int64_t count = n - i < piece ? n - i : piece;
         const gram_prepared data = {
             .n = count, .d = d, .table_rows = count, .x = x + i * d, .targets = y != NULL, .y = y ? y + i : NULL};
-        const gram_predicted some = {&data, values, i};
+        const gram_predicted some = {&data, values, i, NULL};
         status = gram_predictor_evaluate(context, predictor, count, data.x, NULL, values, ld);
         if (status >= 0) status = gram_seen_rows_add(context, rows, &some);
     }
