@@ -287,9 +287,10 @@ static gram_status check_leaf(gram_context *context, gram_engine *engine, int in
         int64_t row = 0;
         const int taken = derivatives_taken(engine, side ? f->y : &f->rows, engine->forms[leaf->form].metric, &row);
         if (taken > 0) f->sees[index] = 1;
-        if (taken > written(leaf) || taken > continuous(leaf)) TRY(refuse_rough(context, leaf, row, taken));
+        if (taken > written(leaf) || taken > continuous(leaf)) return refuse_rough(context, leaf, row, taken);
     }
 done:
+    if (status < 0) (void)gram_advise(context, status, "Leave that part of the kernel out.");
     return status;
 }
 
