@@ -184,8 +184,9 @@ static gram_status check_loss(gram_context *context, const gram_points *x, const
     FAIL_IF(strcmp(gram_spline_loss_name(o->loss), "none") == 0, context, GRAM_ERROR_ARGUMENT,
             "spline_fit: loss = %d is not a loss", (int)o->loss);
     if (o->loss == GRAM_SPLINE_LOSS_SQUARED) goto done;
-    FAIL_IF(x->d > 1, context, GRAM_ERROR_UNSUPPORTED, "spline_fit: loss %s is for one column, and x has %" PRId64,
-            gram_spline_loss_name(o->loss), x->d);
+    FAIL_IF(o->shape == GRAM_SPLINE_THIN_PLATE, context, GRAM_ERROR_UNSUPPORTED,
+            "spline_fit: loss %s is for one column and for additive models, not for thin plates",
+            gram_spline_loss_name(o->loss));
     FAIL_IF(!(o->quantile > 0 && o->quantile < 1), context, GRAM_ERROR_ARGUMENT,
             "spline_fit: quantile = %s is not between 0 and 1", gram_number_format(o->quantile, shown));
     FAIL_IF(!(o->delta > 0 && isfinite(o->delta)), context, GRAM_ERROR_ARGUMENT,
@@ -306,9 +307,11 @@ static gram_status fit_sum(gram_context *context, const gram_points *x, const do
 {
     gram_status status = GRAM_OK;
     TRY(gram_spline_rows_check(context, "spline_fit", x, y, o->weights));
-    TRY((o->shape == GRAM_SPLINE_THIN_PLATE ? gram_plate_fit : gram_sum_fit)(context, x, y, o, made->fitted, made->left,
-                                                                             &made->report, &made->sum));
-    made->bands = o->bands;
+    const int squared = o->loss == GRAM_SPLINE_LOSS_SQUARED, plate = o->shape == GRAM_SPLINE_THIN_PLATE;
+    TRY((plate     ? gram_plate_fit
+         : squared ? gram_sum_fit
+                   : gram_sum_fit_loss)(context, x, y, o, made->fitted, made->left, &made->report, &made->sum));
+    made->bands = squared && o->bands;
 done:
     return status;
 }
@@ -339,12 +342,10 @@ gram_status gram_spline_fit(gram_context *context, const gram_points *x, const d
     FAIL_IF(o.shape == GRAM_SPLINE_THIN_PLATE && x->d == 1, context, GRAM_ERROR_UNSUPPORTED,
             "spline_fit: a thin plate is for 2 or 3 columns, and x has one");
     TRY(check_loss(context, x, y, &o));
-    if (o.loss != GRAM_SPLINE_LOSS_SQUARED)
-        TRY(fit_loss(context, x, y, &o, made));
-    else if (x->d == 1)
-        TRY(fit_curve(context, x, y, &o, made));
-    else
+    if (x->d > 1)
         TRY(fit_sum(context, x, y, &o, made));
+    else
+        TRY((o.loss == GRAM_SPLINE_LOSS_SQUARED ? fit_curve : fit_loss)(context, x, y, &o, made));
     *spline = made;
     made = NULL;
 done:
