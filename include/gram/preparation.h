@@ -121,7 +121,7 @@ typedef struct gram_prepared {
     const double *weights; /* n; NULL: none. Without `training` NaN where the value is missing */
 } gram_prepared;
 
-/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0, not all 0); rows whose
+/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0); rows whose
  * target or weight is missing, or a level that was not learnt, are an error or dropped as `missing` says. Otherwise targets
  * and weights may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
  * destroys the result (takes NULL). O(n d). */

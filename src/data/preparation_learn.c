@@ -307,19 +307,6 @@ done:
     return status;
 }
 
-static gram_status check_weights(const learner *l)
-{
-    gram_status status = GRAM_OK;
-    const gram_table *table = l->table;
-    if (l->roles.weights < 0) return status;
-    for (int64_t i = 0; i < l->choice.count; i++)
-        if (gram_table_at(table, row_of(&l->choice, i), l->roles.weights) > 0) return status;
-    FAIL(l->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
-         table->names[l->roles.weights]);
-done:
-    return status;
-}
-
 static gram_status find_columns(learner *l)
 {
     gram_status status = GRAM_OK;
@@ -342,7 +329,6 @@ static gram_status learn(learner *l, gram_preparation **preparation)
     gram_column *features, *targets, *weights = NULL;
     TRY(find_columns(l));
     TRY(gram_rows_choose(l->context, l->table, &l->roles, l->options->missing, 1, &l->choice));
-    TRY(check_weights(l));
     TRY(describe_columns(l, l->roles.feature_count, l->roles.features, &features));
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "kernel/kernel.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -305,6 +306,19 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
     return gram_learning_has_method(learning) ? gram_learning_choose_method(learning) : GRAM_OK;
 }
 
+/* centre(a) is about the rows that are learnt from, once and for all that follows. */
+static gram_status bind_kernel(gram_learning *learning, const gram_points *points, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *bound = NULL;
+    if (!*kernel || !points) return GRAM_OK;
+    TRY(gram_kernel_bind_rows(learning->context, *kernel, points, &bound));
+    gram_kernel_release(*kernel);
+    *kernel = bound;
+done:
+    return status;
+}
+
 static gram_status work(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -321,6 +335,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
+    TRY(bind_kernel(learning, learning->points, &learning->written));
+    TRY(bind_kernel(learning, learning->second.points, &learning->second.written));
     TRY(gram_learning_set_groups(learning));
     if (learning->to_file)
         TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
