@@ -121,7 +121,7 @@ typedef struct gram_learning {
     gram_prepared *data;
     gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
     const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
-    gram_unknowns unknowns;   /* in their operators, and the terms that such rows are made of */
+    gram_unknowns unknowns;       /* in their operators, and the terms that such rows are made of */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
