@@ -195,17 +195,31 @@ static gram_status run_hsic(gram_context *context, variables *v, const gram_hsic
                       : gram_hsic_test(context, v->count, v->kernels, (const gram_points *const *)v->points, o, r);
 }
 
-static PyObject *hsic_dictionary(const gram_hsic_result *r)
+static PyObject *kernel_list(int count, gram_kernel *const *from)
 {
     PyObject *kernels = PyList_New(0);
-    for (int i = 0; kernels && i < r->variables; i++) {
-        PyObject *kernel = core_kernel_object(gram_kernel_retain(r->kernels[i]));
+    for (int i = 0; kernels && i < count; i++) {
+        PyObject *kernel = core_kernel_object(gram_kernel_retain(from[i]));
         if (!kernel || PyList_Append(kernels, kernel) < 0) Py_CLEAR(kernels);
         Py_XDECREF(kernel);
     }
-    return Py_BuildValue("{s:i,s:N,s:d,s:d,s:N,s:L,s:d,s:d}", "method", r->used, "kernels", kernels, "statistic",
-                         r->statistic, "p_value", r->p_value, "reject", PyBool_FromLong(r->reject), "n",
-                         (long long)r->n, "null_mean", r->null_mean, "null_deviation", r->null_deviation);
+    return kernels;
+}
+
+static PyObject *hsic_dictionary(const gram_hsic_result *r)
+{
+    return Py_BuildValue("{s:i,s:N,s:d,s:d,s:N,s:L,s:d,s:d}", "method", r->used, "kernels",
+                         kernel_list(r->variables, r->kernels), "statistic", r->statistic, "p_value", r->p_value,
+                         "reject", PyBool_FromLong(r->reject), "n", (long long)r->n, "null_mean", r->null_mean,
+                         "null_deviation", r->null_deviation);
+}
+
+static void release_variables(variables *v)
+{
+    for (int i = 0; i < GRAM_HSIC_MAX_VARIABLES; i++) {
+        gram_points_release(v->points[i]);
+        core_array_release(&v->x[i]);
+    }
 }
 
 /* hsic_test(run, kernels, arrays, method, level, permutations). */
@@ -232,10 +246,50 @@ static PyObject *hsic_test(PyObject *module, PyObject *arguments)
         if (core_end(&call, status) == 0) made = hsic_dictionary(&r);
     }
     gram_hsic_result_clear(&r);
-    for (int i = 0; i < GRAM_HSIC_MAX_VARIABLES; i++) {
-        gram_points_release(v.points[i]);
-        core_array_release(&v.x[i]);
+    release_variables(&v);
+    return made;
+}
+
+static gram_status run_given(gram_context *context, variables *v, const gram_hsic_options *o, gram_hsic_given_result *r)
+{
+    gram_status status = GRAM_OK;
+    for (int i = 0; i < v->count && status >= 0; i++) status = core_points(context, &v->x[i], &v->points[i]);
+    return status < 0 ? status : gram_hsic_given_test(context, v->kernels, (const gram_points *const *)v->points, o, r);
+}
+
+static PyObject *given_dictionary(const gram_hsic_given_result *r)
+{
+    return Py_BuildValue("{s:N,s:d,s:d,s:N,s:L,s:d,s:d,s:(dd)}", "kernels", kernel_list(3, r->kernels), "statistic",
+                         r->statistic, "p_value", r->p_value, "reject", PyBool_FromLong(r->reject), "n",
+                         (long long)r->n, "null_mean", r->null_mean, "null_deviation", r->null_deviation, "unexplained",
+                         r->unexplained[0], r->unexplained[1]);
+}
+
+/* hsic_given_test(run, kernels, arrays, level, permutations): arrays are x, y and the given columns. */
+static PyObject *hsic_given_test(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *run, *kernels, *arrays, *made = NULL;
+    gram_hsic_options o;
+    gram_hsic_given_result r;
+    long long permutations = 0;
+    variables v;
+    core_call call;
+    gram_status status = GRAM_OK;
+    gram_hsic_options_init(&o, sizeof o);
+    gram_hsic_given_result_init(&r, sizeof r);
+    if (!PyArg_ParseTuple(arguments, "OO!O!dL", &run, &PyTuple_Type, &kernels, &PyTuple_Type, &arrays, &o.level,
+                          &permutations))
+        return NULL;
+    o.permutations = permutations;
+    const int taken = take_variables(kernels, arrays, &v);
+    if (taken == 0 && v.count != 3) PyErr_SetString(PyExc_ValueError, "x, y and the given columns are needed");
+    if (!PyErr_Occurred() && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        CORE_RUN(&call, status = run_given(call.context, &v, &o, &r));
+        if (core_end(&call, status) == 0) made = given_dictionary(&r);
     }
+    gram_hsic_given_result_clear(&r);
+    release_variables(&v);
     return made;
 }
 
@@ -560,6 +614,7 @@ PyMethodDef core_sample_functions[] = {
     {"mmd_test", mmd_test, METH_VARARGS, NULL},
     {"standardise", standardise, METH_VARARGS, NULL},
     {"hsic_test", hsic_test, METH_VARARGS, NULL},
+    {"hsic_given_test", hsic_given_test, METH_VARARGS, NULL},
     {"ksd_test", ksd_test, METH_VARARGS, NULL},
     {"thin", thin, METH_VARARGS, NULL},
     {"witness", witness, METH_VARARGS, NULL},
