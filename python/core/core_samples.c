@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- two samples ---- */
@@ -387,22 +388,51 @@ static PyObject *ksd_test(PyObject *module, PyObject *arguments)
 typedef struct choice {
     int64_t m, *index;
     double *discrepancy, *weights, weighted;
+    const char *density; /* the text of one, or NULL */
 } choice;
 
-static gram_status run_thin(gram_context *context, scored *s, gram_stein_metric metric, const gram_thin_options *o,
-                            choice *c)
+/* log p at the points and the positive parts of its second derivatives there, into n numbers each. */
+static gram_status know_density(gram_context *context, const char *text, const gram_points *points, double *log_density,
+                                double *laplacian)
 {
-    gram_status status = prepare_scored(context, s, metric, c->m);
+    const int64_t n = gram_points_count(points), d = gram_points_dimension(points);
+    gram_density *density = NULL;
+    double *second = malloc((size_t)(n * d) * sizeof *second);
+    gram_status status = second ? gram_density_parse(context, text, d, &density) : GRAM_ERROR_MEMORY;
+    if (status >= 0) status = gram_density_log(context, density, points, log_density);
+    if (status >= 0) status = gram_density_second(context, density, points, second, d);
+    for (int64_t i = 0; i < n && status >= 0; i++) {
+        laplacian[i] = 0;
+        for (int64_t l = 0; l < d; l++) laplacian[i] += fmax(second[i * d + l], 0);
+    }
+    gram_density_destroy(density);
+    free(second);
+    return status;
+}
+
+static gram_status run_thin(gram_context *context, scored *s, gram_stein_metric metric, gram_thin_options *o, choice *c)
+{
+    double *known = c->density ? malloc((size_t)s->x.n * 2 * sizeof *known) : NULL;
+    gram_status status = c->density && !known ? GRAM_ERROR_MEMORY : prepare_scored(context, s, metric, c->m);
+    if (status >= 0 && known) {
+        o->log_density = known;
+        o->laplacian = known + s->x.n;
+        status = know_density(context, c->density, s->points, known, known + s->x.n);
+    }
     if (status >= 0)
         status =
             gram_thin(context, s->kernel, s->points, s->scores.f64, s->scores.ld, o, c->m, c->index, c->discrepancy);
     if (status >= 0 && c->weights)
-        status = gram_thin_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld, c->m, c->index,
-                                   c->weights, &c->weighted);
+        status = known
+                     ? gram_thin_density_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld,
+                                                 o->log_density, o->laplacian, c->m, c->index, c->weights, &c->weighted)
+                     : gram_thin_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld, c->m, c->index,
+                                         c->weights, &c->weighted);
+    free(known);
     return status;
 }
 
-/* thin(run, kernel, metric, X, scores, method, distinct, m, weights): indices and so on as bytearrays. */
+/* thin(run, kernel, metric, X, scores, method, distinct, m, weights, density or None): indices and so on as bytearrays. */
 static PyObject *thin(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -414,13 +444,14 @@ static PyObject *thin(PyObject *module, PyObject *arguments)
     core_call call;
     gram_status status = GRAM_OK;
     gram_thin_options_init(&o, sizeof o);
-    if (!PyArg_ParseTuple(arguments, "OOiOOipLp", &run, &kernel, &metric, &x, &scores, &method, &o.distinct, &m,
-                          &weighted))
+    const char *density = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOiOOipLpz", &run, &kernel, &metric, &x, &scores, &method, &o.distinct, &m,
+                          &weighted, &density))
         return NULL;
     o.method = (gram_thin_method)method;
     if (take_scored(kernel, x, scores, &s) == 0 && (m < 1 || m > s.x.n))
         PyErr_Format(PyExc_ValueError, "m = %lld is not a number from 1 to the %lld rows", m, (long long)s.x.n);
-    choice c = {.m = m, .weighted = NAN};
+    choice c = {.m = m, .weighted = NAN, .density = density};
     PyObject *index = NULL, *discrepancy = NULL, *weights = NULL;
     if (!PyErr_Occurred()) {
         index = core_memory((size_t)m * sizeof *c.index, &c.index);

@@ -292,11 +292,11 @@ class Thinned:
         return axes
 
 
-def _thin(X: Any, m: int, scores: Array | None, kernel: Any, precondition: str, method: int, distinct: bool, weights: bool, how: Any) -> Thinned:
+def _thin(X: Any, m: int, scores: Array | None, kernel: Any, precondition: str, method: int, distinct: bool, weights: bool, how: Any, density: str | None = None) -> Thinned:
     x = rows(X)
     handle, functions = _kernel(kernel)
     chosen, index, discrepancy, weighted, best = call(
-        functions, _core.thin, how, handle, _place(precondition, _METRICS, "precondition"), x, scores, method, distinct, m, weights
+        functions, _core.thin, how, handle, _place(precondition, _METRICS, "precondition"), x, scores, method, distinct, m, weights, density
     )
     curve = np.frombuffer(discrepancy, dtype=np.float64)
     if weights:
@@ -323,6 +323,8 @@ def stein_thinning(
 ) -> Thinned:
     """m rows of MCMC output that stand for the density whose scores (grad log p at each row) are given; drops burn-in too.
 
+    density : the text of a density with a name, in the place of scores. Scores alone do not see the weights of modes that lie apart; a
+        density does (docs/stein.md).
     weights : find the best weights >= 0 with the sum 1.
 
     >>> rng = np.random.default_rng(0)
@@ -334,7 +336,7 @@ def stein_thinning(
     s = _scores(x, scores, density)
     if s is None:
         raise ValueError("the density is not known: give scores or density; herding and kernel_thinning stand for the sample itself")
-    return _thin(x, m, s, kernel, precondition, 0, distinct, weights, run(threads, memory))
+    return _thin(x, m, s, kernel, precondition, 0, distinct, weights, run(threads, memory), density)
 
 
 def herding(

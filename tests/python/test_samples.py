@@ -32,6 +32,20 @@ class Given(InFolder):
             gram.hsic_test(a, b, y, given=z)
 
 
+class Thinning(InFolder):
+    def test_density_as_the_command(self):
+        """Indices and weights of a mixture with its density are those of the command, and hold the modes' weights."""
+        rng = np.random.default_rng(6)
+        x = rng.normal(size=(300, 1)) + np.where(rng.uniform(size=(300, 1)) < 0.2, -6, 6)
+        text = "mixture(means=[-6,6], weights=[1,4])"
+        mine = gram.stein_thinning(x, 20, density=text, weights=True)
+        self.write_csv("modes.csv", x, header=["x"])
+        told = self.gram("thin", "modes.csv", "-m", "20", "--density", text, "--optimal-weights")
+        self.assertEqual([i - 1 for i in told["indices"]], mine.indices.tolist())
+        np.testing.assert_array_equal(mine.weights, told["weights"])
+        self.assertLess(abs(np.mean(x[mine.indices] < 0) - np.mean(x < 0)), 0.06)
+
+
 class Results(unittest.TestCase):
     def test_mmd_by_hand(self):
         a, b = X[:20], X[20:]
