@@ -33,7 +33,7 @@ enum {
 static const double MOST_PASS = 1e12;     /* operations for leave-one-out of landmarks that nobody asked for */
 static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
-static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing", "vecchia"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
 
 const char *gram_solver_name(gram_solver solver)
