@@ -30,6 +30,7 @@ def likelihood():
 
 (model, value), cost = common.measure(likelihood)
 _, again = common.measure(lambda: model.neg_log_likelihood(cov_pars=numbers * [1, 1, 1.01], y=y[:n]))
+model.set_prediction_data(num_neighbors_pred=m)  # twice as many otherwise
 found = model.predict(gp_coords_pred=x[n:], cov_pars=numbers, y=y[:n], predict_var=True, predict_response=False)
 off, variance = y[n:] - found["mu"], found["var"] + NOISE
 cost.update(log_likelihood=float(value), again_seconds=again["seconds"], rmse=float(np.sqrt(np.mean(off**2))),

@@ -883,7 +883,7 @@ static gram_status picture_of_learner(world *w, void *given)
 static gram_status picture_of_predictions(world *w, void *given)
 {
     const gram_prepared data = {.n = N, .d = 2, .table_rows = N, .x = w->numbers, .targets = 1, .y = w->y};
-    const gram_predicted piece = {&data, w->spare, 0};
+    const gram_predicted piece = {&data, w->spare, 0, NULL};
     gram_predictor *predictor = NULL;
     gram_seen_rows *rows = NULL;
     gram_picture *picture = NULL;
