@@ -193,6 +193,9 @@ typedef struct gram_gp_report {
     int64_t evaluations; /* of the bound, in learning */
     int64_t states;      /* of the Markov process */
     int converged;       /* 0: the evaluations or the iterations ran out, or the noise is lost to rounding (exact) */
+    /* cg, mixed: |f^(x) - f(x)| <= this wherever k(x,x) is at most what it is on the rows, f^ being the posterior mean as found and f the exact one,
+     * both about the same m; in units of y */
+    double error_bound;
 } gram_gp_report;
 
 /* Conditions on n points x and y. Copies the points. With inducing->learn_..., learns first what it names (every number of the

@@ -32,7 +32,9 @@ typedef struct gram_krr_options {
     gram_solver solver;
     gram_precision precision;
     int64_t landmarks; /* of Nystrom, at most; 0: up to 3,000 */
-    double tolerance;  /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10 */
+    double
+        tolerance; /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10; of sketch that of the relative
+                        * residual, 1e-5 */
     int leave_one_out; /* with effective dimension and GCV: 1 yes, 0 no, -1 (default) up to 5,000 points, Nystrom: where it takes seconds */
     int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
     const int64_t *unpenalised; /* their numbers, from 0; solvers exact and cg */
@@ -82,6 +84,9 @@ typedef struct gram_krr_report {
      * bounded by the trace of K - K~ only. NaN for other solvers. */
     double gap, certificate;
     int gap_exact;
+    /* what an inexact solve may have done: |f^(x) - f(x)| <= this wherever k(x,x) <= radius^2, f^ being the fit and f the exact solution with
+     * the same constant (and slopes). In units of y, the worst output; Nystrom: NaN */
+    double error_bound;
 } gram_krr_report;
 
 typedef struct gram_krr gram_krr;

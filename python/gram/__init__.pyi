@@ -11,8 +11,8 @@ from gram.estimators import Collocation as Collocation
 from gram.estimators import BayesianLinearRegression as BayesianLinearRegression
 from gram.estimators import GradientFlow as GradientFlow
 from gram.estimators import SmoothingSpline as SmoothingSpline
-from gram.estimators import SVR as SVR
 from gram.estimators import SVC as SVC
+from gram.estimators import SVR as SVR
 from gram.estimators import OneClassSVM as OneClassSVM
 from gram.estimators import KernelLogisticRegression as KernelLogisticRegression
 from gram.estimators import BayesianQuadrature as BayesianQuadrature

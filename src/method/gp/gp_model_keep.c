@@ -38,6 +38,7 @@ static const gram_keep_place MARKOV[] = {
 
 /* Of conjugate gradients with either preconditioner. */
 static const gram_keep_place CG[] = {
+    {"error_bound", offsetof(gram_gp_report, error_bound)},
     {"residual", offsetof(gram_gp_report, residual)},
     {"train_rmse", offsetof(gram_gp_report, train_rmse)},
     {"log_marginal_likelihood", offsetof(gram_gp_report, log_marginal_likelihood)},

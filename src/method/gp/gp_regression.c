@@ -34,7 +34,7 @@ static gram_status make(gram_context *context, const char *name, const gram_gp_s
     r->noise = options->noise;
     r->log_marginal_likelihood = r->likelihood_error = r->quadrature_error = r->bound = r->trace_error = NAN;
     r->jitter = r->condition = r->residual = r->backward_error = r->train_rmse = r->train_r2 = NAN;
-    r->loo_rmse = r->loo_r2 = r->loo_log_density = r->loo_coverage = r->constant_deviation = NAN;
+    r->error_bound = r->loo_rmse = r->loo_r2 = r->loo_log_density = r->loo_coverage = r->constant_deviation = NAN;
     r->converged = 1;
     *gp = made;
 done:

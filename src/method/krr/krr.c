@@ -102,6 +102,7 @@ static gram_status solve(gram_context *context, gram_problem *p, const gram_krr_
         TRY(gram_solve_landmarks(context, p, options, s));
         break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
+    case GRAM_SOLVER_SKETCH: TRY(gram_solve_sketch(context, p, s)); break;
     default: TRY(gram_solve_exact(context, p, s));
     }
 done:
@@ -146,20 +147,24 @@ static double norm_from_below(const gram_problem *p, const double *products, con
 }
 
 /* |y - b - A a| against |y - b| (or y, where b is much larger) and |A| |a|, the worst output; A as it was asked for, without a
- * jitter. */
+ * jitter.
+ *
+ * And what it says of f: with D = diag(ridge), |f^ - f|^2 = r'A^-1 K A^-1 r <= r'D^-1 r/4, since t/(1 + t)^2 <= 1/4, and |f^(x) - f(x)| <=
+ * sqrt(k(x,x)) |f^ - f|. Infinite without a ridge, but for a residual of 0. */
 static void report_residual(const gram_problem *p, gram_solution *s, const double *products, const double *diagonal,
                             gram_krr_report *r)
 {
     const double norm = norm_from_below(p, products, diagonal);
-    r->residual = r->backward_error = 0;
+    r->residual = r->backward_error = r->error_bound = 0;
     for (int64_t o = 0; o < p->m; o++) {
-        double residual = 0, right = 0, a = 0, applied = 0;
+        double residual = 0, weighted = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const double coefficient = s->a[i * p->m + o],
                          target = p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o);
             const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
             const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
+            weighted += (target - left) * (target - left) / p->ridge[i];
             right += target * target;
             a += coefficient * coefficient;
             applied += left * left;
@@ -169,6 +174,7 @@ static void report_residual(const gram_problem *p, gram_solution *s, const doubl
         const double error = targets > 0 ? sqrt(residual) / targets : 0, own = right > 0 ? sqrt(residual / right) : 0;
         if (right > 0) r->residual = fmax(r->residual, error > 2 * own ? error : own);
         s->error = fmax(s->error, error);
+        r->error_bound = fmax(r->error_bound, r->radius * sqrt(weighted) / 2);
         if (size > 0) r->backward_error = fmax(r->backward_error, sqrt(residual) / size);
     }
 }
@@ -342,7 +348,8 @@ static gram_status judge(gram_context *context, const gram_problem *p, gram_solu
     gram_properties facts;
     double least = 0;
     if (s->plan.solver == GRAM_SOLVER_NYSTROM || s->plan.precision == GRAM_PRECISION_F32) goto done;
-    if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
+    const int iterates = s->plan.solver == GRAM_SOLVER_CG || s->plan.solver == GRAM_SOLVER_SKETCH;
+    if (iterates && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
     if (p->ridge[0] > 0 || !gram_problem_is_plain(p)) goto done;
@@ -367,7 +374,7 @@ static gram_status make(gram_context *context, const gram_problem *p, gram_krr *
     made->m = p->m;
     gram_krr_report *r = &made->report;
     r->size = sizeof *r;
-    r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = r->gap = r->certificate = NAN;
+    r->error_bound = r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = r->gap = r->certificate = NAN;
     *krr = made;
 done:
     return status;

@@ -43,11 +43,9 @@ static const gram_choice TUNINGS[] = {
 };
 
 static const gram_choice SOLVERS[] = {
-    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
-    {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
-    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
-    {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
-    {NULL, 0, NULL, 0, 0},
+    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},     {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},         {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
+    {"sketch", GRAM_SOLVER_SKETCH, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
 };
 
 /* Other losses are a method of their own; here the word says that this is the one. */
@@ -79,7 +77,7 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(solver),
      .argument = "NAME",
-     .help = "auto, exact, cg or nystrom:M (M landmarks)",
+     .help = "auto, exact, cg, sketch, or nystrom:M (M landmarks)",
      .otherwise = "auto",
      .choices = SOLVERS},
     {.name = "precision",
@@ -284,6 +282,7 @@ static void forget(gram_learning *learning)
 static const gram_keep_place NUMBERS[] = {
     {"residual", offsetof(gram_krr_report, residual)},
     {"backward_error", offsetof(gram_krr_report, backward_error)},
+    {"error_bound", offsetof(gram_krr_report, error_bound)},
     {"jitter", offsetof(gram_krr_report, jitter)},
     {"condition", offsetof(gram_krr_report, condition)},
     {"trace_error", offsetof(gram_krr_report, trace_error)},
@@ -397,7 +396,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 }
 
 static const gram_kept_words WORDS[] = {
-    {"solver", "exact cg nystrom inducing"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
+    {"solver", "exact cg nystrom inducing sketch"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
 
 const gram_method gram_method_krr = {
     .name = "krr",

@@ -58,6 +58,9 @@ gram_status gram_solution_least_error(gram_context *context, const gram_problem 
 /* The same by conjugate gradients alone. */
 gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s);
 
+/* By sketch-and-project, where not even a preconditioner of all rows has room; the tolerance is of the relative residual. */
+gram_status gram_solve_sketch(gram_context *context, const gram_problem *p, gram_solution *s);
+
 /* Least squares over the span of the functions of landmarks. */
 gram_status gram_solve_landmarks(gram_context *context, gram_problem *p, const gram_krr_options *options,
                                  gram_solution *s);

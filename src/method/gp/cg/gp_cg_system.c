@@ -194,7 +194,7 @@ static void finish(gram_gp_cg_system *s, const block *k)
 {
     gram_gp_system *base = &s->base;
     const int64_t q = base->q;
-    s->misfit = 0;
+    s->misfit = s->left_over = 0;
     for (int64_t i = 0; i < base->n; i++) {
         const double *x = k->x + i * k->columns, *r = k->residual + i * k->columns;
         double a = x[q], left = r[q];
@@ -204,6 +204,7 @@ static void finish(gram_gp_cg_system *s, const block *k)
             left -= r[j] * base->beta[j];
         }
         base->a[i] = a;
+        s->left_over += left * left / base->shift[i];
         left += base->shift[i] * a;
         s->misfit += left * left;
     }
