@@ -39,6 +39,7 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_KIND] = {.name = "kind", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_COEFFICIENT] = {.name = "coefficient", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_OPERATOR] = {.name = "operator", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_STREAM] = {.name = "stream", .kind = GRAM_OPTION_SWITCH},
 };
 
 /* ---- texts of its own ---- */

@@ -32,7 +32,9 @@
     ROW(gram_method_net)
 
 /* Rows that no fit makes models of: they are opened only. */
-#define GRAM_KEPT_LIST(ROW) ROW(gram_method_combination)
+#define GRAM_KEPT_LIST(ROW)                                                                                            \
+    ROW(gram_method_combination)                                                                                       \
+    ROW(gram_method_krr_sums)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS
