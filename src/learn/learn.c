@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "learn/cells/cells.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -339,6 +340,10 @@ static gram_status work(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     TRY(gram_learning_ready(learning));
+    if (gram_learning_wants_cells(learning)) {
+        TRY(gram_learning_fit_cells(learning));
+        goto done;
+    }
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));

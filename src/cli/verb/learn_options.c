@@ -22,6 +22,11 @@ static const cli_option OPTIONS[] = {
     CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
     CLI_ROW("stream", CLI_YES, PLACE(settings), NULL,
             "read DATA in passes, in memory that does not grow with it (krr; default: if it does not fit)"),
+    CLI_ROW("cells", CLI_SETTING, PLACE(settings), "SIZE",
+            "part the space into cells of at most SIZE rows with a model each, blended at the borders; also --solver "
+            "cells[:SIZE]"),
+    CLI_ROW("cell-tuning", CLI_SETTING, PLACE(settings), "HOW",
+            "each, or shared: once, on a sample (default from 17 cells on)"),
     CLI_ROW("no-stream", CLI_NO, PLACE(settings), NULL, "never do so"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
