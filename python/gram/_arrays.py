@@ -47,6 +47,16 @@ def rows(values: Any, name: str = "X") -> Array:
     return a if a.dtype == np.float64 else a.astype(np.float64)
 
 
+def matrix(n: int, m: int) -> Array:
+    """Memory for n x m numbers. Large ones begin at a line of the cache, where NumPy's begin 16 bytes later: that made a Gram matrix
+    take 8 % longer."""
+    if n * m < 100_000:
+        return np.empty((n, m))
+    memory = np.empty(n * m + 7)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + n * m].reshape(n, m)
+
+
 def column(values: Any, n: int, name: str) -> Array:
     """One number for each of n rows."""
     a = np.ascontiguousarray(values, dtype=np.float64)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gram import _core
-from gram._arrays import Array, points, ready, rows
+from gram._arrays import Array, matrix, points, ready, rows
 from gram._settings import run
 
 
@@ -207,7 +207,7 @@ class Kernel:
         x = points(X)
         y = None if Y is None else points(Y, "Y")
         if out is None:
-            out = np.empty((x.shape[0], (x if y is None else y).shape[0]))
+            out = matrix(x.shape[0], (x if y is None else y).shape[0])
         self._call("matrix", run(threads), x, y, out)
         return out
 
@@ -222,7 +222,7 @@ class Kernel:
         """The kernel metric, sqrt(k(x, x) + k(y, y) - 2 k(x, y))."""
         x = points(X)
         y = None if Y is None else points(Y, "Y")
-        out = np.empty((x.shape[0], (x if y is None else y).shape[0]))
+        out = matrix(x.shape[0], (x if y is None else y).shape[0])
         self._call("distance", run(), x, y, out)
         return out
 

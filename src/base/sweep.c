@@ -127,6 +127,7 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
     atomic_init(&state.stop, 0);
     int threads = context->threads;
     if (threads > sweep->tasks) threads = (int)sweep->tasks;
+    if (sweep->most_threads > 0 && threads > sweep->most_threads) threads = sweep->most_threads;
     if (threads < 1) threads = 1;
     state.scratch_stride = (sweep->scratch_bytes + GRAM_ALIGNMENT - 1) / GRAM_ALIGNMENT * GRAM_ALIGNMENT;
     TRY(gram_blas_has_room(context, sweep->what));

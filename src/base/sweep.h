@@ -24,6 +24,7 @@ typedef struct gram_sweep {
     int64_t tasks;
     int64_t rounds;       /* all tasks of a round end before the next begins; 0 means 1 */
     size_t scratch_bytes; /* for each thread */
+    int most_threads;     /* 1 for work that is over before a thread would wake; 0 means the context's */
     gram_task_fn run;
     void *argument;
     double share_before; /* this sweep's part of a longer work: progress runs from here ... */

@@ -24,7 +24,7 @@ typedef struct level {
 
 typedef struct column_state {
     int64_t place;
-    int text;
+    int text, date;
     double first; /* number: what is subtracted, so that digits are for what varies */
     long double count, mean, squares;
     double least, greatest;
@@ -108,6 +108,7 @@ static gram_status start_columns(gram_context *context, gram_block_learner *l, c
                         : target < roles->target_count ? roles->targets[target]
                                                        : roles->weights;
         column->text = table->levels[column->place] != NULL;
+        column->date = gram_table_column_is_date(table, column->place);
         column->least = INFINITY;
         column->greatest = -INFINITY;
         TRY(copy_text(context, l, table->names[column->place], &l->names[column->place]));
@@ -360,7 +361,7 @@ static gram_status describe(gram_context *context, gram_block_learner *l, const 
     gram_status status = GRAM_OK;
     const char **texts = NULL;
     int64_t often = 0;
-    *out = (gram_column){.name = l->names[column->place], .place = column->place, .deviation = 1};
+    *out = (gram_column){.name = l->names[column->place], .place = column->place, .deviation = 1, .date = column->date};
     if (!column->text) return describe_numbers(context, l, column, feature, out);
     FAIL_IF(column->level_count == 0, context, GRAM_ERROR_DATA, "%s: column '%s': all values are missing",
             l->sample->file, out->name);
@@ -393,7 +394,8 @@ static gram_status make_preparation(gram_context *context, gram_block_learner *l
                                                       .weights = roles->weights >= 0 ? out + l->column_count - 1 : NULL,
                                                       .missing = l->options.missing,
                                                       .scaled = l->options.scale,
-                                                      .named = l->named};
+                                                      .named = l->named,
+                                                      .missing_texts = l->options.missing_texts};
     TRY(gram_preparation_create(context, &description, preparation));
 done:
     return status;

@@ -9,6 +9,7 @@
 
 #define GRAM_METHOD_LIST(ROW)                                                                                          \
     ROW(gram_method_loss)                                                                                              \
+    ROW(gram_method_krr_features)                                                                                      \
     ROW(gram_method_krr)                                                                                               \
     ROW(gram_method_gp_classes)                                                                                        \
     ROW(gram_method_gp_counts)                                                                                         \
@@ -19,6 +20,7 @@
     ROW(gram_method_sgd)                                                                                               \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_spline)                                                                                            \
+    ROW(gram_method_svm_features)                                                                                      \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \

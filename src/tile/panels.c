@@ -115,6 +115,9 @@ static gram_status pack_panel(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
+/* Fewer numbers than this are packed in the time that starting a thread takes. */
+enum { SMALL_PACKING = 4096 };
+
 static gram_status take_arrays(gram_context *context, gram_panels *panels, int norms)
 {
     gram_status status = GRAM_OK;
@@ -147,6 +150,7 @@ gram_status gram_panels_create(gram_context *context, const gram_points *points,
     const gram_sweep sweep = {.what = "packing points",
                               .tasks = panels->count,
                               .scratch_bytes = (size_t)part_width(mapping) * sizeof(double),
+                              .most_threads = panels->n * panels->d < SMALL_PACKING,
                               .run = pack_panel,
                               .argument = &job};
     TRY(gram_sweep_run(context, &sweep));

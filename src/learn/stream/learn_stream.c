@@ -133,6 +133,8 @@ static gram_status learn_preparation(gram_learning *learning, const char *path, 
     reading.format = format;
     reading.text = GRAM_TEXT_CATEGORIES;
     reading.keep_missing = 1;
+    reading.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    reading.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
     TRY(gram_reader_open(context, path, &reading, &pass.reader));
     do {
         TRY(gram_reader_next(context, pass.reader, pass.most, &table));

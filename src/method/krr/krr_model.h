@@ -15,6 +15,8 @@ typedef struct krr_settings {
     int64_t grid;
     gram_chosen solver, precision, loss;
     double tolerance, norm;
+    const char *landmarks;
+    int keep_factor, certify;
 } krr_settings;
 
 typedef struct krr_state {
@@ -22,6 +24,8 @@ typedef struct krr_state {
     int lambda_is_default;
     gram_unpenalised free;
     gram_krr_tune_report tuned;
+    gram_points *landmarks; /* that were given, or NULL */
+    gram_landmark_rule landmark_rule;
     gram_krr *krr;
     struct krr_stream *stream; /* of rows that go by in blocks; NULL: they are all there */
 } krr_state;

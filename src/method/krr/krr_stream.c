@@ -103,7 +103,7 @@ static int possible(const gram_learning *learning)
     const krr_settings *own = learning->settings;
     const int solver = own->solver.value == GRAM_SOLVER_AUTO || own->solver.value == GRAM_SOLVER_NYSTROM;
     return solver && !own->free.list && own->free.mean.value != GRAM_UNPENALISED_LINEAR && isnan(own->norm) &&
-           own->ridge.lambda != 0;
+           own->ridge.lambda != 0 && !own->landmarks && own->keep_factor <= 0 && own->certify <= 0;
 }
 
 /* The same in words. */
@@ -117,6 +117,12 @@ static gram_status check_use(gram_learning *learning)
     if (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave them out, or use more --memory.",
                                   "unpenalised features are not for rows that are read in passes");
+    if (own->landmarks || own->keep_factor > 0 || own->certify > 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out, or use more --memory.",
+                                  "--%s is not for rows that are read in passes",
+                                  own->landmarks         ? "landmarks"
+                                  : own->keep_factor > 0 ? "keep-factor"
+                                                         : "certify");
     if (!isnan(own->norm))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give --lambda, or leave it out.",
                                   "--norm is not for rows that are read in passes");

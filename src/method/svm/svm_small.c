@@ -10,7 +10,10 @@
 #include "method/svm/svm.h"
 #include "tile/fill.h"
 
-enum { SLICE = 20000 /* steps between looks at the clock */ };
+enum {
+    SLICE = 20000, /* steps between looks at the clock */
+    FEW_ROWS = 128 /* whose matrices are filled in the time that starting a thread takes */
+};
 
 typedef struct small {
     gram_svm_data *data;
@@ -105,6 +108,7 @@ static gram_status make_own(gram_context *context, small *s)
     const gram_sweep sweep = {.what = "support vectors",
                               .tasks = s->place[s->data->classes] / GRAM_PANEL,
                               .scratch_bytes = gram_engine_scratch(s->engine),
+                              .most_threads = s->data->n <= FEW_ROWS,
                               .run = fill_own,
                               .argument = s};
     TRY(gram_sweep_run(context, &sweep));
