@@ -33,7 +33,11 @@ enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
     GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
     GRAM_OPTION_AUTO = 4,     /* of a number or an integer: the word "auto" too, which is NaN or 0 */
-    GRAM_OPTION_INFINITE = 8  /* of a number: the word "inf" too */
+    GRAM_OPTION_INFINITE = 8, /* of a number: the word "inf" too */
+    /* of a strength whose number a model keeps under the option's name, for fits to other rows that share it: it stands against one row,
+     * as it is or times n */
+    GRAM_OPTION_PER_ROW = 16,
+    GRAM_OPTION_OVER_ROWS = 32
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -317,13 +321,14 @@ extern const gram_choice gram_precision_choices[], gram_mean_choices[];
 #define GRAM_LAMBDA_OPTION(settings)                                                                                   \
     {                                                                                                                  \
         .name = "lambda", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.lambda), .argument = "L",     \
-        .help = "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", .flags = GRAM_OPTION_STRENGTH,           \
-        .group = "ridge"                                                                                               \
+        .help = "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate",                                          \
+        .flags = GRAM_OPTION_STRENGTH | GRAM_OPTION_OVER_ROWS, .group = "ridge"                                        \
     }
 #define GRAM_NOISE_OPTION(settings)                                                                                    \
     {                                                                                                                  \
         .name = "noise", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.noise), .argument = "S",       \
-        .help = "the same as a variance of noise: S = n L", .flags = GRAM_OPTION_STRENGTH, .group = "ridge"            \
+        .help = "the same as a variance of noise: S = n L", .flags = GRAM_OPTION_STRENGTH | GRAM_OPTION_PER_ROW,       \
+        .group = "ridge"                                                                                               \
     }
 #define GRAM_ALPHA_OPTION(settings)                                                                                    \
     {                                                                                                                  \

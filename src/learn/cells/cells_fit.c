@@ -150,8 +150,8 @@ static gram_status set_shared(cells *c, gram_learning *part)
     if (!c->option) return status;
     TRY(gram_learning_take(part, (int64_t)part->method->settings_size, 1, &settings));
     memcpy(settings, c->learning->settings, part->method->settings_size);
-    const int lambda = strcmp(c->option->name, "lambda") == 0;
-    (void)gram_option_read(c->option, gram_number_format(lambda ? c->strength / (double)part->n : c->strength, text),
+    const int over = (c->option->flags & GRAM_OPTION_OVER_ROWS) != 0;
+    (void)gram_option_read(c->option, gram_number_format(over ? c->strength / (double)part->n : c->strength, text),
                            settings);
     part->settings = settings;
 done:
@@ -170,16 +170,20 @@ done:
 
 /* ---- what is shared ---- */
 
-/* Of the strength's options the one whose number the model keeps; lambda as n lambda. */
+/* The strength that the model of the sample has, as what stands against one row; one that was given is everybody's already. */
 static void find_strength(cells *c, const gram_learning *part)
 {
-    static const char *const NAMES[] = {"C", "noise", "lambda"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES && !c->option; i++) {
-        const gram_option *option = gram_method_find_option(part->method, NAMES[i]);
-        const double value = gram_kept_number(part->model, NAMES[i], NAN);
-        if (!option || !(option->flags & GRAM_OPTION_STRENGTH) || isnan(value)) continue;
+    static const unsigned WAYS[] = {GRAM_OPTION_PER_ROW, GRAM_OPTION_OVER_ROWS};
+    const gram_method *method = part->method;
+    for (size_t i = 0; i < method->option_count; i++)
+        if (method->options[i].flags & GRAM_OPTION_STRENGTH && gram_given_text(part, method->options[i].name)) return;
+    for (size_t i = 0; i < 2 * method->option_count && !c->option; i++) {
+        const gram_option *option = &method->options[i % method->option_count];
+        const unsigned way = WAYS[i / method->option_count];
+        const double value = gram_kept_number(part->model, option->name, NAN);
+        if (!(option->flags & way) || isnan(value)) continue;
         c->option = option;
-        c->strength = strcmp(NAMES[i], "lambda") == 0 ? value * (double)part->n : value;
+        c->strength = way == GRAM_OPTION_OVER_ROWS ? value * (double)part->n : value;
     }
 }
 
