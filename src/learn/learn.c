@@ -574,8 +574,10 @@ gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, co
     gram_status status = GRAM_OK;
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
+    FAIL_IF(!learning->data, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has learnt from sums, not from rows");
     *what = "fitted value";
-    if (!learning->method->fitted) return predict_rows(context, learning, model, 1, f, 1);
+    if (!learning->method->fitted || !learning->own) /* of cells each part had its own */
+        return predict_rows(context, learning, model, 1, f, 1);
     learning->context = context;
     status = learning->method->fitted(learning, f, what);
     learning->context = NULL;
@@ -589,7 +591,8 @@ gram_status gram_learner_values(gram_context *context, gram_learner *learner, co
     gram_status status = GRAM_OK;
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_values: it has not learnt");
-    if (!learning->method->values) return predict_rows(context, learning, model, 0, values, ldv);
+    FAIL_IF(!learning->data, context, GRAM_ERROR_ARGUMENT, "learner_values: it has learnt from sums, not from rows");
+    if (!learning->method->values || !learning->own) return predict_rows(context, learning, model, 0, values, ldv);
     learning->context = context;
     status = learning->method->values(learning, values, ldv);
     learning->context = NULL;

@@ -89,6 +89,12 @@ static gram_status try_learn(gram_context *context, const double *targets, const
     OK(context, gram_learner_create(context, &learner));
     for (; options->name; options++) OK(context, gram_learner_set(context, learner, options->name, options->value));
     const gram_status status = gram_learn_arrays(context, learner, &arrays, model);
+    if (status >= 0) { /* what the learner says of its rows is what the model predicts */
+        double *f = test_numbers(N);
+        const char *what;
+        OK(context, gram_learner_fitted(context, learner, *model, f, &what));
+        free(f);
+    }
     gram_learner_destroy(learner);
     return status;
 }
