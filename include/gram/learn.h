@@ -99,6 +99,22 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
+/* A file whose table does not fit in the context's budget is read in passes where the method can (krr: landmarks), in memory that does not
+ * grow with it; the option `stream` asks for that, or forbids it. Data of the lesson are then a sample of the rows. GRAM_ERROR_DATA if the
+ * file changes between passes.
+ *
+ * A part of the rows: what its rows add up to, as a model to be written, read and merged. Without `like` preparation, kernel and features are
+ * learnt from this file, which is read twice; with `plan` that is all, and the sums are empty. With `like`, the sums of another part or a plan, those are taken, and
+ * it is read once. */
+GRAM_API gram_status gram_accumulate_file(gram_context *context, gram_learner *learner, const char *path,
+                                          gram_format format, const gram_model *like, int plan, gram_model **sums);
+/* The model of all parts, the same to rounding for any partition of the rows; with `partial` only their sums. The sums must
+ * have one preparation and one feature map: GRAM_ERROR_ARGUMENT. Options of the learner are those of the strength (lambda, ...). `names` are
+ * for messages, or NULL. */
+GRAM_API gram_status gram_merge_sums(gram_context *context, gram_learner *learner, int64_t count,
+                                     const gram_model *const *sums, const char *const *names, int partial,
+                                     gram_model **model);
+
 /* The same for methods of paired views, from two files or tables: row i of the first belongs to row i of the second. From one
  * table such methods take the columns that two options list, which are called as the views are. */
 GRAM_API gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first,

@@ -138,10 +138,10 @@ GRAM_API gram_status gram_table_standardise(gram_context *context, gram_table *t
 
 /* ---- piece by piece ---- */
 
-/* Reads a file a number of rows at a time: memory does not grow with the file. Which columns are text must be told
- * (options.wanted or options.categories; GRAM_TEXT_CATEGORIES is GRAM_ERROR_ARGUMENT), and for LIBSVM's text the columns
- * (options.wanted). Path and options may go after the call, but not what memory holds. The caller destroys the reader
- * (takes NULL). */
+/* Reads a file a number of rows at a time: memory does not grow with the file. Which columns are text is told
+ * (options.wanted or options.categories) or, with GRAM_TEXT_CATEGORIES, found: then the reader may start again, see
+ * gram_reader_restarts. For LIBSVM's text the columns must be told (options.wanted; else GRAM_ERROR_ARGUMENT). Path and options may go
+ * after the call, but not what memory holds. The caller destroys the reader (takes NULL). */
 typedef struct gram_reader gram_reader;
 
 GRAM_API gram_status gram_reader_open(gram_context *context, const char *path, const gram_table_options *options,
@@ -155,6 +155,10 @@ GRAM_API gram_status gram_reader_open_memory(gram_context *context, const char *
 GRAM_API gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows,
                                       const gram_table **table);
 GRAM_API void gram_reader_close(gram_reader *reader);
+
+/* How often the reader found text in a column that had been one of numbers so far. Each time the column became text, and that call
+ * of gram_reader_next returned the first rows again: what was made of those before is not valid any more. */
+GRAM_API int64_t gram_reader_restarts(const gram_reader *reader);
 
 GRAM_END
 

@@ -9,6 +9,8 @@ from gram.estimators import GaussianProcessClassifier as GaussianProcessClassifi
 from gram.estimators import GaussianProcessRegressor as GaussianProcessRegressor
 from gram.estimators import Collocation as Collocation
 from gram.estimators import BayesianLinearRegression as BayesianLinearRegression
+from gram.estimators import SGDRegressor as SGDRegressor
+from gram.estimators import SGDClassifier as SGDClassifier
 from gram.estimators import GradientFlow as GradientFlow
 from gram.estimators import SmoothingSpline as SmoothingSpline
 from gram.estimators import SVC as SVC

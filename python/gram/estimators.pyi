@@ -193,6 +193,60 @@ class BayesianLinearRegression(IntervalRegressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianLinearRegression: ...
 
+class SGDRegressor(Regressor):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        loss: str | None = 'auto',
+        lam: float | str | None = None,
+        step: str | None = 'auto',
+        step_size: float | str | None = None,
+        passes: float | str | None = None,
+        order: str | None = 'shuffled',
+        average: str | None = 'tail',
+        budget: int | str | None = None,
+        budget_rule: str | None = 'project',
+        solver: str | None = 'auto',
+        delta: float | str | None = None,
+        epsilon: float | str | None = 0.1,
+        level: float | str | None = 0.5,
+        intercept: bool | None = True,
+        scale: bool = True,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
+
+class SGDClassifier(Classifier):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        loss: str | None = 'auto',
+        lam: float | str | None = None,
+        step: str | None = 'auto',
+        step_size: float | str | None = None,
+        passes: float | str | None = None,
+        order: str | None = 'shuffled',
+        average: str | None = 'tail',
+        budget: int | str | None = None,
+        budget_rule: str | None = 'project',
+        solver: str | None = 'auto',
+        delta: float | str | None = None,
+        epsilon: float | str | None = 0.1,
+        level: float | str | None = 0.5,
+        intercept: bool | None = True,
+        scale: bool = True,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDClassifier: ...
+
 class GradientFlow(Regressor):
     def __init__(
         self,

@@ -265,6 +265,34 @@ gram_status gram_preparation_with_missing(gram_context *context, const gram_prep
     return gram_preparation_create(context, &description, changed);
 }
 
+const char *gram_column_difference(const gram_column *a, const gram_column *b)
+{
+    if (strcmp(a->name, b->name) != 0) return "have other names";
+    if (a->text != b->text) return "is text in one of them";
+    if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
+    if (a->text && a->level_count != b->level_count) return "has other levels";
+    for (int64_t i = 0; a->text && i < a->level_count; i++)
+        if (strcmp(a->levels[i], b->levels[i]) != 0) return "has other levels";
+    return NULL;
+}
+
+static int same_columns(int64_t count, const gram_column *a, const gram_column *b)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (gram_column_difference(&a[i], &b[i])) return 0;
+    return 1;
+}
+
+int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b)
+{
+    if (!a || !b) return a == b;
+    const gram_preparation_description *f = &a->description, *g = &b->description;
+    return f->feature_count == g->feature_count && f->target_count == g->target_count && !f->weights == !g->weights &&
+           f->missing == g->missing && same_columns(f->feature_count, f->features, g->features) &&
+           same_columns(f->target_count, f->targets, g->targets) &&
+           (!f->weights || same_columns(1, f->weights, g->weights));
+}
+
 double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
 {
     const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];

@@ -307,18 +307,19 @@ done:
     return status;
 }
 
-static gram_status find_columns(learner *l)
+gram_status gram_roles_find(gram_context *context, gram_arena *arena, const gram_table *table,
+                            const gram_preparation_options *options, gram_roles *roles)
 {
     gram_status status = GRAM_OK;
-    const int64_t d = l->table->d;
+    const int64_t d = table->d;
     char *role_of = NULL;
     int64_t *scratch = NULL;
-    TRY(gram_arena_take(l->context, &l->arena, "preparation", d, 1, (void **)&role_of));
-    TRY(gram_arena_take(l->context, &l->arena, "preparation", 3 * d, sizeof *scratch, (void **)&scratch));
-    l->roles.features = scratch + d;
-    l->roles.targets = scratch + 2 * d;
-    TRY(find_roles(l->context, l->table, l->options, role_of, scratch, &l->roles));
-    TRY(check_text(l->context, l->table, &l->roles, l->options->most_levels));
+    TRY(gram_arena_take(context, arena, "preparation", d, 1, (void **)&role_of));
+    TRY(gram_arena_take(context, arena, "preparation", 3 * d, sizeof *scratch, (void **)&scratch));
+    roles->features = scratch + d;
+    roles->targets = scratch + 2 * d;
+    TRY(find_roles(context, table, options, role_of, scratch, roles));
+    TRY(check_text(context, table, roles, options->most_levels));
 done:
     return status;
 }
@@ -327,8 +328,9 @@ static gram_status learn(learner *l, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
     gram_column *features, *targets, *weights = NULL;
-    TRY(find_columns(l));
+    TRY(gram_roles_find(l->context, &l->arena, l->table, l->options, &l->roles));
     TRY(gram_rows_choose(l->context, l->table, &l->roles, l->options->missing, 1, &l->choice));
+    if (l->choice.count == 0) TRY(gram_rows_none(l->context, l->table));
     TRY(describe_columns(l, l->roles.feature_count, l->roles.features, &features));
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
@@ -348,6 +350,20 @@ done:
     return status;
 }
 
+gram_status gram_preparation_options_read(gram_context *context, const gram_preparation_options *given,
+                                          gram_preparation_options *options)
+{
+    gram_status status = GRAM_OK;
+    gram_preparation_options_init(options, sizeof *options);
+    TRY(gram_sized_read(context, "preparation_learn", "options", "gram_preparation_options", given, options,
+                        sizeof *options));
+    FAIL_IF((unsigned)options->missing > GRAM_MISSING_MEAN || (options->scale | 1) != 1 || options->most_levels < 1,
+            context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
+            (int)options->missing, options->scale, options->most_levels);
+done:
+    return status;
+}
+
 gram_status gram_preparation_learn(gram_context *context, const gram_table *table,
                                    const gram_preparation_options *options, gram_preparation **preparation)
 {
@@ -357,13 +373,8 @@ gram_status gram_preparation_learn(gram_context *context, const gram_table *tabl
     if (!context || !table || !preparation) return GRAM_ERROR_ARGUMENT;
     *preparation = NULL;
     gram_arena_init(&l.arena, context->memory);
-    gram_preparation_options_init(&o, sizeof o);
     l.options = &o;
-    TRY(gram_sized_read(context, "preparation_learn", "options", "gram_preparation_options", options, &o, sizeof o));
-    FAIL_IF((unsigned)l.options->missing > GRAM_MISSING_MEAN || (l.options->scale | 1) != 1 ||
-                l.options->most_levels < 1,
-            context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
-            (int)l.options->missing, l.options->scale, l.options->most_levels);
+    TRY(gram_preparation_options_read(context, options, &o));
     TRY(learn(&l, preparation));
 done:
     gram_arena_release(&l.arena);

@@ -28,6 +28,7 @@ struct gram_table {
     int64_t first_line;    /* of row 0, 0 if the file has no lines */
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
+    int64_t restarts;      /* of a reader that found text where numbers had been */
 };
 
 /* What the reader saw in a column. */

@@ -40,6 +40,9 @@ typedef enum gram_common_option {
     GRAM_COMMON_KIND,
     GRAM_COMMON_COEFFICIENT,
     GRAM_COMMON_OPERATOR,
+    GRAM_COMMON_STREAM,
+    GRAM_COMMON_CELLS,
+    GRAM_COMMON_CELL_TUNING,
     GRAM_COMMON_COUNT
 } gram_common_option;
 

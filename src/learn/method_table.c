@@ -17,6 +17,7 @@
     ROW(gram_method_gp)                                                                                                \
     ROW(gram_method_solve)                                                                                             \
     ROW(gram_method_bayes)                                                                                             \
+    ROW(gram_method_sgd)                                                                                               \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_spline)                                                                                            \
     ROW(gram_method_svm_features)                                                                                      \
@@ -35,7 +36,10 @@
     ROW(gram_method_net)
 
 /* Rows that no fit makes models of: they are opened only. */
-#define GRAM_KEPT_LIST(ROW) ROW(gram_method_combination)
+#define GRAM_KEPT_LIST(ROW)                                                                                            \
+    ROW(gram_method_combination)                                                                                       \
+    ROW(gram_method_krr_sums)                                                                                          \
+    ROW(gram_method_cells)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS

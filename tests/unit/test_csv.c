@@ -602,8 +602,12 @@ static void test_reader(void **state)
     const gram_table *block;
     gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 0);
     const char *text = "a,b\n1,2\n3,4\n\n5,x\n7,8\n";
-    assert_int_equal(gram_reader_open_memory(context, "d.csv", text, strlen(text), &options, &reader),
-                     GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_reader_open_memory(context, "d.svm", "1 1:2\n", 6, &options, &reader), GRAM_ERROR_ARGUMENT);
+    OK(context, gram_reader_open_memory(context, "d.csv", text, strlen(text), &options, &reader));
+    OK(context, gram_reader_next(context, reader, 2, &block)); /* text is found in the first rows */
+    assert_true(gram_table_column_is_text(block, 1));
+    assert_int_equal(gram_reader_restarts(reader), 0);
+    gram_reader_close(reader);
     OK(context, gram_reader_open_memory(context, "d.csv", text, strlen(text), NULL, &reader));
     assert_int_equal(gram_reader_next(context, reader, 0, &block), GRAM_ERROR_ARGUMENT);
     OK(context, gram_reader_next(context, reader, 2, &block));

@@ -90,6 +90,29 @@ static gram_status open_csv(gram_context *context, gram_source *source, const gr
     *state = csv;
     TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, csv));
     TRY(gram_csv_open(csv, options));
+    csv->data_lines = csv->lines;
+    csv->data_consumed = csv->consumed;
+done:
+    return status;
+}
+
+/* Has text been found in a column that was one of numbers so far? Then it is one of text, and the rows come again. */
+static gram_status find_text(gram_csv *csv, int *again)
+{
+    gram_status status = GRAM_OK;
+    gram_csv_found *found = csv->layout.found;
+    *again = 0;
+    if (!found) return status;
+    TRY(correct_types(csv, again));
+    csv->layout.found =
+        *again && !csv->layout.keep_missing ? NULL : found; /* blocks go on looking; marks are faults now */
+    for (int64_t i = 0; i < csv->columns; i++) {
+        atomic_store(&found[i].marks, 0);
+        atomic_store(&found[i].texts, 0);
+    }
+    if (!*again) return status;
+    csv->table->restarts++;
+    TRY(gram_csv_again(csv, csv->data_lines, csv->data_consumed));
 done:
     return status;
 }
@@ -98,8 +121,12 @@ static gram_status fill_csv(gram_context *context, void *state, int64_t most)
 {
     gram_status status = GRAM_OK;
     gram_csv *csv = state;
+    int again = 1;
     csv->context = context;
-    TRY(gram_csv_fill(csv, most));
+    while (again) {
+        TRY(gram_csv_fill(csv, most));
+        TRY(find_text(csv, &again));
+    }
     TRY(gram_table_sort_levels(context, csv->table));
 done:
     return status;

@@ -5,32 +5,10 @@
 
 #include "method/further_rows.h"
 #include "method/krr/krr.h"
-#include "method/method.h"
+#include "method/krr/krr_model.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/text.h>
-
-typedef struct krr_settings {
-    gram_tuned_settings tuned;
-    gram_ridge_settings ridge;
-    gram_unpenalised_settings free;
-    int loo;
-    int64_t grid;
-    gram_chosen solver, precision, loss;
-    double tolerance, norm;
-    const char *landmarks;
-    int keep_factor, certify;
-} krr_settings;
-
-typedef struct krr_state {
-    double lambda;
-    int lambda_is_default;
-    gram_unpenalised free;
-    gram_krr_tune_report tuned;
-    gram_points *landmarks; /* that were given, or NULL */
-    gram_landmark_rule landmark_rule;
-    gram_krr *krr;
-} krr_state;
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
@@ -207,6 +185,11 @@ static gram_status take_defaults(gram_learning *learning)
     return gram_learning_resolve(learning);
 }
 
+gram_status gram_krr_choose(gram_learning *learning)
+{
+    return learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+}
+
 /* Tuned on some rows, the ridge of landmarks is chosen once more on all. */
 static gram_lambda_choice refinement(const gram_learning *learning)
 {
@@ -253,7 +236,7 @@ static gram_status fit(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
     gram_status status = gram_unpenalised_read(learning, &own->free, &((krr_state *)learning->own)->free);
-    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    if (status >= 0) status = gram_krr_choose(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
@@ -275,6 +258,7 @@ static void forget(gram_learning *learning)
     if (!state) return;
     gram_points_release(state->landmarks);
     gram_krr_destroy(state->krr);
+    if (state->stream) gram_krr_forget_streamed(learning);
 }
 
 /* ---- the model ---- */
@@ -326,6 +310,7 @@ static gram_status keep(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
     const krr_state *state = learning->own;
+    if (state->stream) return gram_krr_keep_streamed(learning);
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
     keep_report(&keeper, report, state->free.intercept);
@@ -354,12 +339,14 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
 {
     const gram_prepared *data = learning->data;
     const gram_krr *krr = ((const krr_state *)learning->own)->krr;
+    *what = "fitted value";
+    if (learning->streamed) return gram_krr_fitted_streamed(learning, f);
     const double *residuals = gram_krr_loo_residuals(krr), *values = gram_krr_fitted(krr);
     for (int64_t i = 0; i < data->n; i++) {
         const int64_t at = i * data->targets;
         f[i] = residuals ? data->y[at] - residuals[at] : values[at];
     }
-    *what = residuals ? "leave-one-out prediction" : "fitted value";
+    if (residuals) *what = "leave-one-out prediction";
     return GRAM_OK;
 }
 
@@ -379,6 +366,11 @@ static void report_krr(gram_report *report)
     gram_report_ridge(report);
     gram_report_tuning(report);
     gram_report_solver(report);
+    if (gram_report_number(report, "sample_rows") > 0) {
+        gram_report_row(report, "  in passes");
+        gram_report_part(report, "kernel and landmarks from a sample of", "sample_rows", GRAM_WHOLE);
+        gram_report_add(report, " rows");
+    }
     report_certificate(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
@@ -421,6 +413,7 @@ const gram_method gram_method_krr = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
+    .streaming = &gram_krr_streaming,
     .fitted = fitted,
     .forget = forget,
     .report = report_krr,
