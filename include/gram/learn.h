@@ -194,6 +194,7 @@ typedef struct gram_predict_options {
     int scores;
     int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
     const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
+    const char *keep; /* names of columns that a stream reads too, as text, with commas between; NULL: none */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -273,7 +274,8 @@ GRAM_API void gram_predict_stream_close(gram_predict_stream *stream);
 typedef struct gram_predicted {
     const gram_prepared *data;
     const double *values;
-    int64_t first; /* rows of the file before the piece */
+    int64_t first;           /* rows of the file before the piece */
+    const gram_table *table; /* what was read, with the columns that were to be kept */
 } gram_predicted;
 
 /* The next one, valid until the next call; NULL at the end. A number that the kernel cannot take is named by file, row and

@@ -12,7 +12,8 @@ typedef enum gram_solver {
     GRAM_SOLVER_CG = 2,      /* conjugate gradients with a low-rank preconditioner, matrix-free */
     GRAM_SOLVER_NYSTROM = 3, /* low rank: landmarks; ridge regression only */
     GRAM_SOLVER_MARKOV = 4, /* the Kalman filter on the line, and the next: Gaussian processes only, see gram_gp_plan */
-    GRAM_SOLVER_INDUCING = 5 /* inducing points */
+    GRAM_SOLVER_INDUCING = 5, /* inducing points */
+    GRAM_SOLVER_VECCHIA = 6   /* each row given its nearest predecessors */
 } gram_solver;
 
 typedef enum gram_precision {

@@ -47,6 +47,7 @@ typedef struct gram_wanted {
     const char *name;
     int text;     /* 1: categories, 0: numbers, whatever it holds */
     int optional; /* 1: may be absent */
+    int date;     /* 1: numbers that are dates */
 } gram_wanted;
 
 typedef struct gram_table_options {
@@ -61,6 +62,9 @@ typedef struct gram_table_options {
     const gram_wanted *wanted; /* not NULL: the table has these columns, in this order and without the absent ones, and
                                 * features, ignore, text and categories are not looked at */
     int64_t wanted_count;
+    const char *missing_texts; /* texts that mean a missing value besides the usual, with commas between; NULL: none */
+    int odd_words; /* 1, with GRAM_TEXT_CATEGORIES: a column of numbers but for a few texts stays one of numbers, for a
+                    * preparation, which refuses it and names them; 0: it is text */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */
@@ -108,6 +112,9 @@ enum { GRAM_MOST_LEVELS = 10000, GRAM_LONGEST_LEVEL = 1000 };
  * value. A column of more than GRAM_MOST_LEVELS levels, or of one longer than GRAM_LONGEST_LEVEL bytes, keeps none of
  * them: its level count is -1, its numbers are NaN. The level count of a column of numbers is 0. */
 GRAM_API int gram_table_column_is_text(const gram_table *table, int64_t column);
+
+/* Numbers that were dates (2024-03-01, also with a time of day): days since 1970-01-01. */
+GRAM_API int gram_table_column_is_date(const gram_table *table, int64_t column);
 GRAM_API int64_t gram_table_level_count(const gram_table *table, int64_t column);
 GRAM_API const char *gram_table_level(const gram_table *table, int64_t column, int64_t level);
 

@@ -40,6 +40,8 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
             index + 1, column->place);
     FAIL_IF(column->text != 0 && column->text != 1, context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 ": its text flag is %d", role, index + 1, column->text);
+    FAIL_IF((column->date | 1) != 1 || (column->date && column->text), context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 ": its date flag is %d", role, index + 1, column->date);
     FAIL_IF(!isfinite(column->mean) || !isfinite(column->deviation) || !(column->deviation > 0) ||
                 !isfinite(column->fill),
             context, GRAM_ERROR_ARGUMENT,
@@ -169,10 +171,10 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
     made->wanted = wanted;
     made->wanted_count = count;
     for (int64_t i = 0; i < own->feature_count; i++)
-        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0};
+        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0, own->features[i].date};
     for (int64_t i = 0; i < own->target_count; i++)
-        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1};
-    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1};
+        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1, own->targets[i].date};
+    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1, own->weights->date};
 done:
     return status;
 }
@@ -195,6 +197,7 @@ gram_status gram_preparation_create(gram_context *context, const gram_preparatio
     TRY(copy_columns(context, &made->arena, own->feature_count, description->features, &own->features));
     TRY(copy_columns(context, &made->arena, own->target_count, description->targets, &own->targets));
     TRY(copy_columns(context, &made->arena, own->weights != NULL, description->weights, &own->weights));
+    if (own->missing_texts) TRY(copy_text(context, &made->arena, description->missing_texts, &own->missing_texts));
     TRY(place_columns(context, made));
     TRY(list_wanted(context, made));
     *preparation = made;
@@ -289,6 +292,7 @@ gram_status gram_preparation_reading(const gram_preparation *preparation, gram_t
     known.keep_missing = 1;
     known.wanted = preparation->wanted;
     known.wanted_count = preparation->wanted_count;
+    if (!known.missing_texts) known.missing_texts = preparation->description.missing_texts;
     gram_sized_write(options, &known, sizeof known);
     return GRAM_OK;
 }

@@ -235,19 +235,6 @@ done:
     return status;
 }
 
-static gram_status check_weights(const applier *a)
-{
-    gram_status status = GRAM_OK;
-    const gram_table *table = a->table;
-    if (a->roles.weights < 0 || !a->training) return status;
-    for (int64_t i = 0; i < a->choice.count; i++)
-        if (gram_table_at(table, row_of(a, i), a->roles.weights) > 0) return status;
-    FAIL(a->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
-         table->names[a->roles.weights]);
-done:
-    return status;
-}
-
 /* ---- the result ---- */
 
 void gram_prepared_destroy(gram_prepared *prepared)
@@ -372,7 +359,6 @@ static gram_status apply(applier *a)
     TRY(gram_rows_choose(a->context, a->table, &a->roles, a->preparation->description.missing, a->training,
                          &a->choice));
     if (a->training) TRY(check_targets(a));
-    TRY(check_weights(a));
     TRY(take_result(a));
     const gram_sweep sweep = {.what = "preparing",
                               .tasks = (a->choice.count + BLOCK_ROWS - 1) / BLOCK_ROWS,

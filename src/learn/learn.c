@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "kernel/kernel.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -153,6 +154,7 @@ gram_status gram_learning_preparation(gram_learning *learning, const gram_table 
         scale ? strcmp(scale, "yes") == 0
               : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options.missing = (gram_missing)missing.value;
+    options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     learning->has_row_noise = row_noise != NULL;
     return gram_preparation_learn(learning->context, table, &options, preparation);
 }
@@ -304,6 +306,19 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
     return gram_learning_has_method(learning) ? gram_learning_choose_method(learning) : GRAM_OK;
 }
 
+/* centre(a) is about the rows that are learnt from, once and for all that follows. */
+static gram_status bind_kernel(gram_learning *learning, const gram_points *points, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *bound = NULL;
+    if (!*kernel || !points) return GRAM_OK;
+    TRY(gram_kernel_bind_rows(learning->context, *kernel, points, &bound));
+    gram_kernel_release(*kernel);
+    *kernel = bound;
+done:
+    return status;
+}
+
 static gram_status work(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -320,6 +335,8 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
+    TRY(bind_kernel(learning, learning->points, &learning->written));
+    TRY(bind_kernel(learning, learning->second.points, &learning->second.written));
     TRY(gram_learning_set_groups(learning));
     if (learning->to_file)
         TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
@@ -419,6 +436,9 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.format = format;
     options.text = GRAM_TEXT_CATEGORIES;
     options.keep_missing = 1; /* what to do with them is the preparation's matter */
+    options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
+    options.odd_words = 1;
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? unread(learning, status) : status;
 }

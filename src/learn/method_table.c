@@ -9,6 +9,7 @@
 
 #define GRAM_METHOD_LIST(ROW)                                                                                          \
     ROW(gram_method_loss)                                                                                              \
+    ROW(gram_method_krr_features)                                                                                      \
     ROW(gram_method_krr)                                                                                               \
     ROW(gram_method_gp_classes)                                                                                        \
     ROW(gram_method_gp_counts)                                                                                         \
@@ -18,6 +19,7 @@
     ROW(gram_method_bayes)                                                                                             \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_spline)                                                                                            \
+    ROW(gram_method_svm_features)                                                                                      \
     ROW(gram_method_svm)                                                                                               \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \

@@ -121,7 +121,7 @@ typedef struct gram_learning {
     gram_prepared *data;
     gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
     const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
-    gram_unknowns unknowns;   /* in their operators, and the terms that such rows are made of */
+    gram_unknowns unknowns;       /* in their operators, and the terms that such rows are made of */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -440,6 +440,28 @@ gram_status gram_check_fingerprints(gram_learning *learning);
 double gram_kept_number(const gram_model *model, const char *name, double otherwise);
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
+
+/* ---- for rows: feature maps (feature_models.c) ---- */
+
+struct gram_features;
+/* A function that is 0, with one centre: a model keeps its kernel in one. The caller releases it. */
+gram_status gram_features_holder(gram_context *context, gram_kernel *kernel, int64_t d, const double *row,
+                                 gram_function **function);
+/* What gram_features_of_model makes the map of: facts and arrays. */
+void gram_keep_features(gram_keeper *keeper, const struct gram_features *map);
+
+/* f(x) = z(x) c + b, m outputs. */
+typedef struct gram_feature_function {
+    struct gram_features *map; /* its own: gram_features_destroy */
+    int64_t p, m;
+    const double *coefficients, *constants; /* p x m, and m: the model's, or the fit's */
+} gram_feature_function;
+
+/* That of a model: the map, and the arrays "feature_coefficients" and "feature_constants". */
+gram_status gram_feature_function_open(gram_context *context, gram_predictor *predictor, gram_feature_function *f);
+/* f64 points. A row's values do not depend on the others. */
+gram_status gram_feature_function_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
+                                         double *out, int64_t ldo);
 
 /* ---- for rows: features by name (feature_lists.c) ---- */
 

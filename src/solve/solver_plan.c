@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "operator/tiled_matrix.h"
+#include "solve/landmarks/landmark_choice.h"
 #include "tile/panels.h"
 
 enum {
@@ -29,9 +30,10 @@ enum {
     PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
 
+static const double MOST_PASS = 1e12;     /* operations for leave-one-out of landmarks that nobody asked for */
 static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
-static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing", "vecchia"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
 
 const char *gram_solver_name(gram_solver solver)
@@ -84,7 +86,10 @@ static double landmark_bytes(const gram_krr_plan_request *r, int64_t n, int64_t 
     const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
     const int64_t piece =
         gram_packed_rows(r->d) > landmarks ? gram_packed_rows(r->d) : landmarks; /* rows go by in pieces */
-    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + packed_bytes(r, n, piece < n ? piece : n);
+    const double solving = 4 * p * p * sizeof(double) + chunk * p * sizeof(double) +
+                           packed_bytes(r, n, piece < n ? piece : n) +
+                           3 * (double)n * (double)(r->outputs + 1) * sizeof(double);
+    return fmax(solving, gram_landmark_set_bytes(n, r->d, landmarks) + packed_bytes(r, n, piece < n ? piece : n));
 }
 
 /* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
@@ -282,7 +287,9 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
     } else {
         plan_landmarks(&r, r.solver, room, plan);
     }
-    if (plan->solver != GRAM_SOLVER_EXACT && r.leave_one_out < 0) plan->leave_one_out = 0;
+    if (plan->solver == GRAM_SOLVER_CG && r.leave_one_out < 0) plan->leave_one_out = 0;
+    if (plan->solver == GRAM_SOLVER_NYSTROM && r.leave_one_out < 0) /* another pass, like the first one */
+        plan->leave_one_out = (double)r.n * (double)plan->landmarks * (double)plan->landmarks <= MOST_PASS;
     plan->bytes = (size_t)bytes_of(&r, plan);
     plan->seconds = seconds_of(context, &r, plan);
     if (bytes_of(&r, plan) > room) TRY(refuse(context, &r, plan, room));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/bessel_k.h"
+#include "kernel/spectral/bessel_k.h"
 #include "kernel/kernel.h"
 #include "support.h"
 

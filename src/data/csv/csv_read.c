@@ -3,16 +3,27 @@
 
 #include <string.h>
 
-/* Columns of numbers in which text was found become text; *again tells whether there were any, or marks that are faults
- * now that their column has turned out to be of numbers: the second reading meets them. */
+/* Columns of numbers in which text was found become text, unless it is so little that they are odd; *again tells whether
+ * there were any, or marks that are faults now that their column has turned out to be of numbers: the second reading meets
+ * them. */
 static gram_status correct_types(gram_csv *csv, int *again)
 {
     gram_status status = GRAM_OK;
+    gram_table *table = csv->table;
     *again = 0;
+    if (table->words) TRY(gram_levels_sort(csv->context, table->words));
     for (int64_t i = 0; i < csv->columns; i++) {
-        const unsigned char found = atomic_load(&csv->found[i]);
-        if (found & GRAM_FOUND_TEXT) TRY(gram_table_make_text(csv->context, csv->table, i));
-        *again |= (found & GRAM_FOUND_TEXT) || (found && !csv->layout.keep_missing);
+        const int texts = atomic_load(&csv->found[i].texts);
+        *again |= atomic_load(&csv->found[i].marks) && !csv->layout.keep_missing;
+        if (texts == 0) continue;
+        if (table->words && gram_odd_words_few(table->words, table->names[i], texts, table->n)) {
+            table->marks[i] |= GRAM_COLUMN_ODD;
+            continue;
+        }
+        table->marks[i] =
+            table->words && gram_odd_words_grouped(table->words, table->names[i]) ? GRAM_COLUMN_GROUPED : 0;
+        TRY(gram_table_make_text(csv->context, table, i));
+        *again = 1;
     }
     for (int64_t i = 0; *again && i < csv->columns; i++)
         if (csv->table->levels[i]) gram_levels_clear(csv->table->levels[i]);

@@ -130,8 +130,9 @@ gram_status gram_model_combine(gram_context *context, double s, const gram_model
     if (g) TRY(check_regression(context, g));
     if (g) TRY(gram_model_check_space(context, f, g));
     TRY(gram_function_combine(context, s, gram_model_function(f), t, g ? gram_model_function(g) : NULL, &function));
-    gram_keeper keeper = gram_keep_fit(context, &gram_method_combination, GRAM_TASK_REGRESSION, gram_model_preparation(f),
-                                       function, gram_points_count(gram_function_centres(function)));
+    gram_keeper keeper =
+        gram_keep_fit(context, &gram_method_combination, GRAM_TASK_REGRESSION, gram_model_preparation(f), function,
+                      gram_points_count(gram_function_centres(function)));
     keep_norm(&keeper, function);
     gram_keep_term_norms(&keeper, function);
     keep_kinds(&keeper, f);

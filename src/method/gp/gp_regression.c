@@ -79,6 +79,7 @@ static gram_status settle_functionals(gram_context *context, const char *name, c
     if (o->solver == GRAM_SOLVER_AUTO) o->solver = GRAM_SOLVER_EXACT;
     o->precision = GRAM_PRECISION_F64;
 done:
+    if (status < 0) (void)gram_advise(context, status, "Leave --solver and --precision out, or use --solver cg.");
     return status;
 }
 

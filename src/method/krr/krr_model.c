@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "method/further_rows.h"
+#include "method/krr/krr.h"
 #include "method/method.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
@@ -16,6 +18,8 @@ typedef struct krr_settings {
     int64_t grid;
     gram_chosen solver, precision, loss;
     double tolerance, norm;
+    const char *landmarks;
+    int keep_factor, certify;
 } krr_settings;
 
 typedef struct krr_state {
@@ -23,6 +27,8 @@ typedef struct krr_state {
     int lambda_is_default;
     gram_unpenalised free;
     gram_krr_tune_report tuned;
+    gram_points *landmarks; /* that were given, or NULL */
+    gram_landmark_rule landmark_rule;
     gram_krr *krr;
 } krr_state;
 
@@ -84,6 +90,17 @@ static const gram_option OPTIONS[] = {
      .otherwise = "auto",
      .choices = gram_precision_choices},
     GRAM_TOLERANCE_OPTION(krr_settings),
+    GRAM_LANDMARKS_OPTION(krr_settings),
+    {.name = "keep-factor",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(keep_factor),
+     .help = "of nystrom: keep the factors of the landmarks in the model, for --std (default: up to 500 landmarks)",
+     .help_no = "of nystrom: leave them out"},
+    {.name = "certify",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(certify),
+     .help = "of nystrom: bound the distance to the exact fit by the whole matrix also above 30,000 rows",
+     .otherwise = "no"},
     {.name = "loss",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(loss),
@@ -99,9 +116,9 @@ static gram_status check(gram_learning *learning)
     if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--grid tunes, and --tune none does not");
-    if (own->solver.value == GRAM_SOLVER_NYSTROM && (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR))
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact or cg.",
-                                  "unpenalised features are not for --solver nystrom");
+    if (own->landmarks && own->solver.value != GRAM_SOLVER_NYSTROM)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --solver nystrom:M.",
+                                  "--landmarks is for --solver nystrom");
     const gram_status status = gram_learning_check_norm(learning, &own->ridge, own->norm);
     return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
@@ -116,8 +133,11 @@ static gram_status plan(gram_learning *learning)
     gram_plan made;
     gram_krr_plan_request request;
     char words[64];
+    if (own->solver.value == GRAM_SOLVER_NYSTROM)
+        TRY(gram_learning_check_landmarks(learning, "--solver nystrom:", own->solver.number));
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
+    TRY(gram_learning_read_landmarks(learning, own->landmarks, &state->landmark_rule, &state->landmarks));
     state->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     gram_krr_plan_request_init(&request, sizeof request);
@@ -189,6 +209,19 @@ static gram_status take_defaults(gram_learning *learning)
     return gram_learning_resolve(learning);
 }
 
+/* Tuned on some rows, the ridge of landmarks is chosen once more on all. */
+static gram_lambda_choice refinement(const gram_learning *learning)
+{
+    const krr_settings *own = learning->settings;
+    const krr_state *state = learning->own;
+    const int given = !isnan(own->ridge.lambda) || !isnan(own->ridge.noise) || !isnan(own->ridge.alpha);
+    if (learning->tuning == GRAM_TUNING_NONE || given || !isnan(own->norm) || state->tuned.rows >= learning->n)
+        return GRAM_LAMBDA_GIVEN;
+    return learning->tuning == GRAM_TUNING_ML    ? GRAM_LAMBDA_BY_ML
+           : learning->tuning == GRAM_TUNING_GCV ? GRAM_LAMBDA_BY_GCV
+                                                 : GRAM_LAMBDA_BY_LOO;
+}
+
 static gram_status solve(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
@@ -207,6 +240,11 @@ static gram_status solve(gram_learning *learning)
     options.precision = (gram_precision)own->precision.value;
     options.tolerance = isnan(own->tolerance) ? 0 : own->tolerance;
     options.leave_one_out = own->loo ? 1 : -1;
+    options.landmark_rule = state->landmark_rule;
+    options.landmark_points = state->landmarks;
+    options.keep_factor = own->keep_factor;
+    options.refine = refinement(learning);
+    options.certify = own->certify;
     return gram_krr_fit(learning->context, learning->kernel, learning->points, data->targets, data->y, data->targets,
                         &options, &state->krr);
 }
@@ -236,7 +274,9 @@ static gram_status fit(gram_learning *learning)
 static void forget(gram_learning *learning)
 {
     krr_state *state = learning->own;
-    if (state) gram_krr_destroy(state->krr);
+    if (!state) return;
+    gram_points_release(state->landmarks);
+    gram_krr_destroy(state->krr);
 }
 
 /* ---- the model ---- */
@@ -247,6 +287,8 @@ static const gram_keep_place NUMBERS[] = {
     {"jitter", offsetof(gram_krr_report, jitter)},
     {"condition", offsetof(gram_krr_report, condition)},
     {"trace_error", offsetof(gram_krr_report, trace_error)},
+    {"gap", offsetof(gram_krr_report, gap)},
+    {"certificate", offsetof(gram_krr_report, certificate)},
     {"train_rmse", offsetof(gram_krr_report, train_rmse)},
     {"train_r2", offsetof(gram_krr_report, train_r2)},
     {"loo_rmse", offsetof(gram_krr_report, loo_rmse)},
@@ -267,6 +309,7 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
     gram_keep_integer(keeper, "rank", report->rank);
     gram_keep_integer(keeper, "iterations", report->iterations);
     gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    if (report->solver == GRAM_SOLVER_NYSTROM) gram_keep_integer(keeper, "gap_exact", report->gap_exact);
 }
 
 static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
@@ -289,6 +332,12 @@ static gram_status keep(gram_learning *learning)
     keep_report(&keeper, report, state->free.intercept);
     gram_unpenalised_keep(&keeper, learning, &state->free);
     if (!isnan(own->norm)) gram_keep_number(&keeper, "ball", own->norm);
+    if (report->solver == GRAM_SOLVER_NYSTROM)
+        gram_keep_text(&keeper, "landmarks", gram_landmark_rule_name(state->landmark_rule));
+    if (gram_krr_landmark_factor(state->krr)) {
+        gram_keep_array(&keeper, "landmark_factor", report->rank, report->rank, gram_krr_landmark_factor(state->krr));
+        gram_keep_array(&keeper, "inner_factor", report->rank, report->rank, gram_krr_inner_factor(state->krr));
+    }
     gram_keep_term_norms(&keeper, gram_krr_function(state->krr));
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
@@ -315,11 +364,23 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
     return GRAM_OK;
 }
 
+/* How far a fit on landmarks may be from the exact one. */
+static void report_certificate(gram_report *report)
+{
+    if (isnan(gram_report_number(report, "certificate"))) return;
+    gram_report_row(report, "  certificate");
+    gram_report_part(report, "exact fit within", "certificate", GRAM_ROUGH);
+    gram_report_part(report, "duality gap", "gap", GRAM_ROUGH);
+    if (gram_report_number(report, "gap_exact") == 0)
+        gram_report_add(report, " by the trace (--certify: by the matrix)");
+}
+
 static void report_krr(gram_report *report)
 {
     gram_report_ridge(report);
     gram_report_tuning(report);
     gram_report_solver(report);
+    report_certificate(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
     gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
@@ -347,6 +408,8 @@ const gram_method gram_method_krr = {
     .variant = "the loss squared",
     .words = WORDS,
     .functionals = 1,
+    .open = gram_krr_open,
+    .evaluate = gram_krr_evaluate,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",

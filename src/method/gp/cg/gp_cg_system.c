@@ -47,6 +47,8 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
+    FAIL_IF(o->neighbours < 0 || o->neighbours > 256, context, GRAM_ERROR_ARGUMENT,
+            "%s: neighbours = %lld, need 0 to 256", name, (long long)o->neighbours);
     FAIL_IF(o->iterations < 1, context, GRAM_ERROR_ARGUMENT, "%s: iterations = %lld, need 1 or more", name,
             (long long)o->iterations);
 done:
