@@ -48,6 +48,10 @@ GRAM_API gram_status gram_density_score(gram_context *context, const gram_densit
 GRAM_API gram_status gram_density_log(gram_context *context, const gram_density *density, const gram_points *x,
                                       double *out);
 
+/* out[i * ldo + l] = d^2 log p/dx_l^2 at x_i: above 0 where log p is convex along a coordinate, as between modes. The cost of a score. */
+GRAM_API gram_status gram_density_second(gram_context *context, const gram_density *density, const gram_points *x,
+                                         double *out, int64_t ldo);
+
 /* ---- the density of a sample ---- */
 
 /* out[j]: the density of n numbers x at at[j], a mean of Gaussians of Silverman's width 0.9 s n^(-1/5), s their deviation (0.1 if

@@ -6,7 +6,7 @@
  *                features side by side, products all products of two features.
  *     fourier    sqrt(2 k(0)/D) [cos(w_1.x), ..., sin(w_1.x), ...] with D/2 random frequencies w of a stationary kernel
  *                (Rahimi and Recht 2007): P(|z.z - k| >= e k(0)) <= 2 exp(-D e^2/4) for each pair
- *     nystrom    L^-1 k(P, x) for rows P of the points (pivoted Cholesky), L L' = K(P, P)
+ *     nystrom    L^-1 k(P, x) for landmarks P (<gram/landmarks.h>), L L' = K(P, P)
  *
  * Of explicit maps and nystrom k(x, y) - z(x).z(y) is a kernel too, so that it is at most sqrt(e(x) e(y)) in size with e(x) = k(x, x) -
  * |z(x)|^2, which gram_features_residual has.
@@ -17,6 +17,7 @@
 #ifndef GRAM_FEATURES_H
 #define GRAM_FEATURES_H
 
+#include <gram/landmarks.h>
 #include <gram/model.h>
 
 GRAM_BEGIN
@@ -37,6 +38,8 @@ typedef struct gram_features_options {
     int64_t degree;    /* of explicit: where power series end, 0 to 10000; -1: where `tolerance` is met at all points */
     double tolerance;  /* of explicit: the largest e(x) over the largest k(x, x), in (0, 1); default 1e-6 */
     int64_t most;      /* of explicit: the most features there may be; default 1,000,000 */
+    gram_landmark_rule landmark_rule; /* of nystrom: how its points are chosen; default randomly pivoted Cholesky */
+    const gram_points *landmarks;     /* of nystrom with GRAM_LANDMARKS_GIVEN: the points, d columns, at most 32768 */
 } gram_features_options;
 
 GRAM_API void gram_features_options_init(gram_features_options *options, size_t size);
@@ -50,6 +53,7 @@ typedef struct gram_features_report {
     /* explicit, nystrom: the largest e(x) of the points, which bounds |k - z.z| over all their pairs. fourier: the root mean square of
      * k - z.z over pairs of at most 256 points. NaN: there were no points. */
     double error;
+    double trace_error; /* nystrom: tr(K - Z Z')/tr K over the points; else NaN */
 } gram_features_report;
 
 typedef struct gram_features gram_features;

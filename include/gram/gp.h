@@ -20,6 +20,9 @@
  *               Q = K_xz K_zz^-1 K_zx and D = diag(noise),
  *                   bound = log N(y | T beta, Q + D) - sum_i (k_ii - q_ii)/(2 D_ii)  <=  log N(y | T beta, K + D).
  *               O(n m^2) operations, O(m^2) memory; it needs noise in every row, and white() is better said as noise
+ *     vecchia   an approximation: each row is conditioned on its m nearest predecessors, in an order from coarse to fine and in the metric of
+ *               the kernel's lengths (Vecchia 1988), p(y) ~ prod_i p(y_i | y_N(i)); predictions on the m nearest of all rows. O(n m^3)
+ *               operations, O(n m) memory; with m = n - 1 exact. Rows are conditioned on as they were observed, with their noise
  *     auto      the first of these that fits: markov from 1,000 points on, exact up to 30,000 (mixed where the f64 factor does
  *               not fit), cg up to 100,000, inducing. gram_gp_plan says which, before the fit
  *
@@ -63,6 +66,9 @@ typedef struct gram_gp_cg_options {
     int64_t rank;              /* of the preconditioner; default 0: 64 + 8 sqrt(n), less if the budget is small */
     int64_t probes;            /* for log |A|; default 16. At least 2, or 0: no likelihood */
     int64_t iterations;        /* at most; default 1000 */
+    /* 1 to 256: the preconditioner is made of the conditionals of rows given so many neighbours, in place of a low rank; for rough kernels in
+     * few columns. Default 0 (functionals: 160) */
+    int64_t neighbours;
 } gram_gp_cg_options;
 
 GRAM_API void gram_gp_cg_options_init(gram_gp_cg_options *options, size_t size);
@@ -88,6 +94,15 @@ typedef struct gram_gp_inducing_options {
 
 GRAM_API void gram_gp_inducing_options_init(gram_gp_inducing_options *options, size_t size);
 
+enum { GRAM_VECCHIA_MOST = 1000 };
+
+typedef struct gram_gp_vecchia_options {
+    size_t size;
+    int64_t neighbours; /* of a row, 1 to GRAM_VECCHIA_MOST; default 0: 30; at most n - 1 are used */
+} gram_gp_vecchia_options;
+
+GRAM_API void gram_gp_vecchia_options_init(gram_gp_vecchia_options *options, size_t size);
+
 /* All pointers are borrowed for the call. */
 typedef struct gram_gp_options {
     size_t size;
@@ -105,6 +120,7 @@ typedef struct gram_gp_options {
     const gram_plan *plan;        /* AUTO: what gram_gp_plan chose earlier, to be kept to; NULL: chosen anew */
     const gram_gp_cg_options *cg; /* NULL: the defaults */
     const gram_gp_inducing_options *inducing; /* NULL: the defaults */
+    const gram_gp_vecchia_options *vecchia;   /* NULL: the defaults */
 } gram_gp_options;
 
 GRAM_API void gram_gp_options_init(gram_gp_options *options, size_t size);
@@ -136,7 +152,8 @@ GRAM_API gram_status gram_gp_plan(gram_context *context, const gram_kernel *kern
  * exact: n^3 operations, with or without a gradient n^2/2 numbers of memory. markov: O(n s^3) for a state of s numbers, with a
  * gradient some three times that. cg: an estimate; the probes depend on the seed only, so that values at near parameters have
  * near errors; GRAM_NOT_CONVERGED is a value with a residual above the tolerance. With a factor in f32 the trace in the
- * gradient is nearly exact, for 4 n^3 operations. inducing: the bound, at options->inducing->positions or chosen ones. */
+ * gradient is nearly exact, for 4 n^3 operations. inducing: the bound, at options->inducing->positions or chosen ones. vecchia: that
+ * of the conditionals, with its exact gradient, neighbours held. */
 GRAM_API gram_status gram_gp_likelihood(gram_context *context, gram_kernel *kernel, const gram_points *x,
                                         const double *y, const gram_gp_options *options, double *value,
                                         double *gradient);
@@ -164,18 +181,21 @@ typedef struct gram_gp_report {
     double residual;
     double backward_error;
     double train_rmse, train_r2;
-    double loo_rmse, loo_r2; /* exact up to 5,000 rows, and markov */
+    double loo_rmse, loo_r2; /* exact up to 5,000 rows, markov, and vecchia: from neighbours */
     double loo_log_density;  /* mean over rows of log p(y_i | others), the parameters held */
     double loo_coverage;     /* share of rows within their own 95 % leave-one-out interval */
     /* of a mean with nothing but a constant: the deviation of its posterior under a flat prior, which is normal about the estimate,
      * and the estimate's standard error, (1'A^-1 1)^(-1/2) */
     double constant_deviation;
-    /* inducing points; cg: of the preconditioner; exact: rows that determine the others, n unless K is singular to working precision */
+    /* inducing points; cg: of the preconditioner; vecchia: neighbours; exact: rows that determine the others, n unless K is singular to working precision */
     int64_t rank;
     int64_t iterations;  /* of conjugate gradients */
     int64_t evaluations; /* of the bound, in learning */
     int64_t states;      /* of the Markov process */
     int converged;       /* 0: the evaluations or the iterations ran out, or the noise is lost to rounding (exact) */
+    /* cg, mixed: |f^(x) - f(x)| <= this wherever k(x,x) is at most what it is on the rows, f^ being the posterior mean as found and f the exact one,
+     * both about the same m; in units of y */
+    double error_bound;
 } gram_gp_report;
 
 /* Conditions on n points x and y. Copies the points. With inducing->learn_..., learns first what it names (every number of the
@@ -191,7 +211,7 @@ GRAM_API void gram_gp_destroy(gram_gp *gp);
 GRAM_API const gram_gp_report *gram_gp_get_report(const gram_gp *gp);
 /* sum_i a_i k(x_i, .), with the constant of the mean and the kernel as it was learnt; slopes of the linear mean (d numbers,
  * NULL: none) and coefficients of the given columns are beside it. markov: a_i is 0 where a row has no noise, since only
- * gram_gp_predict gives the posterior mean there. */
+ * gram_gp_predict gives the posterior mean there. vecchia: near the posterior mean, which gram_gp_predict has from neighbours. */
 GRAM_API gram_function *gram_gp_function(const gram_gp *gp);
 GRAM_API const double *gram_gp_slopes(const gram_gp *gp);
 GRAM_API const double *gram_gp_column_coefficients(const gram_gp *gp);
@@ -202,7 +222,7 @@ GRAM_API const double *gram_gp_loo_variance(const gram_gp *gp);
 /* Posterior mean and variance of f + m at m points; `basis` (points x columns) as in the fit, NULL if it had none. Unless
  * variance is NULL: of f + m, without noise. In chunks: memory does not grow with the points (markov: O(n + m)). A variance
  * takes O(n^2) a point (exact), some iterations of O(n^2 (d + 64)) for each 64 points (cg; GRAM_NOT_CONVERGED is a result with
- * larger variances), O(m^2) a point for m inducing points; markov O(n + m) for all of them. */
+ * larger variances), O(m^2) a point for m inducing points, O(m^3) for m neighbours; markov O(n + m) for all of them. */
 GRAM_API gram_status gram_gp_predict(gram_context *context, const gram_gp *gp, const gram_points *points,
                                      const double *basis, int64_t ldb, double *mean, double *variance);
 
@@ -229,7 +249,7 @@ GRAM_API gram_status gram_gp_draw(gram_context *context, const gram_gp *gp, cons
 GRAM_API gram_status gram_gp_draw_prior(gram_context *context, gram_kernel *kernel, const gram_points *points,
                                         gram_solver solver, int64_t count, double *out, int64_t ldo, double *jitter);
 
-/* out[i * ldo + l]: derivative of the posterior mean by coordinate l at point i. Not markov. */
+/* out[i * ldo + l]: derivative of the posterior mean by coordinate l at point i. Not markov, not vecchia. */
 GRAM_API gram_status gram_gp_gradient(gram_context *context, const gram_gp *gp, const gram_points *points, double *out,
                                       int64_t ldo);
 
@@ -237,7 +257,8 @@ GRAM_API gram_status gram_gp_gradient(gram_context *context, const gram_gp *gp, 
 
 /* What a posterior is made from again: what a model file keeps. q is the number of the mean's parameters: 0, 1 or 1 + d, and
  * `columns`. inducing: positions, coefficients and factors, no data. exact: coefficients and factor, or the data, from which it
- * is factored anew. markov and cg: the data. */
+ * is factored anew. vecchia: the data, with coefficients, beta and mean_factor if they are not to be found again. markov and cg: the
+ * data. */
 typedef struct gram_gp_parts {
     size_t size;
     gram_solver solver;       /* never AUTO */
@@ -259,6 +280,7 @@ typedef struct gram_gp_parts {
     const double *inner;        /* inducing: m x m, lower triangle: L_B, L_B L_B' = I + L^-1 K_zx D^-1 K_xz L^-T */
     const double *mean_weights; /* centres x q and q x q (lower): what the variance of a flat mean needs; else NULL */
     const double *mean_factor;
+    int64_t neighbours; /* vecchia */
 } gram_gp_parts;
 
 /* The fit as a model, as gram_krr_model does, with y and options as they were fitted. A mean with further columns, and a linear one

@@ -42,7 +42,8 @@ typedef struct gram_gp_tune_options {
     /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the objective is
      * better than with one for all by more than the extra numbers explain (log(n)/2 for each) */
     int ard;
-    int64_t rows; /* tune on at most this many rows; default 3,000. gram_markov_tune takes all */
+    int64_t
+        rows; /* tune on at most this many rows; default 3,000. gram_markov_tune takes all, solver vecchia 100,000 */
     /* descents from different starts on a small sample of the rows, at most; default 3. Up to 200 rows in all there are 12
      * more with one length-scale and 8 more with one per column, up to 600 as many as take the same time */
     int64_t restarts;
@@ -81,7 +82,9 @@ typedef struct gram_gp_tune_report {
  * columns, leave nothing to choose by: the start is returned. report may be NULL. GRAM_NOT_CONVERGED, with the best result
  * so far, when `evaluations` ran out.
  *
- * O(r^3) for r rows that are tuned on, some 20 to 60 times r^3 operations (LOO: twice that); memory for r^2/2 numbers
+ * With options->solver GRAM_SOLVER_VECCHIA (or a plan that says so) by the likelihood of its conditionals, O(r m^3) for each of some tens
+ * of evaluations; neighbours are found again when the proportions of the lengths change. GRAM_GP_OBJECTIVE_LOO is then
+ * GRAM_ERROR_UNSUPPORTED. Otherwise O(r^3) for r rows that are tuned on, some 20 to 60 times r^3 operations (LOO: twice that); memory for r^2/2 numbers
  * (LOO: 2 r^2). Progress is reported as "tuning". */
 GRAM_API gram_status gram_gp_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                                   const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,

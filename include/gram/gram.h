@@ -32,6 +32,7 @@
 #include <gram/kernel.h>
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
+#include <gram/landmarks.h>
 #include <gram/laplace.h>
 #include <gram/law.h>
 #include <gram/learn.h>

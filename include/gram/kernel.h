@@ -81,8 +81,8 @@ typedef double (*gram_factor_fn)(void *user, int64_t d, const double *x);
 GRAM_API gram_status gram_kernel_scale(gram_context *context, const char *name, gram_factor_fn factor, void *user,
                                        void (*release)(void *user), gram_kernel *a, gram_kernel **kernel);
 
-/* a(x, y) - mean_i a(x, z_i) - mean_i a(z_i, y) + mean_ij a(z_i, z_j) over a sample z: one more owner of
- * it. */
+/* a(x, y) - mean_i a(x, z_i) - mean_i a(z_i, y) + mean_ij a(z_i, z_j) over a sample z of whole points: one more owner of
+ * it. Prints as centre(a), which is read back without the sample: gram_kernel_resolve then takes that of its points. */
 GRAM_API gram_status gram_kernel_centre(gram_context *context, gram_points *sample, gram_kernel *a,
                                         gram_kernel **kernel);
 
@@ -114,7 +114,8 @@ GRAM_API gram_status gram_kernel_with_values(gram_context *context, const gram_k
 
 /* A new kernel without unset numbers: length-scales by the median heuristic (the median of |x_i - x_j| over pairs of at
  * most 2,000 rows, drawn by the context's seed, with a distance above 0, in the columns and the norm that the kernel
- * sees; 1 if there is none), others by their defaults. O(min(n, 2000)^2 d). */
+ * sees; 1 if there is none), others by their defaults; a centre(a) without a sample is about these points, or 2,000 of them.
+ * O(min(n, 2000)^2 d). */
 GRAM_API gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                          gram_kernel **out);
 

@@ -10,10 +10,19 @@
 #ifndef GRAM_KRR_H
 #define GRAM_KRR_H
 
+#include <gram/landmarks.h>
 #include <gram/model.h>
 #include <gram/plan.h>
 
 GRAM_BEGIN
+
+/* How a fit on landmarks chooses its ridge from one factor: not at all, or by the criteria of <gram/krr_tune.h>. */
+typedef enum gram_lambda_choice {
+    GRAM_LAMBDA_GIVEN = 0,
+    GRAM_LAMBDA_BY_LOO = 1,
+    GRAM_LAMBDA_BY_GCV = 2,
+    GRAM_LAMBDA_BY_ML = 3
+} gram_lambda_choice;
 
 typedef struct gram_krr_options {
     size_t size;
@@ -22,14 +31,23 @@ typedef struct gram_krr_options {
     int intercept;         /* default 1 */
     gram_solver solver;
     gram_precision precision;
-    int64_t landmarks;          /* of Nystrom; 0: up to 3,000 */
-    double tolerance;           /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10 */
-    int leave_one_out;          /* with effective dimension and GCV: 1 yes, 0 no, -1 up to 5,000 points (default) */
+    int64_t landmarks; /* of Nystrom, at most; 0: up to 3,000 */
+    double
+        tolerance; /* of the backward error |y - A a|/(|A| |a| + |y|); 0: 1e-14, of cg 1e-10; of sketch that of the relative
+                        * residual, 1e-5 */
+    int leave_one_out; /* with effective dimension and GCV: 1 yes, 0 no, -1 (default) up to 5,000 points, Nystrom: where it takes seconds */
     int64_t unpenalised_count;  /* columns of x that enter linearly besides f, and that no penalty acts on; default 0 */
     const int64_t *unpenalised; /* their numbers, from 0; solvers exact and cg */
     /* > 0: the ball |f| <= norm (of several outputs the root of the sum of squares) in the place of the penalty; lambda is not used but found, by some
      * 15 fits: report.lambda, next to 0 where the ball does not bind. Default 0 */
     double norm;
+    /* of Nystrom: */
+    gram_landmark_rule landmark_rule;
+    const gram_points *landmark_points; /* those of GRAM_LANDMARKS_GIVEN; d columns */
+    int keep_factor; /* two factors of rank^2 numbers, for variances: 1 keep, 0 do not, -1 (default) up to 500 landmarks */
+    gram_lambda_choice
+        refine; /* choose lambda once more, from 17 values between 1/100 and 100 of the given one, on all rows */
+    int certify; /* 1: the gap by a product with the whole matrix, n^2/2 kernel values, however large; default 0: up to 30,000 */
 } gram_krr_options;
 
 GRAM_API void gram_krr_options_init(gram_krr_options *options, size_t size);
@@ -61,6 +79,14 @@ typedef struct gram_krr_report {
     double radius;                  /* sqrt of the largest k(x, x) */
     gram_plan plan;
     int intercept;
+    /* Nystrom: what the objective is above that of the whole kernel at most (duality gap), so that lambda |f - f*|^2 <= gap, f* the fit
+     * without landmarks; `certificate` bounds |f(x) - f*(x)| for all x with k(x, x) <= radius^2 by it. gap_exact: 0, if a'(K - K~)a in it is
+     * bounded by the trace of K - K~ only. NaN for other solvers. */
+    double gap, certificate;
+    int gap_exact;
+    /* what an inexact solve may have done: |f^(x) - f(x)| <= this wherever k(x,x) <= radius^2, f^ being the fit and f the exact solution with
+     * the same constant (and slopes). In units of y, the worst output; Nystrom: NaN */
+    double error_bound;
 } gram_krr_report;
 
 typedef struct gram_krr gram_krr;
@@ -73,6 +99,12 @@ typedef struct gram_krr gram_krr;
 GRAM_API gram_status gram_krr_fit(gram_context *context, gram_kernel *kernel, const gram_points *x, int64_t outputs,
                                   const double *y, int64_t ldy, const gram_krr_options *options, gram_krr **krr);
 GRAM_API void gram_krr_destroy(gram_krr *krr);
+
+/* Of a fit on landmarks that kept its factors: the rank x rank, row-major, lower triangular L and R with L L' = K_zz and R R' = L^-1
+ * K_z'W K_z L^-T + n lambda I: in the Gaussian-process reading the variance of f(x) is k(x, x) -
+ * |u|^2 + n lambda |R^-1 u|^2, u = L^-1 k_z(x). Else NULL. They belong to the fit. */
+GRAM_API const double *gram_krr_landmark_factor(const gram_krr *krr);
+GRAM_API const double *gram_krr_inner_factor(const gram_krr *krr);
 
 /* Belongs to the fit. */
 GRAM_API gram_function *gram_krr_function(const gram_krr *krr);

@@ -99,6 +99,22 @@ GRAM_API gram_status gram_learn_file(gram_context *context, gram_learner *learne
 GRAM_API gram_status gram_learn_table(gram_context *context, gram_learner *learner, const gram_table *table,
                                       const char *name, gram_model **model);
 
+/* A file whose table does not fit in the context's budget is read in passes where the method can (krr: landmarks), in memory that does not
+ * grow with it; the option `stream` asks for that, or forbids it. Data of the lesson are then a sample of the rows. GRAM_ERROR_DATA if the
+ * file changes between passes.
+ *
+ * A part of the rows: what its rows add up to, as a model to be written, read and merged. Without `like` preparation, kernel and features are
+ * learnt from this file, which is read twice; with `plan` that is all, and the sums are empty. With `like`, the sums of another part or a plan, those are taken, and
+ * it is read once. */
+GRAM_API gram_status gram_accumulate_file(gram_context *context, gram_learner *learner, const char *path,
+                                          gram_format format, const gram_model *like, int plan, gram_model **sums);
+/* The model of all parts, the same to rounding for any partition of the rows; with `partial` only their sums. The sums must
+ * have one preparation and one feature map: GRAM_ERROR_ARGUMENT. Options of the learner are those of the strength (lambda, ...). `names` are
+ * for messages, or NULL. */
+GRAM_API gram_status gram_merge_sums(gram_context *context, gram_learner *learner, int64_t count,
+                                     const gram_model *const *sums, const char *const *names, int partial,
+                                     gram_model **model);
+
 /* The same for methods of paired views, from two files or tables: row i of the first belongs to row i of the second. From one
  * table such methods take the columns that two options list, which are called as the views are. */
 GRAM_API gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first,
@@ -194,6 +210,7 @@ typedef struct gram_predict_options {
     int scores;
     int reconstruct;  /* of methods that reconstruct: rows made of their coordinates, in the features' own units */
     const char *kind; /* the column that says what rows are; NULL: that of the fit. Without such a column: values */
+    const char *keep; /* names of columns that a stream reads too, as text, with commas between; NULL: none */
 } gram_predict_options;
 
 GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t size);
@@ -273,7 +290,8 @@ GRAM_API void gram_predict_stream_close(gram_predict_stream *stream);
 typedef struct gram_predicted {
     const gram_prepared *data;
     const double *values;
-    int64_t first; /* rows of the file before the piece */
+    int64_t first;           /* rows of the file before the piece */
+    const gram_table *table; /* what was read, with the columns that were to be kept */
 } gram_predicted;
 
 /* The next one, valid until the next call; NULL at the end. A number that the kernel cannot take is named by file, row and

@@ -3,8 +3,8 @@
  *     MMD(P, Q) = |mu_P - mu_Q|,   MMD^2 = E k(X, X') + E k(Y, Y') - 2 E k(X, Y)
  *
  * mu_P = E k(X, .) being the mean embedding (<gram/embedding.h>). For a characteristic kernel (rbf, matern, ...) it is 0 only if
- * P = Q. Estimators and tests: Gretton et al., "A kernel two-sample test", JMLR 13, 2012. Everything is computed in f64 and gives
- * the same bits for any number of threads.
+ * P = Q. Estimators and tests: Gretton et al., "A kernel two-sample test", JMLR 13, 2012. Everything is computed in f64 (labellings of
+ * large samples by entries in f32, which keeps the level) and gives the same bits for any number of threads.
  *
  * Common failures: GRAM_ERROR_ARGUMENT, GRAM_ERROR_DIMENSION (x and y of different width, or a kernel that does not fit),
  * GRAM_ERROR_UNSET (estimators; tests set what is open by the median heuristic on both samples together), GRAM_ERROR_NUMERICAL

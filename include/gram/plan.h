@@ -12,7 +12,10 @@ typedef enum gram_solver {
     GRAM_SOLVER_CG = 2,      /* conjugate gradients with a low-rank preconditioner, matrix-free */
     GRAM_SOLVER_NYSTROM = 3, /* low rank: landmarks; ridge regression only */
     GRAM_SOLVER_MARKOV = 4, /* the Kalman filter on the line, and the next: Gaussian processes only, see gram_gp_plan */
-    GRAM_SOLVER_INDUCING = 5 /* inducing points */
+    GRAM_SOLVER_INDUCING = 5, /* inducing points */
+    GRAM_SOLVER_VECCHIA = 6,  /* each row given its nearest predecessors */
+    GRAM_SOLVER_SKETCH =
+        7 /* accelerated sketch-and-project, matrix-free, a block of rows at a time; ridge regression only */
 } gram_solver;
 
 typedef enum gram_precision {

@@ -31,6 +31,7 @@ typedef struct gram_column {
     double fill;               /* numbers: what a missing value becomes; text: the number of the level */
     int64_t level_count;       /* text; 0 for numbers */
     const char *const *levels; /* in the order of strcmp */
+    int date;                  /* numbers: 1 if they were dates, in days since 1970-01-01 */
 } gram_column;
 
 typedef struct gram_preparation_description {
@@ -41,7 +42,8 @@ typedef struct gram_preparation_description {
     const gram_column *weights; /* NULL: none */
     gram_missing missing;
     int scaled;
-    int named; /* the training table had a header */
+    int named;                 /* the training table had a header */
+    const char *missing_texts; /* as in gram_table_options; NULL: none */
 } gram_preparation_description;
 
 typedef struct gram_preparation gram_preparation;
@@ -54,7 +56,8 @@ typedef struct gram_preparation_options {
     const char *weights;  /* one column; NULL: none */
     int scale;            /* standardise numeric features; default 1 */
     gram_missing missing;
-    int64_t most_levels; /* of a text feature; default 50 */
+    int64_t most_levels;       /* of a text feature; default 50 */
+    const char *missing_texts; /* that the table was read with: kept for other tables; NULL: none */
 } gram_preparation_options;
 
 GRAM_API void gram_preparation_options_init(gram_preparation_options *options, size_t size);
@@ -118,7 +121,7 @@ typedef struct gram_prepared {
     const double *weights; /* n; NULL: none. Without `training` NaN where the value is missing */
 } gram_prepared;
 
-/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0, not all 0); rows whose
+/* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0); rows whose
  * target or weight is missing, or a level that was not learnt, are an error or dropped as `missing` says. Otherwise targets
  * and weights may be absent; a level of a feature that was not seen in training gives 0 in all of its columns. The caller
  * destroys the result (takes NULL). O(n d). */

@@ -51,6 +51,10 @@ typedef struct gram_scored_report {
     const gram_points *points;
     gram_kernel *kernel; /* without open numbers */
     const char *source;  /* of the scores, in words: "density banana()", "scores of FILE", "the sample itself" */
+    /* of a density, in the units of x: log p, and sum_l max(d^2 log p/dx_l^2, 0), as gram_thin takes them; NULL otherwise */
+    const double *log_density, *laplacian;
+    const char *
+        doubt; /* a sentence: scores that were read cannot belong to the points (gram_stein_scores_check); NULL: they can */
 } gram_scored_report;
 
 GRAM_API const gram_scored_report *gram_scored_points_get_report(const gram_scored_points *scored);

@@ -32,8 +32,9 @@
 
 GRAM_BEGIN
 
-/* w_i (y_i - f(x_i))^2 may be another loss for one column; f then has no variances, and lambda is chosen by the loss of left-out folds
- * (criterion CV, whatever is asked for) on at most 5,000 rows. O(n) for each of some 15 to 40 steps. */
+/* w_i (y_i - f(x_i))^2 may be another loss, but not of thin plates; f then has no variances, and lambda is chosen by the loss of left-out folds
+ * (criterion CV, whatever is asked for) on at most 5,000 rows; of several columns a factor common to the lambdas, whose proportions are those of squared
+ * loss by ML. O(n) for each of some 15 to 40 steps, of several columns O(n d^2 + p^3), p the knots of all. */
 typedef enum gram_spline_loss {
     GRAM_SPLINE_LOSS_SQUARED = 0,     /* r^2, r = y - f */
     GRAM_SPLINE_LOSS_ABSOLUTE = 1,    /* |r| */

@@ -110,6 +110,22 @@ GRAM_API gram_status gram_stein_test_many(gram_context *context, int count, gram
 GRAM_API gram_status gram_stein_test_kernels(gram_context *context, const gram_points *points,
                                              gram_kernel *kernels[GRAM_STEIN_LOOKS]);
 
+/* ---- do scores belong to their points? ---- */
+
+typedef enum gram_scores_doubt {
+    GRAM_SCORES_FIT = 0,  /* nothing speaks against it */
+    GRAM_SCORES_TORN = 1, /* two rows that follow each other are one point, with different scores */
+    GRAM_SCORES_UNRELATED =
+        2, /* scores of near points are no nearer than those of random ones: of other rows, or of another sample */
+    GRAM_SCORES_OUTWARD = 3 /* they point away from the mass: the gradient of -log p */
+} gram_scores_doubt;
+
+/* Whether scores (n x d, lds) can be those of some density at these points, whichever it is: not a test of fit. *row is the second of
+ * two rows for TORN, else -1. Below 30 points only TORN is found. Random by the context's seed: right scores are called UNRELATED only if
+ * they hardly depend on the points. O(n d + min(n, 1000)^2 d). */
+GRAM_API gram_status gram_stein_scores_check(gram_context *context, const gram_points *points, const double *scores,
+                                             int64_t lds, gram_scores_doubt *doubt, int64_t *row);
+
 GRAM_END
 
 #endif

@@ -47,6 +47,7 @@ typedef struct gram_wanted {
     const char *name;
     int text;     /* 1: categories, 0: numbers, whatever it holds */
     int optional; /* 1: may be absent */
+    int date;     /* 1: numbers that are dates */
 } gram_wanted;
 
 typedef struct gram_table_options {
@@ -61,6 +62,9 @@ typedef struct gram_table_options {
     const gram_wanted *wanted; /* not NULL: the table has these columns, in this order and without the absent ones, and
                                 * features, ignore, text and categories are not looked at */
     int64_t wanted_count;
+    const char *missing_texts; /* texts that mean a missing value besides the usual, with commas between; NULL: none */
+    int odd_words; /* 1, with GRAM_TEXT_CATEGORIES: a column of numbers but for a few texts stays one of numbers, for a
+                    * preparation, which refuses it and names them; 0: it is text */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */
@@ -108,6 +112,9 @@ enum { GRAM_MOST_LEVELS = 10000, GRAM_LONGEST_LEVEL = 1000 };
  * value. A column of more than GRAM_MOST_LEVELS levels, or of one longer than GRAM_LONGEST_LEVEL bytes, keeps none of
  * them: its level count is -1, its numbers are NaN. The level count of a column of numbers is 0. */
 GRAM_API int gram_table_column_is_text(const gram_table *table, int64_t column);
+
+/* Numbers that were dates (2024-03-01, also with a time of day): days since 1970-01-01. */
+GRAM_API int gram_table_column_is_date(const gram_table *table, int64_t column);
 GRAM_API int64_t gram_table_level_count(const gram_table *table, int64_t column);
 GRAM_API const char *gram_table_level(const gram_table *table, int64_t column, int64_t level);
 
@@ -131,10 +138,10 @@ GRAM_API gram_status gram_table_standardise(gram_context *context, gram_table *t
 
 /* ---- piece by piece ---- */
 
-/* Reads a file a number of rows at a time: memory does not grow with the file. Which columns are text must be told
- * (options.wanted or options.categories; GRAM_TEXT_CATEGORIES is GRAM_ERROR_ARGUMENT), and for LIBSVM's text the columns
- * (options.wanted). Path and options may go after the call, but not what memory holds. The caller destroys the reader
- * (takes NULL). */
+/* Reads a file a number of rows at a time: memory does not grow with the file. Which columns are text is told
+ * (options.wanted or options.categories) or, with GRAM_TEXT_CATEGORIES, found: then the reader may start again, see
+ * gram_reader_restarts. For LIBSVM's text the columns must be told (options.wanted; else GRAM_ERROR_ARGUMENT). Path and options may go
+ * after the call, but not what memory holds. The caller destroys the reader (takes NULL). */
 typedef struct gram_reader gram_reader;
 
 GRAM_API gram_status gram_reader_open(gram_context *context, const char *path, const gram_table_options *options,
@@ -148,6 +155,10 @@ GRAM_API gram_status gram_reader_open_memory(gram_context *context, const char *
 GRAM_API gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows,
                                       const gram_table **table);
 GRAM_API void gram_reader_close(gram_reader *reader);
+
+/* How often the reader found text in a column that had been one of numbers so far. Each time the column became text, and that call
+ * of gram_reader_next returned the first rows again: what was made of those before is not valid any more. */
+GRAM_API int64_t gram_reader_restarts(const gram_reader *reader);
 
 GRAM_END
 

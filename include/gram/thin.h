@@ -33,6 +33,11 @@ typedef struct gram_thin_options {
     gram_thin_method method; /* GREEDY */
     int distinct;            /* no point twice: GREEDY and HERDING then choose among the others; SPLIT always does */
     const gram_law *law;     /* without scores: stand for this law, not for the sample (NULL, default); not for SPLIT */
+    /* GREEDY with scores: what is known of the density itself, both or neither (NULL, default). log p at each point, up to a constant
+     * (gram_density_log), and sum_l max(d^2 log p/dx_l^2, 0) there (gram_density_second). Scores do not see the weights of modes that lie
+     * apart, and like points between modes; with these, points where log p is convex count as worse (Benard, Staber and Da Veiga 2023), and
+     * the choice is held to the sample by an MMD, outliers in log p left out. `discrepancy` stays that of the scores. */
+    const double *log_density, *laplacian;
 } gram_thin_options;
 
 GRAM_API void gram_thin_options_init(gram_thin_options *options, size_t size);
@@ -52,6 +57,18 @@ GRAM_API gram_status gram_thin(gram_context *context, const gram_kernel *kernel,
 GRAM_API gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
                                        const double *scores, int64_t lds, int64_t m, const int64_t *index,
                                        double *weights, double *discrepancy);
+
+/* The same with what is known of the density (see gram_thin_options). */
+GRAM_API gram_status gram_thin_density_weights(gram_context *context, const gram_kernel *kernel,
+                                               const gram_points *points, const double *scores, int64_t lds,
+                                               const double *log_density, const double *laplacian, int64_t m,
+                                               const int64_t *index, double *weights, double *discrepancy);
+
+/* How far a choice is from the sample: the MMD between them by a narrow rbf (0.2 sqrt(d) deviations of each column), and that of m evenly
+ * spaced rows. A choice by scores that is further away than those has left modes of the sample out, or the sample has not converged to the
+ * density: scores alone cannot tell. m at most 16,384; at most 4,096 rows stand for the sample. O(n min(n, 4096) d + m^2 d). */
+GRAM_API gram_status gram_thin_from_sample(gram_context *context, const gram_points *points, int64_t m,
+                                           const int64_t *index, const double *weights, double *choice, double *plain);
 
 /* The discrepancy of a choice, weighted (weights as given, their sum should be 1) or not (NULL: 1/m each). O(n m d), without
  * scores O(n^2 d). */

@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- two samples ---- */
@@ -195,17 +196,31 @@ static gram_status run_hsic(gram_context *context, variables *v, const gram_hsic
                       : gram_hsic_test(context, v->count, v->kernels, (const gram_points *const *)v->points, o, r);
 }
 
-static PyObject *hsic_dictionary(const gram_hsic_result *r)
+static PyObject *kernel_list(int count, gram_kernel *const *from)
 {
     PyObject *kernels = PyList_New(0);
-    for (int i = 0; kernels && i < r->variables; i++) {
-        PyObject *kernel = core_kernel_object(gram_kernel_retain(r->kernels[i]));
+    for (int i = 0; kernels && i < count; i++) {
+        PyObject *kernel = core_kernel_object(gram_kernel_retain(from[i]));
         if (!kernel || PyList_Append(kernels, kernel) < 0) Py_CLEAR(kernels);
         Py_XDECREF(kernel);
     }
-    return Py_BuildValue("{s:i,s:N,s:d,s:d,s:N,s:L,s:d,s:d}", "method", r->used, "kernels", kernels, "statistic",
-                         r->statistic, "p_value", r->p_value, "reject", PyBool_FromLong(r->reject), "n",
-                         (long long)r->n, "null_mean", r->null_mean, "null_deviation", r->null_deviation);
+    return kernels;
+}
+
+static PyObject *hsic_dictionary(const gram_hsic_result *r)
+{
+    return Py_BuildValue("{s:i,s:N,s:d,s:d,s:N,s:L,s:d,s:d}", "method", r->used, "kernels",
+                         kernel_list(r->variables, r->kernels), "statistic", r->statistic, "p_value", r->p_value,
+                         "reject", PyBool_FromLong(r->reject), "n", (long long)r->n, "null_mean", r->null_mean,
+                         "null_deviation", r->null_deviation);
+}
+
+static void release_variables(variables *v)
+{
+    for (int i = 0; i < GRAM_HSIC_MAX_VARIABLES; i++) {
+        gram_points_release(v->points[i]);
+        core_array_release(&v->x[i]);
+    }
 }
 
 /* hsic_test(run, kernels, arrays, method, level, permutations). */
@@ -232,10 +247,50 @@ static PyObject *hsic_test(PyObject *module, PyObject *arguments)
         if (core_end(&call, status) == 0) made = hsic_dictionary(&r);
     }
     gram_hsic_result_clear(&r);
-    for (int i = 0; i < GRAM_HSIC_MAX_VARIABLES; i++) {
-        gram_points_release(v.points[i]);
-        core_array_release(&v.x[i]);
+    release_variables(&v);
+    return made;
+}
+
+static gram_status run_given(gram_context *context, variables *v, const gram_hsic_options *o, gram_hsic_given_result *r)
+{
+    gram_status status = GRAM_OK;
+    for (int i = 0; i < v->count && status >= 0; i++) status = core_points(context, &v->x[i], &v->points[i]);
+    return status < 0 ? status : gram_hsic_given_test(context, v->kernels, (const gram_points *const *)v->points, o, r);
+}
+
+static PyObject *given_dictionary(const gram_hsic_given_result *r)
+{
+    return Py_BuildValue("{s:N,s:d,s:d,s:N,s:L,s:d,s:d,s:(dd)}", "kernels", kernel_list(3, r->kernels), "statistic",
+                         r->statistic, "p_value", r->p_value, "reject", PyBool_FromLong(r->reject), "n",
+                         (long long)r->n, "null_mean", r->null_mean, "null_deviation", r->null_deviation, "unexplained",
+                         r->unexplained[0], r->unexplained[1]);
+}
+
+/* hsic_given_test(run, kernels, arrays, level, permutations): arrays are x, y and the given columns. */
+static PyObject *hsic_given_test(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *run, *kernels, *arrays, *made = NULL;
+    gram_hsic_options o;
+    gram_hsic_given_result r;
+    long long permutations = 0;
+    variables v;
+    core_call call;
+    gram_status status = GRAM_OK;
+    gram_hsic_options_init(&o, sizeof o);
+    gram_hsic_given_result_init(&r, sizeof r);
+    if (!PyArg_ParseTuple(arguments, "OO!O!dL", &run, &PyTuple_Type, &kernels, &PyTuple_Type, &arrays, &o.level,
+                          &permutations))
+        return NULL;
+    o.permutations = permutations;
+    const int taken = take_variables(kernels, arrays, &v);
+    if (taken == 0 && v.count != 3) PyErr_SetString(PyExc_ValueError, "x, y and the given columns are needed");
+    if (!PyErr_Occurred() && core_begin(&call, run, CORE_FREE_MEMORY) == 0) {
+        CORE_RUN(&call, status = run_given(call.context, &v, &o, &r));
+        if (core_end(&call, status) == 0) made = given_dictionary(&r);
     }
+    gram_hsic_given_result_clear(&r);
+    release_variables(&v);
     return made;
 }
 
@@ -333,22 +388,51 @@ static PyObject *ksd_test(PyObject *module, PyObject *arguments)
 typedef struct choice {
     int64_t m, *index;
     double *discrepancy, *weights, weighted;
+    const char *density; /* the text of one, or NULL */
 } choice;
 
-static gram_status run_thin(gram_context *context, scored *s, gram_stein_metric metric, const gram_thin_options *o,
-                            choice *c)
+/* log p at the points and the positive parts of its second derivatives there, into n numbers each. */
+static gram_status know_density(gram_context *context, const char *text, const gram_points *points, double *log_density,
+                                double *laplacian)
 {
-    gram_status status = prepare_scored(context, s, metric, c->m);
+    const int64_t n = gram_points_count(points), d = gram_points_dimension(points);
+    gram_density *density = NULL;
+    double *second = malloc((size_t)(n * d) * sizeof *second);
+    gram_status status = second ? gram_density_parse(context, text, d, &density) : GRAM_ERROR_MEMORY;
+    if (status >= 0) status = gram_density_log(context, density, points, log_density);
+    if (status >= 0) status = gram_density_second(context, density, points, second, d);
+    for (int64_t i = 0; i < n && status >= 0; i++) {
+        laplacian[i] = 0;
+        for (int64_t l = 0; l < d; l++) laplacian[i] += fmax(second[i * d + l], 0);
+    }
+    gram_density_destroy(density);
+    free(second);
+    return status;
+}
+
+static gram_status run_thin(gram_context *context, scored *s, gram_stein_metric metric, gram_thin_options *o, choice *c)
+{
+    double *known = c->density ? malloc((size_t)s->x.n * 2 * sizeof *known) : NULL;
+    gram_status status = c->density && !known ? GRAM_ERROR_MEMORY : prepare_scored(context, s, metric, c->m);
+    if (status >= 0 && known) {
+        o->log_density = known;
+        o->laplacian = known + s->x.n;
+        status = know_density(context, c->density, s->points, known, known + s->x.n);
+    }
     if (status >= 0)
         status =
             gram_thin(context, s->kernel, s->points, s->scores.f64, s->scores.ld, o, c->m, c->index, c->discrepancy);
     if (status >= 0 && c->weights)
-        status = gram_thin_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld, c->m, c->index,
-                                   c->weights, &c->weighted);
+        status = known
+                     ? gram_thin_density_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld,
+                                                 o->log_density, o->laplacian, c->m, c->index, c->weights, &c->weighted)
+                     : gram_thin_weights(context, s->kernel, s->points, s->scores.f64, s->scores.ld, c->m, c->index,
+                                         c->weights, &c->weighted);
+    free(known);
     return status;
 }
 
-/* thin(run, kernel, metric, X, scores, method, distinct, m, weights): indices and so on as bytearrays. */
+/* thin(run, kernel, metric, X, scores, method, distinct, m, weights, density or None): indices and so on as bytearrays. */
 static PyObject *thin(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -360,13 +444,14 @@ static PyObject *thin(PyObject *module, PyObject *arguments)
     core_call call;
     gram_status status = GRAM_OK;
     gram_thin_options_init(&o, sizeof o);
-    if (!PyArg_ParseTuple(arguments, "OOiOOipLp", &run, &kernel, &metric, &x, &scores, &method, &o.distinct, &m,
-                          &weighted))
+    const char *density = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOiOOipLpz", &run, &kernel, &metric, &x, &scores, &method, &o.distinct, &m,
+                          &weighted, &density))
         return NULL;
     o.method = (gram_thin_method)method;
     if (take_scored(kernel, x, scores, &s) == 0 && (m < 1 || m > s.x.n))
         PyErr_Format(PyExc_ValueError, "m = %lld is not a number from 1 to the %lld rows", m, (long long)s.x.n);
-    choice c = {.m = m, .weighted = NAN};
+    choice c = {.m = m, .weighted = NAN, .density = density};
     PyObject *index = NULL, *discrepancy = NULL, *weights = NULL;
     if (!PyErr_Occurred()) {
         index = core_memory((size_t)m * sizeof *c.index, &c.index);
@@ -560,6 +645,7 @@ PyMethodDef core_sample_functions[] = {
     {"mmd_test", mmd_test, METH_VARARGS, NULL},
     {"standardise", standardise, METH_VARARGS, NULL},
     {"hsic_test", hsic_test, METH_VARARGS, NULL},
+    {"hsic_given_test", hsic_given_test, METH_VARARGS, NULL},
     {"ksd_test", ksd_test, METH_VARARGS, NULL},
     {"thin", thin, METH_VARARGS, NULL},
     {"witness", witness, METH_VARARGS, NULL},

@@ -9,10 +9,12 @@ from gram.estimators import GaussianProcessClassifier as GaussianProcessClassifi
 from gram.estimators import GaussianProcessRegressor as GaussianProcessRegressor
 from gram.estimators import Collocation as Collocation
 from gram.estimators import BayesianLinearRegression as BayesianLinearRegression
+from gram.estimators import SGDRegressor as SGDRegressor
+from gram.estimators import SGDClassifier as SGDClassifier
 from gram.estimators import GradientFlow as GradientFlow
 from gram.estimators import SmoothingSpline as SmoothingSpline
-from gram.estimators import SVR as SVR
 from gram.estimators import SVC as SVC
+from gram.estimators import SVR as SVR
 from gram.estimators import OneClassSVM as OneClassSVM
 from gram.estimators import KernelLogisticRegression as KernelLogisticRegression
 from gram.estimators import BayesianQuadrature as BayesianQuadrature

@@ -85,11 +85,14 @@ class KernelRidge(Regressor):
         intercept: bool | None = True,
         mean: str | None = 'constant',
         unpenalised: Any = None,
-        solver: str | None = 'auto',
+        solver: str | None = None,
         tolerance: float | str | None = None,
-        grid: int | str | None = None,
         loo: bool | None = False,
+        grid: int | str | None = None,
         precision: str | None = 'auto',
+        landmarks: Any = None,
+        keep_factor: bool | None = None,
+        certify: bool | None = False,
         scale: bool = True,
         ordered: bool = False,
         threads: int | None = None,
@@ -137,6 +140,7 @@ class GaussianProcessRegressor(IntervalRegressor):
         intercept: bool | None = True,
         mean: str | None = 'constant',
         precision: str | None = 'auto',
+        preconditioner: str | None = 'nystrom',
         keep_factor: bool | None = None,
         noise_prior: bool | None = True,
         scale: bool = True,
@@ -189,6 +193,60 @@ class BayesianLinearRegression(IntervalRegressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianLinearRegression: ...
 
+class SGDRegressor(Regressor):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        loss: str | None = 'auto',
+        lam: float | str | None = None,
+        step: str | None = 'auto',
+        step_size: float | str | None = None,
+        passes: float | str | None = None,
+        order: str | None = 'shuffled',
+        average: str | None = 'tail',
+        budget: int | str | None = None,
+        budget_rule: str | None = 'project',
+        solver: str | None = 'auto',
+        delta: float | str | None = None,
+        epsilon: float | str | None = 0.1,
+        level: float | str | None = 0.5,
+        intercept: bool | None = True,
+        scale: bool = True,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
+
+class SGDClassifier(Classifier):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        loss: str | None = 'auto',
+        lam: float | str | None = None,
+        step: str | None = 'auto',
+        step_size: float | str | None = None,
+        passes: float | str | None = None,
+        order: str | None = 'shuffled',
+        average: str | None = 'tail',
+        budget: int | str | None = None,
+        budget_rule: str | None = 'project',
+        solver: str | None = 'auto',
+        delta: float | str | None = None,
+        epsilon: float | str | None = 0.1,
+        level: float | str | None = 0.5,
+        intercept: bool | None = True,
+        scale: bool = True,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDClassifier: ...
+
 class GradientFlow(Regressor):
     def __init__(
         self,
@@ -233,6 +291,34 @@ class SmoothingSpline(IntervalRegressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SmoothingSpline: ...
 
+class SVC(Classifier):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        C: float | str | None = None,
+        lam: float | str | None = None,
+        class_weight: Any = None,
+        tune: str | None = None,
+        ard: bool | None = None,
+        intercept: bool | None = True,
+        solver: str | None = None,
+        landmarks: Any = None,
+        tolerance: float | str | None = None,
+        svm: str | None = 'c',
+        nu: float | str | None = None,
+        prob: bool | None = False,
+        seconds: float | str | None = None,
+        iterations: int | str | None = None,
+        scale: bool = True,
+        ordered: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SVC: ...
+
 class SVR(Regressor):
     def __init__(
         self,
@@ -257,32 +343,6 @@ class SVR(Regressor):
         progress: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SVR: ...
-
-class SVC(Classifier):
-    def __init__(
-        self,
-        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
-        *,
-        C: float | str | None = None,
-        lam: float | str | None = None,
-        svm: str | None = 'c',
-        nu: float | str | None = None,
-        class_weight: Any = None,
-        prob: bool | None = False,
-        seconds: float | str | None = None,
-        iterations: int | str | None = None,
-        tune: str | None = None,
-        ard: bool | None = None,
-        intercept: bool | None = True,
-        tolerance: float | str | None = None,
-        scale: bool = True,
-        ordered: bool = False,
-        threads: int | None = None,
-        memory: int | str | None = None,
-        random_state: Any = None,
-        progress: Any = None,
-    ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SVC: ...
 
 class OneClassSVM(Outlier):
     def __init__(
@@ -372,6 +432,7 @@ class FeatureMap(Transformer):
         explicit: bool | None = None,
         fourier: int | str | None = None,
         nystrom: int | str | None = None,
+        landmarks: Any = None,
         degree: int | str | None = -1,
         tolerance: float | str | None = 1e-06,
         scale: bool = False,

@@ -141,10 +141,20 @@ def mmd_test(
     )
 
 
+def _variables(values: list[Any], names: list[str], scale: bool, how: Any) -> list[Array]:
+    """Arrays with the same number of rows, standardised each by itself if that is wanted."""
+    arrays = [rows(a, name) for a, name in zip(values, names)]
+    for a, name in zip(arrays[1:], names[1:]):
+        if a.shape[0] != arrays[0].shape[0]:
+            raise ValueError(f"{name} has {a.shape[0]} rows, X has {arrays[0].shape[0]}")
+    return [unpack(_core.standardise(how, a, None)[0]) for a in arrays] if scale else arrays
+
+
 def hsic_test(
     X: Any,
     Y: Any,
     *more: Any,
+    given: Any = None,
     kernel_x: Any = None,
     kernel_y: Any = None,
     kernels: Any = None,
@@ -162,27 +172,34 @@ def hsic_test(
 
     More variables are tested for mutual independence (dHSIC).
 
+    given : are X and Y still dependent where these columns are the same? What kernel ridge regressions on them leave of X and of Y is
+        compared, by random signs of the rows; the level is approximate. `details["unexplained"]` has the shares that are left.
+        `kernels` are then those of X, of Y and of the given columns.
+
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=80)
     >>> hsic_test(x, np.cos(3 * x)).reject, hsic_test(x, rng.normal(size=80)).reject
     (True, False)
+    >>> a, b = x + 0.3 * rng.normal(size=80), x + 0.3 * rng.normal(size=80)
+    >>> hsic_test(a, b).reject, hsic_test(a, b, given=x).reject
+    (True, False)
     """
-    names = ["X", "Y", *(f"variable {i + 3}" for i in range(len(more)))]
-    arrays = [rows(a, name) for a, name in zip([X, Y, *more], names)]
-    for a, name in zip(arrays[1:], names[1:]):
-        if a.shape[0] != arrays[0].shape[0]:
-            raise ValueError(f"{name} has {a.shape[0]} rows, X has {arrays[0].shape[0]}")
     how = run(threads, memory, seed)
-    if scale:
-        arrays = [unpack(_core.standardise(how, a, None)[0]) for a in arrays]
-    given = [kernel_x, kernel_y, *[None] * len(more)] if kernels is None else list(kernels)
-    made = [_kernel(k) for k in given]
-    found = call(
-        tuple(f for _, fs in made for f in fs), _core.hsic_test, how, tuple(h for h, _ in made), tuple(arrays),
-        _place(method, _HSIC, "method"), level, permutations,
-    )
+    if given is not None and (more or method != "auto"):
+        raise ValueError("given is for two variables, and there is one method: leave " + ("the others" if more else "method") + " out")
+    others = [*more] if given is None else [given]
+    names = ["X", "Y", *(f"variable {i + 3}" for i in range(len(more)))] if given is None else ["X", "Y", "given"]
+    arrays = _variables([X, Y, *others], names, scale, how)
+    made = [_kernel(k) for k in ([kernel_x, kernel_y, *[None] * len(others)] if kernels is None else list(kernels))]
+    functions, handles = tuple(f for _, fs in made for f in fs), tuple(h for h, _ in made)
+    if given is not None:
+        found = call(functions, _core.hsic_given_test, how, handles, tuple(arrays), level, permutations)
+    else:
+        found = call(functions, _core.hsic_test, how, handles, tuple(arrays), _place(method, _HSIC, "method"), level, permutations)
     return TestResult(
-        "independence", _HSIC[found.pop("method")], found.pop("statistic"), found.pop("p_value"), level, found.pop("reject"),
+        "independence" if given is None else "conditional independence",
+        _HSIC[found.pop("method")] if given is None else "signs of residuals",
+        found.pop("statistic"), found.pop("p_value"), level, found.pop("reject"),
         [Kernel._of(k) for k in found.pop("kernels")], found.pop("n"), None, found, tuple(arrays),
     )
 
@@ -275,11 +292,11 @@ class Thinned:
         return axes
 
 
-def _thin(X: Any, m: int, scores: Array | None, kernel: Any, precondition: str, method: int, distinct: bool, weights: bool, how: Any) -> Thinned:
+def _thin(X: Any, m: int, scores: Array | None, kernel: Any, precondition: str, method: int, distinct: bool, weights: bool, how: Any, density: str | None = None) -> Thinned:
     x = rows(X)
     handle, functions = _kernel(kernel)
     chosen, index, discrepancy, weighted, best = call(
-        functions, _core.thin, how, handle, _place(precondition, _METRICS, "precondition"), x, scores, method, distinct, m, weights
+        functions, _core.thin, how, handle, _place(precondition, _METRICS, "precondition"), x, scores, method, distinct, m, weights, density
     )
     curve = np.frombuffer(discrepancy, dtype=np.float64)
     if weights:
@@ -306,6 +323,8 @@ def stein_thinning(
 ) -> Thinned:
     """m rows of MCMC output that stand for the density whose scores (grad log p at each row) are given; drops burn-in too.
 
+    density : the text of a density with a name, in the place of scores. Scores alone do not see the weights of modes that lie apart; a
+        density does (docs/stein.md).
     weights : find the best weights >= 0 with the sum 1.
 
     >>> rng = np.random.default_rng(0)
@@ -317,7 +336,7 @@ def stein_thinning(
     s = _scores(x, scores, density)
     if s is None:
         raise ValueError("the density is not known: give scores or density; herding and kernel_thinning stand for the sample itself")
-    return _thin(x, m, s, kernel, precondition, 0, distinct, weights, run(threads, memory))
+    return _thin(x, m, s, kernel, precondition, 0, distinct, weights, run(threads, memory), density)
 
 
 def herding(

@@ -11,6 +11,8 @@ static const cli_verb own_verbs[] = {
     {"fit", "learn a model from data", cli_fit},
     {"predict", "predict new data with a model, and score the predictions", cli_predict},
     {"info", "describe a model", cli_info},
+    {"accumulate", "sums over a part of the rows, for a fit that is spread over processes", cli_accumulate},
+    {"merge", "a model from the sums of all parts", cli_merge},
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},
     {"convert", "convert models of LIBSVM to models of gram and back", cli_convert},
     {"kernel", "describe a kernel, and its Gram matrix on data", cli_kernel},

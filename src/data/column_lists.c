@@ -181,6 +181,7 @@ static gram_status choose_wanted(gram_context *context, gram_table *table, const
                     wanted->name);
         columns[(*count)++] = column;
         if (wanted->text) TRY(gram_table_make_text(context, table, column));
+        if (wanted->date) table->marks[column] |= GRAM_COLUMN_DATE;
     }
     FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
 done:
@@ -201,15 +202,18 @@ done:
     return status;
 }
 
-/* Names and levels of the columns in the order `from`, those that are kept first. */
-static void reorder(gram_table *table, const int64_t *from, const char **names, gram_levels **levels)
+/* Names, levels and marks of the columns in the order `from`, those that are kept first. */
+static void reorder(gram_table *table, const int64_t *from, const char **names, gram_levels **levels,
+                    unsigned char *marks)
 {
     for (int64_t i = 0; i < table->d; i++) {
         names[i] = table->names[from[i]];
         levels[i] = table->levels[from[i]];
+        marks[i] = table->marks[from[i]];
     }
     memcpy(table->names, names, (size_t)table->d * sizeof *names);
     memcpy(table->levels, levels, (size_t)table->d * sizeof *levels);
+    memcpy(table->marks, marks, (size_t)table->d);
 }
 
 gram_status gram_table_keep_columns(gram_context *context, gram_table *table, const int64_t *columns, int64_t count)
@@ -217,10 +221,12 @@ gram_status gram_table_keep_columns(gram_context *context, gram_table *table, co
     gram_status status = GRAM_OK;
     const char **names = NULL;
     gram_levels **levels = NULL;
+    unsigned char *marks = NULL;
     int64_t *from = NULL;
     const int64_t d = table->d;
     TRY(gram_take(context, "table: columns", d, sizeof *names, (void **)&names));
     TRY(gram_take(context, "table: columns", d, sizeof *levels, (void **)&levels));
+    TRY(gram_take(context, "table: columns", d, 1, (void **)&marks));
     TRY(gram_take(context, "table: columns", 2 * d, sizeof *from, (void **)&from));
     int64_t *kept = from + d, last = count;
     memset(kept, 0, (size_t)d * sizeof *kept);
@@ -230,10 +236,11 @@ gram_status gram_table_keep_columns(gram_context *context, gram_table *table, co
     }
     for (int64_t i = 0; i < d; i++)
         if (!kept[i]) from[last++] = i;
-    reorder(table, from, names, levels);
+    reorder(table, from, names, levels, marks);
     table->d = count;
 done:
     gram_give(context, from);
+    gram_give(context, marks);
     gram_give(context, levels);
     gram_give(context, names);
     return status;

@@ -56,9 +56,11 @@ static gram_status fail_at(const svm_reader *reader, token t, const char *what)
 static gram_status read_value(const svm_reader *reader, token whole, token t, double *value)
 {
     const gram_csv_field field = {t.text, t.length, 0};
-    const gram_field_kind kind = gram_field_read(&field, value);
+    static const gram_field_rules plain = {0};
+    const gram_field_kind kind = gram_field_read(&plain, &field, value);
     if (kind == GRAM_FIELD_NUMBER) return GRAM_OK;
-    if (kind == GRAM_FIELD_TEXT || t.length == 0) return fail_at(reader, whole, "not a number");
+    if (kind == GRAM_FIELD_TEXT || kind == GRAM_FIELD_DATE || t.length == 0)
+        return fail_at(reader, whole, "not a number");
     if (reader->keep_missing) return GRAM_OK;
     return fail_at(reader, whole, kind == GRAM_FIELD_INFINITE ? "not a finite number" : "missing value");
 }

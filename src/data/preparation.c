@@ -40,6 +40,8 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
             index + 1, column->place);
     FAIL_IF(column->text != 0 && column->text != 1, context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 ": its text flag is %d", role, index + 1, column->text);
+    FAIL_IF((column->date | 1) != 1 || (column->date && column->text), context, GRAM_ERROR_ARGUMENT,
+            "preparation: %s %" PRId64 ": its date flag is %d", role, index + 1, column->date);
     FAIL_IF(!isfinite(column->mean) || !isfinite(column->deviation) || !(column->deviation > 0) ||
                 !isfinite(column->fill),
             context, GRAM_ERROR_ARGUMENT,
@@ -169,10 +171,10 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
     made->wanted = wanted;
     made->wanted_count = count;
     for (int64_t i = 0; i < own->feature_count; i++)
-        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0};
+        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0, own->features[i].date};
     for (int64_t i = 0; i < own->target_count; i++)
-        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1};
-    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1};
+        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1, own->targets[i].date};
+    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1, own->weights->date};
 done:
     return status;
 }
@@ -195,6 +197,7 @@ gram_status gram_preparation_create(gram_context *context, const gram_preparatio
     TRY(copy_columns(context, &made->arena, own->feature_count, description->features, &own->features));
     TRY(copy_columns(context, &made->arena, own->target_count, description->targets, &own->targets));
     TRY(copy_columns(context, &made->arena, own->weights != NULL, description->weights, &own->weights));
+    if (own->missing_texts) TRY(copy_text(context, &made->arena, description->missing_texts, &own->missing_texts));
     TRY(place_columns(context, made));
     TRY(list_wanted(context, made));
     *preparation = made;
@@ -262,6 +265,34 @@ gram_status gram_preparation_with_missing(gram_context *context, const gram_prep
     return gram_preparation_create(context, &description, changed);
 }
 
+const char *gram_column_difference(const gram_column *a, const gram_column *b)
+{
+    if (strcmp(a->name, b->name) != 0) return "have other names";
+    if (a->text != b->text) return "is text in one of them";
+    if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
+    if (a->text && a->level_count != b->level_count) return "has other levels";
+    for (int64_t i = 0; a->text && i < a->level_count; i++)
+        if (strcmp(a->levels[i], b->levels[i]) != 0) return "has other levels";
+    return NULL;
+}
+
+static int same_columns(int64_t count, const gram_column *a, const gram_column *b)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (gram_column_difference(&a[i], &b[i])) return 0;
+    return 1;
+}
+
+int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b)
+{
+    if (!a || !b) return a == b;
+    const gram_preparation_description *f = &a->description, *g = &b->description;
+    return f->feature_count == g->feature_count && f->target_count == g->target_count && !f->weights == !g->weights &&
+           f->missing == g->missing && same_columns(f->feature_count, f->features, g->features) &&
+           same_columns(f->target_count, f->targets, g->targets) &&
+           (!f->weights || same_columns(1, f->weights, g->weights));
+}
+
 double gram_preparation_unit(const gram_preparation *preparation, int64_t column, double value)
 {
     const gram_column *feature = &preparation->description.features[gram_preparation_feature_of(preparation, column)];
@@ -289,6 +320,7 @@ gram_status gram_preparation_reading(const gram_preparation *preparation, gram_t
     known.keep_missing = 1;
     known.wanted = preparation->wanted;
     known.wanted_count = preparation->wanted_count;
+    if (!known.missing_texts) known.missing_texts = preparation->description.missing_texts;
     gram_sized_write(options, &known, sizeof known);
     return GRAM_OK;
 }

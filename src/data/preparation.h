@@ -34,9 +34,43 @@ typedef struct gram_row_choice {
 } gram_row_choice;
 
 /* Leaves out the rows that miss a value, or fails, as `missing` says. With `training`, targets and weights must have
- * values too. */
+ * values too. None may be left; gram_rows_none is that failure. */
 gram_status gram_rows_choose(gram_context *context, const gram_table *table, const gram_roles *roles,
                              gram_missing missing, int training, gram_row_choice *choice);
+
+gram_status gram_rows_none(gram_context *context, const gram_table *table);
+
+/* The roles that the options give to the columns, in the arena; and text that cannot serve them. */
+gram_status gram_roles_find(gram_context *context, gram_arena *arena, const gram_table *table,
+                            const gram_preparation_options *options, gram_roles *roles);
+/* The caller's options over the defaults, checked. */
+gram_status gram_preparation_options_read(gram_context *context, const gram_preparation_options *given,
+                                          gram_preparation_options *options);
+
+/* What two prepared columns differ by, or NULL; and do two preparations, which may be NULL, prepare the same columns alike? */
+const char *gram_column_difference(const gram_column *a, const gram_column *b);
+int gram_preparation_equal(const gram_preparation *a, const gram_preparation *b);
+
+/* ---- from blocks of rows (preparation_blocks.c) ---- */
+
+/* Learns a preparation from the blocks of a reader, and keeps a sample of the rows: memory does not grow with their number. Numbers are
+ * those of gram_preparation_learn to rounding, and do not depend on how the rows are cut into blocks. */
+typedef struct gram_block_learner gram_block_learner;
+
+/* `sample`: rows to keep at most, each set of so many being as likely as any other, by the seed. The caller destroys it (takes NULL). */
+gram_status gram_block_learner_create(gram_context *context, const gram_preparation_options *options, int64_t sample,
+                                      gram_block_learner **learner);
+void gram_block_learner_destroy(gram_block_learner *learner);
+/* The next rows. The columns are those of the first block. */
+gram_status gram_block_learner_add(gram_context *context, gram_block_learner *learner, const gram_table *table);
+/* After the last: what was learnt; rows of weight above 0 that are not dropped; the sample as a table, in the order of the file. The caller has all of
+ * it. */
+gram_status gram_block_learner_finish(gram_context *context, gram_block_learner *learner,
+                                      gram_preparation **preparation, int64_t *rows, gram_table **sample);
+
+/* gram_preparation_apply for a block of a training file: that it has no row left, or weights of 0 only, is no failure. */
+gram_status gram_preparation_apply_block(gram_context *context, const gram_preparation *preparation,
+                                         const gram_table *table, gram_prepared **prepared);
 
 /* Of two tables of as many rows: leaves the rows that both have kept, so that row i of one belongs to row i of the other. */
 gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_prepared *b);

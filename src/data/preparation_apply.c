@@ -32,6 +32,7 @@ typedef struct applier {
     const gram_preparation *preparation;
     const gram_table *table;
     int training;
+    int block;        /* of a larger table: no row may be left of it */
     gram_arena arena; /* scratch */
     gram_roles roles;
     binding *features, *targets;
@@ -230,20 +231,6 @@ static gram_status check_targets(applier *a)
         kept += !unseen;
     }
     a->choice.count = kept;
-    FAIL_IF(kept == 0, a->context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value", table->file);
-done:
-    return status;
-}
-
-static gram_status check_weights(const applier *a)
-{
-    gram_status status = GRAM_OK;
-    const gram_table *table = a->table;
-    if (a->roles.weights < 0 || !a->training) return status;
-    for (int64_t i = 0; i < a->choice.count; i++)
-        if (gram_table_at(table, row_of(a, i), a->roles.weights) > 0) return status;
-    FAIL(a->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
-         table->names[a->roles.weights]);
 done:
     return status;
 }
@@ -371,8 +358,9 @@ static gram_status apply(applier *a)
     TRY(bind_roles(a));
     TRY(gram_rows_choose(a->context, a->table, &a->roles, a->preparation->description.missing, a->training,
                          &a->choice));
+    if (a->choice.count == 0 && !a->block) TRY(gram_rows_none(a->context, a->table));
     if (a->training) TRY(check_targets(a));
-    TRY(check_weights(a));
+    if (a->choice.count == 0 && !a->block) TRY(gram_rows_none(a->context, a->table));
     TRY(take_result(a));
     const gram_sweep sweep = {.what = "preparing",
                               .tasks = (a->choice.count + BLOCK_ROWS - 1) / BLOCK_ROWS,
@@ -389,19 +377,31 @@ done:
     return status;
 }
 
+static gram_status apply_to(applier *a, gram_prepared **prepared)
+{
+    gram_status status = GRAM_OK;
+    *prepared = NULL;
+    gram_arena_init(&a->arena, a->context->memory);
+    TRY(apply(a));
+    *prepared = &a->made->view;
+    a->made = NULL;
+done:
+    gram_prepared_destroy(a->made ? &a->made->view : NULL);
+    gram_arena_release(&a->arena);
+    return status;
+}
+
 gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation, const gram_table *table,
                                    int training, gram_prepared **prepared)
 {
-    gram_status status = GRAM_OK;
     applier a = {.context = context, .preparation = preparation, .table = table, .training = training != 0};
     if (!context || !preparation || !table || !prepared) return GRAM_ERROR_ARGUMENT;
-    *prepared = NULL;
-    gram_arena_init(&a.arena, context->memory);
-    TRY(apply(&a));
-    *prepared = &a.made->view;
-    a.made = NULL;
-done:
-    gram_prepared_destroy(a.made ? &a.made->view : NULL);
-    gram_arena_release(&a.arena);
-    return status;
+    return apply_to(&a, prepared);
+}
+
+gram_status gram_preparation_apply_block(gram_context *context, const gram_preparation *preparation,
+                                         const gram_table *table, gram_prepared **prepared)
+{
+    applier a = {.context = context, .preparation = preparation, .table = table, .training = 1, .block = 1};
+    return apply_to(&a, prepared);
 }

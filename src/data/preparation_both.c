@@ -210,7 +210,10 @@ static gram_status pool_columns(pool *p)
     for (int s = 0; s < 2; s++) TRY(find_kept(p, s));
     for (int64_t l = 0; l < p->d; l++) {
         const gram_column *first = columns[l].columns[0];
-        p->features[l] = (gram_column){.name = first->name, .place = first->place, .deviation = 1};
+        p->features[l] = (gram_column){.name = first->name, .place = first->place, .deviation = 1, .date = first->date};
+        FAIL_IF(first->date != columns[l].columns[1]->date, p->context, GRAM_ERROR_DATA,
+                "%s and %s: column '%s' is of dates in one of them only", p->tables[0]->file, p->tables[1]->file,
+                first->name);
         if (first->text || columns[l].columns[1]->text)
             TRY(pool_text(p, &columns[l], &p->features[l]));
         else

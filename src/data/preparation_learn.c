@@ -92,6 +92,7 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
     for (int64_t i = 0; i < both; i++) {
         const int64_t column = i < features ? roles->features[i] : roles->targets[i - features];
         const int64_t count = gram_table_level_count(table, column);
+        TRY(gram_table_check_odd(context, table, column));
         FAIL_IF(count < 0, context, GRAM_ERROR_DATA,
                 "%s: column '%s': text with more than %d levels, or one of more than %d bytes; leave it out (--ignore)",
                 table->file, table->names[column], (int)GRAM_MOST_LEVELS, (int)GRAM_LONGEST_LEVEL);
@@ -100,6 +101,7 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
                 "(--ignore)",
                 table->file, table->names[column], count, most_levels);
     }
+    if (roles->weights >= 0) TRY(gram_table_check_odd(context, table, roles->weights));
     FAIL_IF(roles->weights >= 0 && table->levels[roles->weights], context, GRAM_ERROR_DATA,
             "%s: column '%s': weights cannot be text", table->file, table->names[roles->weights]);
 done:
@@ -268,7 +270,10 @@ static gram_status describe_columns(learner *l, int64_t count, const int64_t *co
     if (count == 0) return status;
     TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof **out, (void **)out));
     for (int64_t i = 0; i < count; i++) {
-        (*out)[i] = (gram_column){.name = l->table->names[columns[i]], .place = columns[i], .deviation = 1};
+        (*out)[i] = (gram_column){.name = l->table->names[columns[i]],
+                                  .place = columns[i],
+                                  .deviation = 1,
+                                  .date = gram_table_column_is_date(l->table, columns[i])};
         if (l->table->levels[columns[i]]) TRY(describe_text(l, columns[i], &(*out)[i]));
     }
 done:
@@ -302,31 +307,19 @@ done:
     return status;
 }
 
-static gram_status check_weights(const learner *l)
+gram_status gram_roles_find(gram_context *context, gram_arena *arena, const gram_table *table,
+                            const gram_preparation_options *options, gram_roles *roles)
 {
     gram_status status = GRAM_OK;
-    const gram_table *table = l->table;
-    if (l->roles.weights < 0) return status;
-    for (int64_t i = 0; i < l->choice.count; i++)
-        if (gram_table_at(table, row_of(&l->choice, i), l->roles.weights) > 0) return status;
-    FAIL(l->context, GRAM_ERROR_DATA, "%s: column '%s': all weights are 0", table->file,
-         table->names[l->roles.weights]);
-done:
-    return status;
-}
-
-static gram_status find_columns(learner *l)
-{
-    gram_status status = GRAM_OK;
-    const int64_t d = l->table->d;
+    const int64_t d = table->d;
     char *role_of = NULL;
     int64_t *scratch = NULL;
-    TRY(gram_arena_take(l->context, &l->arena, "preparation", d, 1, (void **)&role_of));
-    TRY(gram_arena_take(l->context, &l->arena, "preparation", 3 * d, sizeof *scratch, (void **)&scratch));
-    l->roles.features = scratch + d;
-    l->roles.targets = scratch + 2 * d;
-    TRY(find_roles(l->context, l->table, l->options, role_of, scratch, &l->roles));
-    TRY(check_text(l->context, l->table, &l->roles, l->options->most_levels));
+    TRY(gram_arena_take(context, arena, "preparation", d, 1, (void **)&role_of));
+    TRY(gram_arena_take(context, arena, "preparation", 3 * d, sizeof *scratch, (void **)&scratch));
+    roles->features = scratch + d;
+    roles->targets = scratch + 2 * d;
+    TRY(find_roles(context, table, options, role_of, scratch, roles));
+    TRY(check_text(context, table, roles, options->most_levels));
 done:
     return status;
 }
@@ -335,9 +328,9 @@ static gram_status learn(learner *l, gram_preparation **preparation)
 {
     gram_status status = GRAM_OK;
     gram_column *features, *targets, *weights = NULL;
-    TRY(find_columns(l));
+    TRY(gram_roles_find(l->context, &l->arena, l->table, l->options, &l->roles));
     TRY(gram_rows_choose(l->context, l->table, &l->roles, l->options->missing, 1, &l->choice));
-    TRY(check_weights(l));
+    if (l->choice.count == 0) TRY(gram_rows_none(l->context, l->table));
     TRY(describe_columns(l, l->roles.feature_count, l->roles.features, &features));
     TRY(describe_columns(l, l->roles.target_count, l->roles.targets, &targets));
     TRY(describe_columns(l, l->roles.weights >= 0, &l->roles.weights, &weights));
@@ -349,10 +342,25 @@ static gram_status learn(learner *l, gram_preparation **preparation)
                                                       .weights = weights,
                                                       .missing = l->options->missing,
                                                       .scaled = l->options->scale,
-                                                      .named = l->table->named};
+                                                      .named = l->table->named,
+                                                      .missing_texts = l->options->missing_texts};
     TRY(gram_preparation_create(l->context, &description, preparation));
 done:
     gram_give(l->context, l->choice.rows);
+    return status;
+}
+
+gram_status gram_preparation_options_read(gram_context *context, const gram_preparation_options *given,
+                                          gram_preparation_options *options)
+{
+    gram_status status = GRAM_OK;
+    gram_preparation_options_init(options, sizeof *options);
+    TRY(gram_sized_read(context, "preparation_learn", "options", "gram_preparation_options", given, options,
+                        sizeof *options));
+    FAIL_IF((unsigned)options->missing > GRAM_MISSING_MEAN || (options->scale | 1) != 1 || options->most_levels < 1,
+            context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
+            (int)options->missing, options->scale, options->most_levels);
+done:
     return status;
 }
 
@@ -365,13 +373,8 @@ gram_status gram_preparation_learn(gram_context *context, const gram_table *tabl
     if (!context || !table || !preparation) return GRAM_ERROR_ARGUMENT;
     *preparation = NULL;
     gram_arena_init(&l.arena, context->memory);
-    gram_preparation_options_init(&o, sizeof o);
     l.options = &o;
-    TRY(gram_sized_read(context, "preparation_learn", "options", "gram_preparation_options", options, &o, sizeof o));
-    FAIL_IF((unsigned)l.options->missing > GRAM_MISSING_MEAN || (l.options->scale | 1) != 1 ||
-                l.options->most_levels < 1,
-            context, GRAM_ERROR_ARGUMENT, "preparation_learn: options.missing = %d, scale = %d, most_levels = %" PRId64,
-            (int)l.options->missing, l.options->scale, l.options->most_levels);
+    TRY(gram_preparation_options_read(context, options, &o));
     TRY(learn(&l, preparation));
 done:
     gram_arena_release(&l.arena);

@@ -82,12 +82,15 @@ gram_status gram_rows_choose(gram_context *context, const gram_table *table, con
         if (use && choice->rows) choice->rows[choice->count] = i;
         choice->count += use;
     }
-    FAIL_IF(choice->count == 0, context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value",
-            table->file);
 done:
     if (status < 0) {
         gram_give(context, choice->rows);
         *choice = (gram_row_choice){0, NULL};
     }
     return status;
+}
+
+gram_status gram_rows_none(gram_context *context, const gram_table *table)
+{
+    return gram_fail(context, GRAM_ERROR_DATA, "%s: no row is left: every row has a missing value", table->file);
 }

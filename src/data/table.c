@@ -33,7 +33,9 @@ void gram_table_destroy(gram_table *table)
     if (!table) return;
     gram_memory *memory = table->memory;
     for (int64_t i = 0; table->levels && i < table->name_count; i++) gram_levels_destroy(table->levels[i]);
+    gram_levels_destroy(table->words);
     gram_memory_give(memory, table->levels);
+    gram_memory_give(memory, table->marks);
     gram_memory_give(memory, table->lines);
     gram_memory_give(memory, table->numbers);
     gram_memory_give(memory, table->names);
@@ -72,6 +74,11 @@ int64_t gram_table_line(const gram_table *table, int64_t row)
 int gram_table_column_is_text(const gram_table *table, int64_t column)
 {
     return table->levels[column] != NULL;
+}
+
+int gram_table_column_is_date(const gram_table *table, int64_t column)
+{
+    return (table->marks[column] & GRAM_COLUMN_DATE) != 0;
 }
 
 int64_t gram_table_level_count(const gram_table *table, int64_t column)
@@ -144,6 +151,8 @@ gram_status gram_table_set_names(gram_context *context, gram_table *table, int64
     TRY(gram_take_from(context, table->memory, "table: column names", d, sizeof *table->levels, &block));
     table->levels = block;
     for (int64_t i = 0; i < d; i++) table->levels[i] = NULL;
+    TRY(gram_take_from(context, table->memory, "table: column names", d, 1, (void **)&table->marks));
+    memset(table->marks, 0, (size_t)d);
     if (!text) {
         write_default_names(table, d);
         return status;

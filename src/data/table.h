@@ -18,6 +18,8 @@ struct gram_table {
     int64_t lent_d, lent_ld;
     const char **names;   /* d of them, which point into name_text */
     gram_levels **levels; /* of the text columns, NULL for numbers; those of columns that were dropped come last */
+    unsigned char *marks; /* of each column: GRAM_COLUMN_... */
+    gram_levels *words;   /* what odd columns hold beside numbers (odd_words.c); NULL: nothing */
     int64_t name_count;   /* that the arrays `names` and `levels` hold */
     char *name_text;
     int named;             /* the names come from the file */
@@ -26,6 +28,14 @@ struct gram_table {
     int64_t first_line;    /* of row 0, 0 if the file has no lines */
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
+    int64_t restarts;      /* of a reader that found text where numbers had been */
+};
+
+/* What the reader saw in a column. */
+enum {
+    GRAM_COLUMN_DATE = 1,   /* numbers that were dates */
+    GRAM_COLUMN_ODD = 2,    /* numbers but for a few texts, whose cells are gram_odd_cell() */
+    GRAM_COLUMN_GROUPED = 4 /* text that would be numbers but for separators between their digits */
 };
 
 /* Numbers of a row in the table's own array. */
@@ -62,6 +72,23 @@ gram_status gram_table_note_line(gram_context *context, gram_table *table, int64
 
 /* Makes room for a line of each of `rows` rows. */
 gram_status gram_table_reserve_lines(gram_context *context, gram_table *table, int64_t rows);
+
+/* ---- odd_words.c ---- */
+
+/* A NaN that stands for a text among numbers. */
+double gram_odd_cell(void);
+
+/* Any thread may add; GRAM_ERROR_MEMORY or GRAM_ERROR_BUDGET without a message. */
+gram_status gram_odd_words_add(gram_levels *words, const char *column, const char *text, size_t length);
+
+/* Are these texts so few, among the rows that a column has, that it is one of numbers? After the set was sorted. */
+int gram_odd_words_few(const gram_levels *words, const char *column, int64_t texts, int64_t rows);
+
+/* Would all of them be numbers but for separators? */
+int gram_odd_words_grouped(const gram_levels *words, const char *column);
+
+/* A column that has a role: is it what the reader was not sure of? */
+gram_status gram_table_check_odd(gram_context *context, const gram_table *table, int64_t column);
 
 /* Makes a column one of text, unless it is already. */
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column);

@@ -178,8 +178,8 @@ static gram_status open_reader(gram_context *context, const gram_format_type *ty
         return status;
     }
     *made = (gram_reader){.memory = gram_memory_retain(context->memory), .type = type, .source = source};
-    FAIL_IF(options->text == GRAM_TEXT_CATEGORIES && !options->wanted, context, GRAM_ERROR_ARGUMENT,
-            "reader_open: options.text: which columns are text must be known before all rows are read");
+    FAIL_IF(options->text == GRAM_TEXT_CATEGORIES && !options->wanted && type == &gram_libsvm_type, context,
+            GRAM_ERROR_ARGUMENT, "reader_open: options.text: the columns of LIBSVM's text must be told");
     TRY(gram_table_create(context, gram_source_name(source), &made->table));
     TRY(type->open(context, source, options, made->table, &made->state));
     *reader = made;
@@ -199,7 +199,7 @@ gram_status gram_reader_open(gram_context *context, const char *path, const gram
     if (!context || !path || !reader) return GRAM_ERROR_ARGUMENT;
     *reader = NULL;
     TRY(choose(context, path, options, &known, &type));
-    TRY(gram_source_open(context, path, 0, &source));
+    TRY(gram_source_open(context, path, is_read_twice(type, &known) && !known.wanted, &source));
     TRY(open_reader(context, type, source, &known, reader));
 done:
     return status;
@@ -230,6 +230,11 @@ static void empty_table(gram_table *table)
         if (table->levels[i]) gram_levels_clear(table->levels[i]);
 }
 
+int64_t gram_reader_restarts(const gram_reader *reader)
+{
+    return reader->table->restarts;
+}
+
 gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t rows, const gram_table **table)
 {
     gram_status status = GRAM_OK;
@@ -237,8 +242,10 @@ gram_status gram_reader_next(gram_context *context, gram_reader *reader, int64_t
     *table = NULL;
     FAIL_IF(rows < 1, context, GRAM_ERROR_ARGUMENT, "reader_next: rows = %lld", (long long)rows);
     FAIL_IF(reader->failed, context, GRAM_ERROR_ARGUMENT, "reader_next: the reader has failed before");
+    const int64_t restarts = reader->table->restarts;
     empty_table(reader->table);
     status = reader->type->fill(context, reader->state, rows);
+    if (reader->table->restarts != restarts) reader->table->first_row = 0;
     reader->failed = status < 0;
     if (status < 0) return status;
     FAIL_IF(reader->table->n == 0 && reader->table->first_row == 0, context, GRAM_ERROR_DATA, "%s: no rows%s",

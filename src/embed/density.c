@@ -1,7 +1,8 @@
-/* Scores of densities with a name.
+/* Densities with a name: log p, its gradient (the score), and its second derivatives by each coordinate.
  *
  *   Gaussians   log p = log sum_c w_c/|L_c| exp(-q_c/2),  q_c = |L_c^-1 (x - m_c)|^2
- *               score = -sum_c r_c S_c^-1 (x - m_c),      r_c the share of c in the sum (taken off its largest term)
+ *               score = -sum_c r_c v_c,  v_c = S_c^-1 (x - m_c),  r_c the share of c in the sum (taken off its largest term)
+ *               second = sum_c r_c (v_c^2 - diag S_c^-1) - score^2
  *   student     log p = -(df + d)/2 log(1 + q/df),        score = -(df + d)/(df + q) S^-1 (x - m)
  *   banana      log p = -x1^2/(2 sd^2) - t^2/2 - sum_{l>2} x_l^2/2,   t = x2 + b (x1^2 - sd^2)
  *   logistic    log p = -sum_i log(1 + exp(-y_i x_i.z)) - |z|^2/(2 sd^2),   y = +-1
@@ -39,44 +40,54 @@ static double solve_component(const gram_component *c, int64_t d, const double *
     return square;
 }
 
-/* A running sum of exponentials and their gradients, kept relative to the largest term. */
-double gram_density_mixture(const gram_density *density, const double *x, double *gradient, double *work)
+/* A running sum of exponentials and their derivatives, kept relative to the largest term. */
+double gram_density_mixture(const gram_density *density, const double *x, double *first, double *second, double *work)
 {
     const int64_t d = density->d;
-    double *u = work, *back = work + d, *mean = work + 2 * d, most = -INFINITY, sum = 0;
-    memset(mean, 0, (size_t)d * sizeof *mean);
+    double *u = work, *back = work + d, *mean = work + 2 * d, *bend = work + 3 * d, most = -INFINITY, sum = 0;
+    memset(mean, 0, (size_t)(2 * d) * sizeof *mean);
     for (int64_t c = 0; c < density->count; c++) {
-        const double square = solve_component(&density->components[c], d, x, u, back);
-        const double term = density->components[c].log_weight - square / 2;
+        const gram_component *component = &density->components[c];
+        const double square = solve_component(component, d, x, u, back);
+        const double term = component->log_weight - square / 2;
         const double larger = term > most ? term : most;
         const double before = exp(most - larger), now = exp(term - larger);
         sum = sum * before + now;
-        for (int64_t l = 0; l < d; l++) mean[l] = mean[l] * before + now * back[l];
+        for (int64_t l = 0; l < d; l++) {
+            mean[l] = mean[l] * before + now * back[l];
+            bend[l] = bend[l] * before + now * (back[l] * back[l] - component->precision[l]);
+        }
         most = larger;
     }
-    for (int64_t l = 0; gradient && l < d; l++) gradient[l] = -mean[l] / sum;
+    for (int64_t l = 0; first && l < d; l++) first[l] = -mean[l] / sum;
+    for (int64_t l = 0; second && l < d; l++) second[l] = bend[l] / sum - first[l] * first[l];
     return most + log(sum);
 }
 
-double gram_density_student(const gram_density *density, const double *x, double *gradient, double *work)
+double gram_density_student(const gram_density *density, const double *x, double *first, double *second, double *work)
 {
     const int64_t d = density->d;
-    const double square = solve_component(&density->components[0], d, x, work, work + d);
-    const double power = density->df + (double)d;
-    for (int64_t l = 0; gradient && l < d; l++) gradient[l] = -power / (density->df + square) * work[d + l];
+    const gram_component *component = &density->components[0];
+    const double square = solve_component(component, d, x, work, work + d);
+    const double power = density->df + (double)d, slope = power / (density->df + square);
+    for (int64_t l = 0; first && l < d; l++) first[l] = -slope * work[d + l];
+    for (int64_t l = 0; second && l < d; l++)
+        second[l] = 2 * first[l] * first[l] / power - slope * component->precision[l];
     return -power / 2 * log1p(square / density->df);
 }
 
-double gram_density_banana(const gram_density *density, const double *x, double *gradient, double *work)
+double gram_density_banana(const gram_density *density, const double *x, double *first, double *second, double *work)
 {
     (void)work;
     const double b = density->b, variance = density->sd * density->sd, t = x[1] + b * (x[0] * x[0] - variance);
     double sum = -x[0] * x[0] / (2 * variance) - t * t / 2;
     for (int64_t l = 2; l < density->d; l++) sum -= x[l] * x[l] / 2;
-    if (!gradient) return sum;
-    gradient[0] = -x[0] / variance - 2 * b * x[0] * t;
-    gradient[1] = -t;
-    for (int64_t l = 2; l < density->d; l++) gradient[l] = -x[l];
+    for (int64_t l = 2; first && l < density->d; l++) first[l] = -x[l];
+    for (int64_t l = 1; second && l < density->d; l++) second[l] = -1;
+    if (second) second[0] = -1 / variance - 2 * b * t - 4 * b * b * x[0] * x[0];
+    if (!first) return sum;
+    first[0] = -x[0] / variance - 2 * b * x[0] * t;
+    first[1] = -t;
     return sum;
 }
 
@@ -86,7 +97,8 @@ static double logistic_loss(double a)
     return a > 0 ? log1p(exp(-a)) : -a + log1p(exp(a));
 }
 
-static double logistic_posterior(const gram_density *density, const double *z, double *gradient, double *work)
+static double logistic_posterior(const gram_density *density, const double *z, double *first, double *second,
+                                 double *work)
 {
     (void)work;
     const int64_t d = density->d;
@@ -94,15 +106,17 @@ static double logistic_posterior(const gram_density *density, const double *z, d
     double sum = 0;
     for (int64_t l = 0; l < d; l++) {
         sum -= precision * z[l] * z[l] / 2;
-        if (gradient) gradient[l] = -precision * z[l];
+        if (first) first[l] = -precision * z[l];
+        if (second) second[l] = -precision;
     }
     for (int64_t i = 0; i < density->count; i++) {
         const double *x = density->x + i * d, y = density->sign[i];
         double a = 0;
         for (int64_t l = 0; l < d; l++) a += x[l] * z[l];
         sum -= logistic_loss(y * a);
-        const double slope = y / (1 + exp(y * a));
-        for (int64_t l = 0; gradient && l < d; l++) gradient[l] += slope * x[l];
+        const double chance = 1 / (1 + exp(y * a)); /* of the other label */
+        for (int64_t l = 0; first && l < d; l++) first[l] += y * chance * x[l];
+        for (int64_t l = 0; second && l < d; l++) second[l] -= chance * (1 - chance) * x[l] * x[l];
     }
     return sum;
 }
@@ -119,7 +133,7 @@ gram_status gram_density_new(gram_context *context, const char *name, int64_t d,
     gram_arena_init(&made->arena, made->memory);
     made->name = name;
     made->d = d;
-    made->work_numbers = 3 * d;
+    made->work_numbers = 5 * d;
     *density = made;
 done:
     return status;
@@ -201,7 +215,7 @@ enum { POINTS = 128 };
 typedef struct evaluation {
     const gram_density *density;
     const gram_points *x;
-    double *log, *score;
+    double *log, *score, *second;
     int64_t ldo;
 } evaluation;
 
@@ -212,8 +226,9 @@ static gram_status evaluate_task(void *argument, const gram_worker *worker)
     double *x = worker->scratch;
     for (int64_t i = first; i < first + POINTS && i < job->x->n; i++) {
         for (int64_t l = 0; l < d; l++) x[l] = gram_points_at(job->x, i, l);
-        double *score = job->score ? job->score + i * job->ldo : NULL;
-        const double value = job->density->evaluate(job->density, x, score, x + d);
+        double *second = job->second ? job->second + i * job->ldo : NULL;
+        double *score = job->score ? job->score + i * job->ldo : second ? x + 5 * d : NULL;
+        const double value = job->density->evaluate(job->density, x, score, second, x + d);
         if (job->log) job->log[i] = value;
     }
     return GRAM_OK;
@@ -224,14 +239,14 @@ static gram_status evaluate(gram_context *context, const char *function, const g
 {
     gram_status status = GRAM_OK;
     FAIL_IF(!density || !x, context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", function, !density ? "density" : "x");
-    FAIL_IF(!out->log && !out->score, context, GRAM_ERROR_ARGUMENT, "%s: out is NULL", function);
+    FAIL_IF(!out->log && !out->score && !out->second, context, GRAM_ERROR_ARGUMENT, "%s: out is NULL", function);
     TRY(gram_points_must_be_plain(context, function, x));
     FAIL_IF(x->d != density->d, context, GRAM_ERROR_DIMENSION,
             "%s: the density is on R^%lld, the points have %lld columns", function, (long long)density->d,
             (long long)x->d);
-    FAIL_IF(out->score && out->ldo < x->d, context, GRAM_ERROR_ARGUMENT, "%s: ldo = %lld is less than the %lld columns",
+    FAIL_IF(!out->log && out->ldo < x->d, context, GRAM_ERROR_ARGUMENT, "%s: ldo = %lld is less than the %lld columns",
             function, (long long)out->ldo, (long long)x->d);
-    evaluation job = {density, x, out->log, out->score, out->ldo};
+    evaluation job = {density, x, out->log, out->score, out->second, out->ldo};
     const gram_sweep sweep = {.what = "scores",
                               .tasks = (x->n + POINTS - 1) / POINTS,
                               .scratch_bytes = (size_t)(density->d + density->work_numbers) * sizeof(double),
@@ -253,4 +268,11 @@ gram_status gram_density_log(gram_context *context, const gram_density *density,
 {
     const evaluation job = {.log = out};
     return context ? evaluate(context, "density_log", density, x, &job) : GRAM_ERROR_ARGUMENT;
+}
+
+gram_status gram_density_second(gram_context *context, const gram_density *density, const gram_points *x, double *out,
+                                int64_t ldo)
+{
+    const evaluation job = {.second = out, .ldo = ldo};
+    return context ? evaluate(context, "density_second", density, x, &job) : GRAM_ERROR_ARGUMENT;
 }

@@ -10,7 +10,8 @@
 typedef struct gram_component {
     double log_weight; /* less log |L| */
     const double *mean;
-    const double *factor; /* L, d x d, row-major */
+    const double *factor;    /* L, d x d, row-major */
+    const double *precision; /* the diagonal of S^-1 */
 } gram_component;
 
 struct gram_density {
@@ -18,8 +19,9 @@ struct gram_density {
     gram_arena arena; /* of everything below */
     const char *name;
     int64_t d;
-    /* log p and, unless NULL, its gradient; `work` has room for work_numbers */
-    double (*evaluate)(const gram_density *density, const double *x, double *gradient, double *work);
+    /* log p and, unless NULL, its first and second derivatives by each coordinate (the first where the second are wanted); `work` has
+     * room for work_numbers */
+    double (*evaluate)(const gram_density *density, const double *x, double *first, double *second, double *work);
     int64_t work_numbers;
     int64_t count; /* of components, or of observations */
     gram_component *components;
@@ -33,8 +35,8 @@ struct gram_density {
 gram_status gram_density_new(gram_context *context, const char *name, int64_t d, gram_density **density);
 
 /* The formulas. */
-double gram_density_mixture(const gram_density *density, const double *x, double *gradient, double *work);
-double gram_density_student(const gram_density *density, const double *x, double *gradient, double *work);
-double gram_density_banana(const gram_density *density, const double *x, double *gradient, double *work);
+double gram_density_mixture(const gram_density *density, const double *x, double *first, double *second, double *work);
+double gram_density_student(const gram_density *density, const double *x, double *first, double *second, double *work);
+double gram_density_banana(const gram_density *density, const double *x, double *first, double *second, double *work);
 
 #endif

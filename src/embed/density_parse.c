@@ -243,6 +243,27 @@ done:
     return status;
 }
 
+/* The diagonal of S^-1: the squared columns of L^-1, each by forward substitution. */
+static gram_status take_precision(reader *r, const double *factor, const double **out)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = r->density->d;
+    double *made, *column;
+    TRY(take_array(r, d, &made));
+    TRY(take_array(r, d, &column));
+    for (int64_t l = 0; l < d; l++) {
+        for (int64_t i = l; i < d; i++) {
+            column[i] = i == l;
+            for (int64_t j = l; j < i; j++) column[i] -= factor[i * d + j] * column[j];
+            column[i] /= factor[i * d + i];
+            made[l] += column[i] * column[i];
+        }
+    }
+    *out = made;
+done:
+    return status;
+}
+
 static gram_status take_components(reader *r, int64_t count)
 {
     gram_status status = GRAM_OK;
@@ -262,7 +283,8 @@ static gram_status make_gaussian(reader *r)
     TRY(take_components(r, 1));
     TRY(take_list(r, "mean", r->density->d, 0, 0, &mean));
     TRY(take_factor(r, &factor));
-    r->density->components[0] = (gram_component){0, mean, factor};
+    r->density->components[0] = (gram_component){0, mean, factor, NULL};
+    TRY(take_precision(r, factor, &r->density->components[0].precision));
     r->density->evaluate = gram_density_mixture;
 done:
     return status;
@@ -284,6 +306,7 @@ static gram_status make_mixture_factors(reader *r)
     gram_status status = GRAM_OK;
     const int64_t d = r->density->d, count = r->density->count;
     double *sd = NULL, *factor = NULL;
+    const double *precision = NULL;
     if (find(r, "cov"))
         TRY(take_factor(r, &factor));
     else
@@ -292,8 +315,10 @@ static gram_status make_mixture_factors(reader *r)
         gram_component *component = &r->density->components[c];
         if (sd) TRY(take_array(r, d * d, &factor));
         for (int64_t l = 0; sd && l < d; l++) factor[l * d + l] = sd[c];
+        if (sd || c == 0) TRY(take_precision(r, factor, &precision));
         for (int64_t l = 0; l < d; l++) component->log_weight -= log(factor[l * d + l]);
         component->factor = factor;
+        component->precision = precision;
     }
 done:
     return status;
@@ -315,7 +340,7 @@ static gram_status make_mixture(reader *r)
     TRY(take_components(r, means->rows));
     TRY(take_list(r, "weights", means->rows, 1, 1, &weights));
     for (int64_t c = 0; c < means->rows; c++)
-        r->density->components[c] = (gram_component){log(weights[c]), means->numbers + c * d, NULL};
+        r->density->components[c] = (gram_component){log(weights[c]), means->numbers + c * d, NULL, NULL};
     TRY(make_mixture_factors(r));
     r->density->evaluate = gram_density_mixture;
 done:

@@ -2,6 +2,7 @@
 #include <gram/scored_points.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "base/text/spoken_failure.h"
+#include "embed/stein.h"
 
 struct gram_scored_points {
     gram_memory *memory;
@@ -16,7 +18,7 @@ struct gram_scored_points {
     gram_table *table;
     gram_points *points;
     gram_kernel *kernel;
-    double *x, *scores; /* of the report */
+    double *x, *scores, *log_density, *laplacian; /* of the report */
     gram_scored_report report;
 };
 
@@ -208,6 +210,29 @@ static gram_status refuse_density(reading *r, gram_status status)
     return gram_fail_spoken(r->context, status, r->speech, advice, "%s", message);
 }
 
+/* log p and the positive parts of its second derivatives, these in the units that the points will have. */
+static gram_status make_regularity(reading *r, const gram_density *density)
+{
+    gram_status status = GRAM_OK;
+    gram_scored_points *made = r->made;
+    const int64_t n = made->report.n, d = made->report.d;
+    double *second = NULL, mean, deviation;
+    TRY(gram_arena_take(r->context, &made->arena, "scored_points", n, sizeof(double), (void **)&made->log_density));
+    TRY(gram_arena_take(r->context, &made->arena, "scored_points", n, sizeof(double), (void **)&made->laplacian));
+    TRY(gram_take(r->context, "scored_points", n * d, sizeof *second, (void **)&second));
+    TRY(gram_density_log(r->context, density, made->points, made->log_density));
+    TRY(gram_density_second(r->context, density, made->points, second, d));
+    for (int64_t i = 0; i < n; i++) made->laplacian[i] = 0;
+    for (int64_t l = 0; l < d; l++) {
+        deviation = 1;
+        if (r->options.scale) gram_stein_measure(n, made->x + l, d, &mean, &deviation);
+        for (int64_t i = 0; i < n; i++) made->laplacian[i] += fmax(second[i * d + l], 0) * deviation * deviation;
+    }
+done:
+    gram_give(r->context, second);
+    return status;
+}
+
 static gram_status make_scores(reading *r)
 {
     gram_status status = GRAM_OK;
@@ -222,6 +247,7 @@ static gram_status make_scores(reading *r)
     }
     TRY(take_numbers(r, &made->scores));
     TRY(gram_density_score(r->context, density, made->points, made->scores, made->report.d));
+    TRY(make_regularity(r, density));
 done:
     gram_density_destroy(density);
     gram_table_destroy(data);
@@ -282,6 +308,32 @@ done:
     return status;
 }
 
+/* Scores that were read may be those of other rows: what speaks against them, in a sentence. */
+static gram_status doubt_scores(reading *r)
+{
+    static const char *const SENTENCES[] = {
+        [GRAM_SCORES_TORN] = "rows %" PRId64 " and %" PRId64
+                             " are the same point with different scores: the scores do not belong to these rows",
+        [GRAM_SCORES_UNRELATED] = "the scores do not depend on the points: they belong to other rows or to another "
+                                  "sample",
+        [GRAM_SCORES_OUTWARD] = "the scores point away from the points' mean: they may be the gradient of -log p, "
+                                "which is minus the score"};
+    enum { ROOM = 160 };
+    gram_status status = GRAM_OK;
+    gram_scored_points *made = r->made;
+    gram_scores_doubt doubt;
+    int64_t row;
+    char *text = NULL;
+    TRY(gram_stein_scores_check(r->context, made->points, made->scores, made->report.d, &doubt, &row));
+    if (doubt == GRAM_SCORES_FIT) goto done;
+    TRY(gram_arena_take(r->context, &made->arena, "scored_points", ROOM, 1, (void **)&text));
+    /* NOLINTNEXTLINE: the forms are those of the table */
+    (void)snprintf(text, ROOM, SENTENCES[doubt], row, row + 1);
+    made->report.doubt = text;
+done:
+    return status;
+}
+
 static gram_status read_all(reading *r, const char *path)
 {
     gram_status status = GRAM_OK;
@@ -294,6 +346,7 @@ static gram_status read_all(reading *r, const char *path)
     TRY(make_points(r));
     if (o->score_file) TRY(read_score_file(r));
     if (o->density) TRY(make_scores(r));
+    if (made->scores && !o->density) TRY(doubt_scores(r));
     TRY(name_source(r));
     if (o->scale) {
         gram_stein_standardise(report->n, report->d, made->x, report->d, made->scores, report->d);
@@ -303,6 +356,8 @@ static gram_status read_all(reading *r, const char *path)
     }
     report->x = made->x;
     report->scores = made->scores;
+    report->log_density = made->log_density;
+    report->laplacian = made->laplacian;
     report->points = made->points;
     TRY(choose_kernel(r));
     report->kernel = made->kernel;

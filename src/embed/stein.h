@@ -31,6 +31,9 @@ gram_status gram_stein_create(gram_context *context, const char *function, const
                               const gram_points *points, const double *scores, int64_t lds, gram_stein **stein);
 void gram_stein_destroy(gram_stein *stein);
 
+/* Mean and deviation of a column, which is 1 for a constant one (stein_scale.c). */
+void gram_stein_measure(int64_t n, const double *x, int64_t ldx, double *mean, double *deviation);
+
 /* The statistics of all = sum_ij w_i w_j k_ij and own, its part of the diagonal, for weights with the sum 1 and the squares' sum
  * `squares`. */
 gram_discrepancy gram_stein_statistics(double all, double own, double squares, int64_t n);

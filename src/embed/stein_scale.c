@@ -1,10 +1,10 @@
 /* Standardising points together with their scores. */
 #include <math.h>
 
-#include <gram/stein.h>
+#include "embed/stein.h"
 
 /* Mean and deviation of a column, by two passes that cannot overflow; a constant column is only centred. */
-static void measure(int64_t n, const double *x, int64_t ldx, double *mean, double *deviation)
+void gram_stein_measure(int64_t n, const double *x, int64_t ldx, double *mean, double *deviation)
 {
     double sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ void gram_stein_standardise(int64_t n, int64_t d, double *x, int64_t ldx, double
 {
     for (int64_t l = 0; l < d; l++) {
         double mean, deviation;
-        measure(n, x + l, ldx, &mean, &deviation);
+        gram_stein_measure(n, x + l, ldx, &mean, &deviation);
         for (int64_t i = 0; i < n; i++) {
             x[i * ldx + l] = (x[i * ldx + l] - mean) / deviation;
             if (scores) scores[i * lds + l] *= deviation;

@@ -7,7 +7,8 @@
  *
  * where k is the Stein kernel and the mean is 0 for it, or any kernel and the sample its own target. The next choice is
  * where this is least; herding leaves k(x, x)/2 out. The sums over S are kept for all n points, so a step is one row of the
- * matrix: n kernel values, made, added and compared in one sweep over blocks of points. Nothing else of size n is read:
+ * matrix: n kernel values, made, added and compared in one sweep over blocks of points. (A known density has a second matrix:
+ * thin_anchor.c.) Nothing else of size n is read:
  * O(n m) time and O(n) memory. Ties go to the first point, whatever the number of threads. */
 #include "embed/thin.h"
 
@@ -160,8 +161,21 @@ void gram_greedy_end(gram_context *context, gram_greedy *greedy)
 {
     if (!greedy->target) return;
     gram_give(context, greedy->sums);
+    gram_give(context, greedy->anchor_sums);
     gram_give(context, greedy->best);
     gram_give(context, greedy->where);
+}
+
+/* The search looks at the sample too. */
+static gram_status hold_to(gram_context *context, const gram_anchor *anchor, gram_greedy *greedy)
+{
+    gram_status status = GRAM_OK;
+    const int64_t padded = gram_rows_panels(&greedy->target->rows) * GRAM_PANEL;
+    TRY(gram_take(context, "thinning: sums", padded, sizeof(double), (void **)&greedy->anchor_sums));
+    memset(greedy->anchor_sums, 0, (size_t)padded * sizeof(double));
+    greedy->anchor = anchor;
+done:
+    return status;
 }
 
 typedef struct step {
@@ -173,9 +187,11 @@ typedef struct step {
 static void search_panel(const gram_greedy *greedy, int64_t panel, double *best, int64_t *where)
 {
     const gram_target *target = greedy->target;
+    const gram_anchor *a = greedy->anchor;
     const int64_t first = panel * GRAM_PANEL;
     for (int64_t i = first; i < first + gram_rows_width(&target->rows, panel); i++) {
-        const double value = greedy->own * target->diagonal[i] + greedy->sums[i] - greedy->weight * target->means[i];
+        double value = greedy->own * target->diagonal[i] + greedy->sums[i] - greedy->weight * target->means[i];
+        if (a) value += greedy->own * a->extra[i] + a->weight * (greedy->anchor_sums[i] - greedy->weight * a->means[i]);
         if (value < *best && !(greedy->taken && greedy->taken[i])) {
             *best = value;
             *where = i;
@@ -183,20 +199,28 @@ static void search_panel(const gram_greedy *greedy, int64_t panel, double *best,
     }
 }
 
+/* sums += c times row j, in the panels first .. end - 1 */
+static void add_row(const gram_rows *rows, void *scratch, const step *s, int64_t first, int64_t end, double *sums)
+{
+    rows->begin(rows->self, scratch);
+    for (int64_t panel = first; panel < end && s->c != 0; panel++) {
+        const double *row = rows->row(rows->self, scratch, s->j, panel);
+        for (int i = 0; i < GRAM_PANEL; i++) sums[panel * GRAM_PANEL + i] += s->c * row[i];
+    }
+}
+
 static gram_status step_task(void *argument, const gram_worker *worker)
 {
     const step *s = argument;
-    const gram_rows *rows = &s->greedy->target->rows;
+    const gram_greedy *greedy = s->greedy;
+    const gram_rows *rows = &greedy->target->rows;
     const int64_t panels = gram_rows_panels(rows), from = worker->task * BLOCK;
+    const int64_t end = from + BLOCK < panels ? from + BLOCK : panels;
     double best = INFINITY;
     int64_t where = -1;
-    rows->begin(rows->self, worker->scratch);
-    for (int64_t panel = from; panel < from + BLOCK && panel < panels; panel++) {
-        double *sums = s->greedy->sums + panel * GRAM_PANEL;
-        if (s->c != 0) {
-            const double *row = rows->row(rows->self, worker->scratch, s->j, panel);
-            for (int i = 0; i < GRAM_PANEL; i++) sums[i] += s->c * row[i];
-        }
+    add_row(rows, worker->scratch, s, from, end, greedy->sums);
+    if (greedy->anchor) add_row(&greedy->anchor->rows, worker->scratch, s, from, end, greedy->anchor_sums);
+    for (int64_t panel = from; panel < end; panel++) {
         search_panel(s->greedy, panel, &best, &where);
     }
     s->greedy->best[worker->task] = best;
@@ -209,9 +233,11 @@ gram_status gram_greedy_step(gram_context *context, gram_greedy *greedy, int64_t
 {
     gram_status status = GRAM_OK;
     step s = {greedy, j, c};
+    const size_t own = greedy->target->rows.scratch_bytes,
+                 other = greedy->anchor ? greedy->anchor->rows.scratch_bytes : 0;
     const gram_sweep sweep = {.what = "thinning",
                               .tasks = blocks_of(greedy->target),
-                              .scratch_bytes = greedy->target->rows.scratch_bytes,
+                              .scratch_bytes = own > other ? own : other,
                               .run = step_task,
                               .argument = &s,
                               .share_before = share_before,
@@ -232,14 +258,15 @@ done:
 
 /* ---- choices ---- */
 
-static gram_status choose_greedily(gram_context *context, const gram_target *target, const gram_thin_options *options,
-                                   int64_t m, int64_t *index, double *discrepancy)
+static gram_status choose_greedily(gram_context *context, const gram_target *target, const gram_anchor *anchor,
+                                   const gram_thin_options *options, int64_t m, int64_t *index, double *discrepancy)
 {
     gram_status status = GRAM_OK;
     gram_greedy greedy = {0};
     char *taken = NULL;
     double pairs = 0, means = 0;
     TRY(gram_greedy_begin(context, target, &greedy));
+    if (anchor) TRY(hold_to(context, anchor, &greedy));
     TRY(gram_take(context, "thinning: taken", target->rows.n, 1, (void **)&taken));
     memset(taken, 0, (size_t)target->rows.n);
     greedy.own = options->method == GRAM_THIN_HERDING ? 0 : 0.5;
@@ -263,7 +290,7 @@ done:
 }
 
 /* floor((t + 1) n/m) - 1 without overflow */
-static void choose_plainly(int64_t n, int64_t m, int64_t *index)
+void gram_thin_evenly(int64_t n, int64_t m, int64_t *index)
 {
     const int64_t whole = n / m, rest = n % m;
     for (int64_t t = 0; t < m; t++)
@@ -288,6 +315,10 @@ static gram_status check_options(gram_context *context, const gram_thin_options 
     FAIL_IF(options->law && scores, context, GRAM_ERROR_ARGUMENT, "thin: scores and a law are two targets: give one");
     FAIL_IF(options->law && options->method == GRAM_THIN_SPLIT, context, GRAM_ERROR_ARGUMENT,
             "thin: the split method halves a sample: towards a law use greedy or herding");
+    FAIL_IF(!options->log_density != !options->laplacian, context, GRAM_ERROR_ARGUMENT,
+            "thin: log_density and laplacian are given together");
+    FAIL_IF(options->log_density && !scores, context, GRAM_ERROR_ARGUMENT,
+            "thin: log_density and laplacian go with scores");
     FAIL_IF(!index, context, GRAM_ERROR_ARGUMENT, "thin: index is NULL");
 done:
     return status;
@@ -298,6 +329,7 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
 {
     gram_status status = GRAM_OK;
     gram_target target = {0};
+    gram_anchor anchor = {0};
     gram_thin_options o;
     if (!context) return GRAM_ERROR_ARGUMENT;
     gram_thin_options_init(&o, sizeof o);
@@ -306,16 +338,19 @@ gram_status gram_thin(gram_context *context, const gram_kernel *kernel, const gr
     TRY(gram_target_check(context, "thin", points, m, NULL));
     TRY(gram_target_make(context, "thin", kernel, points, scores, lds, o.law, &target));
     if (o.method == GRAM_THIN_GREEDY || o.method == GRAM_THIN_HERDING) {
-        TRY(choose_greedily(context, &target, &o, m, index, discrepancy));
+        if (o.log_density)
+            TRY(gram_anchor_make(context, &target, points, scores, lds, o.log_density, o.laplacian, &anchor));
+        TRY(choose_greedily(context, &target, o.log_density ? &anchor : NULL, &o, m, index, discrepancy));
         goto done;
     }
     if (o.method == GRAM_THIN_SPLIT)
         TRY(gram_thin_split(context, &target, m, index));
     else
-        choose_plainly(target.rows.n, m, index);
+        gram_thin_evenly(target.rows.n, m, index);
     for (int64_t t = 0; discrepancy && t + 1 < m; t++) discrepancy[t] = NAN;
     if (discrepancy) TRY(gram_target_measure(context, &target, m, index, &discrepancy[m - 1]));
 done:
+    gram_anchor_free(context, &anchor);
     gram_target_free(context, &target);
     return status;
 }
@@ -328,7 +363,7 @@ static gram_status measure_plain(gram_context *context, const gram_target *targe
     int64_t *index = NULL;
     const int64_t n = target->rows.n;
     TRY(gram_take(context, "thin_reference", n, sizeof *index, (void **)&index));
-    choose_plainly(n, m, index);
+    gram_thin_evenly(n, m, index);
     TRY(gram_target_measure(context, target, m, index, plain));
     for (int64_t i = 0; i < n; i++) index[i] = i;
     if (all) TRY(gram_target_measure(context, target, n, index, all));

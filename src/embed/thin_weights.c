@@ -50,11 +50,39 @@ done:
     return status;
 }
 
-static gram_status find_weights(gram_context *context, const char *who, const gram_kernel *kernel,
-                                const gram_points *points, const double *scores, int64_t lds, const gram_law *law,
-                                int64_t m, const int64_t *index, double *weights, double *discrepancy)
+/* What is known of a density beside its scores; NULL: nothing. */
+typedef struct known_density {
+    const double *log_density, *laplacian;
+} known_density;
+
+/* K and mu of a choice gain what holds it to the sample. */
+static gram_status add_anchor(gram_context *context, const gram_target *target, const gram_points *points,
+                              const double *scores, int64_t lds, const known_density *known, int64_t m,
+                              const int64_t *index, double *K)
 {
     gram_status status = GRAM_OK;
+    gram_anchor anchor = {0};
+    double *block = NULL;
+    TRY(gram_anchor_make(context, target, points, scores, lds, known->log_density, known->laplacian, &anchor));
+    TRY(gram_take(context, "thin_weights: matrix of the choice", m * m, sizeof *block, (void **)&block));
+    TRY(gram_rows_block(context, &anchor.rows, m, index, block, m));
+    for (int64_t a = 0; a < m; a++) {
+        for (int64_t b = 0; b < m; b++) K[a * m + b] += anchor.weight * block[a * m + b];
+        K[a * m + a] += anchor.extra[index[a]];
+        K[m * m + a] += anchor.weight * anchor.means[index[a]];
+    }
+done:
+    gram_give(context, block);
+    gram_anchor_free(context, &anchor);
+    return status;
+}
+
+static gram_status find_weights(gram_context *context, const char *who, const gram_kernel *kernel,
+                                const gram_points *points, const double *scores, int64_t lds, const gram_law *law,
+                                const known_density *known, int64_t m, const int64_t *index, double *weights,
+                                double *discrepancy)
+{
+    gram_status status = GRAM_OK, found;
     gram_target target = {0};
     double *K = NULL;
     char *used = NULL;
@@ -64,11 +92,19 @@ static gram_status find_weights(gram_context *context, const char *who, const gr
     TRY(gram_target_make(context, who, kernel, points, scores, lds, law, &target));
     TRY(gram_take(context, "thin_weights", m, 1, (void **)&used));
     TRY(take_choice(context, &target, m, index, &K));
+    if (known) TRY(add_anchor(context, &target, points, scores, lds, known, m, index, K));
     start(m, index, weights, used);
     gram_simplex_program program = program_of(&target, m, K, weights);
     program.active = used;
-    status = gram_simplex_minimise(&program);
+    found = gram_simplex_minimise(&program);
+    if (known) {
+        gram_give(context, K);
+        K = NULL;
+        TRY(take_choice(context, &target, m, index, &K));
+        program = program_of(&target, m, K, weights);
+    }
     if (discrepancy) *discrepancy = gram_target_root(gram_simplex_value(&program));
+    status = found;
 done:
     gram_give(context, K);
     gram_give(context, used);
@@ -81,7 +117,8 @@ gram_status gram_thin_weights(gram_context *context, const gram_kernel *kernel, 
                               double *discrepancy)
 {
     if (!context) return GRAM_ERROR_ARGUMENT;
-    return find_weights(context, "thin_weights", kernel, points, scores, lds, NULL, m, index, weights, discrepancy);
+    return find_weights(context, "thin_weights", kernel, points, scores, lds, NULL, NULL, m, index, weights,
+                        discrepancy);
 }
 
 gram_status gram_thin_law_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
@@ -90,7 +127,24 @@ gram_status gram_thin_law_weights(gram_context *context, const gram_kernel *kern
 {
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (!law) return gram_fail(context, GRAM_ERROR_ARGUMENT, "thin_law_weights: law is NULL");
-    return find_weights(context, "thin_law_weights", kernel, points, NULL, 0, law, m, index, weights, discrepancy);
+    return find_weights(context, "thin_law_weights", kernel, points, NULL, 0, law, NULL, m, index, weights,
+                        discrepancy);
+}
+
+gram_status gram_thin_density_weights(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                      const double *scores, int64_t lds, const double *log_density,
+                                      const double *laplacian, int64_t m, const int64_t *index, double *weights,
+                                      double *discrepancy)
+{
+    const char *who = "thin_density_weights";
+    const known_density known = {log_density, laplacian};
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    if (!scores || !log_density || !laplacian)
+        return gram_fail(context, GRAM_ERROR_ARGUMENT, "%s: %s is NULL", who,
+                         !scores        ? "scores"
+                         : !log_density ? "log_density"
+                                        : "laplacian");
+    return find_weights(context, who, kernel, points, scores, lds, NULL, &known, m, index, weights, discrepancy);
 }
 
 gram_status gram_thin_discrepancy(gram_context *context, const gram_kernel *kernel, const gram_points *points,

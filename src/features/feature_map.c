@@ -85,6 +85,8 @@ static gram_status check(gram_context *context, const gram_kernel *kernel, int64
             "features_create: degree = %" PRId64 " is not from 0 to %d", o->degree, (int)GRAM_FEATURES_MOST_DEGREE);
     FAIL_IF(!(o->tolerance > 0 && o->tolerance < 1), context, GRAM_ERROR_ARGUMENT,
             "features_create: tolerance = %g is not in (0, 1)", o->tolerance);
+    FAIL_IF(!gram_landmark_rule_name(o->landmark_rule), context, GRAM_ERROR_ARGUMENT,
+            "features_create: landmark_rule = %d is not known", (int)o->landmark_rule);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "features_create: most = %" PRId64 " is not above 0", o->most);
     TRY(gram_kernel_check_set(context, kernel));
     TRY(gram_kernel_check_dimension(context, kernel, d));
@@ -102,9 +104,27 @@ static gram_status begin(gram_context *context, gram_features_kind kind, gram_ke
                             .type = TYPES[kind],
                             .d = d};
     gram_arena_init(&(*map)->arena, (*map)->memory);
-    (*map)->report =
-        (gram_features_report){.size = sizeof(gram_features_report), .kind = kind, .d = d, .degree = -1, .error = NAN};
+    (*map)->report = (gram_features_report){
+        .size = sizeof(gram_features_report), .kind = kind, .d = d, .degree = -1, .error = NAN, .trace_error = NAN};
 done:
+    return status;
+}
+
+gram_status gram_features_make(gram_context *context, gram_kernel *kernel, int64_t d, const gram_points *x,
+                               const gram_features_options *options, gram_features **features)
+{
+    gram_status status = GRAM_OK;
+    gram_features_options own = *options;
+    gram_features *map = NULL;
+    TRY(gram_points_must_be_plain(context, "features_create", x));
+    TRY(check(context, kernel, d, x, &own));
+    if (own.dimension == 0) own.dimension = USUAL_DIMENSION;
+    TRY(begin(context, own.kind, kernel, d, &map));
+    TRY(map->type->make(context, map, x, &own));
+    *features = map;
+    map = NULL;
+done:
+    gram_features_destroy(map);
     return status;
 }
 
@@ -117,12 +137,9 @@ gram_status gram_features_create(gram_context *context, gram_kernel *kernel, int
     if (!context || !features) return GRAM_ERROR_ARGUMENT;
     *features = NULL;
     gram_features_options_init(&own, sizeof own);
-    TRY(gram_points_must_be_plain(context, "features_create", x));
     TRY(gram_sized_read(context, "features_create", "options", "gram_features_options", options, &own, sizeof own));
-    TRY(check(context, kernel, d, x, &own));
-    if (own.dimension == 0) own.dimension = USUAL_DIMENSION;
-    TRY(begin(context, own.kind, kernel, d, &map));
-    TRY(map->type->make(context, map, x, &own));
+    TRY(gram_features_make(context, kernel, d, x, &own, &map));
+    if (x && map->type->measure) TRY(map->type->measure(context, map, x));
     *features = map;
     map = NULL;
 done:

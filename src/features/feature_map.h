@@ -19,17 +19,23 @@ enum { GRAM_FEATURE_ARRAYS = 2, GRAM_FEATURES_MOST_DEGREE = 10000 };
 typedef struct gram_feature_type {
     const char *name;
     const char *arrays[GRAM_FEATURE_ARRAYS]; /* their names, NULL: there is none */
-    /* Decides: sets degree, the arrays, and the report's error; options are checked, x may be NULL. */
+    /* Decides: sets degree and the arrays; options are checked, x may be NULL. */
     gram_status (*make)(gram_context *context, gram_features *map, const gram_points *x,
                         const gram_features_options *options);
     /* From degree and arrays, of `make` or of a model: checks them, sets `dimension` and `own`. GRAM_ERROR_DATA: they do not belong
      * together. */
     gram_status (*open)(gram_context *context, gram_features *map);
+    /* The errors of the report, at the points. NULL: `make` knows them. */
+    gram_status (*measure)(gram_context *context, gram_features *map, const gram_points *x);
     void (*close)(gram_features *map); /* what is not in the arena; NULL: nothing */
     gram_status (*transform)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                              double *out, int64_t ldo);
     gram_status (*residual)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                             double *out);
+    /* Where z = L^-1 raw(x) with the lower triangular L in array number `factor`: raw; else NULL. */
+    gram_status (*raw)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                       double *out, int64_t ldo);
+    int factor;
     void (*describe)(const gram_features *map, gram_string *text);
 } gram_feature_type;
 
@@ -46,6 +52,10 @@ struct gram_features {
 
 extern const gram_feature_type gram_feature_explicit, gram_feature_fourier, gram_feature_nystrom;
 
+/* gram_features_create without looking for errors at the points: their options are complete. */
+gram_status gram_features_make(gram_context *context, gram_kernel *kernel, int64_t d, const gram_points *x,
+                               const gram_features_options *options, gram_features **features);
+
 /* Room for one of the arrays. */
 gram_status gram_feature_array_take(gram_context *context, gram_features *map, int which, int64_t rows,
                                     int64_t columns);
@@ -57,6 +67,12 @@ const gram_feature_type *gram_feature_type_find(const char *name);
 gram_status gram_features_restore(gram_context *context, const gram_feature_type *type, gram_kernel *kernel, int64_t d,
                                   int64_t degree, double error, const gram_feature_array arrays[GRAM_FEATURE_ARRAYS],
                                   gram_features **map);
+
+/* L of maps with `raw`, dimension x dimension, row-major; NULL for others. */
+static inline const double *gram_feature_factor(const gram_features *map)
+{
+    return map->type->raw ? map->arrays[map->type->factor].data : NULL;
+}
 
 /* Blocks of rows by a sweep: `run` makes rows [begin, end) with scratch of its own. */
 typedef void (*gram_feature_rows_fn)(const void *argument, int64_t begin, int64_t end, double *scratch);

@@ -1,5 +1,6 @@
 /* Random Fourier features: z = sqrt(2 k(0)/D) [cos(w_i.x) ..., sin(w_i.x) ...] with D/2 frequencies of the spectral measure, so that
  * z(x).z(y) is the mean of k(0) cos(w_i.(x - y)) and |z(x)|^2 = k(0). */
+#include <cblas.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,9 @@ enum { MOST_ROWS = 256, STREAM = 1 }; /* the stream of the seed: path draws have
 
 typedef struct fourier_rows {
     const gram_features *map;
+    const gram_vecmath_f64 *v;
+    const double *turned; /* d x padded: frequencies by columns, so that the angles of a row are sums of its rows */
+    int64_t padded;
     double factor;
     const double *x;
     int64_t ldx;
@@ -21,30 +25,39 @@ typedef struct fourier_rows {
     int64_t ldo;
 } fourier_rows;
 
-static void put_rows(const void *argument, int64_t begin, int64_t end, double *scratch)
+/* The angles of one row at a time, by a product with a vector: bits do not depend on the rows beside it. */
+static void put_rows(const void *argument, int64_t begin, int64_t end, double *angles)
 {
     const fourier_rows *rows = argument;
-    const int64_t count = rows->map->arrays[0].rows, d = rows->map->d;
-    (void)scratch;
+    const int64_t count = rows->map->arrays[0].rows, d = rows->map->d, padded = rows->padded;
+    double *waves = angles + padded;
     for (int64_t i = begin; i < end; i++) {
-        const double *x = rows->x + i * rows->ldx;
         double *out = rows->out + i * rows->ldo;
-        for (int64_t f = 0; f < count; f++) {
-            const double *w = rows->map->arrays[0].data + f * d;
-            double angle = 0;
-            for (int64_t l = 0; l < d; l++) angle += w[l] * x[l];
-            out[f] = rows->factor * cos(angle);
-            out[count + f] = rows->factor * sin(angle);
-        }
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)d, (int)padded, 1, rows->turned, (int)padded,
+                    rows->x + i * rows->ldx, 1, 0, angles, 1);
+        rows->v->cos((int)padded, angles, waves);
+        for (int64_t f = 0; f < count; f++) out[f] = rows->factor * waves[f];
+        rows->v->sin((int)padded, angles, waves);
+        for (int64_t f = 0; f < count; f++) out[count + f] = rows->factor * waves[f];
     }
 }
 
 static gram_status transform(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                              double *out, int64_t ldo)
 {
+    gram_status status = GRAM_OK;
     const double *height = map->own;
-    const fourier_rows rows = {map, sqrt(*height / (double)map->arrays[0].rows), x, ldx, out, ldo};
-    return gram_feature_rows(context, n, map->report.dimension * (map->d + 8), 0, put_rows, &rows);
+    const int64_t count = map->arrays[0].rows, d = map->d, padded = (count + GRAM_LANES - 1) / GRAM_LANES * GRAM_LANES;
+    double *turned = NULL;
+    TRY(gram_take(context, "features", d * padded, sizeof *turned, (void **)&turned));
+    for (int64_t l = 0; l < d; l++)
+        for (int64_t f = 0; f < padded; f++) turned[l * padded + f] = f < count ? map->arrays[0].data[f * d + l] : 0;
+    const fourier_rows rows = {map, &context->vecmath->f64, turned, padded, sqrt(*height / (double)count), x, ldx, out,
+                               ldo};
+    TRY(gram_feature_rows(context, n, map->report.dimension, 2 * padded, put_rows, &rows));
+done:
+    gram_give(context, turned);
+    return status;
 }
 
 static gram_status residual(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
@@ -106,6 +119,7 @@ static gram_status make(gram_context *context, gram_features *map, const gram_po
     gram_status status = GRAM_OK;
     const int64_t count = options->dimension / 2, d = map->d;
     double height, *work = NULL;
+    (void)x;
     FAIL_IF(options->dimension % 2 != 0, context, GRAM_ERROR_ARGUMENT,
             "features_create: dimension = %" PRId64 " is odd: each frequency has a cosine and a sine",
             options->dimension);
@@ -116,7 +130,6 @@ static gram_status make(gram_context *context, gram_features *map, const gram_po
         gram_spectrum_draw(map->kernel, gram_context_seed(context), STREAM, i, count, d, work,
                            map->arrays[0].data + i * d);
     TRY(open_map(context, map));
-    if (x) TRY(measure(context, map, x));
 done:
     gram_give(context, work);
     return status;
@@ -133,6 +146,7 @@ const gram_feature_type gram_feature_fourier = {
     .arrays = {"frequencies"},
     .make = make,
     .open = open_map,
+    .measure = measure,
     .transform = transform,
     .residual = residual,
     .describe = describe,

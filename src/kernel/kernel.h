@@ -199,7 +199,7 @@ typedef enum gram_node {
     GRAM_NODE_WARP,      /* child sees A x, A = `matrix` with `matrix_rows` rows and `matrix_columns` columns */
     GRAM_NODE_NORMALIZE, /* child(x, y)/sqrt(child(x, x) child(y, y)) */
     GRAM_NODE_SCALE,     /* f(x) child(x, y) f(y), f = external->factor */
-    GRAM_NODE_CENTRE     /* child - its means over the sample external->points */
+    GRAM_NODE_CENTRE     /* child - its means over the sample external->points; external NULL: no sample yet */
 } gram_node;
 
 /* What a kernel holds that has no text: kernels of these exist in C only. Counted: kernels that are made from such a one
@@ -244,7 +244,7 @@ struct gram_kernel {
     int64_t *columns; /* from 0 */
     int64_t matrix_rows, matrix_columns;
     double *matrix;          /* row-major */
-    gram_external *external; /* NULL if the node has a text */
+    gram_external *external; /* NULL if the node has nothing but its text */
 };
 
 enum {
@@ -301,11 +301,27 @@ int64_t gram_columns_run(const int64_t *columns, int64_t count, int64_t start);
 /* The types of leaves that are not in the table: they have no name to be read by. */
 extern const gram_kernel_type gram_kernel_callback_type, gram_kernel_precomputed_type;
 
+/* A counted copy of *from, one more owner of its points. */
+gram_status gram_external_new(gram_context *context, const char *name, const gram_external *from, gram_external **out);
 /* All of these take NULL. */
 gram_external *gram_external_retain(gram_external *external);
 void gram_external_release(gram_external *external);
-/* The same name, functions and data? */
+/* The same name, functions and data? Of samples their numbers count. */
 int gram_external_equal(const gram_external *a, const gram_external *b);
+
+/* ---- centre(a), whose sample is not in its text (kernel_centre.c) ---- */
+
+/* centre(a) without a sample: gram_kernel_resolve gives it one. */
+gram_status gram_kernel_centre_later(gram_context *context, gram_kernel *a, gram_kernel **kernel);
+/* Is there a centre without a sample? And the sample of the first one that has it, or NULL. */
+int gram_kernel_lacks_sample(const gram_kernel *kernel);
+gram_points *gram_kernel_sample(const gram_kernel *kernel);
+/* The same kernel in which each centre without a sample has this one (another owner of it): whole points, whatever the node sees of them. */
+gram_status gram_kernel_bind(gram_context *context, const gram_kernel *kernel, gram_points *sample, gram_kernel **out);
+/* The same with a sample of these rows: all, or 2,000 drawn by the context's seed, so that means cost no more than that. Of functionals
+ * the places. */
+gram_status gram_kernel_bind_rows(gram_context *context, const gram_kernel *kernel, const gram_points *points,
+                                  gram_kernel **out);
 
 /* ---- the columns that a part of the tree sees (kernel_view.c) ---- */
 
@@ -327,13 +343,20 @@ void gram_view_leave(gram_context *context, gram_view *inner);
 typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const gram_kernel *leaf, const gram_view *view,
                                      gram_kernel **out);
 
+/* gram_kernel_check_dimension for a part that sees d columns of points with `whole` of them. */
+gram_status gram_kernel_check_part(gram_context *context, const gram_kernel *kernel, int64_t d, int64_t whole);
+
 /* The same tree with every leaf mapped, in the order in which leaves are printed; leaves that exist in C only have no
  * parameters and are kept. The kernel must fit view->d
  * (gram_kernel_check_dimension); with view NULL columns are not followed and the map sees NULL. */
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                                 gram_leaf_map map, void *state, gram_kernel **out);
 
-/* GRAM_ERROR_UNSET, naming it, if any number of the kernel is open. */
+/* The same tree in which every centre without a sample has this one. */
+gram_status gram_kernel_rebuild_centres(gram_context *context, const gram_kernel *kernel, gram_external *sample,
+                                        gram_kernel **out);
+
+/* GRAM_ERROR_UNSET, naming it, if any number of the kernel is open, or a centre has no sample. */
 gram_status gram_kernel_check_set(gram_context *context, const gram_kernel *kernel);
 
 #endif

@@ -1,4 +1,4 @@
-/* Kernels that exist in C only: functions and matrices of the caller's, and a sample to centre by.
+/* Kernels that exist in C only: functions and matrices of the caller's; and what else a node holds beside its text.
  *
  * What such a node holds is one counted gram_external, so that a kernel with other parameters in place shares it. The
  * constructors take `user` in any case: whatever fails, its `release` is called once. */
@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
-#include "points/functionals.h"
 #include "points/points.h"
 
 /* ---- what they hold ---- */
@@ -27,12 +26,22 @@ void gram_external_release(gram_external *external)
     gram_memory_release(memory);
 }
 
+static int same_points(const gram_points *a, const gram_points *b)
+{
+    if (a == b) return 1;
+    if (!a || !b || a->n != b->n || a->d != b->d) return 0;
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t l = 0; l < a->d; l++)
+            if (gram_points_at(a, i, l) != gram_points_at(b, i, l)) return 0;
+    return 1;
+}
+
 int gram_external_equal(const gram_external *a, const gram_external *b)
 {
     if (a == b) return 1;
     return a && b && strcmp(a->name, b->name) == 0 && a->block == b->block && a->factor == b->factor &&
            a->user == b->user && a->release == b->release && a->matrix == b->matrix && a->n == b->n && a->ld == b->ld &&
-           a->points == b->points;
+           same_points(a->points, b->points);
 }
 
 static int is_name(const char *name)
@@ -51,8 +60,7 @@ done:
     return status;
 }
 
-/* A counted copy of *from, which keeps its points. */
-static gram_status new_external(gram_context *context, const char *name, const gram_external *from, gram_external **out)
+gram_status gram_external_new(gram_context *context, const char *name, const gram_external *from, gram_external **out)
 {
     gram_status status = GRAM_OK;
     gram_external *made = NULL;
@@ -118,7 +126,8 @@ gram_status gram_kernel_callback(gram_context *context, const char *name, gram_k
     if (!context || !kernel) goto done;
     TRY(check_name(context, "callback", name));
     FAIL_IF(!block, context, GRAM_ERROR_ARGUMENT, "kernel_callback: block is NULL");
-    TRY(new_external(context, name, &(gram_external){.block = block, .user = user, .release = release}, &external));
+    TRY(gram_external_new(context, name, &(gram_external){.block = block, .user = user, .release = release},
+                          &external));
     TRY(new_leaf(context, &gram_kernel_callback_type, external, kernel));
 done:
     if (!external && release) release(user);
@@ -154,7 +163,7 @@ gram_status gram_kernel_precomputed(gram_context *context, const char *name, int
     *kernel = NULL;
     TRY(check_name(context, "precomputed", name));
     TRY(check_entries(context, n, matrix, ld));
-    TRY(new_external(context, name, &(gram_external){.matrix = matrix, .n = n, .ld = ld}, &external));
+    TRY(gram_external_new(context, name, &(gram_external){.matrix = matrix, .n = n, .ld = ld}, &external));
     TRY(new_leaf(context, &gram_kernel_precomputed_type, external, kernel));
 done:
     gram_external_release(external);
@@ -173,26 +182,11 @@ gram_status gram_kernel_scale(gram_context *context, const char *name, gram_fact
     FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_scale: a is NULL");
     TRY(check_name(context, "scale", name));
     FAIL_IF(!factor, context, GRAM_ERROR_ARGUMENT, "kernel_scale: factor is NULL");
-    TRY(new_external(context, name, &(gram_external){.factor = factor, .user = user, .release = release}, &external));
+    TRY(gram_external_new(context, name, &(gram_external){.factor = factor, .user = user, .release = release},
+                          &external));
     TRY(gram_kernel_with_child(context, &(gram_kernel){.node = GRAM_NODE_SCALE, .external = external}, a, kernel));
 done:
     if (!external && release) release(user);
-    gram_external_release(external);
-    return status;
-}
-
-gram_status gram_kernel_centre(gram_context *context, gram_points *sample, gram_kernel *a, gram_kernel **kernel)
-{
-    gram_status status = GRAM_OK;
-    gram_external *external = NULL;
-    if (!context || !kernel) return GRAM_ERROR_ARGUMENT;
-    *kernel = NULL;
-    FAIL_IF(!sample, context, GRAM_ERROR_ARGUMENT, "kernel_centre: sample is NULL");
-    TRY(gram_points_must_be_plain(context, "kernel_centre", sample));
-    FAIL_IF(!a, context, GRAM_ERROR_ARGUMENT, "kernel_centre: a is NULL");
-    TRY(new_external(context, "", &(gram_external){.points = sample}, &external));
-    TRY(gram_kernel_with_child(context, &(gram_kernel){.node = GRAM_NODE_CENTRE, .external = external}, a, kernel));
-done:
     gram_external_release(external);
     return status;
 }

@@ -322,6 +322,9 @@ gram_status gram_kernel_check_set(gram_context *context, const gram_kernel *kern
     gram_status status = GRAM_OK;
     gram_parameter parameter;
     int64_t index = 0;
+    FAIL_IF(gram_kernel_lacks_sample(kernel), context, GRAM_ERROR_UNSET,
+            "kernel: centre has no rows to centre about; gram_kernel_resolve takes those of a table, "
+            "gram_kernel_centre those that are given");
     if (!each_leaf(kernel, find_open, &index)) goto done;
     TRY(gram_kernel_parameter_get(context, kernel, index, &parameter));
     FAIL(context, GRAM_ERROR_UNSET, "kernel: %s has no value; give one, or let gram_kernel_resolve choose it",

@@ -4,7 +4,8 @@
  *   product  = power { "*" power }
  *   power    = atom [ "^" whole number ]
  *   atom     = number ["!"] | "(" sum ")" | "on" "(" columns "," sum ")" | "exp" "(" sum ")" | "normalize" "(" sum ")"
- *            | "warp" "(" matrix "," sum ")" | "scale" "(" index "," sum ")" | name [ "(" [ argument { "," argument } ] ")" ]
+ *            | "warp" "(" matrix "," sum ")" | "scale" "(" index "," sum ")" | "centre" "(" sum ")"
+ *            | name [ "(" [ argument { "," argument } ] ")" ]
  *   columns  = item { "," item },  item = index | index ":" index | "[" columns "]"
  *   argument = [ name "=" ] value
  *   matrix   = "[" number { ("," | ";") number } "]"
@@ -653,6 +654,11 @@ static gram_status read_normalize(parser *p, size_t start)
     return read_one(p, start, gram_kernel_normalize);
 }
 
+static gram_status read_centre(parser *p, size_t start)
+{
+    return read_one(p, start, gram_kernel_centre_later);
+}
+
 /* Names that no kernel of the table can have, what belongs after them, and who reads that after the '('. */
 static const struct {
     const char *word;
@@ -664,6 +670,7 @@ static const struct {
     {"normalize", "a kernel: normalize(poly)", read_normalize},
     {"warp", "a matrix and a kernel: warp([1,0;0,2], rbf)", read_warp},
     {"scale", "a column and a kernel: scale(2, rbf)", read_scale},
+    {"centre", "a kernel: centre(rbf)", read_centre},
 };
 
 static gram_status unknown_kernel(const parser *p, size_t from, size_t to)

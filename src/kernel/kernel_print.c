@@ -2,7 +2,7 @@
  *
  *   2*rbf(ell=0.3) + on(3:5, matern(nu=2.5, ell=[1,2,1]))*(white() + 0.1!)
  *
- * Kernels that exist in C only have a text to look at, <callback NAME>, that cannot be read. Spaces around +, none around *, ", " between arguments;
+ * Kernels that exist in C only have a text to look at, <callback NAME>, that cannot be read; the sample of centre(a) is not in its text. Spaces around +, none around *, ", " between arguments;
  * parentheses where the grammar needs them. Captions have fewer digits: those read back to a kernel nearby. */
 #include "kernel/kernel_print.h"
 
@@ -137,7 +137,7 @@ static void put_matrix(writer *w, const gram_kernel *warp)
 /* What stands around the child of a node with one: "on(3:5, " and ")" */
 static void put_enclosing(writer *w, const gram_kernel *kernel)
 {
-    const int angle = kernel->external != NULL;
+    const int angle = kernel->node == GRAM_NODE_SCALE;
     switch (kernel->node) {
     case GRAM_NODE_ON:
         put(w, "on(");
@@ -154,7 +154,7 @@ static void put_enclosing(writer *w, const gram_kernel *kernel)
         put(w, kernel->external->name);
         put(w, ", ");
         break;
-    case GRAM_NODE_CENTRE: put(w, "<centre, "); break;
+    case GRAM_NODE_CENTRE: put(w, "centre("); break;
     default: put(w, kernel->node == GRAM_NODE_EXP ? "exp(" : "normalize("); break;
     }
     put_kernel(w, kernel->children[0]);

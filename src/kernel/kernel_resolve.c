@@ -1,4 +1,4 @@
-/* Open numbers become values: length-scales by the median heuristic, others by their defaults.
+/* Open numbers become values: length-scales by the median heuristic, others by their defaults. Centres without a sample get one.
  *
  * The median of |x_i - x_j| over pairs i < j of different points puts the kernel where it neither sees all points as
  * equal nor all as strangers (used in Gretton et al., "A kernel two-sample test", JMLR 2012). With more than 2,000
@@ -331,11 +331,14 @@ gram_status gram_kernel_resolve(gram_context *context, const gram_kernel *kernel
     if (!kernel || !points)
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_resolve: %s is NULL", kernel ? "points" : "kernel");
     resolving r = {.points = points};
+    gram_kernel *bound = NULL;
     const gram_view all = {.d = points->d};
     TRY(gram_kernel_check_dimension(context, kernel, points->d));
     if (has_open_length(kernel)) TRY(prepare(context, &r));
-    TRY(gram_kernel_rebuild(context, kernel, &all, resolve_leaf, &r, out));
+    TRY(gram_kernel_bind_rows(context, kernel, points, &bound));
+    TRY(gram_kernel_rebuild(context, bound, &all, resolve_leaf, &r, out));
 done:
+    gram_kernel_release(bound);
     finish(context, &r);
     return status;
 }

@@ -27,11 +27,12 @@ void gram_view_leave(gram_context *context, gram_view *inner)
     *inner = (gram_view){.d = 0};
 }
 
-/* ---- the tree with other leaves ---- */
+/* ---- the tree with other leaves, or with samples ---- */
 
 typedef struct rebuilding {
-    gram_leaf_map map;
+    gram_leaf_map map; /* NULL: leaves are kept */
     void *state;
+    gram_external *sample; /* or NULL: of centres without one */
 } rebuilding;
 
 static gram_status rebuild(gram_context *context, const rebuilding *how, const gram_kernel *kernel,
@@ -62,7 +63,9 @@ static gram_status rebuild_one(gram_context *context, const rebuilding *how, con
     const int enters = view && (kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP);
     if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
     TRY(rebuild(context, how, kernel->children[0], enters ? &inner : view, &child));
-    TRY(gram_kernel_with_child(context, kernel, child, out));
+    const gram_kernel centre = {.node = GRAM_NODE_CENTRE, .external = how->sample};
+    const int lacks = kernel->node == GRAM_NODE_CENTRE && !kernel->external;
+    TRY(gram_kernel_with_child(context, lacks ? &centre : kernel, child, out));
 done:
     gram_kernel_release(child);
     gram_view_leave(context, &inner);
@@ -76,7 +79,7 @@ static gram_status rebuild(gram_context *context, const rebuilding *how, const g
     if (kernel->node == GRAM_NODE_SUM || kernel->node == GRAM_NODE_PRODUCT)
         return rebuild_operands(context, how, kernel, view, out);
     if (kernel->node != GRAM_NODE_LEAF) return rebuild_one(context, how, kernel, view, out);
-    if (!kernel->external) return how->map(context, how->state, kernel, view, out);
+    if (!kernel->external && how->map) return how->map(context, how->state, kernel, view, out);
     *out = gram_kernel_retain((gram_kernel *)kernel); /* it never changes: only the count of its owners does */
     return GRAM_OK;
 }
@@ -84,8 +87,15 @@ static gram_status rebuild(gram_context *context, const rebuilding *how, const g
 gram_status gram_kernel_rebuild(gram_context *context, const gram_kernel *kernel, const gram_view *view,
                                 gram_leaf_map map, void *state, gram_kernel **out)
 {
-    const rebuilding how = {map, state};
+    const rebuilding how = {map, state, NULL};
     return rebuild(context, &how, kernel, view, out);
+}
+
+gram_status gram_kernel_rebuild_centres(gram_context *context, const gram_kernel *kernel, gram_external *sample,
+                                        gram_kernel **out)
+{
+    const rebuilding how = {NULL, NULL, sample};
+    return rebuild(context, &how, kernel, NULL, out);
 }
 
 /* ---- does it fit? ---- */
@@ -105,7 +115,17 @@ done:
     return status;
 }
 
-static gram_status check_dimension(gram_context *context, const gram_kernel *kernel, int64_t d)
+static gram_status check_sample(gram_context *context, const gram_kernel *centre, int64_t whole)
+{
+    gram_status status = GRAM_OK;
+    const int64_t own = centre->external ? centre->external->points->d : whole;
+    FAIL_IF(own != whole, context, GRAM_ERROR_DIMENSION, "centre: the sample has %lld column%s, the points have %lld",
+            (long long)own, own == 1 ? "" : "s", (long long)whole);
+done:
+    return status;
+}
+
+gram_status gram_kernel_check_part(gram_context *context, const gram_kernel *kernel, int64_t d, int64_t whole)
 {
     gram_status status = GRAM_OK;
     int64_t seen = d;
@@ -117,12 +137,11 @@ static gram_status check_dimension(gram_context *context, const gram_kernel *ker
     FAIL_IF(kernel->node == GRAM_NODE_WARP && kernel->matrix_columns != d, context, GRAM_ERROR_DIMENSION,
             "warp: the matrix has %lld column%s, the points have %lld here", (long long)kernel->matrix_columns,
             kernel->matrix_columns == 1 ? "" : "s", (long long)d);
-    FAIL_IF(kernel->node == GRAM_NODE_CENTRE && kernel->external->points->d != d, context, GRAM_ERROR_DIMENSION,
-            "centre: the sample has %lld column%s, the points have %lld here", (long long)kernel->external->points->d,
-            kernel->external->points->d == 1 ? "" : "s", (long long)d);
+    if (kernel->node == GRAM_NODE_CENTRE) TRY(check_sample(context, kernel, whole));
     if (kernel->node == GRAM_NODE_ON) seen = kernel->column_count;
     if (kernel->node == GRAM_NODE_WARP) seen = kernel->matrix_rows;
-    for (int i = 0; i < kernel->child_count; i++) TRY(check_dimension(context, kernel->children[i], seen));
+    for (int i = 0; i < kernel->child_count; i++)
+        TRY(gram_kernel_check_part(context, kernel->children[i], seen, whole));
 done:
     return status;
 }
@@ -134,5 +153,5 @@ gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel
     if (d < 1)
         return gram_fail(context, GRAM_ERROR_ARGUMENT, "kernel_check_dimension: d = %lld, need at least one column",
                          (long long)d);
-    return check_dimension(context, kernel, d);
+    return gram_kernel_check_part(context, kernel, d, d);
 }

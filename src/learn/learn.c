@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "kernel/kernel.h"
+#include "learn/cells/cells.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -89,7 +91,7 @@ static gram_status find_cause(gram_learning *learning, gram_status status)
 }
 
 /* Says what to do about a failure of the work, unless that was said already. */
-static gram_status advise(gram_learning *learning, gram_status failed)
+gram_status gram_learning_advise(gram_learning *learning, gram_status failed)
 {
     char spoken[GRAM_MESSAGE_SIZE];
     const gram_status status = find_cause(learning, failed);
@@ -115,7 +117,7 @@ static const char *reading_advice(const gram_learning *learning, gram_status sta
     return "--target, --features and --ignore choose columns; --missing drop or mean helps with missing values.";
 }
 
-static gram_status unread(gram_learning *learning, gram_status status)
+gram_status gram_learning_unread(gram_learning *learning, gram_status status)
 {
     char spoken[GRAM_MESSAGE_SIZE];
     if (gram_context_advice(learning->context)[0]) return status;
@@ -123,37 +125,45 @@ static gram_status unread(gram_learning *learning, gram_status status)
     return gram_advise(learning->context, status, spoken);
 }
 
-/* Known variances of rows take the place of weights: a method uses one of them. A fit that goes on has its
- * preparation. */
-gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
-                                      const char *label, gram_preparation **preparation)
+/* Known variances of rows take the place of weights: a method uses one of them. */
+void gram_learning_preparation_options(gram_learning *learning, const char *features, const char *label, int second,
+                                       gram_preparation_options *options)
 {
-    gram_preparation_options options;
     gram_chosen missing = {GRAM_MISSING_ERROR, 0};
     const char *target = gram_learning_common(learning, GRAM_COMMON_TARGET);
     const char *row_noise = gram_given_text(learning, "row-noise");
     const char *scale = gram_learning_common(learning, GRAM_COMMON_SCALE);
     const char *given = gram_learning_common(learning, GRAM_COMMON_MISSING);
     const int needs_target = learning->task <= GRAM_TASK_CLASSIFICATION;
+    if (given) (void)gram_option_read(&gram_common_options[GRAM_COMMON_MISSING], given, &missing);
+    gram_preparation_options_init(options, sizeof *options);
+    options->target = label ? label : learning->target ? learning->target : !target && !needs_target ? "" : target;
+    options->features = features ? features : gram_learning_common(learning, GRAM_COMMON_FEATURES);
+    options->ignore = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
+    options->weights = second                     ? NULL /* they are the first view's */
+                       : learning->weights_column ? learning->weights_column
+                       : row_noise                ? row_noise
+                                                  : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
+    options->scale =
+        scale ? strcmp(scale, "yes") == 0
+              : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
+    options->missing = (gram_missing)missing.value;
+    options->missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    learning->has_row_noise = row_noise != NULL;
+}
+
+/* A fit that goes on has its preparation. */
+gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
+                                      const char *label, gram_preparation **preparation)
+{
+    gram_preparation_options options;
     const gram_model *prepared = learning->before ? learning->before : learning->initial;
     if (prepared) {
         *preparation = gram_preparation_retain(gram_model_preparation(prepared));
         return GRAM_OK;
     }
-    if (given) (void)gram_option_read(&gram_common_options[GRAM_COMMON_MISSING], given, &missing);
-    gram_preparation_options_init(&options, sizeof options);
-    options.target = label ? label : learning->target ? learning->target : !target && !needs_target ? "" : target;
-    options.features = features ? features : gram_learning_common(learning, GRAM_COMMON_FEATURES);
-    options.ignore = learning->ignore ? learning->ignore : gram_learning_common(learning, GRAM_COMMON_IGNORE);
-    options.weights = preparation == &learning->second.preparation ? NULL /* they are the first view's */
-                      : learning->weights_column                   ? learning->weights_column
-                      : row_noise                                  ? row_noise
-                                  : gram_learning_common(learning, GRAM_COMMON_WEIGHTS);
-    options.scale =
-        scale ? strcmp(scale, "yes") == 0
-              : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
-    options.missing = (gram_missing)missing.value;
-    learning->has_row_noise = row_noise != NULL;
+    gram_learning_preparation_options(learning, features, label, preparation == &learning->second.preparation,
+                                      &options);
     return gram_preparation_learn(learning->context, table, &options, preparation);
 }
 
@@ -163,19 +173,20 @@ static gram_status prepare(gram_learning *learning, const gram_table *table, con
     gram_status status = gram_learning_read_groups(learning, table);
     if (status >= 0 && gram_learning_has_views(learning)) {
         status = gram_learning_prepare_views(learning, table, second);
-        return status < 0 ? unread(learning, status) : status;
+        return status < 0 ? gram_learning_unread(learning, status) : status;
     }
     if (status >= 0) status = gram_learning_read_kinds(learning, table);
     if (status >= 0) status = gram_learning_preparation(learning, table, NULL, NULL, &learning->preparation);
     if (status >= 0)
         status = gram_preparation_apply(learning->context, learning->preparation, table, 1, &learning->data);
     if (status >= 0) status = gram_learning_set_kinds(learning, table);
-    return status < 0 ? unread(learning, status) : status;
+    return status < 0 ? gram_learning_unread(learning, status) : status;
 }
 
 static void count_rows(gram_learning *learning)
 {
     const gram_prepared *data = learning->data;
+    if (learning->streamed) return; /* they were counted */
     const double *weights = learning->has_row_noise ? NULL : data->weights;
     learning->n = 0;
     for (int64_t i = 0; i < data->n; i++)
@@ -304,7 +315,20 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
     return gram_learning_has_method(learning) ? gram_learning_choose_method(learning) : GRAM_OK;
 }
 
-static gram_status work(gram_learning *learning)
+/* centre(a) is about the rows that are learnt from, once and for all that follows. */
+static gram_status bind_kernel(gram_learning *learning, const gram_points *points, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *bound = NULL;
+    if (!*kernel || !points) return GRAM_OK;
+    TRY(gram_kernel_bind_rows(learning->context, *kernel, points, &bound));
+    gram_kernel_release(*kernel);
+    *kernel = bound;
+done:
+    return status;
+}
+
+gram_status gram_learning_ready(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const gram_prepared *data = learning->data;
@@ -320,14 +344,28 @@ static gram_status work(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
+    TRY(bind_kernel(learning, learning->points, &learning->written));
+    TRY(bind_kernel(learning, learning->second.points, &learning->second.written));
     TRY(gram_learning_set_groups(learning));
     if (learning->to_file)
         TRY(gram_model_check_columns(learning->context, learning->preparation, learning->second.preparation));
+done:
+    return status;
+}
+
+static gram_status work(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_learning_ready(learning));
+    if (gram_learning_wants_cells(learning)) {
+        TRY(gram_learning_fit_cells(learning));
+        goto done;
+    }
     if (learning->method->plan) TRY(learning->method->plan(learning));
     TRY(learning->method->fit(learning));
     TRY(learning->method->keep(learning));
 done:
-    return status < 0 ? advise(learning, status) : status;
+    return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 
 static void take_lesson(gram_learner *learner)
@@ -353,7 +391,7 @@ gram_status gram_learner_check(gram_context *context, gram_learner *learner)
     return status;
 }
 
-static gram_status finish(gram_learner *learner, gram_status status, gram_model **model)
+gram_status gram_learner_finish(gram_learner *learner, gram_status status, gram_model **model)
 {
     gram_learning *learning = &learner->learning;
     *model = learning->model; /* the caller's */
@@ -387,7 +425,7 @@ gram_status gram_learn_table(gram_context *context, gram_learner *learner, const
     gram_status status = gram_learning_begin(context, learner, name ? name : "the table");
     if (status >= 0) status = prepare(&learner->learning, table, NULL);
     if (status >= 0) status = work(&learner->learning);
-    return finish(learner, status, model);
+    return gram_learner_finish(learner, status, model);
 }
 
 gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, const gram_table *first,
@@ -399,7 +437,7 @@ gram_status gram_learn_table_pair(gram_context *context, gram_learner *learner, 
     if (status >= 0) status = check_pair(&learner->learning);
     if (status >= 0) status = prepare(&learner->learning, first, second);
     if (status >= 0) status = work(&learner->learning);
-    return finish(learner, status, model);
+    return gram_learner_finish(learner, status, model);
 }
 
 /* Tables are given back as soon as they were prepared: the memory is for K. */
@@ -409,7 +447,7 @@ static gram_status learn_own_tables(gram_learner *learner, gram_table *first, gr
     gram_table_destroy(first);
     gram_table_destroy(second);
     if (status >= 0) status = work(&learner->learning);
-    return finish(learner, status, model);
+    return gram_learner_finish(learner, status, model);
 }
 
 static gram_status read_table(gram_learning *learning, const char *path, gram_format format, gram_table **table)
@@ -419,17 +457,32 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.format = format;
     options.text = GRAM_TEXT_CATEGORIES;
     options.keep_missing = 1; /* what to do with them is the preparation's matter */
+    options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
+    options.odd_words = 1;
     const gram_status status = gram_table_read(learning->context, path, &options, table);
-    return status < 0 ? unread(learning, status) : status;
+    return status < 0 ? gram_learning_unread(learning, status) : status;
 }
 
 gram_status gram_learn_file(gram_context *context, gram_learner *learner, const char *path, gram_format format,
                             gram_model **model)
 {
     gram_table *table = NULL;
+    gram_learning *learning = &learner->learning;
     gram_status status = gram_learning_begin(context, learner, gram_data_name(path));
-    if (status >= 0) status = read_table(&learner->learning, path, format, &table);
-    return status < 0 ? finish(learner, status, model) : learn_own_tables(learner, table, NULL, model);
+    if (status >= 0 && gram_learning_wants_stream(learning) == 1) {
+        status = gram_learning_stream(learning, path, format, GRAM_STREAM_ALL);
+        return gram_learner_finish(learner, status, model);
+    }
+    if (status >= 0) status = read_table(learning, path, format, &table);
+    if (status >= 0) status = prepare(learning, table, NULL);
+    gram_table_destroy(table);
+    if (status >= 0) status = work(learning);
+    if (status == GRAM_ERROR_BUDGET && gram_learning_may_stream(learning, path)) { /* in passes it fits */
+        status = gram_learning_begin(context, learner, gram_data_name(path));
+        if (status >= 0) status = gram_learning_stream(learning, path, format, GRAM_STREAM_ALL);
+    }
+    return gram_learner_finish(learner, status, model);
 }
 
 gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, const char *first, const char *second,
@@ -443,7 +496,7 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
     if (status >= 0) status = read_table(&learner->learning, second, format, &tables[1]);
     if (status >= 0) return learn_own_tables(learner, tables[0], tables[1], model);
     gram_table_destroy(tables[0]);
-    return finish(learner, status, model);
+    return gram_learner_finish(learner, status, model);
 }
 
 /* Is x used where it is? Rows of views and of kinds are moved about after they were prepared, and places of text are changed. */
@@ -487,7 +540,7 @@ gram_status gram_learn_arrays(gram_context *context, gram_learner *learner, cons
         return learn_own_tables(learner, tables[0], tables[1], model);
     }
     gram_table_destroy(tables[0]);
-    return finish(learner, status, model);
+    return gram_learner_finish(learner, status, model);
 }
 
 /* The first columns of the model's predictions at the rows; count 0: all. */
@@ -521,8 +574,10 @@ gram_status gram_learner_fitted(gram_context *context, gram_learner *learner, co
     gram_status status = GRAM_OK;
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has not learnt");
+    FAIL_IF(!learning->data, context, GRAM_ERROR_ARGUMENT, "learner_fitted: it has learnt from sums, not from rows");
     *what = "fitted value";
-    if (!learning->method->fitted) return predict_rows(context, learning, model, 1, f, 1);
+    if (!learning->method->fitted || !learning->own) /* of cells each part had its own */
+        return predict_rows(context, learning, model, 1, f, 1);
     learning->context = context;
     status = learning->method->fitted(learning, f, what);
     learning->context = NULL;
@@ -536,7 +591,8 @@ gram_status gram_learner_values(gram_context *context, gram_learner *learner, co
     gram_status status = GRAM_OK;
     gram_learning *learning = &learner->learning;
     FAIL_IF(!learner->has_learnt, context, GRAM_ERROR_ARGUMENT, "learner_values: it has not learnt");
-    if (!learning->method->values) return predict_rows(context, learning, model, 0, values, ldv);
+    FAIL_IF(!learning->data, context, GRAM_ERROR_ARGUMENT, "learner_values: it has learnt from sums, not from rows");
+    if (!learning->method->values || !learning->own) return predict_rows(context, learning, model, 0, values, ldv);
     learning->context = context;
     status = learning->method->values(learning, values, ldv);
     learning->context = NULL;

@@ -11,6 +11,21 @@ gram_status gram_learning_begin(gram_context *context, gram_learner *learner, co
 /* Reads the kernel, and decides how its free numbers are chosen; d is known (learn.c). */
 gram_status gram_learning_choose_kernel(gram_learning *learning);
 
+/* From prepared data to what the method begins with: points, task, classes, the row, the kernel (learn.c). */
+gram_status gram_learning_ready(gram_learning *learning);
+/* After a failure of the work, or of reading: says what to do about it, unless that was said already (learn.c). */
+gram_status gram_learning_advise(gram_learning *learning, gram_status failed);
+gram_status gram_learning_unread(gram_learning *learning, gram_status status);
+/* Hands out the model, or gives back everything (learn.c). */
+gram_status gram_learner_finish(gram_learner *learner, gram_status status, gram_model **model);
+
+/* Learning from a file in passes (stream/learn_stream.c). As far as what: the features alone, their sums, all of it. */
+typedef enum gram_stream_goal { GRAM_STREAM_PLAN, GRAM_STREAM_SUMS, GRAM_STREAM_ALL } gram_stream_goal;
+/* Was it asked for? -1: nothing was said. May it be done instead of reading the whole file? */
+int gram_learning_wants_stream(const gram_learning *learning);
+int gram_learning_may_stream(const gram_learning *learning, const char *path);
+gram_status gram_learning_stream(gram_learning *learning, const char *path, gram_format format, gram_stream_goal goal);
+
 /* Reads the model that the option `initial` names, if the method has it (learn_initial.c). */
 gram_status gram_learning_read_initial(gram_learning *learning);
 
@@ -35,6 +50,9 @@ gram_status gram_learning_set_groups(gram_learning *learning);
 gram_status gram_learning_check_numbers(gram_learning *learning);
 gram_status gram_learning_check_kernel_numbers(gram_learning *learning);
 
+/* How columns are prepared, as the options say; `second`: those of the second of two views (learn.c). */
+void gram_learning_preparation_options(gram_learning *learning, const char *features, const char *label, int second,
+                                       gram_preparation_options *options);
 /* A preparation as the options say (learn.c); `features` and `label`, a target, take the place of what they say unless NULL. */
 gram_status gram_learning_preparation(gram_learning *learning, const gram_table *table, const char *features,
                                       const char *label, gram_preparation **preparation);

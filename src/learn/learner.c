@@ -24,6 +24,8 @@ static const gram_choice MISSINGS[] = {
     {NULL, 0, NULL, 0, 0},
 };
 
+static const gram_choice CELL_TUNINGS[] = {{"each", 0, NULL, 0, 0}, {"shared", 1, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
+
 const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_METHOD] = {.name = "method", .kind = GRAM_OPTION_TEXT, .flags = GRAM_OPTION_RESUMES},
     [GRAM_COMMON_TASK] = {.name = "task", .kind = GRAM_OPTION_CHOICE, .choices = TASKS},
@@ -33,12 +35,18 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_IGNORE] = {.name = "ignore", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_WEIGHTS] = {.name = "weights", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_MISSING] = {.name = "missing", .kind = GRAM_OPTION_CHOICE, .choices = MISSINGS},
+    [GRAM_COMMON_NA] = {.name = "na", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_CATEGORIES] = {.name = "categories", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_SCALE] = {.name = "scale", .kind = GRAM_OPTION_SWITCH, .otherwise = "yes"},
     [GRAM_COMMON_GROUPS] = {.name = "groups", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_ORDERED] = {.name = "ordered", .kind = GRAM_OPTION_SWITCH, .otherwise = "no"},
     [GRAM_COMMON_KIND] = {.name = "kind", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_COEFFICIENT] = {.name = "coefficient", .kind = GRAM_OPTION_TEXT},
     [GRAM_COMMON_OPERATOR] = {.name = "operator", .kind = GRAM_OPTION_TEXT},
+    [GRAM_COMMON_STREAM] = {.name = "stream", .kind = GRAM_OPTION_SWITCH},
+    [GRAM_COMMON_CELLS] =
+        {.name = "cells", .kind = GRAM_OPTION_INTEGER, .least = 1, .most = 1 << 30, .flags = GRAM_OPTION_AUTO},
+    [GRAM_COMMON_CELL_TUNING] = {.name = "cell-tuning", .kind = GRAM_OPTION_CHOICE, .choices = CELL_TUNINGS},
 };
 
 /* ---- texts of its own ---- */
@@ -293,10 +301,22 @@ done:
     return status;
 }
 
+/* "solver" "cells:2000" is "cells" "2000": above all methods. */
+static void read_cells(const char **option, const char **value)
+{
+    const char *word = gram_common_options[GRAM_COMMON_CELLS].name;
+    const size_t length = strlen(word);
+    if (!*value || strcmp(*option, "solver") != 0 || strncmp(*value, word, length) != 0) return;
+    if ((*value)[length] != '\0' && (*value)[length] != ':') return;
+    *option = word;
+    *value = (*value)[length] == ':' ? *value + length + 1 : "auto";
+}
+
 gram_status gram_learner_set(gram_context *context, gram_learner *learner, const char *option, const char *value)
 {
     gram_status status = GRAM_OK;
     int valid = 1;
+    read_cells(&option, &value);
     const gram_option *found = find_option(given_method(learner), option, value ? value : "", &valid);
     if (!found) return no_option(context, learner, option);
     if (value && !valid) return bad_value(context, learner, found, value);

@@ -9,6 +9,7 @@
 
 #define GRAM_METHOD_LIST(ROW)                                                                                          \
     ROW(gram_method_loss)                                                                                              \
+    ROW(gram_method_krr_features)                                                                                      \
     ROW(gram_method_krr)                                                                                               \
     ROW(gram_method_gp_classes)                                                                                        \
     ROW(gram_method_gp_counts)                                                                                         \
@@ -16,9 +17,12 @@
     ROW(gram_method_gp)                                                                                                \
     ROW(gram_method_solve)                                                                                             \
     ROW(gram_method_bayes)                                                                                             \
+    ROW(gram_method_sgd)                                                                                               \
     ROW(gram_method_flow)                                                                                              \
     ROW(gram_method_spline)                                                                                            \
+    ROW(gram_method_svm_features)                                                                                      \
     ROW(gram_method_svm)                                                                                               \
+    ROW(gram_method_logistic_features)                                                                                 \
     ROW(gram_method_logistic)                                                                                          \
     ROW(gram_method_integrate)                                                                                         \
     ROW(gram_method_embed)                                                                                             \
@@ -32,7 +36,10 @@
     ROW(gram_method_net)
 
 /* Rows that no fit makes models of: they are opened only. */
-#define GRAM_KEPT_LIST(ROW) ROW(gram_method_combination)
+#define GRAM_KEPT_LIST(ROW)                                                                                            \
+    ROW(gram_method_combination)                                                                                       \
+    ROW(gram_method_krr_sums)                                                                                          \
+    ROW(gram_method_cells)
 
 /* More rows, for the tests. */
 #ifdef GRAM_EXTRA_METHODS

@@ -87,6 +87,9 @@ static gram_status check_weights(gram_learning *learning)
     const double least = learning->has_row_noise ? GRAM_LEAST_NUMBER : GRAM_LEAST_WEIGHT;
     const column_size size = measure(data->n, data->weights, 1);
     if (size.most > most) return refuse(learning, name, size.row, data->weights[size.row], advice);
+    if (!(size.most > 0) && !learning->has_row_noise) /* no noise at all is for the method to judge */
+        return gram_learning_fail_data(learning, "Choose another column with --weights, or leave it out.",
+                                       "column '%s': all weights are 0", name);
     for (int64_t i = 0; i < data->n && size.least < least; i++)
         if (data->weights[i] == size.least) return refuse(learning, name, i, data->weights[i], advice);
     if (learning->has_row_noise || size.least >= GRAM_LEAST_SHARE * size.most) return GRAM_OK;

@@ -31,6 +31,37 @@ static int64_t piece_rows(const gram_context *context, const gram_predictor *pre
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
 }
 
+static int is_wanted(const gram_table_options *options, const char *name, size_t length)
+{
+    for (int64_t i = 0; i < options->wanted_count; i++)
+        if (strlen(options->wanted[i].name) == length && memcmp(options->wanted[i].name, name, length) == 0) return 1;
+    return 0;
+}
+
+/* Columns to be kept are read as they stand there, as text; those that the model needs are read as it needs them. */
+static gram_status want_kept(gram_context *context, gram_arena *arena, const char *keep, gram_table_options *options)
+{
+    gram_status status = GRAM_OK;
+    gram_wanted *all;
+    int64_t most = 1;
+    if (!keep) return status;
+    for (const char *c = keep; *c; c++) most += *c == ',';
+    TRY(gram_arena_take(context, arena, "predict_stream", options->wanted_count + most, sizeof *all, (void **)&all));
+    memcpy(all, options->wanted, (size_t)options->wanted_count * sizeof *all);
+    options->wanted = all;
+    for (const char *item = keep; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL) {
+        const size_t length = strcspn(item, ",");
+        char *name;
+        if (is_wanted(options, item, length)) continue;
+        TRY(gram_arena_take(context, arena, "predict_stream", (int64_t)length + 1, 1, (void **)&name));
+        memcpy(name, item, length);
+        name[length] = '\0';
+        all[options->wanted_count++] = (gram_wanted){name, 1, 0, 0};
+    }
+done:
+    return status;
+}
+
 gram_status gram_predict_stream_open(gram_context *context, const gram_predictor *predictor,
                                      const gram_preparation *preparation, const char *path, gram_format format,
                                      gram_predict_stream **stream)
@@ -63,6 +94,7 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
         TRY(gram_kinds_wanted(context, &arena, &predictor->kinds, preparation, &options));
         made->most = MOST_AT_ONCE;
     }
+    TRY(want_kept(context, &arena, predictor->wish.keep, &options));
     TRY(gram_reader_open(context, path, &options, &made->reader));
     *stream = made;
     made = NULL;
@@ -154,7 +186,7 @@ gram_status gram_predict_stream_next(gram_context *context, gram_predict_stream 
     if (!table) return status;
     TRY(gram_preparation_apply(context, stream->preparation, table, 0, &stream->data));
     TRY(evaluate(context, stream, table));
-    stream->piece = (gram_predicted){stream->data, stream->values, stream->next};
+    stream->piece = (gram_predicted){stream->data, stream->values, stream->next, table};
     stream->next += stream->data->table_rows;
     *piece = &stream->piece;
 done:

@@ -24,6 +24,8 @@
 
 #include <gram/text.h>
 
+#include "base/text/number.h"
+
 enum { NAME_SIZE = 256 };
 
 typedef enum kind_type { KIND_OPERATOR, KIND_SUM, KIND_BOX, KIND_AVERAGE, KIND_NORMAL } kind_type;
@@ -114,15 +116,15 @@ gram_status gram_kinds_wanted(gram_context *context, gram_arena *arena, const gr
     TRY(gram_arena_take(context, arena, "kinds of rows", count + 2 + 2 * known->feature_count, sizeof *all,
                         (void **)&all));
     memcpy(all, options->wanted, (size_t)count * sizeof *all);
-    all[count++] = (gram_wanted){kinds->column, 1, 1};
-    if (kinds->coefficient) all[count++] = (gram_wanted){kinds->coefficient, 0, 1};
+    all[count++] = (gram_wanted){kinds->column, 1, 1, 0};
+    if (kinds->coefficient) all[count++] = (gram_wanted){kinds->coefficient, 0, 1, 0};
     for (int64_t f = 0; f < known->feature_count; f++)
         for (int e = 0; e < 2 && !known->features[f].text; e++) {
             const size_t size = strlen(known->features[f].name) + strlen(endings[e]) + 1;
             char *name;
             TRY(gram_arena_take(context, arena, "kinds of rows", (int64_t)size, 1, (void **)&name));
             (void)snprintf(name, size, "%s%s", known->features[f].name, endings[e]);
-            all[count++] = (gram_wanted){name, 0, 1};
+            all[count++] = (gram_wanted){name, 0, 1, 0};
         }
     options->wanted = all;
     options->wanted_count = count;
@@ -236,6 +238,7 @@ static int read_factor(const reading *r, const char *text, size_t length, double
 static gram_status refuse_factor(const reading *r, const char *factor, size_t length, const char *term, size_t whole)
 {
     const int twice = gram_unknowns_find(&r->unknowns, factor, length) >= 0;
+    if (length == 0) return gram_fail(r->context, GRAM_ERROR_DATA, "'%.*s' has nothing before *", (int)whole, term);
     return gram_fail(r->context, GRAM_ERROR_DATA, "'%.*s' in '%.*s' is %s", (int)length, factor, (int)whole, term,
                      twice ? "a second unknown: a term has one at most"
                            : "not a number, in an operator, nor an unknown");
@@ -345,6 +348,8 @@ static gram_status read_level(reading *r, const char *text, kind *k)
     const gram_status status = cut_sense(r, &text, k);
     if (status < 0) return status;
     const char *expression = find_operator(r->kinds->operators, text, &length);
+    if (expression && length == 0)
+        return gram_fail(r->context, GRAM_ERROR_DATA, "operator '%.100s' has no expression", text);
     if (expression) return read_expression(r, k, expression, length);
     if (strncmp(text, "sum:", 4) == 0)
         k->type = KIND_SUM;
@@ -361,12 +366,28 @@ static gram_status read_level(reading *r, const char *text, kind *k)
     return GRAM_OK;
 }
 
+/* Puts the first row that has the level in front of the message. */
+static gram_status name_row(const reading *r, int64_t level, gram_status status)
+{
+    char message[GRAM_MESSAGE_SIZE];
+    const double *at = gram_table_numbers(r->table) + r->column;
+    int64_t row = 0;
+    if (status != GRAM_ERROR_DATA) return status;
+    (void)snprintf(message, sizeof message, "%s", gram_context_message(r->context));
+    while (row < gram_table_rows(r->table) && at[row * gram_table_ld(r->table)] != (double)level) row++;
+    if (row == gram_table_rows(r->table)) return status;
+    return gram_fail(r->context, status, "row %" PRId64 ": %s", row + 1, message);
+}
+
 static gram_status read_levels(reading *r)
 {
     gram_status status = GRAM_OK;
     const int64_t count = gram_table_level_count(r->table, r->column);
     TRY(take(r, count, sizeof *r->levels, &r->levels));
-    for (int64_t i = 0; i < count; i++) TRY(read_level(r, gram_table_level(r->table, r->column, i), &r->levels[i]));
+    for (int64_t i = 0; i < count; i++) {
+        status = read_level(r, gram_table_level(r->table, r->column, i), &r->levels[i]);
+        if (status < 0) return name_row(r, i, status);
+    }
 done:
     return status;
 }
@@ -416,6 +437,22 @@ done:
     return status;
 }
 
+/* A box ends where it begins or after it, and deviations are not negative. */
+static gram_status check_side(const reading *r, int64_t i, const kind *k, int64_t l, double number)
+{
+    gram_status status = GRAM_OK;
+    const double least =
+        k->type == KIND_NORMAL ? 0 : gram_preparation_unit(r->preparation, l, r->data->x[i * r->d + l]);
+    const int64_t column = (k->type == KIND_NORMAL ? r->sd : r->to)[l];
+    char shown[GRAM_NUMBER_SIZE], bound[GRAM_NUMBER_SIZE];
+    FAIL_IF(number < least && !(least - number <= 1e-12 * fabs(least)), r->context, GRAM_ERROR_DATA,
+            "row %" PRId64 ": column '%s': %s is below %s%s", table_row(r, i) + 1,
+            gram_table_column_name(r->table, column), gram_number_format(number, shown),
+            k->type == KIND_NORMAL ? "" : "the beginning of the box, ", gram_number_short(least, 6, bound));
+done:
+    return status;
+}
+
 /* Upper ends of a box, or deviations, in scaled units. */
 static gram_status read_sides(reading *r, int64_t i, const kind *k, const double **out)
 {
@@ -430,6 +467,7 @@ static gram_status read_sides(reading *r, int64_t i, const kind *k, const double
         if (columns[l] < 0) continue;
         found++;
         TRY(number_at(r, i, columns[l], &number));
+        TRY(check_side(r, i, k, l, number));
         if (k->type == KIND_NORMAL)
             sides[l] = number / r->unit[l];
         else

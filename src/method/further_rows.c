@@ -1,10 +1,13 @@
 #include "method/further_rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <gram/law.h>
 #include <gram/table.h>
+
+#include "points/points.h"
 
 gram_status gram_learning_read_rows(gram_learning *learning, const char *path, gram_prepared **rows)
 {
@@ -80,4 +83,43 @@ gram_status gram_learning_read_law(gram_learning *learning, const char *option, 
         return product_law(learning, option, text, law);
     (void)snprintf(path, sizeof path, "%.*s", (int)(length - 8), text + 7);
     return sample_law(learning, path, law);
+}
+
+gram_status gram_learning_read_landmarks(gram_learning *learning, const char *text, gram_landmark_rule *rule,
+                                         gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    gram_prepared *rows = NULL;
+    gram_points *borrowed = NULL;
+    *points = NULL;
+    *rule = GRAM_LANDMARKS_CHOLESKY;
+    for (int i = 0; i < (int)GRAM_LANDMARKS_GIVEN && text; i++)
+        if (strcmp(gram_landmark_rule_name((gram_landmark_rule)i), text) == 0) {
+            *rule = (gram_landmark_rule)i;
+            return GRAM_OK;
+        }
+    if (!text) return GRAM_OK;
+    *rule = GRAM_LANDMARKS_GIVEN;
+    if (!strpbrk(text, "./")) /* no name of a table */
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
+                                  "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.",
+                                  "--landmarks cannot be '%s'", text);
+    status = gram_learning_read_rows(learning, text, &rows);
+    if (status == GRAM_ERROR_FILE)
+        (void)gram_advise(learning->context, status,
+                          "Give rpcholesky, uniform, kmeans++, leverage, or the name of a file of points.");
+    TRY(status);
+    TRY(gram_points_create_f64(learning->context, rows->n, rows->d, rows->x, rows->d, &borrowed));
+    TRY(gram_points_gather(learning->context, borrowed, rows->n, NULL, points));
+done:
+    gram_points_release(borrowed);
+    gram_prepared_destroy(rows);
+    return status;
+}
+
+gram_status gram_learning_check_landmarks(gram_learning *learning, const char *option, int64_t landmarks)
+{
+    if (landmarks <= learning->n) return GRAM_OK;
+    return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Ask for at most as many landmarks as rows.",
+                              "%s%" PRId64 " is more than the %" PRId64 " rows", option, landmarks, learning->n);
 }

@@ -65,7 +65,7 @@ gram_keeper gram_keep_begin(gram_learning *learning, gram_function *function)
     gram_keeper keeper = gram_keep_fit(learning->context, learning->method, learning->task, learning->preparation,
                                        function, learning->n);
     learning->model = keeper.model;
-    gram_keep_integer(&keeper, "rows", learning->data->table_rows);
+    gram_keep_integer(&keeper, "rows", learning->streamed ? learning->file_rows : learning->data->table_rows);
     if (learning->functionals) keep_kinds(&keeper, learning);
     return keeper;
 }

@@ -64,10 +64,11 @@ void gram_learning_plan(gram_learning *learning, const char *words, size_t bytes
 
 gram_status gram_learning_room(gram_learning *learning, double bytes, const char *advice, const char *what)
 {
+    char size[GRAM_BYTES_SIZE];
     const size_t budget = gram_memory_budget(learning->context->memory);
     if (budget == 0 || bytes <= (double)budget) return GRAM_OK;
-    return gram_learning_fail(learning, GRAM_ERROR_BUDGET, advice, "%s %" PRId64 " rows needs about %.1f GiB", what,
-                              learning->n, bytes / 1073741824.0);
+    return gram_learning_fail(learning, GRAM_ERROR_BUDGET, advice, "%s %" PRId64 " rows needs about %s", what,
+                              learning->n, gram_bytes_format((size_t)fmin(bytes, 1e18), size));
 }
 
 /* ---- the data ---- */
@@ -79,7 +80,7 @@ const char *gram_learning_target(const gram_learning *learning)
 
 int64_t gram_learning_row(const gram_learning *learning, int64_t row)
 {
-    return (learning->data->rows ? learning->data->rows[row] : row) + 1;
+    return learning->first_row + (learning->data->rows ? learning->data->rows[row] : row) + 1;
 }
 
 gram_status gram_learning_one_target(gram_learning *learning, const char *who, const char *advice)

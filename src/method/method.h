@@ -33,7 +33,11 @@ enum {
     GRAM_OPTION_STRENGTH = 1, /* given together with the kernel it leaves nothing to tune */
     GRAM_OPTION_RESUMES = 2,  /* may be given to a fit that goes on */
     GRAM_OPTION_AUTO = 4,     /* of a number or an integer: the word "auto" too, which is NaN or 0 */
-    GRAM_OPTION_INFINITE = 8  /* of a number: the word "inf" too */
+    GRAM_OPTION_INFINITE = 8, /* of a number: the word "inf" too */
+    /* of a strength whose number a model keeps under the option's name, for fits to other rows that share it: it stands against one row,
+     * as it is or times n */
+    GRAM_OPTION_PER_ROW = 16,
+    GRAM_OPTION_OVER_ROWS = 32
 };
 
 /* One option of a method: `offset` is that of its field in the method's settings, an int (switch), const char *, int64_t,
@@ -119,9 +123,13 @@ typedef struct gram_learning {
     int to_file;                         /* the model is written afterwards */
     gram_preparation *preparation;
     gram_prepared *data;
+    int streamed;      /* the rows go by in blocks: data are a sample of them, or the present block, and n counts all */
+    int64_t first_row; /* of the file, of a block */
+    int64_t file_rows; /* of such a file */
+    int64_t sample_rows;          /* that the sample had */
     gram_points *functionals;     /* of a column of kinds: the rows, and then the points too; NULL: they are values */
     const gram_row_sense *senses; /* of those rows: data, or constraints; NULL: all are data */
-    gram_unknowns unknowns;   /* in their operators, and the terms that such rows are made of */
+    gram_unknowns unknowns;       /* in their operators, and the terms that such rows are made of */
     gram_points *points;
     int has_row_noise;           /* data->weights are known variances of the rows' noise */
     int64_t n;                   /* rows of weight above 0 */
@@ -189,6 +197,20 @@ struct gram_predictor {
 
 typedef struct gram_report gram_report;
 
+/* Learning from rows that go by in blocks, from files that are larger than memory or from parts of the rows in several places. First
+ * `begin` with a sample of the rows in learning->data, or `restore` from a model of sums; then `add` for each block, `restore` for further sums;
+ * then `finish` and the row's `keep`, or `keep_sums`, which makes learning->model of the sums so far. */
+typedef struct gram_streaming {
+    int (*possible)(const gram_learning *learning); /* do the settings allow it? */
+    gram_status (*begin)(gram_learning *learning);
+    gram_status (*add)(gram_learning *learning, const gram_prepared *rows);
+    gram_status (*finish)(gram_learning *learning);
+    gram_status (*keep_sums)(gram_learning *learning);
+    /* `name` is what messages call the model. Those of other features or preparations than the first are refused. Without `with_sums`
+     * only its features are taken. */
+    gram_status (*restore)(gram_learning *learning, const gram_model *sums, const char *name, int with_sums);
+} gram_streaming;
+
 /* A fact of a model that is one of a few words, with blanks between: a model with another one is damaged, or newer. */
 typedef struct gram_kept_words {
     const char *fact, *words;
@@ -223,8 +245,10 @@ struct gram_method {
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
     int constraints;   /* rows may be constraints: it looks at learning->senses */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
-    const gram_verb *verb; /* of the command, if it has one of its own; NULL: `fit` */
-    gram_tuning tuning;    /* unless all is given */
+    const gram_verb *verb;           /* of the command, if it has one of its own; NULL: `fit` */
+    const gram_streaming *streaming; /* NULL: it needs all rows at once */
+    const gram_method *sums_of;      /* of a row whose models are sums: the method that they are for */
+    gram_tuning tuning;              /* unless all is given */
     const char *python[GRAM_TASK_COUNT];
     const gram_option *options;
     size_t option_count, settings_size;
@@ -297,13 +321,14 @@ extern const gram_choice gram_precision_choices[], gram_mean_choices[];
 #define GRAM_LAMBDA_OPTION(settings)                                                                                   \
     {                                                                                                                  \
         .name = "lambda", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.lambda), .argument = "L",     \
-        .help = "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate", .flags = GRAM_OPTION_STRENGTH,           \
-        .group = "ridge"                                                                                               \
+        .help = "the ridge of (1/n) sum |y - f|^2 + L |f|^2; 0: interpolate",                                          \
+        .flags = GRAM_OPTION_STRENGTH | GRAM_OPTION_OVER_ROWS, .group = "ridge"                                        \
     }
 #define GRAM_NOISE_OPTION(settings)                                                                                    \
     {                                                                                                                  \
         .name = "noise", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.noise), .argument = "S",       \
-        .help = "the same as a variance of noise: S = n L", .flags = GRAM_OPTION_STRENGTH, .group = "ridge"            \
+        .help = "the same as a variance of noise: S = n L", .flags = GRAM_OPTION_STRENGTH | GRAM_OPTION_PER_ROW,       \
+        .group = "ridge"                                                                                               \
     }
 #define GRAM_ALPHA_OPTION(settings)                                                                                    \
     {                                                                                                                  \
@@ -440,6 +465,28 @@ gram_status gram_check_fingerprints(gram_learning *learning);
 double gram_kept_number(const gram_model *model, const char *name, double otherwise);
 const char *gram_kept_text(const gram_model *model, const char *name);
 const double *gram_kept_array(const gram_model *model, const char *name, int64_t rows, int64_t columns);
+
+/* ---- for rows: feature maps (feature_models.c) ---- */
+
+struct gram_features;
+/* A function that is 0, with one centre: a model keeps its kernel in one. The caller releases it. */
+gram_status gram_features_holder(gram_context *context, gram_kernel *kernel, int64_t d, const double *row,
+                                 gram_function **function);
+/* What gram_features_of_model makes the map of: facts and arrays. */
+void gram_keep_features(gram_keeper *keeper, const struct gram_features *map);
+
+/* f(x) = z(x) c + b, m outputs. */
+typedef struct gram_feature_function {
+    struct gram_features *map; /* its own: gram_features_destroy */
+    int64_t p, m;
+    const double *coefficients, *constants; /* p x m, and m: the model's, or the fit's */
+} gram_feature_function;
+
+/* That of a model: the map, and the arrays "feature_coefficients" and "feature_constants". */
+gram_status gram_feature_function_open(gram_context *context, gram_predictor *predictor, gram_feature_function *f);
+/* f64 points. A row's values do not depend on the others. */
+gram_status gram_feature_function_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
+                                         double *out, int64_t ldo);
 
 /* ---- for rows: features by name (feature_lists.c) ---- */
 

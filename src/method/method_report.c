@@ -166,10 +166,13 @@ void gram_report_solver(gram_report *report)
     gram_report_add(report, "%s%s%s", solver, precision ? ", " : "", precision ? precision : "");
     if (gram_report_number(report, "rank") < gram_report_number(report, "n"))
         gram_report_part(report, "rank", "rank", GRAM_WHOLE);
+    gram_report_part(report, "neighbours", "neighbours", GRAM_WHOLE);
     if (gram_report_number(report, "iterations") > 0) gram_report_part(report, "iterations", "iterations", GRAM_WHOLE);
     gram_report_row(report, "  accuracy");
     gram_report_part(report, "optimality", "optimality", GRAM_ROUGH);
     gram_report_part(report, "residual", "residual", GRAM_ROUGH);
+    if (gram_report_number(report, "iterations") > 0)
+        gram_report_part(report, "values off by at most", "error_bound", GRAM_ROUGH);
     gram_report_part(report, "backward error", "backward_error", GRAM_ROUGH);
     gram_report_part(report, "condition", "condition", GRAM_ROUGH);
     if (gram_report_number(report, "jitter") > 0) gram_report_part(report, "jitter", "jitter", GRAM_ROUGH);

@@ -59,6 +59,10 @@ gram_status gram_model_restore_functionals(gram_context *context, gram_model *mo
 gram_status gram_model_keep_slopes(gram_context *context, gram_model *model);
 gram_status gram_model_restore_slopes(gram_context *context, gram_model *model);
 
+/* The sample of a kernel with centre(a), of the function or of the second view; the name of its array. */
+gram_status gram_model_keep_sample(gram_context *context, gram_model *model, int second);
+const char *gram_model_sample_name(int second);
+
 /* 1 to 31 letters, digits and '_'? And is it the name of an array that the function has? */
 int gram_model_is_name(const char *name);
 int gram_model_is_taken(const char *name);

@@ -1,4 +1,5 @@
-/* What some functions have and others do not, as arrays of the model: slopes, outputs x d, and centres that are functionals, a row for each atom,
+/* What some functions have and others do not, as arrays of the model: slopes, outputs x d, the sample about which the kernel is centred, rows x d,
+ * and centres that are functionals, a row for each atom,
  *
  *     row, kind, coefficient, place (d numbers), v (d), w (d),
  *
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "function/function.h"
+#include "kernel/kernel.h"
 #include "model/model.h"
 #include "points/functionals.h"
 
@@ -115,4 +117,29 @@ gram_status gram_model_restore_slopes(gram_context *context, gram_model *model)
     memcpy(f->slopes, slopes, (size_t)(rows * columns) * sizeof *slopes);
 done:
     return status;
+}
+
+/* ---- the sample of a centred kernel ---- */
+
+static gram_status keep_sample(gram_context *context, gram_model *model, const gram_function *f, const char *name)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *sample = gram_kernel_sample(f->kernel);
+    double *rows;
+    if (!sample) return GRAM_OK;
+    TRY(gram_model_add_array(context, model, name, sample->n, sample->d, &rows));
+    for (int64_t i = 0; i < sample->n; i++)
+        for (int64_t l = 0; l < sample->d; l++) rows[i * sample->d + l] = gram_points_at(sample, i, l);
+done:
+    return status;
+}
+
+gram_status gram_model_keep_sample(gram_context *context, gram_model *model, int second)
+{
+    return keep_sample(context, model, second ? model->second : model->function, gram_model_sample_name(second));
+}
+
+const char *gram_model_sample_name(int second)
+{
+    return second ? "second_centred_about" : "centred_about";
 }

@@ -207,8 +207,9 @@ static gram_status read_column(gram_model_reader *reader, const json_t *object, 
     TRY(gram_model_want_number(reader, object, "deviation", &column->deviation));
     TRY(gram_model_want_number(reader, object, "fill", &column->fill));
     column->text = strcmp(kind, "text") == 0;
-    if (!column->text && strcmp(kind, "number") != 0)
-        return gram_model_bad_json(reader, "'kind' is neither number nor text");
+    column->date = strcmp(kind, "date") == 0;
+    if (!column->text && !column->date && strcmp(kind, "number") != 0)
+        return gram_model_bad_json(reader, "'kind' is neither number, date nor text");
     if (column->text) TRY(read_levels(reader, object, column));
 done:
     return status;
@@ -274,6 +275,8 @@ gram_status gram_model_read_preparation(gram_model_reader *reader, const json_t 
     TRY(read_missing(reader, object, &d.missing));
     TRY(want_truth(reader, object, "scaled", &d.scaled));
     TRY(want_truth(reader, object, "named", &d.named));
+    if (json_object_get(object, "missing_texts"))
+        TRY(gram_model_want_text(reader, object, "missing_texts", &d.missing_texts));
     TRY(gram_model_blame(reader, gram_preparation_create(reader->context, &d, preparation), "its preparation"));
 done:
     return status;

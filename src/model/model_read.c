@@ -6,7 +6,9 @@
 
 #include "data/npy_header.h"
 #include "function/function.h"
+#include "kernel/kernel.h"
 #include "model/model_read.h"
+#include "points/points.h"
 
 enum { MOST_HEADER = 4096, FUNCTION_ARRAYS = 3 };
 
@@ -149,6 +151,31 @@ static gram_status take_given(gram_model_reader *reader, const char *text, gram_
     return status;
 }
 
+/* The kernel about the sample that the model has for it. */
+static gram_status bind_sample(gram_model_reader *reader, const char *name, gram_kernel **kernel)
+{
+    gram_status status = GRAM_OK;
+    open_array array;
+    double *numbers = NULL;
+    gram_points *borrowed = NULL, *sample = NULL;
+    gram_kernel *bound = NULL;
+    TRY(start_array(reader, name, &array));
+    TRY(gram_take(reader->context, "model: sample", array.rows * array.columns, sizeof *numbers, (void **)&numbers));
+    TRY(load_array(reader, &array, numbers));
+    TRY(gram_model_blame(
+        reader, gram_points_create_f64(reader->context, array.rows, array.columns, numbers, array.columns, &borrowed),
+        "its sample"));
+    TRY(gram_points_gather(reader->context, borrowed, array.rows, NULL, &sample));
+    TRY(gram_kernel_bind(reader->context, *kernel, sample, &bound));
+    gram_kernel_release(*kernel);
+    *kernel = bound;
+done:
+    gram_points_release(sample);
+    gram_points_release(borrowed);
+    gram_give(reader->context, numbers);
+    return status;
+}
+
 static gram_status read_kernel(gram_model_reader *reader, const json_t *from, int64_t d, gram_kernel **kernel)
 {
     gram_status status = GRAM_OK;
@@ -158,6 +185,8 @@ static gram_status read_kernel(gram_model_reader *reader, const json_t *from, in
         TRY(take_given(reader, text, kernel));
     else
         TRY(gram_model_blame(reader, gram_kernel_parse(reader->context, text, kernel), "its kernel"));
+    if (gram_kernel_lacks_sample(*kernel))
+        TRY(bind_sample(reader, gram_model_sample_name(from != reader->root), kernel));
     TRY(gram_model_blame(reader, gram_function_check_kernel(reader->context, *kernel, d), "its kernel"));
 done:
     return status;

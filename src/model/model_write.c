@@ -8,6 +8,7 @@
 #include "base/text/json_writer.h"
 #include "data/npy_header.h"
 #include "function/function.h"
+#include "kernel/kernel.h"
 #include "model/archive.h"
 #include "model/model.h"
 #include <gram/text.h>
@@ -20,7 +21,7 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
 {
     gram_json_open(json, key, '{');
     gram_json_string(json, "name", column->name);
-    gram_json_string(json, "kind", column->text ? "text" : "number");
+    gram_json_string(json, "kind", column->text ? "text" : column->date ? "date" : "number");
     gram_json_integer(json, "place", column->place);
     gram_json_number(json, "mean", column->mean);
     gram_json_number(json, "deviation", column->deviation);
@@ -68,6 +69,7 @@ static gram_status put_preparation(gram_context *context, gram_json *json, const
     gram_json_string(json, "missing", missing[description->missing]);
     gram_json_truth(json, "scaled", description->scaled);
     gram_json_truth(json, "named", description->named);
+    if (description->missing_texts) gram_json_string(json, "missing_texts", description->missing_texts);
     gram_json_close(json, '{');
 done:
     return status;
@@ -163,12 +165,28 @@ done:
 
 /* ---- what cannot be written ---- */
 
+/* What a reader will make of the text and of the sample beside it. */
+static gram_status read_again(gram_context *context, const gram_kernel *kernel, const char *text, gram_kernel **again)
+{
+    gram_status status = GRAM_OK;
+    gram_kernel *plain = NULL;
+    gram_points *sample = gram_kernel_sample(kernel);
+    TRY(gram_kernel_parse(context, text, &plain));
+    if (sample)
+        TRY(gram_kernel_bind(context, plain, sample, again));
+    else
+        *again = gram_kernel_retain(plain);
+done:
+    gram_kernel_release(plain);
+    return status;
+}
+
 /* The kernel's text reads back to the same kernel, or the model cannot be written. */
 static gram_status check_text(gram_context *context, const gram_kernel *kernel, const char *text)
 {
     gram_status status = GRAM_OK;
     gram_kernel *again = NULL;
-    status = gram_kernel_parse(context, text, &again);
+    status = read_again(context, kernel, text, &again);
     if (status == GRAM_ERROR_MEMORY || status == GRAM_ERROR_BUDGET) goto done;
     FAIL_IF(status < 0 || !gram_kernel_equal(kernel, again), context, GRAM_ERROR_UNSUPPORTED,
             "model_write: the kernel %.80s%s exists in this program only and cannot be kept in a file", text,

@@ -399,7 +399,9 @@ int gram_points_are_functionals(const gram_points *points)
 gram_status gram_points_must_be_plain(gram_context *context, const char *who, const gram_points *points)
 {
     if (!points || !points->functionals) return GRAM_OK;
-    return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: the rows are functionals; it takes points only", who);
+    (void)gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: the rows are functionals; it takes points only", who);
+    return gram_advise(context, GRAM_ERROR_UNSUPPORTED,
+                       "Rows of other kinds than values are for krr and gp, by the solvers exact and cg.");
 }
 
 int gram_points_are_value(const gram_points *points, int64_t i)

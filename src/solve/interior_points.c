@@ -29,7 +29,7 @@ static const double TO_BOUND = 0.995; /* of the way to the nearest bound */
 static const double FORCE = 0.25;     /* of the room of the variables it acts on */
 static const double WARM = 0.9;       /* a start that another problem gave is drawn to the middle so far */
 static const double LEAST = 1e-17;    /* room at a bound, as a part of it */
-static const double UNBOUNDED = 1e6; /* times the objective: a dual that no function under the constraints has */
+static const double UNBOUNDED = 1e6;  /* times the objective: a dual that no function under the constraints has */
 enum { STALLED = 6, LONG_STALLED = 20 };
 
 typedef struct work {

@@ -96,11 +96,12 @@ const gram_pivot_rule gram_pivot_largest = {propose_largest, accept_largest};
 
 /* ---- drawn ---- */
 
-static int is_candidate(const gram_pivot_search *s, int64_t i)
+/* Its number among the candidates, -1 if it is none. */
+static int find_candidate(const gram_pivot_search *s, int64_t row)
 {
     for (int c = 0; c < s->candidates; c++)
-        if (s->candidate[c] == i) return 1;
-    return 0;
+        if (s->candidate[c] == row) return c;
+    return -1;
 }
 
 /* The first row whose running sum exceeds `share`. */
@@ -117,8 +118,7 @@ static int64_t row_at(const gram_pivot_search *s, double share)
     return low;
 }
 
-/* Each row once: after one that was accepted a second would be rejected; after one that was rejected it would have another chance,
- * which is rare enough to leave out. */
+/* Draws are independent of each other, so that a row may come twice. */
 static void propose_drawn(gram_pivot_search *s)
 {
     double total = 0, uniform[GRAM_PIVOT_MOST];
@@ -126,20 +126,23 @@ static void propose_drawn(gram_pivot_search *s)
     gram_random_uniform((gram_random){s->seed, STREAM}, s->drawn, s->block, uniform);
     s->candidates = 0;
     for (int c = 0; c < s->block && total > 0; c++) {
-        const int64_t row = row_at(s, uniform[c] * total);
-        if (!is_candidate(s, row)) s->candidate[s->candidates++] = row;
+        s->proposed[c] = row_at(s, uniform[c] * total);
+        if (find_candidate(s, s->proposed[c]) < 0) s->candidate[s->candidates++] = s->proposed[c];
     }
 }
 
-/* Those that are rejected lie between the accepted and those to come. */
+/* In the order of the draws. A row that was accepted has nothing left; one that was rejected has another chance when it comes again.
+ * Those that are rejected lie between the accepted and those to come. */
 static void accept_drawn(gram_pivot_search *s)
 {
     double uniform[GRAM_PIVOT_MOST];
     gram_random_uniform((gram_random){s->seed, STREAM + 1}, s->drawn, s->block, uniform);
     s->drawn += (uint64_t)s->block;
-    for (int c = 0; c < s->candidates && s->count < s->most; c++) {
+    for (int p = 0; p < s->block && s->count < s->most; p++) {
+        const int c = find_candidate(s, s->proposed[p]);
+        if (c < s->count) continue;
         const double own = s->h[c * s->block + c];
-        if (own > s->floor && uniform[c] * s->left[s->candidate[c]] <= own) gram_pivot_take(s, c);
+        if (own > s->floor && uniform[p] * s->left[s->candidate[c]] <= own) gram_pivot_take(s, c);
     }
 }
 

@@ -23,6 +23,8 @@ typedef struct gram_pivot_search {
     uint64_t seed;      /* of rules that draw, */
     uint64_t drawn;     /*              and how many numbers they drew */
     double *work;       /* n numbers, the rule's own */
+    int64_t
+        proposed[GRAM_PIVOT_MOST]; /* the rule's own: rows in the order in which they were drawn, some of them again */
 } gram_pivot_search;
 
 typedef struct gram_pivot_rule {
@@ -34,7 +36,7 @@ typedef struct gram_pivot_rule {
 
 /* Each pivot has the largest variance that is left; of those proposed together, at least half of the largest. */
 extern const gram_pivot_rule gram_pivot_largest;
-/* Each pivot is drawn with the probability of its variance that is left, also within a block. */
+/* Each pivot is drawn with the probability of its variance that is left, also within a block: the law does not depend on the block. */
 extern const gram_pivot_rule gram_pivot_drawn;
 
 /* Candidate number `at` (count or above) becomes the next pivot. It changes places with candidate number `count`; the

@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/sized_struct.h"
 #include "operator/tiled_matrix.h"
+#include "solve/landmarks/landmark_choice.h"
 #include "tile/panels.h"
 
 enum {
@@ -22,6 +23,8 @@ enum {
     LEAST_FOR_MIXED = 1024, /* below that an f64 factor takes a few milliseconds */
     DEFAULT_LANDMARKS = 3000,
     DEFAULT_RANK = 1000, /* of the preconditioner of cg */
+    SKETCH_RANK = 100,   /* of a block of sketch-and-project */
+    SKETCH_PASSES = 40,  /* some, to a residual of 1e-5 */
     LEAST_LANDMARKS = 100,
     MOST_LANDMARKS = 1 << 16,
     CG_VECTORS = 8,
@@ -29,9 +32,10 @@ enum {
     PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
 
+static const double MOST_PASS = 1e12;     /* operations for leave-one-out of landmarks that nobody asked for */
 static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
-static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing"};
+static const char *const solver_names[] = {"auto", "exact", "cg", "nystrom", "markov", "inducing", "vecchia", "sketch"};
 static const char *const precision_names[] = {"auto", "f64", "mixed", "f32"};
 
 const char *gram_solver_name(gram_solver solver)
@@ -84,7 +88,10 @@ static double landmark_bytes(const gram_krr_plan_request *r, int64_t n, int64_t 
     const double chunk = (double)(n < GRAM_PLAN_CHUNK ? n : GRAM_PLAN_CHUNK);
     const int64_t piece =
         gram_packed_rows(r->d) > landmarks ? gram_packed_rows(r->d) : landmarks; /* rows go by in pieces */
-    return 2 * p * p * sizeof(double) + chunk * p * sizeof(double) + packed_bytes(r, n, piece < n ? piece : n);
+    const double solving = 4 * p * p * sizeof(double) + chunk * p * sizeof(double) +
+                           packed_bytes(r, n, piece < n ? piece : n) +
+                           3 * (double)n * (double)(r->outputs + 1) * sizeof(double);
+    return fmax(solving, gram_landmark_set_bytes(n, r->d, landmarks) + packed_bytes(r, n, piece < n ? piece : n));
 }
 
 /* Conjugate gradients: the preconditioner, and a panel of it while it is made. */
@@ -101,8 +108,17 @@ static double exact_bytes(const gram_krr_plan_request *r, int64_t n, gram_precis
     return factor_bytes(n, precision == GRAM_PRECISION_F64 ? sizeof(double) : sizeof(float)) + vectors_bytes(r, n);
 }
 
+/* Sketch-and-project: the matrix and the low rank of a block of n/100 rows, and a few vectors. */
+static double sketch_bytes(const gram_krr_plan_request *r, int64_t n)
+{
+    const double block = fmin(fmax(200, (double)n / 100), (double)n);
+    return (block * block / 2 + block * 3 * SKETCH_RANK + 2 * block * (double)r->d) * sizeof(double) +
+           vectors_bytes(r, n);
+}
+
 static double low_rank_bytes(const gram_krr_plan_request *r, gram_solver solver, int64_t rank)
 {
+    if (solver == GRAM_SOLVER_SKETCH) return sketch_bytes(r, r->n);
     return solver == GRAM_SOLVER_CG ? cg_bytes(r, r->n, rank) : landmark_bytes(r, r->n, rank);
 }
 
@@ -121,6 +137,7 @@ static double seconds_of(const gram_context *context, const gram_krr_plan_reques
                  pair = (fast ? 1 : 6) * (0.8e-9 + 0.06e-9 * (double)r->d) / threads;
     const double product = n * n / 2 * pair, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
     if (plan->solver == GRAM_SOLVER_NYSTROM) return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate;
+    if (plan->solver == GRAM_SOLVER_SKETCH) return packing + 2 * SKETCH_PASSES * product;
     if (plan->solver == GRAM_SOLVER_CG)
         return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate + 100 * product;
     if (r->ridgeless) return packing + product + 4 * n * n * n / rate;
@@ -154,6 +171,7 @@ static int64_t most_exact(const gram_krr_plan_request *r, gram_precision precisi
 static int64_t most_landmarks(const gram_krr_plan_request *r, gram_solver solver, double room)
 {
     const int64_t usual = solver == GRAM_SOLVER_CG ? DEFAULT_RANK : DEFAULT_LANDMARKS;
+    if (solver == GRAM_SOLVER_SKETCH) return r->n < SKETCH_RANK ? r->n : SKETCH_RANK;
     int64_t landmarks = r->landmarks ? r->landmarks : usual;
     if (landmarks > r->n) landmarks = r->n;
     while (landmarks > LEAST_LANDMARKS && !r->landmarks && low_rank_bytes(r, solver, landmarks) > room)
@@ -247,8 +265,8 @@ static gram_status check(gram_context *context, const gram_krr_plan_request *r)
     FAIL_IF(r->n < 1 || r->d < 1 || r->outputs < 1, context, GRAM_ERROR_ARGUMENT,
             "krr_plan: n = %lld, d = %lld, outputs = %lld, each must be at least 1", (long long)r->n, (long long)r->d,
             (long long)r->outputs);
-    FAIL_IF((int)r->solver < 0 || r->solver > GRAM_SOLVER_NYSTROM, context, GRAM_ERROR_ARGUMENT,
-            "krr_plan: solver %s is not one of ridge regression", gram_solver_name(r->solver));
+    FAIL_IF((int)r->solver < 0 || (r->solver > GRAM_SOLVER_NYSTROM && r->solver != GRAM_SOLVER_SKETCH), context,
+            GRAM_ERROR_ARGUMENT, "krr_plan: solver %s is not one of ridge regression", gram_solver_name(r->solver));
     FAIL_IF((int)r->precision < 0 || r->precision > GRAM_PRECISION_F32, context, GRAM_ERROR_ARGUMENT,
             "krr_plan: precision = %d is not a valid precision", (int)r->precision);
     FAIL_IF(r->landmarks < 0 || r->landmarks > MOST_LANDMARKS, context, GRAM_ERROR_ARGUMENT,
@@ -282,7 +300,9 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
     } else {
         plan_landmarks(&r, r.solver, room, plan);
     }
-    if (plan->solver != GRAM_SOLVER_EXACT && r.leave_one_out < 0) plan->leave_one_out = 0;
+    if (plan->solver == GRAM_SOLVER_CG && r.leave_one_out < 0) plan->leave_one_out = 0;
+    if (plan->solver == GRAM_SOLVER_NYSTROM && r.leave_one_out < 0) /* another pass, like the first one */
+        plan->leave_one_out = (double)r.n * (double)plan->landmarks * (double)plan->landmarks <= MOST_PASS;
     plan->bytes = (size_t)bytes_of(&r, plan);
     plan->seconds = seconds_of(context, &r, plan);
     if (bytes_of(&r, plan) > room) TRY(refuse(context, &r, plan, room));

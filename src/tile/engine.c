@@ -25,7 +25,7 @@ static gram_status check_kernel(gram_context *context, const gram_engine_request
 {
     gram_status status = GRAM_OK;
     TRY(gram_kernel_check_set(context, kernel));
-    TRY(gram_kernel_check_dimension(context, kernel, request->space ? request->space->d : request->x->d));
+    TRY(gram_kernel_check_part(context, kernel, request->space ? request->space->d : request->x->d, request->x->d));
 done:
     return status;
 }

@@ -170,6 +170,11 @@ gram_status gram_engine_compile(gram_context *context, gram_engine *engine, cons
 /* Computes the numbers of the points that normalize, scale and centre need (point_terms.c). */
 gram_status gram_engine_make_terms(gram_context *context, gram_engine *engine, const gram_engine_request *request);
 
+/* row_i = mean over the sample of child(x_i, z), of points or functionals; and the mean of these over the sample, as the offset. */
+gram_status gram_terms_means(gram_context *context, const gram_point_terms *terms, const gram_points *points,
+                             double *row);
+gram_status gram_terms_centre(gram_context *context, gram_point_terms *terms);
+
 /* The node's entry of points i and j, k being the child's. */
 double gram_terms_combine(const gram_point_terms *terms, int64_t i, int64_t j, double k);
 

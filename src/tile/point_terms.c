@@ -66,8 +66,8 @@ done:
     return status;
 }
 
-/* row_i = mean over the sample of child(x_i, z) */
-static gram_status mean_terms(making *m, const gram_point_terms *terms, const gram_points *points, double *row)
+gram_status gram_terms_means(gram_context *context, const gram_point_terms *terms, const gram_points *points,
+                             double *row)
 {
     gram_status status = GRAM_OK;
     gram_engine *child = NULL;
@@ -75,26 +75,26 @@ static gram_status mean_terms(making *m, const gram_point_terms *terms, const gr
     const gram_points *sample = terms->external->points;
     const gram_engine_request request = {
         .kernel = terms->child, .x = points, .y = sample, .space = terms->space, .always_double = 1};
-    TRY(gram_take(m->context, "centre", sample->n, sizeof(double), (void **)&weights));
+    TRY(gram_take(context, "centre", sample->n, sizeof(double), (void **)&weights));
     for (int64_t i = 0; i < sample->n; i++) weights[i] = 1 / (double)sample->n;
-    TRY(gram_engine_create(m->context, &request, &child));
-    TRY(gram_engine_product(m->context, child, 1, weights, 1, row, 1));
+    TRY(gram_engine_create(context, &request, &child));
+    TRY(gram_engine_product(context, child, 1, weights, 1, row, 1));
 done:
     gram_engine_destroy(child);
-    gram_give(m->context, weights);
+    gram_give(context, weights);
     return status;
 }
 
-static gram_status mean_of_means(making *m, gram_point_terms *terms)
+gram_status gram_terms_centre(gram_context *context, gram_point_terms *terms)
 {
     gram_status status = GRAM_OK;
     const gram_points *sample = terms->external->points;
     double *means = NULL;
-    TRY(gram_take(m->context, "centre", sample->n, sizeof(double), (void **)&means));
-    TRY(mean_terms(m, terms, sample, means));
+    TRY(gram_take(context, "centre", sample->n, sizeof(double), (void **)&means));
+    TRY(gram_terms_means(context, terms, sample, means));
     for (int64_t i = 0; i < sample->n; i++) terms->offset += means[i] / (double)sample->n;
 done:
-    gram_give(m->context, means);
+    gram_give(context, means);
     return status;
 }
 
@@ -104,7 +104,7 @@ static gram_status terms_of(making *m, const gram_point_terms *terms, const gram
     switch (terms->node) {
     case GRAM_NODE_NORMALIZE: return diagonal_terms(m, terms, points, row, power);
     case GRAM_NODE_SCALE: return factor_terms(m, terms, points, row, power);
-    default: return mean_terms(m, terms, points, row);
+    default: return gram_terms_means(m->context, terms, points, row);
     }
 }
 
@@ -128,7 +128,7 @@ static gram_status make_terms(making *m, gram_point_terms *terms)
     TRY(terms_of(m, terms, m->request->x, terms->row, terms->row_power));
     terms->column = terms->row;
     terms->column_power = terms->row_power;
-    if (terms->node == GRAM_NODE_CENTRE) TRY(mean_of_means(m, terms));
+    if (terms->node == GRAM_NODE_CENTRE) TRY(gram_terms_centre(m->context, terms));
     if (engine->symmetric) return GRAM_OK;
     TRY(take_side(m, gram_engine_column_panels(engine), &terms->column, &terms->column_power));
     if (!engine->ids) return terms_of(m, terms, m->request->y, terms->column, terms->column_power);

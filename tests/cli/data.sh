@@ -29,7 +29,8 @@ refuse '1,2\n3\n' 'gram: data.csv:2: 1 field, expected 2'
 refuse 'a,a\n1,2\n' "gram: data.csv: columns 1 and 2 are both named 'a'"
 refuse '' 'gram: data.csv: the file is empty'
 refuse 'x,y\n' 'gram: data.csv: no rows after the header'
-refuse 'x;y\n1,5;2\n' "gram: data.csv:2: column 'x': not a number: '1,5'"
+refuse 'x;y\n1,5;2.5\n' "gram: data.csv:2: column 'x': not a number: '1,5'"
+refuse 'day,x\n2024-01-05,1\n20,2\n2024-01-07,2\n' "gram: data.csv:3: column 'day': not a date, as 2024-03-01: '20'"
 printf '1,2\n3,x\n' >input
 run kernel rbf - <input
 bad 3 "gram: standard input:2: column 'x2': not a number: 'x'"

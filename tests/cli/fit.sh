@@ -112,7 +112,19 @@ for way in '--solver cg' '--solver exact --precision mixed' '--solver auto'; do
 done
 run fit houses.csv --kernel 'rbf(ell=1)' --noise 0.5 --json --quiet --solver nystrom:40
 good
-prints '"solver": "nystrom"' '"rank": 40'
+prints '"solver": "nystrom"' '"rank": 40' '"landmarks": "rpcholesky"' '"gap_exact": 1'
+run fit houses.csv --kernel 'rbf(ell=1)' --noise 0.5 -o landmarks.gram --quiet --solver nystrom:40 --landmarks houses.csv --certify
+good
+prints 'exact fit within'
+run fit houses.csv --solver nystrom:100000 --quiet
+bad 2 '--solver nystrom:100000 is more than the'
+run fit houses.csv --solver nystrom:5 --landmarks kmaens --quiet
+bad 2 "--landmarks cannot be 'kmaens'" 'rpcholesky, uniform, kmeans++, leverage, or the name of a file'
+printf 'a,b\n1,2\n' >two.csv
+run fit houses.csv --solver nystrom:5 --landmarks two.csv --quiet
+bad 3 two.csv
+run fit houses.csv --landmarks uniform --quiet
+bad 2 '--landmarks is for --solver nystrom'
 run fit houses.csv --kernel 'rbf(ell=1)' --noise 0.5 --json --quiet --precision f32
 good
 prints '"precision": "f32"' '"loo_rmse": null'
@@ -169,8 +181,14 @@ run fit
 bad 2 'too few arguments'
 run fit houses.csv --method ridge
 bad 2 "--method cannot be 'ridge'" 'auto, krr, gp, bayes, flow, spline, svm or logistic'
-run fit houses.csv --solver fourier:100
-bad 2 "--solver cannot be 'fourier:100'" 'auto, exact, cg, nystrom:M'
+run fit houses.csv --solver furier:100
+bad 2 "--solver cannot be 'furier:100'"
+run fit houses.csv --solver fourier:101
+bad 2 'fourier:101 is odd' 'Give an even number'
+run fit houses.csv --solver fourier:0
+bad 2 "--solver cannot be 'fourier:0'"
+run fit houses.csv --solver fourier:100 --kernel 'poly(m=2)' --lambda 0.1 --quiet
+bad 2 'no frequencies can be drawn of poly' '--solver nystrom:M, which is for any kernel'
 run fit houses.csv --solver exakt
 bad 2 "did you mean 'exact'?"
 run fit houses.csv --solver nystrom:0

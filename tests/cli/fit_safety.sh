@@ -9,7 +9,7 @@ whole()
 }
 
 LC_ALL=C awk 'BEGIN { print "a,b,y"; for (i = 0; i < 2500; i++) print i * 37 % 1009 / 100 "," i * 53 % 997 / 100 "," sin(i * 37 % 1009 / 100) }' >data.csv
-run fit data.csv --kernel 'rbf(ell=1)' --noise 0.1 --solver nystrom:50 -o m.gram --quiet
+run fit data.csv --kernel 'rbf(ell=1)' --noise 0.1 --solver nystrom:50 --no-keep-factor -o m.gram --quiet
 good
 cp m.gram old.gram
 

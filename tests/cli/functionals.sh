@@ -226,3 +226,53 @@ good
 prints '"target": "normal(0,1)*uniform(0,1)"' '"indices": ['
 run thin rows.csv -m 2 --measure 'normal(0,1)*uniform(0,1)' --scale
 bad 2 '--measure'
+
+# what is wrong is said with its row and column, and what to do
+cat >back.csv <<'EOF'
+x,x_to,x_sd,what,y
+0,-1,1,box,0
+1,2,1,value,2
+2,3,1,value,1
+EOF
+run fit back.csv --kind what --target y -o m.gram
+bad 3 "back.csv: row 1: column 'x_to': -1 is below the beginning of the box, 0"
+sed 's/^0,-1,1,box/0,1,-2,normal/' back.csv >spread.csv
+run fit spread.csv --kind what --target y -o m.gram
+bad 3 "spread.csv: row 1: column 'x_sd': -2 is below 0"
+cat >small.csv <<'EOF'
+x,what,y,zero
+0,value,0,0
+1,d:x,1,0
+2,value,1,0
+1.5,value,0,0
+3,d:x,0,0
+EOF
+sed 's/^1,d:x/1,flow/' small.csv >flow.csv
+run solve flow.csv --kind what --target y --operator 'flow=' -o m.gram
+bad 3 "flow.csv: row 2: operator 'flow' has no expression"
+run solve flow.csv --kind what --target y --operator 'flow=d:x - *d:x:x' -o m.gram
+bad 3 "'*d:x:x' has nothing before *"
+for solver in inducing:3 markov; do
+    run fit small.csv --kind what --target y --ignore zero --method gp --solver $solver --kernel 'matern(nu=1.5, ell=1)' --noise 0.1 -o m.gram --quiet
+    bad 2 'the rows are functionals' "${solver%:3}"
+done
+run fit small.csv --kind what --target y --ignore zero --solver nystrom:3 --kernel 'rbf(ell=1)' --lambda 0.1 -o m.gram --quiet
+bad 2 'nystrom: the rows are functionals'
+run fit small.csv --kind what --target y --ignore zero --method gp --kernel 'rbf + white' -o m.gram --quiet
+bad 2 'white has no functionals but values'
+run fit small.csv --kind what --target y --ignore zero --method gp --kernel ntk -o m.gram --quiet
+bad 2 'functions of ntk have 0'
+run fit small.csv --kind what --target y --ignore zero --method gp --kernel 'nngp(act=erf, sb=1)' --noise 0.1 -o m.gram --quiet
+good
+for kernel in 'normalize(poly(m=3, c=1))' 'centre(rbf)'; do
+    run fit small.csv --kind what --target y --ignore zero --method gp --kernel "$kernel" --noise 0.1 -o m.gram --quiet
+    good
+    run predict m.gram small.csv --std --quiet
+    good
+done
+
+# rows without any noise of their own are rows; weights that are all 0 are none
+run fit small.csv --kind what --target y --row-noise zero --method gp --kernel 'rbf(ell=1)' --noise 0.1 -o m.gram --quiet
+good
+run fit small.csv --kind what --target y --weights zero --kernel 'rbf(ell=1)' --lambda 0.1 -o m.gram
+bad 3 "column 'zero': all weights are 0"

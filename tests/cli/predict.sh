@@ -146,3 +146,20 @@ if grep -q nlpd out; then wrong 'should have no scores'; fi
 run predict wave.gram places.csv
 good
 cmp -s out means || wrong 'should predict the same without the target'
+
+# columns to copy, dates, decimal commas, texts that mean a missing value
+printf 'id;day;x;y\nr1;2024-01-05;1,5;2\nr2;2024-01-06;2,5;3,5\nr3;2024-01-07;unknown;4\nr4;2024-02-01;4;5\nr5;2024-02-03;1;3\nr6;2024-02-04;2;2,5\n' >quirks.csv
+run fit quirks.csv --ignore id --task regression --kernel 'rbf(ell=1)' --noise 0.1 -o m.gram
+bad 3 "quirks.csv:4: column 'x': 'unknown'" "--na 'unknown'"
+run fit quirks.csv --ignore id --na unknown --missing drop --task regression --kernel 'rbf(ell=1)' --noise 0.1 -o m.gram
+grep -q 'dates (in days); 5 rows, 1 dropped' out || wrong 'should say that there are dates'
+printf 'day,x,id\n2024-01-05,1.5,"a,b"\n2024-01-06,unknown,c\n' >new.csv
+run predict m.gram new.csv --keep id
+good
+grep -q '^"a,b",2\.' out || wrong 'should copy the column'
+[ "$(tail -1 out)" = 'c,""' ] || wrong 'a row without a prediction should keep its columns'
+run predict m.gram new.csv --keep name
+bad 3 "no column 'name'"
+printf 'day,x\n5,1\n' >new.csv
+run predict m.gram new.csv
+bad 3 "new.csv:2: column 'day': not a date"

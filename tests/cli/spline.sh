@@ -123,8 +123,6 @@ run fit rows.csv --features x --method spline --loss huber --tune gcv --quiet
 bad 2 '--tune gcv, loo and ml are of squared loss'
 run fit rows.csv --features x --method spline --tune cv:5 --quiet
 bad 2 '--tune cv is of other losses'
-run fit rows.csv --method spline --loss huber --lambda 1 --quiet
-bad 2 'a spline of another loss is for one feature'
 
 # thin plates
 run fit rows.csv --method spline --spline thin-plate -o t.gram --json --quiet
@@ -138,3 +136,26 @@ bad 2 '--spline thin-plate of order 2 is not for 1 feature'
 LC_ALL=C awk 'BEGIN { print "x,u,y"; for (i = 0; i < 20; i++) print i "," 2 * i + 1 "," (i * i) % 7 }' >line.csv
 run fit line.csv --method spline --spline thin-plate --quiet
 bad 3 'they lie on a line'
+
+# other losses of several features
+LC_ALL=C awk 'BEGIN { srand(3); print "u,v,y,one"; for (i = 0; i < 120; i++) { u = rand(); v = rand(); e = rand() + rand() - 1
+    printf "%.6f,%.6f,%.6f,%d\n", u, v, sin(6 * u) + v * v + e, (sin(6 * u) + v + 2 * e > 0.5) } }' >plane.csv
+run fit plane.csv --method spline --target y --ignore one --quantile 0.8 -o q.gram --json --quiet
+good
+prints '"spline": "additive"' '"loss": "quantile"' '"tune": "cv:5"'
+run predict q.gram plane.csv --json --quiet -o p.csv
+good
+grep -q quantile_0.8 p.csv
+run fit plane.csv --method spline --target one --ignore y --loss logistic -o c.gram --quiet
+good
+run predict c.gram plane.csv -o p.csv --quiet
+good
+LC_ALL=C awk 'NR > 1 && !($1 > 0 && $1 < 1) { exit 1 }' p.csv
+run predict c.gram plane.csv --std
+bad 2 '--std is not for a spline of another loss'
+run fit plane.csv --method spline --target y --ignore one --quantile 0.2,0.8 -o q.gram
+bad 2 'several levels of --quantile are for one feature'
+run fit plane.csv --method spline --target y --ignore one --spline thin-plate --loss huber -o q.gram
+bad 2 'thin-plate is for squared loss'
+run fit plane.csv --method spline --target y --ignore one --period 1 -o q.gram
+bad 2 '--period is for one feature, and there are 2'

@@ -37,13 +37,53 @@ LC_ALL=C awk '{
     match($0, /"discrepancy_all": [0-9.e-]+/); c = substr($0, RSTART + 19, RLENGTH - 19) + 0
     exit !(a < 0.5 * b && a < 0.5 * c) }' json || wrong 'should be better than plain thinning'
 
-# the same choice with scores from a file and from a density, in the same words of the kernel
+# the same choice with scores from a file, in the same words of the kernel; a density in other words
 sed 's/.*\("indices": \[[^]]*\]\).*/\1/' json >indices
-for how in '--scores scores.csv' '--density gaussian' '--density gaussian(mean=[0,0],cov=[1,0;0,1])' '--density gaussian(sd=1)'; do
-    run thin points.csv -m 20 $how --json
+run thin points.csv -m 20 --scores scores.csv --json
+good
+prints "$(cat indices)"
+run thin points.csv -m 20 --density gaussian --json
+good
+prints '"from_sample": ' '"warnings": []'
+sed 's/.*\("indices": \[[^]]*\]\).*/\1/' out >known
+for how in 'gaussian(mean=[0,0],cov=[1,0;0,1])' 'gaussian(sd=1)'; do
+    run thin points.csv -m 20 --density "$how" --json
     good
-    prints "$(cat indices)"
+    prints "$(cat known)"
 done
+
+# two modes of which scores do not see the weights; scores of other rows, with the wrong sign, and weights on few rows
+LC_ALL=C awk 'function u() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+    BEGIN {
+        seed = 99; print "x,s"
+        for (i = 0; i < 300; i++) {
+            z = sqrt(-2 * log(u())) * cos(6.283185307179586 * u()); printf "%.9g,%.9g\n", (i % 10 ? 6 : -6) + z, -z
+        }
+    }' >modes.csv
+run thin modes.csv -m 30 --scores s
+[ "$code" = 0 ] || wrong 'should warn, and go on'
+grep -q 'warning: the choice is further from the sample' err || wrong 'should warn of modes'
+run thin modes.csv -m 30 --scores s --quiet
+good
+[ -s err ] && wrong 'should be quiet'
+run thin modes.csv -m 30 --ignore s --density 'mixture(means=[-6,6], weights=[1,9])' --optimal-weights --json
+good
+prints '"warnings": []' '"effective_size": '
+cut -d, -f2 modes.csv | sort -r >mixed.csv # the header stays first
+run thin modes.csv -m 30 --features x --scores mixed.csv --json
+good
+prints 'the scores do not depend on the points'
+LC_ALL=C awk -F, 'NR == 1 { print; next } { printf "%s,%s,%.9g,%.9g\n", $1, $2, -$3, -$4 }' chain.csv >minus.csv
+run thin minus.csv -m 20 --scores sx,sy --json
+good
+prints 'gradient of -log p'
+{ echo sx,sy; tail -n +3 scores.csv; sed -n 2p scores.csv; } >shifted.csv
+run thin points.csv -m 20 --scores shifted.csv --json
+good
+prints 'are the same point with different scores'
+run test fit points.csv --scores shifted.csv
+good
+prints 'warning' 'are the same point with different scores'
 run thin chain.csv -m 20 --scores 3:4 --features x,y --json
 good
 prints "$(cat indices)"
@@ -62,7 +102,7 @@ good
     wrong 'should choose 20 different rows'
 
 # weights add up to 1
-run thin chain.csv -m 20 --scores sx,sy --optimal-weights
+run thin chain.csv -m 20 --scores sx,sy --optimal-weights --quiet
 good
 [ "$(head -n 1 out)" = 'x,y,sx,sy,weight' ] || wrong 'should have a column weight'
 LC_ALL=C awk -F, 'NR > 1 { sum += $5; if ($5 < 0) bad = 1 } END { exit bad || sum < 0.999999999 || sum > 1.000000001 }' out ||

@@ -81,7 +81,8 @@ def prepare():
     write("kinds.csv", ("x,kind,u\n0,value,0\n1,value,0\n" + "".join(f"{i / 20},laplacian,-1\n" for i in range(1, 20))).encode())
     for words in (["fit", "data.csv", "--method", "gp", "--kernel", "rbf(ell=1)", "--noise", "0.1", "--tune", "none", "-o", "gp.gram"],
                   ["fit", "classes.csv", "--method", "svm", "--kernel", "rbf(ell=1)", "--C", "1", "--tune", "none", "--no-scale",
-                   "-o", "svm.gram"]):
+                   "-o", "svm.gram"],
+                  ["accumulate", "data.csv", "--kernel", "rbf(ell=1)", "--tune", "none", "--solver", "nystrom:5", "-o", "all.sums"]):
         subprocess.run([GRAM, *words, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([GRAM, "convert", "svm.gram", "svm.model", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([GRAM, "optimize", "--var", "x=0:1", "--study", "study.json", "--quiet"], check=True, stdout=subprocess.DEVNULL)
@@ -115,6 +116,10 @@ def prepare():
         Verb("embed", ["embed", "data.csv", "--kernel", "rbf(ell=1)", "-o", "embedding.csv", "--quiet"], "embedding.csv"),
         Verb("embed's model", ["embed", "data.csv", "--kernel", "rbf(ell=1)", "--measure", "uniform(0,10)*normal(5,4)*uniform(-9,9)", "--model",
                                "embed.gram", "--quiet"], "embed.gram"),
+        Verb("accumulate", ["accumulate", "data.csv", "--kernel", "rbf(ell=1)", "--tune", "none", "--solver", "nystrom:5", "-o", "part.sums",
+                            "--quiet"],
+             "part.sums"),
+        Verb("merge", ["merge", "all.sums", "-o", "merged.gram"], "merged.gram"),
         Verb("net", ["net", "data.csv", "--width", "8", "--steps", "5", "-o", "net.gram", "--quiet"], "net.gram"),
         Verb("couple", ["couple", "data.csv", "classes.csv", "-k", "1", "-o", "couple.gram", "--quiet"], "couple.gram"),
     ]

@@ -3,11 +3,47 @@
 import unittest
 
 import numpy as np
-from support import regression
+from support import InFolder, regression
 
 import gram
 
 X, y = regression(50)
+
+
+class Given(InFolder):
+    def test_hsic_given(self):
+        rng = np.random.default_rng(3)
+        z = rng.normal(size=(120, 1))
+        a, b = np.sin(2 * z) + 0.3 * rng.normal(size=(120, 1)), z**2 + 0.3 * rng.normal(size=(120, 1))
+        free = gram.hsic_test(a, b, given=z, seed=4)
+        self.assertEqual((free.reject, len(free.kernel), free.n), (False, 3, 120))
+        self.assertTrue(gram.hsic_test(a, a + 0.2 * rng.normal(size=(120, 1)), given=z).reject)
+        self.write_csv("given.csv", np.hstack([a, b, z]), header=["a", "b", "z"])
+        told = self.gram("test", "independence", "given.csv", "--x", "a", "--y", "b", "--given", "z", "--seed", "4")
+        mine = (free.statistic, free.p_value, *free.details["unexplained"])
+        self.assertEqual(mine, (told["statistic"], told["p_value"], told["unexplained_x"], told["unexplained_y"]))
+
+    def test_refused(self):
+        a, b, z = X[:, 0], X[:, 1], X[:, 2]
+        for wrong, word in [(dict(given=z[:30]), "given has 30 rows"), (dict(given=z, method="gamma"), "leave method"), (dict(given=a), "determined")]:
+            with self.assertRaisesRegex(ValueError, word):
+                gram.hsic_test(a, b, **wrong)
+        with self.assertRaisesRegex(ValueError, "two variables"):
+            gram.hsic_test(a, b, y, given=z)
+
+
+class Thinning(InFolder):
+    def test_density_as_the_command(self):
+        """Indices and weights of a mixture with its density are those of the command, and hold the modes' weights."""
+        rng = np.random.default_rng(6)
+        x = rng.normal(size=(300, 1)) + np.where(rng.uniform(size=(300, 1)) < 0.2, -6, 6)
+        text = "mixture(means=[-6,6], weights=[1,4])"
+        mine = gram.stein_thinning(x, 20, density=text, weights=True)
+        self.write_csv("modes.csv", x, header=["x"])
+        told = self.gram("thin", "modes.csv", "-m", "20", "--density", text, "--optimal-weights")
+        self.assertEqual([i - 1 for i in told["indices"]], mine.indices.tolist())
+        np.testing.assert_array_equal(mine.weights, told["weights"])
+        self.assertLess(abs(np.mean(x[mine.indices] < 0) - np.mean(x < 0)), 0.06)
 
 
 class Results(unittest.TestCase):

@@ -67,6 +67,31 @@ def sobolev(a, x, y, null):
     return value + (sum((x * y) ** j / mp.factorial(j) ** 2 for j in range(a)) if null else 0)
 
 
+def normalized(k):
+    return lambda x, y: k(x, y) / mp.sqrt(k(x, x) * k(y, y))
+
+
+def centred(k):
+    """Less its means over the three points, as the test makes it."""
+    n = len(POINTS)
+    return lambda x, y: (k(x, y) - sum(k(x, z) + k(z, y) for z in POINTS) / n +
+                         sum(k(z, w) for z in POINTS for w in POINTS) / n ** 2)
+
+
+def network(act, sb, tangent):
+    """One hidden layer, sw = 1: E of two activations, and of two slopes of them, by their closed forms."""
+    def of(x, y):
+        s, a, b = (sb ** 2 + dot(p, q) for p, q in ((x, y), (x, x), (y, y)))
+        if act == "erf":
+            value = 2 / mp.pi * mp.asin(2 * s / mp.sqrt((1 + 2 * a) * (1 + 2 * b)))
+            slope = 4 / mp.pi / mp.sqrt((1 + 2 * a) * (1 + 2 * b) - 4 * s ** 2)
+        else:
+            t = mp.acos(s / mp.sqrt(a * b))
+            value, slope = mp.sqrt(a * b) / (2 * mp.pi) * (mp.sin(t) + (mp.pi - t) * mp.cos(t)), (mp.pi - t) / (2 * mp.pi)
+        return sb ** 2 + value + (s * slope if tangent else 0)
+    return of
+
+
 H = mp.mpf
 KERNELS = [
     ("rbf(ell=0.75)", 2, lambda x, y: mp.exp(-square(x, y) / (2 * H(9) / 16))),
@@ -116,6 +141,19 @@ KERNELS = [
     ("warp([1,0.5;-0.25,1;0.5,0.5], rbf(ell=0.75))", 2,
      lambda x, y: mp.exp(-sum((sum(m * (a - b) for m, a, b in zip(row, x, y))) ** 2
                               for row in ((1, H(0.5)), (-H(0.25), 1), (H(0.5), H(0.5)))) * 8 / 9)),
+    ("normalize(poly(m=3, c=0.5))", 2, normalized(lambda x, y: (dot(x, y) + H(1) / 2) ** 3)),
+    ("normalize(2*rbf(ell=0.75) + on(1, linear(c=1)))", 2,
+     normalized(lambda x, y: 2 * mp.exp(-square(x, y) * 8 / 9) + x[0] * y[0] + 1)),
+    ("centre(rbf(ell=0.75))", 2, centred(lambda x, y: mp.exp(-square(x, y) * 8 / 9))),
+    ("rbf(ell=1)*on(2, centre(matern(nu=2.5, ell=0.75)))", 2,
+     lambda x, y: mp.exp(-square(x, y) / 2) *
+     centred(lambda u, v: matern(H(5) / 2, (u[1] - v[1]) ** 2 * 16 / 9))(x, y)),
+    ("normalize(1 + centre(normalize(poly(m=2, c=1))))", 2,
+     normalized(lambda x, y: 1 + centred(normalized(lambda u, v: (dot(u, v) + 1) ** 2))(x, y))),
+    ("nngp(depth=1, act=erf, sw=1, sb=0.5)", 1, network("erf", H(1) / 2, 0)),
+    ("nngp(depth=1, act=relu, sw=1, sb=0.5)", 1, network("relu", H(1) / 2, 0)),
+    ("ntk(depth=1, act=erf, sw=1, sb=0.5)", 1, network("erf", H(1) / 2, 1)),
+    ("normalize(nngp(depth=1, act=erf, sw=1, sb=0.5))", 1, normalized(network("erf", H(1) / 2, 0))),
 ]
 
 

@@ -16,7 +16,8 @@ typedef struct coverage_way {
 static const coverage_way coverage_ways[] = {{"exact", GRAM_SOLVER_EXACT},
                                              {"markov", GRAM_SOLVER_MARKOV},
                                              {"cg", GRAM_SOLVER_CG},
-                                             {"inducing", GRAM_SOLVER_INDUCING}};
+                                             {"inducing", GRAM_SOLVER_INDUCING},
+                                             {"vecchia", GRAM_SOLVER_VECCHIA}};
 
 /* With as many inducing points as make the bound tight. */
 static gram_status coverage_predict(gram_context *context, gram_solver solver, gram_kernel *kernel,

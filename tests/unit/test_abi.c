@@ -201,14 +201,16 @@ static gram_status markov_tune_report(world *w, void *given)
 }
 
 /* With options of the solver, or of the other. */
-static gram_status gp_solve(world *w, const gram_gp_cg_options *cg, const gram_gp_inducing_options *inducing)
+static gram_status gp_solve(world *w, const gram_gp_cg_options *cg, const gram_gp_inducing_options *inducing,
+                            const gram_gp_vecchia_options *vecchia)
 {
     gram_gp *fit = NULL;
     gram_gp_options options;
     gram_gp_options_init(&options, sizeof options);
-    options.solver = cg ? GRAM_SOLVER_CG : GRAM_SOLVER_INDUCING;
+    options.solver = cg ? GRAM_SOLVER_CG : vecchia ? GRAM_SOLVER_VECCHIA : GRAM_SOLVER_INDUCING;
     options.cg = cg;
     options.inducing = inducing;
+    options.vecchia = vecchia;
     const gram_status status = gram_gp_fit(w->context, w->kernel, w->x, w->y, &options, &fit);
     gram_gp_destroy(fit);
     return status;
@@ -216,12 +218,17 @@ static gram_status gp_solve(world *w, const gram_gp_cg_options *cg, const gram_g
 
 static gram_status gp_fit_cg(world *w, void *given)
 {
-    return gp_solve(w, given, NULL);
+    return gp_solve(w, given, NULL, NULL);
 }
 
 static gram_status gp_fit_inducing(world *w, void *given)
 {
-    return gp_solve(w, NULL, given);
+    return gp_solve(w, NULL, given, NULL);
+}
+
+static gram_status gp_fit_vecchia(world *w, void *given)
+{
+    return gp_solve(w, NULL, NULL, given);
 }
 
 static gram_status gp_plan(world *w, void *given)
@@ -910,7 +917,7 @@ static gram_status picture_of_learner(world *w, void *given)
 static gram_status picture_of_predictions(world *w, void *given)
 {
     const gram_prepared data = {.n = N, .d = 2, .table_rows = N, .x = w->numbers, .targets = 1, .y = w->y};
-    const gram_predicted piece = {&data, w->spare, 0};
+    const gram_predicted piece = {&data, w->spare, 0, NULL};
     gram_predictor *predictor = NULL;
     gram_seen_rows *rows = NULL;
     gram_picture *picture = NULL;
@@ -1052,6 +1059,7 @@ INIT(gram_folds_options)
 INIT(gram_gp_options)
 INIT(gram_gp_cg_options)
 INIT(gram_gp_inducing_options)
+INIT(gram_gp_vecchia_options)
 INIT(gram_gp_path_options)
 INIT(gram_gp_tune_options)
 INIT(gram_hsic_options)
@@ -1155,6 +1163,7 @@ static const use uses[] = {
     FILLS(gram_markov_tune, gram_gp_tune_report, "markov_tune: report", markov_tune_report),
     READS(gram_gp_fit, gram_gp_cg_options, "gp_fit: options.cg", gp_fit_cg),
     READS(gram_gp_fit, gram_gp_inducing_options, "gp_fit: options.inducing", gp_fit_inducing),
+    READS(gram_gp_fit, gram_gp_vecchia_options, "gp_fit: options.vecchia", gp_fit_vecchia),
     READS(gram_gp_plan, gram_gp_options, "gp_plan: options", gp_plan),
     READS(gram_gp_path_create, gram_gp_path_options, "gp_path_create: options", gp_path_create),
     FILLS(gram_gp_describe, gram_gp_parts, NULL, gp_describe),
@@ -1302,6 +1311,7 @@ static const use inits[] = {
     STARTS(gram_gp_options),
     STARTS(gram_gp_cg_options),
     STARTS(gram_gp_inducing_options),
+    STARTS(gram_gp_vecchia_options),
     STARTS(gram_gp_path_options),
     STARTS(gram_gp_tune_options),
     STARTS(gram_hsic_options),

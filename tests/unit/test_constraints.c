@@ -29,7 +29,8 @@ static void open_problem(gram_context *context, gram_functional_kind kind, gram_
         p->at[i] = fitted ? (i + 0.5) / N * 3 : (double)(i - N) / (M - 1) * 3;
         p->y[i] = fitted ? tanh(2 * p->at[i] - 3) + 0.4 * noise[i] : bound;
         p->senses[i] = fitted ? GRAM_ROW_FITTED : sense;
-        if (sense == GRAM_ROW_EQUAL && !fitted && (i - N) % 6 != 0) /* few: all would leave f no freedom but lost digits */
+        if (sense == GRAM_ROW_EQUAL && !fitted &&
+            (i - N) % 6 != 0) /* few: all would leave f no freedom but lost digits */
             p->senses[i] = GRAM_ROW_AT_LEAST, p->y[i] = -5;
         p->terms[i] = (gram_functional_term){.row = i,
                                              .kind = fitted ? GRAM_FUNCTIONAL_VALUE : kind,
@@ -196,8 +197,7 @@ static void refusals(void **state)
     gram_loss *fit;
     open_problem(context, GRAM_FUNCTIONAL_VALUE, GRAM_ROW_AT_LEAST, -1, &p);
     gram_loss_options options = options_of(&p, GRAM_LOSS_INSENSITIVE);
-    REFUSED(context, gram_loss_fit(context, p.kernel, p.x, p.y, &options, &fit), GRAM_ERROR_UNSUPPORTED,
-            "insensitive");
+    REFUSED(context, gram_loss_fit(context, p.kernel, p.x, p.y, &options, &fit), GRAM_ERROR_UNSUPPORTED, "insensitive");
     options.kind = GRAM_LOSS_SQUARED;
     p.senses[5] = (gram_row_sense)7;
     REFUSED(context, gram_loss_fit(context, p.kernel, p.x, p.y, &options, &fit), GRAM_ERROR_ARGUMENT,

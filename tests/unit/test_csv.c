@@ -280,7 +280,7 @@ static void test_wanted(void **state)
 {
     (void)state;
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
-    const gram_wanted wanted[] = {{"d", 0, 0}, {"maybe", 0, 1}, {"a", 1, 0}, {"y,z", 0, 1}};
+    const gram_wanted wanted[] = {{"d", 0, 0, 0}, {"maybe", 0, 1, 0}, {"a", 1, 0, 0}, {"y,z", 0, 1, 0}};
     gram_table_options options = options_of(GRAM_TEXT_ERROR, 0);
     options.wanted = wanted;
     options.wanted_count = 4;
@@ -602,8 +602,12 @@ static void test_reader(void **state)
     const gram_table *block;
     gram_table_options options = options_of(GRAM_TEXT_CATEGORIES, 0);
     const char *text = "a,b\n1,2\n3,4\n\n5,x\n7,8\n";
-    assert_int_equal(gram_reader_open_memory(context, "d.csv", text, strlen(text), &options, &reader),
-                     GRAM_ERROR_ARGUMENT);
+    assert_int_equal(gram_reader_open_memory(context, "d.svm", "1 1:2\n", 6, &options, &reader), GRAM_ERROR_ARGUMENT);
+    OK(context, gram_reader_open_memory(context, "d.csv", text, strlen(text), &options, &reader));
+    OK(context, gram_reader_next(context, reader, 2, &block)); /* text is found in the first rows */
+    assert_true(gram_table_column_is_text(block, 1));
+    assert_int_equal(gram_reader_restarts(reader), 0);
+    gram_reader_close(reader);
     OK(context, gram_reader_open_memory(context, "d.csv", text, strlen(text), NULL, &reader));
     assert_int_equal(gram_reader_next(context, reader, 0, &block), GRAM_ERROR_ARGUMENT);
     OK(context, gram_reader_next(context, reader, 2, &block));

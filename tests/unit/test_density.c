@@ -41,6 +41,34 @@ static void check_score(gram_context *context, const gram_density *density, int6
     }
 }
 
+/* Second derivatives are slopes of the scores. */
+static void check_second(gram_context *context, const gram_density *density, int64_t d)
+{
+    static const double weights[3] = {0.75, -0.15, 1.0 / 60};
+    const double h = 1e-2;
+    for (int t = 0; t < 10; t++) {
+        double x[3], second[3], score[3];
+        test_uniform((uint64_t)t, d, -2, 2, x);
+        gram_points *points = test_points(context, 1, d, x);
+        OK(context, gram_density_second(context, density, points, second, d));
+        gram_points_release(points);
+        for (int64_t l = 0; l < d; l++) {
+            double slope = 0;
+            const double at = x[l];
+            for (int s = 1; s <= 3; s++)
+                for (int side = -1; side <= 1; side += 2) {
+                    x[l] = at + side * s * h;
+                    (void)log_at(context, density, d, x, score);
+                    slope += side * weights[s - 1] * score[l] / h;
+                }
+            x[l] = at;
+            if (!(fabs(slope - second[l]) <= 1e-8 * (1 + fabs(slope))))
+                FAIL_TEST("%s: second derivative %.12g, by differences %.12g", gram_density_name(density), second[l],
+                          slope);
+        }
+    }
+}
+
 static void scores_are_slopes(void **state)
 {
     (void)state;
@@ -62,6 +90,7 @@ static void scores_are_slopes(void **state)
         gram_density *density;
         OK(context, gram_density_parse(context, cases[c].text, cases[c].d, &density));
         check_score(context, density, cases[c].d);
+        check_second(context, density, cases[c].d);
         gram_density_destroy(density);
     }
     gram_context_destroy(context);
@@ -79,6 +108,7 @@ static void logistic(void **state)
     for (int i = 0; i < N; i++) y[i] = y[i] < 0.4;
     OK(context, gram_density_logistic(context, N, D, x, D, y, 2, &density));
     check_score(context, density, D);
+    check_second(context, density, D);
     gram_density_destroy(density);
     y[7] = 2;
     REFUSED(context, gram_density_logistic(context, N, D, x, D, y, 2, &density), GRAM_ERROR_DATA, "labels[7] = 2");

@@ -238,6 +238,39 @@ static void fourier(void **state)
     free(x);
 }
 
+/* The root mean square error falls like D^(-1/2), by a line through the logarithms, and shares of pairs whose error exceeds e are at most 2 exp(-D
+ * e^2/4), over seeds. */
+static void rates_and_bounds(void **state)
+{
+    enum { SEEDS = 40, SIZES = 5 };
+    double *x = test_random(15, N * D, -1, 1), root[SIZES] = {0}, beyond = 0, sums[4] = {0};
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gram_context *context = NULL;
+        gram_context_options how;
+        gram_context_options_init(&how, sizeof how);
+        how.seed = seed;
+        assert_int_equal(gram_context_create(&how, &context), GRAM_OK);
+        for (int k = 0; k < SIZES; k++) {
+            scene s = begin(context, "rbf(ell=0.7)", N, D, x, want(GRAM_FEATURES_FOURIER, 32 << k, -1, 1e-6));
+            root[k] += mean_square(&s) / SEEDS;
+            const double e = sqrt(4 * log(40) / (32 << k)); /* a bound of 0.05 */
+            for (int64_t i = 0; i < N; i++)
+                for (int64_t j = 0; j < i; j++) beyond += fabs(s.k[i * N + j] - inner(&s, i, j)) > e;
+            end(&s);
+        }
+        gram_context_destroy(context);
+    }
+    for (int k = 0; k < SIZES; k++) {
+        const double at = log(32 << k), value = log(root[k]) / 2;
+        sums[0] += at, sums[1] += value, sums[2] += at * at, sums[3] += at * value;
+    }
+    const double slope = (SIZES * sums[3] - sums[0] * sums[1]) / (SIZES * sums[2] - sums[0] * sums[0]);
+    if (fabs(slope + 0.5) > 0.06) FAIL_TEST("the error falls like D^%g", slope);
+    assert_true(beyond / (SEEDS * SIZES * N * (N - 1) / 2) <= 0.05);
+    free(x);
+}
+
 static void nystrom(void **state)
 {
     gram_context *context = *state;
@@ -252,6 +285,41 @@ static void nystrom(void **state)
     scene s = begin(context, "linear", N, D, x, want(GRAM_FEATURES_NYSTROM, 10, -1, 1e-6));
     assert_int_equal(s.report->dimension, D);
     end(&s);
+    free(x);
+}
+
+/* Every rule chooses rows, all of them where all are asked for; the trace error is that of K - Z Z', and rules that look at the kernel leave
+ * less of it than the first rows drawn do. Given points are taken as they are. */
+static void landmark_rules(void **state)
+{
+    enum { MANY = 400, M = 30 };
+    gram_context *context = *state;
+    double *x = test_random(14, MANY * 2, -1, 1), error[GRAM_LANDMARKS_GIVEN + 1];
+    for (int64_t i = 0; i < MANY - 40; i++) x[2 * i] *= 0.1, x[2 * i + 1] *= 0.1; /* most of them crowd */
+    gram_points *given = test_points(context, M, 2, x);
+    for (int rule = 0; gram_landmark_rule_name((gram_landmark_rule)rule); rule++) {
+        gram_features_options options = want(GRAM_FEATURES_NYSTROM, M, -1, 1e-6);
+        options.landmark_rule = (gram_landmark_rule)rule;
+        options.landmarks = given;
+        scene s = begin(context, "matern(nu=0.5,ell=0.3)", MANY, 2, x, options);
+        const char *name = gram_landmark_rule_name((gram_landmark_rule)rule);
+        double left = 0, trace = 0;
+        assert_int_equal(s.report->dimension, M);
+        check_bound(name, &s);
+        for (int64_t i = 0; i < MANY; i++) left += s.k[i * MANY + i] - inner(&s, i, i), trace += s.k[i * MANY + i];
+        error[rule] = left / trace;
+        test_near("trace error", name, 1, &s.report->trace_error, &error[rule], 1e-12);
+        end(&s);
+        options.dimension = MANY;
+        if (rule == GRAM_LANDMARKS_GIVEN) continue;
+        s = begin(context, "matern(nu=0.5,ell=0.3)", MANY, 2, x, options);
+        assert_true(s.report->dimension == MANY && s.report->error < 1e-12);
+        end(&s);
+    }
+    assert_true(error[GRAM_LANDMARKS_CHOLESKY] < error[GRAM_LANDMARKS_UNIFORM]);
+    assert_true(error[GRAM_LANDMARKS_KMEANS] < error[GRAM_LANDMARKS_UNIFORM]);
+    assert_true(error[GRAM_LANDMARKS_LEVERAGE] < error[GRAM_LANDMARKS_UNIFORM]);
+    gram_points_release(given);
     free(x);
 }
 
@@ -380,6 +448,13 @@ static void bad_input(void **state)
     o = want(GRAM_FEATURES_NYSTROM, 8, -1, 1e-6);
     REFUSED(context, gram_features_create(context, rbf, D, NULL, &o, &map), GRAM_ERROR_ARGUMENT, "x is NULL");
     REFUSED(context, gram_features_create(context, zero, D, points, &o, &map), GRAM_ERROR_DATA, "0 to rounding");
+    o.landmark_rule = GRAM_LANDMARKS_GIVEN;
+    REFUSED(context, gram_features_create(context, rbf, D, points, &o, &map), GRAM_ERROR_ARGUMENT, "landmarks is NULL");
+    o.landmarks = line;
+    REFUSED(context, gram_features_create(context, rbf, D, points, &o, &map), GRAM_ERROR_DIMENSION,
+            "the landmarks have 1 columns");
+    o.landmark_rule = (gram_landmark_rule)9;
+    REFUSED(context, gram_features_create(context, rbf, D, points, &o, &map), GRAM_ERROR_ARGUMENT, "landmark_rule = 9");
     assert_null(map);
     OK(context, gram_features_create(context, linear, D, NULL, NULL, &map));
     REFUSED(context, gram_features_transform(context, map, 2, x, D, out, 2), GRAM_ERROR_ARGUMENT, "ldo = 2");
@@ -395,9 +470,10 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_maps),      cmocka_unit_test(cut_series), cmocka_unit_test(one_dimension),
-        cmocka_unit_test(fourier),         cmocka_unit_test(nystrom),    cmocka_unit_test(any_threads),
-        cmocka_unit_test(rows_and_models), cmocka_unit_test(bad_input),  cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(exact_maps),     cmocka_unit_test(cut_series),       cmocka_unit_test(one_dimension),
+        cmocka_unit_test(fourier),        cmocka_unit_test(rates_and_bounds), cmocka_unit_test(nystrom),
+        cmocka_unit_test(landmark_rules), cmocka_unit_test(any_threads),      cmocka_unit_test(rows_and_models),
+        cmocka_unit_test(bad_input),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

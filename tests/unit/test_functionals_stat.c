@@ -23,7 +23,7 @@ static gram_points *make_rows(gram_context *context, int from, int to)
         static const gram_functional_kind KINDS[NEW] = {GRAM_FUNCTIONAL_VALUE,     GRAM_FUNCTIONAL_SLOPE,
                                                         GRAM_FUNCTIONAL_CURVATURE, GRAM_FUNCTIONAL_INTEGRAL,
                                                         GRAM_FUNCTIONAL_NORMAL,    GRAM_FUNCTIONAL_VALUE};
-        term.kind = i < ROWS ? (i % 2 ? GRAM_FUNCTIONAL_SLOPE : GRAM_FUNCTIONAL_VALUE) : KINDS[i - ROWS];
+        term.kind = i >= ROWS ? KINDS[i - ROWS] : KINDS[i % 2]; /* values and slopes in turn */
         if (term.kind == GRAM_FUNCTIONAL_INTEGRAL) at[i] = 0.2, term.first = &high, term.second = NULL;
         if (term.kind == GRAM_FUNCTIONAL_NORMAL) term.first = &deviation;
         terms[count++] = term;

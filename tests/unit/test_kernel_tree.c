@@ -402,18 +402,18 @@ static void test_external_sharing(void **state)
     assert_int_equal(gram_kernel_scale(context, "f", some_factor, &scale_released, count_release, sum, &scaled),
                      GRAM_OK);
     assert_int_equal(gram_kernel_centre(context, sample, scaled, &centred), GRAM_OK);
-    test_prints(centred, "<centre, <scale f, rbf + <callback g>>>");
+    test_prints(centred, "centre(<scale f, rbf + <callback g>>)");
     assert_int_equal(gram_kernel_parameter_count(centred), 1);
     assert_int_equal(gram_kernel_with_values(context, centred, &ell, &changed), GRAM_OK);
-    test_prints(changed, "<centre, <scale f, rbf(ell=2) + <callback g>>>");
+    test_prints(changed, "centre(<scale f, rbf(ell=2) + <callback g>>)");
     assert_int_equal(gram_kernel_resolve(context, centred, sample, &resolved), GRAM_OK);
-    test_prints(resolved, "<centre, <scale f, rbf(ell=2.8284271247461903) + <callback g>>>");
+    test_prints(resolved, "centre(<scale f, rbf(ell=2.8284271247461903) + <callback g>>)");
     assert_int_equal(gram_kernel_with_ard(context, changed, 2, &ard), GRAM_OK);
-    test_prints(ard, "<centre, <scale f, rbf(ell=[2,2]) + <callback g>>>");
+    test_prints(ard, "centre(<scale f, rbf(ell=[2,2]) + <callback g>>)");
     assert_int_equal(gram_kernel_check_set(context, centred), GRAM_ERROR_UNSET);
     assert_int_equal(gram_kernel_check_set(context, ard), GRAM_OK);
     assert_int_equal(gram_kernel_check_dimension(context, centred, 3), GRAM_ERROR_DIMENSION);
-    assert_string_equal(gram_context_message(context), "centre: the sample has 2 columns, the points have 3 here");
+    assert_string_equal(gram_context_message(context), "centre: the sample has 2 columns, the points have 3");
 
     gram_points_release(sample);
     gram_kernel *const early[] = {rbf, leaf, sum, scaled, centred, resolved, changed};
@@ -430,7 +430,7 @@ static void test_external_sharing(void **state)
 /* Equal when all that they hold is the same; each of these differs from all others. */
 static void test_external_equality(void **state)
 {
-    static const double data[] = {0, 1, 2, 3};
+    static const double data[] = {0, 1, 2, 3, 4};
     enum { COUNT = 14 };
     int a, b;
     gram_kernel *kernels[2][COUNT];
@@ -438,7 +438,8 @@ static void test_external_equality(void **state)
     (void)state;
     gram_context *context = new_context();
     gram_kernel *rbf = test_kernel(context, "rbf"), *poly = test_kernel(context, "poly");
-    for (int i = 0; i < 2; i++) assert_int_equal(gram_points_create_f64(context, 2, 2, data, 2, &samples[i]), GRAM_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gram_points_create_f64(context, 2, 2, data + i, 2, &samples[i]), GRAM_OK);
     for (int i = 0; i < 2; i++) {
         gram_kernel **k = kernels[i];
         const gram_status made[COUNT] = {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/bessel_k.h"
 #include "kernel/kernel.h"
+#include "kernel/spectral/bessel_k.h"
 #include "support.h"
 
 enum { LANES = GRAM_LANES, LEVELS = 3, MOST_BLOCK = 4096, MAX_LINE = 256 };

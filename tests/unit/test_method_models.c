@@ -256,7 +256,7 @@ static void same_posterior(gram_context *context, const scene *s, const gram_gp_
 static void gaussian_processes(void **state)
 {
     gram_context *context = *state;
-    const gram_solver solvers[] = {GRAM_SOLVER_EXACT, GRAM_SOLVER_CG, GRAM_SOLVER_INDUCING};
+    const gram_solver solvers[] = {GRAM_SOLVER_EXACT, GRAM_SOLVER_CG, GRAM_SOLVER_INDUCING, GRAM_SOLVER_VECCHIA};
     scene s;
     gram_gp_options options;
     OK(context, set(context, &s));

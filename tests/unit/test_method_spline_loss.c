@@ -221,7 +221,9 @@ static void edges(void **state)
     REFUSED(context, gram_spline_fit(context, points, y, &o, &spline), GRAM_ERROR_ARGUMENT,
             "quantile = 1 is not between");
     o.quantile = 0.5;
-    REFUSED(context, gram_spline_fit(context, plane, y, &o, &spline), GRAM_ERROR_UNSUPPORTED, "is for one column");
+    o.shape = GRAM_SPLINE_THIN_PLATE;
+    REFUSED(context, gram_spline_fit(context, plane, y, &o, &spline), GRAM_ERROR_UNSUPPORTED, "not for thin plates");
+    o.shape = GRAM_SPLINE_ADDITIVE;
     OK(context, gram_spline_fit(context, points, y, &o, &spline));
     gram_points *one = test_points(context, 1, 1, x);
     REFUSED(context, gram_spline_predict(context, spline, one, 0, 0, &mean, &variance), GRAM_ERROR_UNSUPPORTED,

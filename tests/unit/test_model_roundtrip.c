@@ -201,7 +201,7 @@ static void kernels_of_c_only(void **state)
     gram_points *points = test_points(c, 2, 1, x);
     OK(c, gram_kernel_callback(c, "mine", nothing_kernel, NULL, NULL, &callback));
     OK(c, gram_kernel_sum(c, callback, rbf, &sum));
-    OK(c, gram_kernel_centre(c, points, rbf, &centred));
+    OK(c, gram_kernel_centre(c, points, sum, &centred));
     gram_kernel *const kernels[] = {callback, sum, centred};
     for (int i = 0; i < 3; i++) {
         gram_function *f = NULL;
@@ -209,7 +209,7 @@ static void kernels_of_c_only(void **state)
         OK(c, gram_function_create(c, kernels[i], points, 1, x, 1, NULL, &f));
         OK(c, gram_model_create(c, "krr", "regression", NULL, f, &model));
         assert_int_equal(gram_model_write(c, model, "m.gram"), GRAM_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(gram_context_message(c), i < 2 ? "<callback mine>" : "<centre"));
+        assert_non_null(strstr(gram_context_message(c), "<callback mine>"));
         gram_model_destroy(model);
         gram_function_release(f);
     }

@@ -259,6 +259,49 @@ static void observations_and_relevances(void **state)
     forget(&of);
 }
 
+/* An additive model: each component over its own feature is what the model says of that term, with its band where it knows one. */
+static void components_of_sums(void **state)
+{
+    static const way sums[] = {
+        {"gp",
+         WAY_NUMBERS,
+         {{"method", "gp"}, {"kernel", "2*on(2, rbf(ell=1)) + on(1, rbf(ell=2))"}, {"noise", "0.1"}},
+         0,
+         0,
+         0},
+        {"krr",
+         WAY_NUMBERS,
+         {{"method", "krr"}, {"kernel", "2*on(2, rbf(ell=1)) + on(1, rbf(ell=2))"}, {"lambda", "0.1"}},
+         0,
+         0,
+         0},
+        {"spline", WAY_NUMBERS, {{"method", "spline"}, {"lambda", "0.01"}}, 0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        taught of = teach(*state, &sums[k], N);
+        gram_picture *picture = drawn(&of, NULL);
+        const int own[2] = {k < 2 ? 1 : 0, k < 2 ? 0 : 1}, stride = k == 1 ? 1 : 2;
+        gram_predict_options wish;
+        double block0[800], block1[800], x[2], values[8];
+        gram_predict_options_init(&wish, sizeof wish);
+        wish.terms = 1;
+        assert_int_equal(block(picture, "term0", 800, block0), 800);
+        assert_int_equal(block(picture, "term1", 800, block1), 800);
+        for (int i = 0; i < 200; i += 13) {
+            x[own[0]] = block0[4 * i];
+            x[own[1]] = block1[4 * (199 - i)]; /* the other feature does not matter */
+            OK(*state, gram_predict(*state, of.model, &wish, 1, x, 2, values, 8));
+            const double half = stride == 2 ? 1.959963984540054 * values[2] : 0;
+            test_near("lower", sums[k].what, 1, &block0[4 * i + 1], (double[]){values[1] - half}, 1e-9);
+            test_near("upper", sums[k].what, 1, &block0[4 * i + 2], (double[]){values[1] + half}, 1e-9);
+            test_near("middle", sums[k].what, 1, &block1[4 * (199 - i) + 3], &values[1 + stride], 1e-9);
+        }
+        has(picture, own[0] ? "set ylabel 'component of x2'" : "set ylabel 'component of x1'");
+        if (stride == 1) has_not(picture, "$term0 using 1:2:3");
+        gram_picture_destroy(picture);
+        forget(&of);
+    }
+}
+
 /* Principal directions of a linear kernel: the mean less and plus two deviations, which is the covariance again. */
 static void arrows_are_two_deviations(void **state)
 {
@@ -556,7 +599,7 @@ static gram_status predict_picture(gram_context *context, const gram_model *mode
         const int64_t count = n - i < piece ? n - i : piece;
         const gram_prepared data = {
             .n = count, .d = d, .table_rows = count, .x = x + i * d, .targets = y != NULL, .y = y ? y + i : NULL};
-        const gram_predicted some = {&data, values, i};
+        const gram_predicted some = {&data, values, i, NULL};
         status = gram_predictor_evaluate(context, predictor, count, data.x, NULL, values, ld);
         if (status >= 0) status = gram_seen_rows_add(context, rows, &some);
     }
@@ -915,6 +958,7 @@ int main(void)
         cmocka_unit_test(the_first_by_default),
         cmocka_unit_test(data_and_curve),
         cmocka_unit_test(observations_and_relevances),
+        cmocka_unit_test(components_of_sums),
         cmocka_unit_test(arrows_are_two_deviations),
         cmocka_unit_test(groups_of_a_column),
         cmocka_unit_test(maps_of_clusters),

@@ -172,16 +172,16 @@ static void own_rule(void **state)
     world_free(&w);
 }
 
-/* The exact chances of the first two pivots against their shares over many seeds. */
-static void drawn(void **state)
+/* The exact chances of the first two pivots against their shares over many seeds: one by one, and by rejection from blocks in which
+ * rows come again and again. */
+static void drawn_in_blocks(int block)
 {
     enum { N = 4, RUNS = 4000 };
     double chance[N][N] = {{0}}, share[N][N] = {{0}}, trace = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         world w;
         world_make(N, 1, seed, "linear(c=0.1) + 0.3*rbf(ell=1)", &w);
-        world_factor(&w, &gram_pivot_drawn, 1, 2, 0);
+        world_factor(&w, &gram_pivot_drawn, block, 2, 0);
         share[w.p.pivot[0]][w.p.pivot[1]] += 1.0 / RUNS;
         if (seed == 0) {
             for (int i = 0; i < N; i++) trace += w.k[i * N + i];
@@ -200,6 +200,14 @@ static void drawn(void **state)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             assert_true(fabs(share[i][j] - chance[i][j]) <= 4.5 * sqrt(chance[i][j] * (1 - chance[i][j]) / RUNS));
+}
+
+static void drawn(void **state)
+{
+    (void)state;
+    drawn_in_blocks(1);
+    drawn_in_blocks(2);
+    drawn_in_blocks(7);
 }
 
 /* Blocks leave no more of K than one row at a time does, on average; pivots that are drawn leave less than the first rows. */

@@ -46,6 +46,7 @@ static gram_status play_thin(play *p)
     gram_context *c = p->context;
     int64_t index[M];
     double weights[M], discrepancy[M];
+    gram_scores_doubt doubt;
     gram_thin_options options;
     gram_thin_options_init(&options, sizeof options);
     for (int scores = 0; scores < 2; scores++)
@@ -56,6 +57,12 @@ static gram_status play_thin(play *p)
         }
     STEP(gram_thin_weights(c, p->kernels[0], p->points, NULL, 0, M, index, weights, NULL));
     STEP(gram_thin_discrepancy(c, p->kernels[0], p->points, s, D, M, index, weights, discrepancy));
+    options.method = GRAM_THIN_GREEDY;
+    options.log_density = options.laplacian = labels;
+    STEP(gram_thin(c, p->kernels[0], p->points, s, D, &options, M, index, discrepancy));
+    STEP(gram_thin_density_weights(c, p->kernels[0], p->points, s, D, labels, labels, M, index, weights, NULL));
+    STEP(gram_thin_from_sample(c, p->points, M, index, NULL, &weights[0], &weights[1]));
+    STEP(gram_stein_scores_check(c, p->points, s, D, &doubt, &index[0]));
 done:
     return status;
 }
@@ -67,7 +74,10 @@ static gram_status play_rest(play *p)
     STEP(gram_density_parse(c, "student(df=3, cov=[1,0.5;0.5,1])", D, &p->densities[0]));
     STEP(gram_density_parse(c, "mixture(means=[0,1;1,0], sd=[1,2])", D, &p->densities[1]));
     STEP(gram_density_logistic(c, N, D, x, D, labels, 1, &p->densities[2]));
-    for (int i = 0; i < 3; i++) STEP(gram_density_score(c, p->densities[i], p->points, out, D));
+    for (int i = 0; i < 3; i++) {
+        STEP(gram_density_score(c, p->densities[i], p->points, out, D));
+        STEP(gram_density_second(c, p->densities[i], p->points, out, D));
+    }
     STEP(gram_conditional_create(c, p->kernels[0], p->points, 0.1, &p->conditional));
     STEP(gram_conditional_weights(c, p->conditional, p->points, out, N));
     STEP(gram_conditional_expect(c, p->conditional, D, x, D, p->points, out, D));

@@ -37,8 +37,9 @@ void cli_add_targets(gram_string *text, const gram_preparation_description *know
 
 void cli_add_features(gram_string *text, const gram_preparation_description *known)
 {
-    int64_t words = 0, levels = 0;
+    int64_t words = 0, levels = 0, dates = 0;
     for (int64_t f = 0; f < known->feature_count; f++) {
+        dates += known->features[f].date;
         words += known->features[f].text;
         levels += known->features[f].text ? known->features[f].level_count : 0;
     }
@@ -46,6 +47,8 @@ void cli_add_features(gram_string *text, const gram_preparation_description *kno
         gram_string_add(text, "%s", known->features[0].name);
     else
         gram_string_add(text, "%" PRId64 " features", known->feature_count);
+    if (dates > 0 && known->feature_count > 1) gram_string_add(text, ", %" PRId64 " of them", dates);
+    if (dates > 0) gram_string_add(text, "%s dates (in days)", known->feature_count > 1 ? "" : ",");
     if (words == 0) return;
     if (known->feature_count > 1) gram_string_add(text, ", %" PRId64 " of them", words);
     gram_string_add(text, "%s text with %" PRId64 " level%s", known->feature_count > 1 ? "" : ",", levels,

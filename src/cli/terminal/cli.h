@@ -25,6 +25,8 @@ typedef struct cli_verb {
 int cli_convert(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
+int cli_accumulate(int count, char **arguments);
+int cli_merge(int count, char **arguments);
 int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_optimize(int count, char **arguments);

@@ -114,7 +114,7 @@ typedef struct status_row {
 static const status_row status_rows[] = {
     {GRAM_ERROR_ARGUMENT, CLI_WRONG_USE, NULL},
     {GRAM_ERROR_SYNTAX, CLI_WRONG_USE, NULL},
-    {GRAM_ERROR_UNSET, CLI_WRONG_USE, "Give the number in the kernel, as in rbf(ell=0.5)."},
+    {GRAM_ERROR_UNSET, CLI_WRONG_USE, "Give the number in the kernel, as in rbf(ell=0.5); centre needs DATA."},
     {GRAM_ERROR_UNSUPPORTED, CLI_WRONG_USE, NULL},
     {GRAM_ERROR_DATA, CLI_BAD_DATA, NULL},
     {GRAM_ERROR_DIMENSION, CLI_BAD_DATA, "Choose columns with --features and --ignore, or change the kernel."},

@@ -28,6 +28,9 @@ static const cli_option data_options[] = {
     CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
     CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
     CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
+    CLI_ROW("na", CLI_SETTING, PLACE(settings), "LIST", "texts that mean a missing value, e.g. unknown,-999"),
+    CLI_ROW("categories", CLI_SETTING, PLACE(settings), "LIST",
+            "columns that are categories, though they look like numbers"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };

@@ -12,13 +12,13 @@
 #include "cli/terminal/data_origin.h"
 #include "cli/terminal/learner_begin.h"
 #include "cli/terminal/settings_groups.h"
+#include "cli/verb/learn_options.h"
 
 typedef struct fit_options {
-    cli_chosen format;
+    cli_learn_options learn;
     const char *model;  /* --out */
     const char *resume; /* a model whose fit goes on */
     const char *plot;
-    cli_settings settings;
 } fit_options;
 
 typedef struct fit_state {
@@ -38,33 +38,13 @@ typedef struct fit_state {
 enum { METHOD_OPTION = 0, KERNEL_OPTION = 2 };
 
 static const cli_option own_options[] = {
-    CLI_ROW("method", CLI_SETTING, PLACE(settings), "NAME", NULL),
-    CLI_ROW("task", CLI_SETTING, PLACE(settings), "TASK", "regression or classification (default: by the target)"),
-    CLI_ROW("kernel", CLI_SETTING, PLACE(settings), "E", NULL),
+    CLI_ROW("method", CLI_SETTING, PLACE(learn.settings), "NAME", NULL),
+    CLI_ROW("task", CLI_SETTING, PLACE(learn.settings), "TASK",
+            "regression or classification (default: by the target)"),
+    CLI_ROW("kernel", CLI_SETTING, PLACE(learn.settings), "E", NULL),
     CLI_ROW("resume", CLI_TEXT, PLACE(resume), "M.gram",
             "resume a fit that was stopped, on the same DATA; only its limits may be changed"),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE", "draw the fit: .svg, .png or .pdf (by gnuplot)"),
-};
-
-static const cli_option data_options[] = {
-    CLI_ROW("target", CLI_SETTING, PLACE(settings), "LIST", "the target columns (default: the last)"),
-    CLI_ROW("features", CLI_SETTING, PLACE(settings), "LIST",
-            "the feature columns, e.g. x1,x3:x5,7 (default: the others)"),
-    CLI_ROW("ignore", CLI_SETTING, PLACE(settings), "LIST", "the columns to leave out"),
-    CLI_ROW("weights", CLI_SETTING, PLACE(settings), "COL", "a column with the weights of the rows"),
-    CLI_ROW("groups", CLI_SETTING, PLACE(settings), "COL", "a column of groups: folds of --tune cv keep each together"),
-    CLI_ROW("kind", CLI_SETTING, PLACE(settings), "COL",
-            "a column that says what rows are: value, d:NAME, d:NAME:NAME, laplacian, sum:ID, box, average, normal "
-            "(krr, gp)"),
-    CLI_ROW("operator", CLI_SETTING, PLACE(settings), "NAME=E",
-            "kinds of your own, e.g. 'heat=d:t - 0.1*d:x:x'; several with ; between"),
-    CLI_ROW("coefficient", CLI_SETTING, PLACE(settings), "COL", "coefficients of the rows of kind sum:ID (default: 1)"),
-    CLI_ROW("ordered", CLI_YES, PLACE(settings), NULL,
-            "rows are in order of time: folds of --tune cv go forward in it"),
-    CLI_ROW("missing", CLI_SETTING, PLACE(settings), "HOW", "drop rows with missing values, or use the mean"),
-    CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
-    CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
-    CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
 
 static const cli_usage usage = {
@@ -151,7 +131,7 @@ static int check_use(cli_session *session, const fit_options *own)
 
 static int begin(cli_session *session, fit_state *fit)
 {
-    const cli_settings *settings[] = {&fit->own.settings, &fit->of_methods.settings};
+    const cli_settings *settings[] = {&fit->own.learn.settings, &fit->of_methods.settings};
     int code = cli_learner_begin(session, usage.verb, settings, 2, !fit->own.resume, &fit->learner);
     if (code == CLI_DONE) gram_learner_to_file(fit->learner, fit->own.model != NULL);
     if (code != CLI_DONE || !fit->own.resume) return code;
@@ -165,7 +145,7 @@ static int learn(cli_session *session, const char *path, fit_state *fit)
 {
     fit->file = gram_data_name(path);
     const gram_status status =
-        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.format.value, &fit->model);
+        gram_learn_file(session->context, fit->learner, path, (gram_format)fit->own.learn.format.value, &fit->model);
     return status < 0 ? cli_session_fail(session, status, 1, NULL) : CLI_DONE;
 }
 
@@ -221,7 +201,7 @@ static int run(fit_state *fit, int count, char **arguments)
     own_with_help[KERNEL_OPTION].help = fit->of_methods.kernels.data;
     groups[group_count++] = (cli_group){"Options", own_with_help, OWN, &fit->own};
     for (size_t g = 0; g < fit->of_methods.group_count; g++) groups[group_count++] = fit->of_methods.groups[g];
-    groups[group_count++] = (cli_group){"Data", data_options, sizeof data_options / sizeof *data_options, &fit->own};
+    groups[group_count++] = cli_learn_data_group(&fit->own.learn);
     groups[group_count++] = cli_common_group(&common);
     const cli_job job = {&usage, groups, group_count, work, release, fit};
     return cli_run(&job, count, arguments);

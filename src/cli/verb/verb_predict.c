@@ -35,6 +35,8 @@ static const cli_option own_options[] = {
     CLI_ROW_FLAG("latent", PLACE(wish.latent), "std and interval of f itself, without noise (gp)"),
     CLI_ROW_FLAG("terms", PLACE(wish.terms),
                  "columns `term_1`, ...: each term of a sum kernel (krr; gp: with `term_1_std`)"),
+    CLI_ROW("keep", CLI_TEXT, PLACE(wish.keep), "LIST",
+            "columns of DATA, by name, to copy before the predictions, e.g. id,name"),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
             "draw predictions and observations: .svg, .png or .pdf (by gnuplot)"),
     CLI_ROW_CHOICE("missing", PLACE(missing), "HOW", cli_missings,
@@ -78,7 +80,9 @@ typedef struct predict_state {
     gram_predict_stream *source;
     cli_stream stream;
     int streaming; /* the stream is open */
-    int64_t rows;  /* of DATA, so far */
+    cli_kept kept; /* of --keep */
+    int64_t *kept_columns;
+    int64_t rows; /* of DATA, so far */
     int64_t predicted;
     gram_score *score;
     gram_score_report scores; /* when all is predicted */
@@ -137,12 +141,37 @@ static int open_data(cli_session *session, const char *path, predict_state *stat
 
 /* ---- one piece ---- */
 
-static int write_piece(predict_state *state, const gram_prepared *data, const double *f)
+/* Where the columns to be copied are. Texts that are too long or too many for one piece are lost: that is refused. */
+static int find_kept(cli_session *session, predict_state *state, const gram_table *table)
+{
+    cli_kept *kept = &state->kept;
+    kept->table = table;
+    if (!state->kept_columns) {
+        state->kept_columns = malloc((size_t)gram_table_columns(table) * sizeof *state->kept_columns);
+        kept->columns = state->kept_columns;
+        if (!kept->columns) return cli_session_fail(session, GRAM_ERROR_MEMORY, 0, NULL);
+        const gram_status status =
+            gram_table_find_columns(session->context, table, state->own.wish.keep, state->kept_columns, &kept->count);
+        if (status < 0) return unread(session, status);
+    }
+    for (int64_t j = 0; j < kept->count; j++)
+        if (gram_table_level_count(table, kept->columns[j]) < 0)
+            return cli_fail(CLI_BAD_DATA, "Leave it out of --keep.", "%s: column '%s': a text of more than %d bytes",
+                            state->file, gram_table_column_name(table, kept->columns[j]), (int)GRAM_LONGEST_LEVEL);
+    return CLI_DONE;
+}
+
+static int write_piece(cli_session *session, predict_state *state, const gram_predicted *piece)
 {
     gram_string text = {0};
     if (!state->streaming) return CLI_DONE;
-    if (state->rows == 0) cli_add_value_names(&text, state->columns);
-    cli_add_value_rows(&text, state->columns, data, f, state->columns->ld);
+    if (state->own.wish.keep) {
+        const int found = find_kept(session, state, piece->table);
+        if (found != CLI_DONE) return found;
+    }
+    const cli_kept *kept = state->own.wish.keep ? &state->kept : NULL;
+    if (state->rows == 0) cli_add_value_names(&text, state->columns, kept);
+    cli_add_value_rows(&text, state->columns, kept, piece->data, piece->values, state->columns->ld);
     const int code = cli_stream_put(&state->stream, &text);
     gram_string_free(&text);
     return code;
@@ -151,7 +180,7 @@ static int write_piece(predict_state *state, const gram_prepared *data, const do
 static int take_piece(cli_session *session, predict_state *state, const gram_predicted *piece)
 {
     const gram_prepared *data = piece->data;
-    const int code = write_piece(state, data, piece->values);
+    const int code = write_piece(session, state, piece);
     if (code != CLI_DONE) return code;
     state->rows += data->table_rows;
     state->predicted += data->n;
@@ -298,6 +327,7 @@ static int work(cli_session *session, char **operands, void *state_)
 static void release(void *state_)
 {
     predict_state *state = state_;
+    free(state->kept_columns);
     gram_predict_stream_close(state->source);
     gram_score_destroy(state->score);
     gram_seen_rows_destroy(state->seen);

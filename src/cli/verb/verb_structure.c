@@ -47,7 +47,7 @@ static gram_status add_other_rows(cli_session *session, const structure_state *s
                                                   (gram_format)state->own.format.value, &source);
     if (status >= 0) status = gram_predict_stream_next(session->context, source, &piece);
     while (status >= 0 && piece) {
-        cli_add_value_rows(text, columns, piece->data, piece->values, columns->ld);
+        cli_add_value_rows(text, columns, NULL, piece->data, piece->values, columns->ld);
         status = gram_predict_stream_next(session->context, source, &piece);
     }
     gram_predict_stream_close(source);
@@ -84,14 +84,14 @@ static gram_status add_rows(cli_session *session, const structure_state *state, 
     gram_predictor *predictor = NULL;
     double *values = NULL;
     gram_status status = open_predictor(session, state, state->own.reconstruct, &predictor);
-    if (status >= 0) cli_add_value_names(text, gram_predictor_columns(predictor));
+    if (status >= 0) cli_add_value_names(text, gram_predictor_columns(predictor), NULL);
     if (status >= 0 && state->own.at) {
         status = add_other_rows(session, state, predictor, text);
     } else if (status >= 0) {
         const gram_columns *columns = gram_predictor_columns(predictor);
         values = calloc((size_t)(data->n * columns->count), sizeof *values);
         status = fill_values(session, state, predictor, state->own.reconstruct, values);
-        if (status >= 0) cli_add_value_rows(text, columns, data, values, columns->count);
+        if (status >= 0) cli_add_value_rows(text, columns, NULL, data, values, columns->count);
     }
     free(values);
     gram_predictor_destroy(predictor);

@@ -82,6 +82,7 @@ static void write_json(cli_session *session, const void *report, gram_json *json
     if (r->looks[0]) gram_json_integer(json, "looks", GRAM_STEIN_LOOKS);
     gram_json_string(json, r->law ? "measure" : "density", source_of(r));
     gram_json_string(json, "data", r->points->file);
+    if (r->points->doubt) gram_json_string(json, "warning", r->points->doubt);
 }
 
 static void write_table(cli_session *session, const void *report, gram_string *text)
@@ -110,6 +111,7 @@ static void write_table(cli_session *session, const void *report, gram_string *t
     }
     cli_add_number(text, "discrepancy", r->result.statistic.discrepancy);
     cli_test_print(text, &r->outcome);
+    if (r->points->doubt) cli_add_row(text, "warning", r->points->doubt);
 }
 
 /* Free numbers of the kernel are set by a sample of the law, not by the data: so the level stays exact. */

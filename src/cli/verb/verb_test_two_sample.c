@@ -37,7 +37,8 @@ static const cli_usage usage = {
     "\n               ranks; exact level (default without --kernel)\n  permutation  permutations with one kernel, "
     "exact level (default with --kernel)\n  split        the "
     "width of largest power is chosen on half of the rows, permutations on the other half\n  gamma        gamma "
-    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rough, 0.05 may be 0.1; gamma is closer\n  "
+    "approximation: no permutations, for some 200 rows or more\n  normal       normal approximation: rough, 0.05 may "
+    "be 0.1; gamma is closer\n  "
     "linear       linear-time estimator: for millions of rows\n  block        between linear and all pairs: "
     "estimates from blocks of rows\n  wild         "
     "wild bootstrap for time series (--dependent)\n",

@@ -1,6 +1,7 @@
 /* gram thin: a few rows that stand for many. */
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,9 @@ static const cli_usage usage = {
     "DATA -m M",
     "Chooses M rows that stand for all of them, in the order of the choice, and prints them as CSV. With --scores "
     "(the\ngradient of the log density at each row, as MCMC programs can write) or --density they stand for that "
-    "density: Stein\nthinning, which also drops the burn-in of a chain. With --measure they stand for a law, of which "
+    "density: Stein\nthinning, which also drops the burn-in of a chain. Scores do not see the weights of modes that "
+    "lie "
+    "apart;\n--density does. With --measure they stand for a law, of which "
     "the rows are "
     "candidates.\nOtherwise they stand for the sample.\n"
     "Methods: greedy makes the discrepancy least with each row; herding is the classical rule, for samples; split is\n"
@@ -69,6 +72,9 @@ typedef struct thin_report {
     double *weights; /* or NULL */
     double discrepancy, equal, plain,
         all; /* with the weights; without; of evenly spaced rows; of all. NaN: not known */
+    double apart,
+        apart_plain;  /* MMD of the choice, and of evenly spaced rows, to the sample; NaN: there are no scores */
+    double effective; /* 1/sum of squared weights; NaN: there are none */
 } thin_report;
 
 /* ---- the work ---- */
@@ -82,6 +88,10 @@ static gram_status choose(cli_session *session, thin_report *r, double *path)
     options.method = (gram_thin_method)r->own.method.value;
     options.distinct = r->own.distinct;
     options.law = r->law;
+    if (options.method == GRAM_THIN_GREEDY) {
+        options.log_density = s->log_density;
+        options.laplacian = s->laplacian;
+    }
     gram_status status =
         r->law ? gram_thin_law_reference(session->context, s->kernel, s->points, r->law, m, &r->plain, &r->all)
                : gram_thin_reference(session->context, s->kernel, s->points, s->scores, s->d, m, &r->plain, &r->all);
@@ -91,10 +101,26 @@ static gram_status choose(cli_session *session, thin_report *r, double *path)
     if (status >= 0 && r->weights && r->law)
         status = gram_thin_law_weights(session->context, s->kernel, s->points, r->law, m, r->index, r->weights,
                                        &r->discrepancy);
+    else if (status >= 0 && r->weights && options.log_density)
+        status = gram_thin_density_weights(session->context, s->kernel, s->points, s->scores, s->d, s->log_density,
+                                           s->laplacian, m, r->index, r->weights, &r->discrepancy);
     else if (status >= 0 && r->weights)
         status = gram_thin_weights(session->context, s->kernel, s->points, s->scores, s->d, m, r->index, r->weights,
                                    &r->discrepancy);
     return status;
+}
+
+/* What tells whether the choice is a good one. */
+static gram_status look_back(cli_session *session, thin_report *r)
+{
+    enum { MOST = 16384 };
+    double squares = 0;
+    r->apart = r->apart_plain = r->effective = NAN;
+    for (int64_t a = 0; r->weights && a < r->own.m; a++) squares += r->weights[a] * r->weights[a];
+    if (r->weights) r->effective = 1 / squares;
+    if (!r->points->scores || r->own.m > MOST) return GRAM_OK;
+    return gram_thin_from_sample(session->context, r->points->points, r->own.m, r->index, r->weights, &r->apart,
+                                 &r->apart_plain);
 }
 
 static int choose_rows(cli_session *session, thin_report *r)
@@ -111,8 +137,12 @@ static int choose_rows(cli_session *session, thin_report *r)
         free(path);
         return cli_no_memory();
     }
-    const gram_status status = choose(session, r, path);
+    gram_status status = choose(session, r, path);
     free(path);
+    if (status >= 0) {
+        const gram_status back = look_back(session, r);
+        if (back < 0) status = back;
+    }
     if (status == GRAM_ERROR_UNSUPPORTED)
         return cli_session_fail(session, status, 0, "Use a smooth kernel such as imq, rbf or matern(nu=2.5).");
     return status < 0 ? cli_scored_fail(session, status, r->scored) : CLI_DONE;
@@ -126,6 +156,25 @@ static int draw(cli_session *session, const thin_report *r)
 }
 
 /* ---- the result ---- */
+
+enum { WARNINGS = 3, FEW = 10 }; /* rows that are too few to be compared with the sample */
+
+/* What the user should know, at most WARNINGS sentences; returns how many. */
+static int warnings_of(const thin_report *r, const char *sentences[WARNINGS])
+{
+    int count = 0;
+    if (r->points->doubt) sentences[count++] = r->points->doubt;
+    if (r->own.m >= FEW && r->apart > r->apart_plain)
+        sentences[count++] =
+            "the choice is further from the sample than evenly spaced rows are: either the sample has not "
+            "converged to the density, or the density has modes whose weights scores do not see "
+            "(--density does, or leave the scores out)";
+    if (4 * r->effective < (double)r->own.m)
+        sentences[count++] =
+            "few of the rows have nearly all of the weight: the choice does not stand for the density; "
+            "use more rows, or leave --optimal-weights out";
+    return count;
+}
 
 static const char *target_of(const thin_report *r)
 {
@@ -149,6 +198,14 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_json_number(json, "discrepancy_equal_weights", r->equal);
     gram_json_number(json, "discrepancy_plain", r->plain);
     gram_json_number(json, "discrepancy_all", r->all);
+    if (!isnan(r->effective)) gram_json_number(json, "effective_size", r->effective);
+    if (!isnan(r->apart)) gram_json_number(json, "from_sample", r->apart);
+    if (!isnan(r->apart)) gram_json_number(json, "from_sample_plain", r->apart_plain);
+    const char *sentences[WARNINGS];
+    const int warnings = warnings_of(r, sentences);
+    gram_json_open(json, "warnings", '[');
+    for (int i = 0; i < warnings; i++) gram_json_string(json, NULL, sentences[i]);
+    gram_json_close(json, '[');
     cli_json_end(session, json, r->own.plot);
 }
 
@@ -183,6 +240,10 @@ static void tell(const thin_report *r)
 static int finish(cli_session *session, const thin_report *r)
 {
     const int code = cli_report_print(session, r, write_json, write_rows);
+    const char *sentences[WARNINGS];
+    const int warnings = warnings_of(r, sentences);
+    for (int i = 0; code == CLI_DONE && i < warnings && !session->common->json && !session->common->quiet; i++)
+        (void)fprintf(stderr, "gram: thin: warning: %s\n", sentences[i]);
     if (code == CLI_DONE && !session->common->json && !session->common->quiet && isatty(STDERR_FILENO)) tell(r);
     return code;
 }

@@ -13,10 +13,11 @@ enum { SAMPLE_ROWS = 100, NAME_ROOM = 24 };
 
 /* What the first rows show of one column. */
 typedef struct column_sample {
-    gram_csv_field first; /* of the first row */
-    gram_field_kind kind; /* of that */
-    int numbers, texts;   /* below, how many */
-    int again;            /* the first one's text is found below */
+    gram_csv_field first;      /* of the first row */
+    gram_field_kind kind;      /* of that */
+    int numbers, dates, texts; /* below, how many */
+    int grouped;               /* of the texts: numbers but for separators */
+    int again;                 /* the first one's text is found below */
 } column_sample;
 
 static gram_csv_cursor cursor_of(const gram_csv *csv, const gram_csv_record *record)
@@ -36,7 +37,7 @@ static void look_at_first(const gram_csv *csv, const gram_csv_record *record, co
     for (int64_t i = 0; i < csv->layout.fields; i++) {
         columns[i] = (column_sample){.numbers = 0};
         if (gram_csv_next(&cursor, &columns[i].first) != GRAM_CSV_FIELD) return;
-        columns[i].kind = gram_field_read(&columns[i].first, &value);
+        columns[i].kind = gram_field_read(&csv->layout.rules, &columns[i].first, &value);
     }
 }
 
@@ -46,12 +47,38 @@ static void look_at_row(const gram_csv *csv, const gram_csv_record *record, colu
     gram_csv_field field;
     double value;
     for (int64_t i = 0; i < csv->layout.fields && gram_csv_next(&cursor, &field) == GRAM_CSV_FIELD; i++) {
-        const gram_field_kind kind = gram_field_read(&field, &value);
+        const gram_field_kind kind = gram_field_read(&csv->layout.rules, &field, &value);
         columns[i].texts += kind == GRAM_FIELD_TEXT;
+        columns[i].grouped += kind == GRAM_FIELD_TEXT && gram_field_is_grouped(&field);
+        columns[i].dates += kind == GRAM_FIELD_DATE;
         columns[i].numbers += kind == GRAM_FIELD_NUMBER || kind == GRAM_FIELD_INFINITE;
         if ((kind == GRAM_FIELD_TEXT || kind == GRAM_FIELD_MARK) && same(&field, &columns[i].first))
             columns[i].again = 1;
     }
+}
+
+/* Do numbers have decimal commas? They do where the comma does not part fields, one of them stands in a number, no number
+ * has a point, and not all of them may part thousands. */
+static int has_decimal_commas(const gram_csv *csv)
+{
+    size_t at = 0;
+    int commas = 0, points = 0, sure = 0, thousands;
+    if (csv->layout.delimiter == ',') return 0;
+    for (int row = 0; row <= SAMPLE_ROWS; row++) {
+        const gram_csv_record record = gram_csv_peek(csv, &at);
+        if (!record.text) break;
+        gram_csv_cursor cursor = cursor_of(csv, &record);
+        gram_csv_field field;
+        double value;
+        while (gram_csv_next(&cursor, &field) == GRAM_CSV_FIELD) {
+            const int comma = gram_field_has_comma(&field, &thousands);
+            commas += comma;
+            sure |= comma && !thousands;
+            points += memchr(field.text, '.', field.length) &&
+                      gram_field_read(&csv->layout.rules, &field, &value) == GRAM_FIELD_NUMBER;
+        }
+    }
+    return commas > 0 && sure && points == 0;
 }
 
 static void look_at_sample(const gram_csv *csv, column_sample *columns)
@@ -81,9 +108,9 @@ static int is_header(const column_sample *columns, int64_t count)
     int text = 0, number = 0, again = 0;
     for (int64_t i = 0; i < count; i++) {
         const column_sample *c = &columns[i];
-        if (c->kind == GRAM_FIELD_TEXT && c->numbers > 0 && c->texts == 0) return 1;
+        if (c->kind == GRAM_FIELD_TEXT && c->numbers + c->dates > 0 && c->texts == 0) return 1;
         text |= c->kind == GRAM_FIELD_TEXT;
-        number |= c->kind == GRAM_FIELD_NUMBER || c->kind == GRAM_FIELD_INFINITE;
+        number |= c->kind == GRAM_FIELD_NUMBER || c->kind == GRAM_FIELD_DATE || c->kind == GRAM_FIELD_INFINITE;
         again |= c->again;
     }
     return text && !number && !again && !repeats(columns, count);
@@ -134,18 +161,52 @@ done:
 
 /* ---- columns ---- */
 
+/* The first row counts if it is not the header. */
+static void count_first(column_sample *columns, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        column_sample *c = &columns[i];
+        c->numbers += c->kind == GRAM_FIELD_NUMBER || c->kind == GRAM_FIELD_INFINITE;
+        c->dates += c->kind == GRAM_FIELD_DATE;
+        c->texts += c->kind == GRAM_FIELD_TEXT;
+        c->grouped += c->kind == GRAM_FIELD_TEXT && gram_field_is_grouped(&c->first);
+    }
+}
+
+static void find_dates(gram_csv *csv, const column_sample *columns)
+{
+    for (int64_t i = 0; i < csv->layout.fields; i++)
+        if (csv->place[i] >= 0 && columns[i].dates > columns[i].numbers + columns[i].texts)
+            csv->table->marks[csv->place[i]] |= GRAM_COLUMN_DATE;
+}
+
+/* In the first rows, is it text? A few texts among numbers are looked at again when all rows are known. */
+static int is_text(const column_sample *c, int odd_words)
+{
+    return odd_words ? c->texts > c->numbers + c->dates : c->texts > 0 || (c->numbers > 0 && c->dates > 0);
+}
+
 /* Which columns of numbers are text in the first rows. */
-static gram_status guess_types(gram_csv *csv, const column_sample *columns, int header)
+static gram_status guess_types(gram_csv *csv, const column_sample *columns, int odd_words)
 {
     gram_status status = GRAM_OK;
-    csv->columns = csv->table->d;
-    TRY(gram_take_from(csv->context, csv->table->memory, "csv: columns", csv->columns, sizeof *csv->found,
+    gram_table *table = csv->table;
+    csv->columns = table->d;
+    TRY(gram_take_from(csv->context, table->memory, "csv: columns", csv->columns, sizeof *csv->found,
                        (void **)&csv->found));
-    for (int64_t i = 0; i < csv->columns; i++) atomic_init(&csv->found[i], 0);
+    for (int64_t i = 0; i < csv->columns; i++) {
+        atomic_init(&csv->found[i].marks, 0);
+        atomic_init(&csv->found[i].texts, 0);
+    }
     csv->layout.found = csv->found;
-    for (int64_t i = 0; i < csv->layout.fields; i++)
-        if (csv->place[i] >= 0 && (columns[i].texts > 0 || (!header && columns[i].kind == GRAM_FIELD_TEXT)))
-            TRY(gram_table_make_text(csv->context, csv->table, csv->place[i]));
+    if (odd_words) TRY(gram_levels_create(csv->context, &table->words));
+    csv->layout.words = table->words;
+    for (int64_t i = 0; i < csv->layout.fields; i++) {
+        const int64_t column = csv->place[i];
+        if (column < 0 || table->levels[column] || !is_text(&columns[i], odd_words)) continue;
+        TRY(gram_table_make_text(csv->context, table, column));
+        table->marks[column] = odd_words && columns[i].grouped == columns[i].texts ? GRAM_COLUMN_GROUPED : 0;
+    }
 done:
     return status;
 }
@@ -164,6 +225,7 @@ static gram_status choose_fields(gram_csv *csv, const gram_table_options *option
     TRY(gram_table_keep_columns(csv->context, csv->table, columns, count));
     csv->layout.place = csv->place;
     csv->layout.levels = csv->table->levels;
+    csv->layout.table = csv->table;
     csv->layout.keep_missing = options->keep_missing;
 done:
     gram_give(csv->context, columns);
@@ -173,14 +235,19 @@ done:
 static gram_status take_head(gram_csv *csv, const gram_table_options *options, column_sample *columns)
 {
     gram_status status = GRAM_OK;
+    csv->layout.rules.missing = options->missing_texts;
+    csv->layout.rules.comma = has_decimal_commas(csv);
     look_at_sample(csv, columns);
     const int header = options->header == GRAM_HEADER_AUTO ? is_header(columns, csv->layout.fields)
                                                            : options->header == GRAM_HEADER_YES;
     if (!header) TRY(gram_table_set_names(csv->context, csv->table, csv->layout.fields, NULL, 0));
+    if (!header) count_first(columns, csv->layout.fields);
     /* taking the header may move the buffer: the sample's fields are not looked at after */
     if (header) TRY(take_header(csv));
     TRY(choose_fields(csv, options));
-    if (options->text == GRAM_TEXT_CATEGORIES && !options->wanted) TRY(guess_types(csv, columns, header));
+    if (options->wanted) return status;
+    find_dates(csv, columns);
+    if (options->text == GRAM_TEXT_CATEGORIES) TRY(guess_types(csv, columns, options->odd_words));
 done:
     return status;
 }

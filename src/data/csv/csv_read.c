@@ -3,16 +3,27 @@
 
 #include <string.h>
 
-/* Columns of numbers in which text was found become text; *again tells whether there were any, or marks that are faults
- * now that their column has turned out to be of numbers: the second reading meets them. */
+/* Columns of numbers in which text was found become text, unless it is so little that they are odd; *again tells whether
+ * there were any, or marks that are faults now that their column has turned out to be of numbers: the second reading meets
+ * them. */
 static gram_status correct_types(gram_csv *csv, int *again)
 {
     gram_status status = GRAM_OK;
+    gram_table *table = csv->table;
     *again = 0;
+    if (table->words) TRY(gram_levels_sort(csv->context, table->words));
     for (int64_t i = 0; i < csv->columns; i++) {
-        const unsigned char found = atomic_load(&csv->found[i]);
-        if (found & GRAM_FOUND_TEXT) TRY(gram_table_make_text(csv->context, csv->table, i));
-        *again |= (found & GRAM_FOUND_TEXT) || (found && !csv->layout.keep_missing);
+        const int texts = atomic_load(&csv->found[i].texts);
+        *again |= atomic_load(&csv->found[i].marks) && !csv->layout.keep_missing;
+        if (texts == 0) continue;
+        if (table->words && gram_odd_words_few(table->words, table->names[i], texts, table->n)) {
+            table->marks[i] |= GRAM_COLUMN_ODD;
+            continue;
+        }
+        table->marks[i] =
+            table->words && gram_odd_words_grouped(table->words, table->names[i]) ? GRAM_COLUMN_GROUPED : 0;
+        TRY(gram_table_make_text(csv->context, table, i));
+        *again = 1;
     }
     for (int64_t i = 0; *again && i < csv->columns; i++)
         if (csv->table->levels[i]) gram_levels_clear(csv->table->levels[i]);
@@ -79,6 +90,29 @@ static gram_status open_csv(gram_context *context, gram_source *source, const gr
     *state = csv;
     TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, csv));
     TRY(gram_csv_open(csv, options));
+    csv->data_lines = csv->lines;
+    csv->data_consumed = csv->consumed;
+done:
+    return status;
+}
+
+/* Has text been found in a column that was one of numbers so far? Then it is one of text, and the rows come again. */
+static gram_status find_text(gram_csv *csv, int *again)
+{
+    gram_status status = GRAM_OK;
+    gram_csv_found *found = csv->layout.found;
+    *again = 0;
+    if (!found) return status;
+    TRY(correct_types(csv, again));
+    csv->layout.found =
+        *again && !csv->layout.keep_missing ? NULL : found; /* blocks go on looking; marks are faults now */
+    for (int64_t i = 0; i < csv->columns; i++) {
+        atomic_store(&found[i].marks, 0);
+        atomic_store(&found[i].texts, 0);
+    }
+    if (!*again) return status;
+    csv->table->restarts++;
+    TRY(gram_csv_again(csv, csv->data_lines, csv->data_consumed));
 done:
     return status;
 }
@@ -87,8 +121,12 @@ static gram_status fill_csv(gram_context *context, void *state, int64_t most)
 {
     gram_status status = GRAM_OK;
     gram_csv *csv = state;
+    int again = 1;
     csv->context = context;
-    TRY(gram_csv_fill(csv, most));
+    while (again) {
+        TRY(gram_csv_fill(csv, most));
+        TRY(find_text(csv, &again));
+    }
     TRY(gram_table_sort_levels(context, csv->table));
 done:
     return status;

@@ -1,5 +1,6 @@
 #include "data/csv/csv_row.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,33 +8,6 @@
 
 #include "base/compiler.h"
 #include "base/text/number.h"
-
-/* ASCII only: strncasecmp follows the locale. */
-static int is_word(const char *text, size_t length, const char *word)
-{
-    if (strlen(word) != length) return 0;
-    for (size_t i = 0; i < length; i++)
-        if ((text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]) != word[i]) return 0;
-    return 1;
-}
-
-gram_field_kind gram_field_read(const gram_csv_field *field, double *value)
-{
-    const char *text = field->text;
-    size_t length = field->length;
-    if (length > 0 && gram_number_read(text, length, value) == length)
-        return isfinite(*value) ? GRAM_FIELD_NUMBER : GRAM_FIELD_INFINITE;
-    *value = NAN;
-    if (length == 0 || is_word(text, length, "na") || is_word(text, length, "nan") || is_word(text, length, "null"))
-        return GRAM_FIELD_MISSING;
-    if (length == 1 && (text[0] == '?' || text[0] == '.' || text[0] == '-')) return GRAM_FIELD_MARK;
-    const int negative = text[0] == '-';
-    if (text[0] == '+' || text[0] == '-') text++, length--;
-    if (is_word(text, length, "nan")) return GRAM_FIELD_MISSING;
-    if (!is_word(text, length, "inf") && !is_word(text, length, "infinity")) return GRAM_FIELD_TEXT;
-    *value = negative ? -INFINITY : INFINITY;
-    return GRAM_FIELD_INFINITE;
-}
 
 static int read_level(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column, double *cell,
                       gram_csv_fault *fault)
@@ -44,7 +18,7 @@ static int read_level(const gram_csv_layout *layout, const gram_csv_field *field
     const char *text = field->text;
     size_t length = field->length;
     *cell = NAN;
-    if (gram_field_read(field, &unused) == GRAM_FIELD_MISSING) {
+    if (gram_field_read(&layout->rules, field, &unused) == GRAM_FIELD_MISSING) {
         *fault = (gram_csv_fault){.kind = GRAM_FAULT_FIELD, .column = column, .field = *field};
         fault->found = GRAM_FIELD_MISSING;
         return layout->keep_missing;
@@ -63,16 +37,41 @@ static int read_level(const gram_csv_layout *layout, const gram_csv_field *field
     return fault->status == GRAM_OK;
 }
 
+/* A field of a column of numbers or dates; what is not of its kind is text. */
+static gram_field_kind read_number(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column,
+                                   double *cell)
+{
+    const gram_field_kind kind = gram_field_read(&layout->rules, field, cell);
+    const int date = gram_table_column_is_date(layout->table, column);
+    if (kind == GRAM_FIELD_DATE) return date ? GRAM_FIELD_NUMBER : GRAM_FIELD_TEXT;
+    return date && (kind == GRAM_FIELD_NUMBER || kind == GRAM_FIELD_INFINITE) ? GRAM_FIELD_TEXT : kind;
+}
+
+/* A text among numbers: counted, and kept once. In a second reading it is known. */
+static gram_status note_text(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column, double *cell)
+{
+    *cell = gram_odd_cell();
+    if (!layout->found) return GRAM_OK;
+    atomic_int *count = &layout->found[column].texts;
+    if (atomic_load_explicit(count, memory_order_relaxed) < INT_MAX / 2)
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+    return layout->words ? gram_odd_words_add(layout->words, layout->table->names[column], field->text, field->length)
+                         : GRAM_OK;
+}
+
 static int read_cell(const gram_csv_layout *layout, const gram_csv_field *field, int64_t column, double *cell,
                      gram_csv_fault *fault)
 {
     if (layout->levels[column]) return read_level(layout, field, column, cell, fault);
-    const gram_field_kind kind = gram_field_read(field, cell);
+    const gram_field_kind kind = read_number(layout, field, column, cell);
     if (kind == GRAM_FIELD_NUMBER) return 1;
-    if (layout->found && (kind == GRAM_FIELD_TEXT || kind == GRAM_FIELD_MARK)) {
-        const unsigned char what = kind == GRAM_FIELD_TEXT ? GRAM_FOUND_TEXT : GRAM_FOUND_MARK;
-        atomic_fetch_or_explicit(&layout->found[column], what, memory_order_relaxed);
+    if (layout->found && kind == GRAM_FIELD_MARK) {
+        atomic_store_explicit(&layout->found[column].marks, 1, memory_order_relaxed);
         return 1;
+    }
+    if (kind == GRAM_FIELD_TEXT && (layout->found || layout->table->marks[column] & GRAM_COLUMN_ODD)) {
+        *fault = (gram_csv_fault){.kind = GRAM_FAULT_MEMORY, .status = note_text(layout, field, column, cell)};
+        return fault->status == GRAM_OK;
     }
     if (kind != GRAM_FIELD_TEXT && layout->keep_missing) return 1;
     *fault = (gram_csv_fault){.kind = GRAM_FAULT_FIELD, .column = column, .field = *field, .found = kind};
@@ -116,7 +115,7 @@ static size_t field_end(const char *text, size_t length, size_t at, char delimit
 GRAM_INLINE size_t parse_plain_field(const gram_csv_layout *layout, const char *text, size_t length, size_t at,
                                      int64_t place, double *row)
 {
-    if (place >= 0 && !layout->levels[place]) {
+    if (place >= 0 && !layout->levels[place] && !gram_table_column_is_date(layout->table, place)) {
         const size_t taken = gram_number_read(text + at, length - at, &row[place]);
         return taken > 0 && isfinite(row[place]) ? at + taken : length;
     }
@@ -125,6 +124,8 @@ GRAM_INLINE size_t parse_plain_field(const gram_csv_layout *layout, const char *
     const gram_csv_field field = {text + at, end - at, 0};
     gram_csv_fault fault;
     if (end == at || (unsigned char)text[at] <= ' ' || (unsigned char)text[end - 1] <= ' ') return length;
+    if (!layout->levels[place])
+        return read_number(layout, &field, place, &row[place]) == GRAM_FIELD_NUMBER ? end : length;
     return read_level(layout, &field, place, &row[place], &fault) ? end : length;
 }
 
@@ -132,7 +133,7 @@ size_t gram_csv_parse_plain(const gram_csv_layout *layout, const char *text, siz
 {
     const int64_t last = layout->fields - 1;
     size_t at = 0;
-    if (length > 0 && text[0] == '#') return 0;
+    if (layout->rules.missing || (length > 0 && text[0] == '#')) return 0;
     for (int64_t i = 0;; i++) {
         size_t end = parse_plain_field(layout, text, length, at, layout->place[i], row);
         if (end >= length) return 0;

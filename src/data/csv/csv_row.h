@@ -4,31 +4,25 @@
 
 #include <stdatomic.h>
 
-#include "data/csv/csv.h"
-#include "data/text_levels.h"
+#include "data/csv/csv_field.h"
+#include "data/table.h"
 
-typedef enum gram_field_kind {
-    GRAM_FIELD_NUMBER,
-    GRAM_FIELD_MISSING,
-    GRAM_FIELD_MARK, /* ? . or -: missing among numbers, a text among texts */
-    GRAM_FIELD_INFINITE,
-    GRAM_FIELD_TEXT
-} gram_field_kind;
-
-/* What a field is, and its value: NaN for a missing one, a mark or text. */
-gram_field_kind gram_field_read(const gram_csv_field *field, double *value);
-
-/* What was found in a column that was taken for numbers. */
-enum { GRAM_FOUND_TEXT = 1, GRAM_FOUND_MARK = 2 };
+/* What was found in columns that were taken for numbers or dates. */
+typedef struct gram_csv_found {
+    atomic_int marks; /* ? . or -: whether there are any */
+    atomic_int texts; /* fields that are neither numbers nor missing; at most INT_MAX */
+} gram_csv_found;
 
 /* What the fields of a record are to become. */
 typedef struct gram_csv_layout {
     char delimiter;
-    int64_t fields;       /* of a record */
-    const int64_t *place; /* of each field in a row of the table, -1 if it is left out */
-    gram_levels **levels; /* of each column of the table, NULL for numbers */
-    atomic_uchar
-        *found; /* for each column of numbers: GRAM_FOUND_...; NULL: text is a fault, and so are marks unless kept */
+    int64_t fields;          /* of a record */
+    const int64_t *place;    /* of each field in a row of the table, -1 if it is left out */
+    gram_levels **levels;    /* of each column of the table, NULL for numbers */
+    const gram_table *table; /* whose columns these are */
+    gram_csv_found *found;   /* for each column; NULL: text is a fault, and so are marks unless kept */
+    gram_levels *words;      /* such texts, each once with its column; NULL: they are not kept */
+    gram_field_rules rules;
     int keep_missing;
 } gram_csv_layout;
 

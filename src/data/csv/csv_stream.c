@@ -201,7 +201,10 @@ static gram_status bad_field(const gram_csv *csv, int64_t line, const gram_csv_f
     if (fault->found == GRAM_FIELD_MISSING)
         return gram_fail(csv->context, GRAM_ERROR_DATA, "%s:%" PRId64 ": column '%s': missing value%s%s%s", file, line,
                          name, fault->field.length ? ": '" : "", text, fault->field.length ? "'" : "");
-    const char *what = fault->found == GRAM_FIELD_INFINITE ? "not a finite number" : "not a number";
+    const int date = gram_table_column_is_date(csv->table, fault->column);
+    const char *what = fault->found == GRAM_FIELD_INFINITE ? "not a finite number"
+                       : date                              ? "not a date, as 2024-03-01"
+                                                           : "not a number";
     return gram_fail(csv->context, GRAM_ERROR_DATA, "%s:%" PRId64 ": column '%s': %s: '%s'", file, line, name, what,
                      text);
 }

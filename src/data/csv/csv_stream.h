@@ -26,9 +26,10 @@ typedef struct gram_csv {
     int64_t lines;     /* before buffer[start] */
     int64_t consumed;  /* bytes before buffer[start] */
     gram_csv_layout layout;
-    int64_t *place;      /* the layout's */
-    atomic_uchar *found; /* the layout's */
-    int64_t columns;     /* items of `found` */
+    int64_t *place;                    /* the layout's */
+    gram_csv_found *found;             /* the layout's */
+    int64_t columns;                   /* items of `found` */
+    int64_t data_lines, data_consumed; /* lines and bytes before the first row, for a reader that starts again */
 } gram_csv;
 
 typedef struct gram_csv_record {

@@ -29,8 +29,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernel/bessel_k.h"
 #include "kernel/family_facts.h"
+#include "kernel/spectral/bessel_k.h"
 
 enum { NU, DEGREES = 3, NODES = GRAM_PIECES_TERMS, PIECES = GRAM_PIECES_OCTAVE * GRAM_PIECES_OCTAVES };
 

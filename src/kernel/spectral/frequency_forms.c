@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/distribution_tails.h"
-#include "kernel/bessel_k.h"
+#include "kernel/spectral/bessel_k.h"
 
 static const double PI = 3.14159265358979323846;
 

@@ -5,6 +5,7 @@
 #include <gram/model_algebra.h>
 #include <gram/text.h>
 
+#include "data/preparation.h"
 #include "method/method.h"
 #include "method/method_report.h"
 
@@ -24,18 +25,6 @@ const gram_method gram_method_combination = {
 
 /* ---- one space ---- */
 
-/* What two prepared columns differ by, or NULL. */
-static const char *column_difference(const gram_column *a, const gram_column *b)
-{
-    if (strcmp(a->name, b->name) != 0) return "have other names";
-    if (a->text != b->text) return "is text in one of them";
-    if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
-    if (a->text && a->level_count != b->level_count) return "has other levels";
-    for (int64_t i = 0; a->text && i < a->level_count; i++)
-        if (strcmp(a->levels[i], b->levels[i]) != 0) return "has other levels";
-    return NULL;
-}
-
 static gram_status check_features(gram_context *context, const gram_preparation *a, const gram_preparation *b)
 {
     gram_status status = GRAM_OK;
@@ -45,7 +34,7 @@ static gram_status check_features(gram_context *context, const gram_preparation 
             "model_check_space: one has %lld features, the other %lld", (long long)f->feature_count,
             (long long)g->feature_count);
     for (int64_t i = 0; i < f->feature_count; i++) {
-        const char *wrong = column_difference(&f->features[i], &g->features[i]);
+        const char *wrong = gram_column_difference(&f->features[i], &g->features[i]);
         FAIL_IF(wrong, context, GRAM_ERROR_ARGUMENT,
                 "model_check_space: the preparations differ: feature '%.80s' %s; fits without scaling share theirs",
                 f->features[i].name, wrong);
@@ -130,8 +119,9 @@ gram_status gram_model_combine(gram_context *context, double s, const gram_model
     if (g) TRY(check_regression(context, g));
     if (g) TRY(gram_model_check_space(context, f, g));
     TRY(gram_function_combine(context, s, gram_model_function(f), t, g ? gram_model_function(g) : NULL, &function));
-    gram_keeper keeper = gram_keep_fit(context, &gram_method_combination, GRAM_TASK_REGRESSION, gram_model_preparation(f),
-                                       function, gram_points_count(gram_function_centres(function)));
+    gram_keeper keeper =
+        gram_keep_fit(context, &gram_method_combination, GRAM_TASK_REGRESSION, gram_model_preparation(f), function,
+                      gram_points_count(gram_function_centres(function)));
     keep_norm(&keeper, function);
     gram_keep_term_norms(&keeper, function);
     keep_kinds(&keeper, f);

@@ -3,17 +3,21 @@
 #include <math.h>
 
 #include "features/feature_map.h"
+#include "method/further_rows.h"
 #include "method/method.h"
+#include "solve/landmarks/landmark_choice.h"
 
 typedef struct features_settings {
     int64_t fourier, nystrom; /* 0: not asked for */
     int explicit_ones;
-    int64_t degree; /* -1: by the tolerance */
+    const char *landmarks; /* NULL: not given */
+    int64_t degree;        /* -1: by the tolerance */
     double tolerance;
 } features_settings;
 
 typedef struct features_state {
     gram_features_options options;
+    gram_points *landmarks; /* that were given */
     gram_features *map;
     gram_function *function; /* what a model must have: it is 0, and holds the kernel */
 } features_state;
@@ -39,11 +43,12 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(nystrom),
      .argument = "M",
-     .help = "features from at most M rows, chosen where most is left (any kernel)",
+     .help = "features from at most M landmarks (any kernel)",
      .least = 1,
      .most = 32768,
      .group = "map",
      .elsewhere = "scikit-learn Nystroem: n_components"},
+    GRAM_LANDMARKS_OPTION(features_settings),
     {.name = "degree",
      .kind = GRAM_OPTION_INTEGER,
      .offset = PLACE(degree),
@@ -75,6 +80,8 @@ static gram_status check(gram_learning *learning)
     if (other && given)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one of them out.",
                                   "%s is for explicit features, not for %s", given, other);
+    if (own->landmarks && own->nystrom == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --nystrom M.", "--landmarks is for --nystrom");
     if (own->fourier % 2 != 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give an even number.",
                                   "--fourier %" PRId64 " is odd: each frequency has a cosine and a sine", own->fourier);
@@ -87,6 +94,7 @@ static gram_status plan(gram_learning *learning)
     const features_settings *own = learning->settings;
     const double n = (double)learning->n, m = (double)own->nystrom;
     features_state *state = NULL;
+    TRY(gram_learning_check_landmarks(learning, "--nystrom ", own->nystrom));
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     gram_features_options_init(&state->options, sizeof state->options);
@@ -96,7 +104,9 @@ static gram_status plan(gram_learning *learning)
     state->options.dimension = own->fourier > 0 ? own->fourier : own->nystrom;
     state->options.degree = own->degree;
     state->options.tolerance = own->tolerance;
-    const double bytes = own->nystrom > 0 ? 8 * n * fmin(m, n) + 16 * m * m : 16 * n;
+    const double bytes =
+        own->nystrom > 0 ? 16 * n + 8 * 4096 * m + gram_landmark_set_bytes(learning->n, learning->data->d, own->nystrom)
+                         : 16 * n;
     TRY(gram_learning_room(learning, bytes, "Use fewer landmarks, fewer rows, or more --memory.", "the features of"));
     gram_learning_plan(learning, gram_features_kind_name(state->options.kind), (size_t)bytes, 1e-9 * n * (m * m + 100),
                        "as asked");
@@ -119,29 +129,19 @@ static gram_status explain(gram_learning *learning, gram_status status)
     return status;
 }
 
-/* A function that is 0, with one centre: a model keeps its kernel in one. */
-static gram_status make_holder(gram_context *context, gram_kernel *kernel, int64_t d, const double *row,
-                               gram_function **function)
-{
-    gram_status status = GRAM_OK;
-    const double zero = 0;
-    gram_points *point = NULL;
-    TRY(gram_points_create_f64(context, 1, d, row, d, &point));
-    TRY(gram_function_create(context, kernel, point, 1, &zero, 1, NULL, function));
-done:
-    gram_points_release(point);
-    return status;
-}
-
 static gram_status fit(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     features_state *state = learning->own;
     TRY(gram_learning_resolve(learning));
+    TRY(gram_learning_read_landmarks(learning, ((const features_settings *)learning->settings)->landmarks,
+                                     &state->options.landmark_rule, &state->landmarks));
+    state->options.landmarks = state->landmarks;
     status = gram_features_create(learning->context, learning->kernel, learning->data->d, learning->points,
                                   &state->options, &state->map);
     if (status < 0) return explain(learning, status);
-    TRY(make_holder(learning->context, learning->kernel, learning->data->d, learning->data->x, &state->function));
+    TRY(gram_features_holder(learning->context, learning->kernel, learning->data->d, learning->data->x,
+                             &state->function));
 done:
     return status;
 }
@@ -150,6 +150,7 @@ static void forget(gram_learning *learning)
 {
     features_state *state = learning->own;
     if (!state) return;
+    gram_points_release(state->landmarks);
     gram_features_destroy(state->map);
     gram_function_release(state->function);
 }
@@ -164,49 +165,13 @@ static gram_status values(gram_learning *learning, double *out, int64_t ldv)
 
 /* ---- the model ---- */
 
-static void keep_map(gram_keeper *keeper, const gram_features *map)
-{
-    gram_string text = {0};
-    gram_features_describe(map, &text);
-    gram_keep_text(keeper, "map", map->type->name);
-    gram_keep_text(keeper, "description", text.data ? text.data : "");
-    gram_keep_integer(keeper, "dimension", map->report.dimension);
-    gram_keep_integer(keeper, "exact", map->report.exact);
-    if (map->report.degree >= 0) gram_keep_integer(keeper, "degree", map->report.degree);
-    if (!isnan(map->report.error)) gram_keep_number(keeper, "error_estimate", map->report.error);
-    for (int i = 0; i < GRAM_FEATURE_ARRAYS && map->type->arrays[i]; i++)
-        gram_keep_array(keeper, map->type->arrays[i], map->arrays[i].rows, map->arrays[i].columns, map->arrays[i].data);
-    gram_string_free(&text);
-}
-
 static gram_status keep(gram_learning *learning)
 {
     const features_state *state = learning->own;
     gram_keeper keeper = gram_keep_begin(learning, state->function);
-    keep_map(&keeper, state->map);
+    gram_keep_features(&keeper, state->map);
     gram_keep_tuning(&keeper, learning, NULL);
     return keeper.status;
-}
-
-gram_status gram_features_of_model(gram_context *context, const gram_model *model, gram_features **features)
-{
-    gram_status status = GRAM_OK;
-    gram_feature_array arrays[GRAM_FEATURE_ARRAYS] = {{0, 0, NULL}};
-    if (!context || !model || !features) return GRAM_ERROR_ARGUMENT;
-    *features = NULL;
-    const char *kind = gram_kept_text(model, "map");
-    FAIL_IF(!kind, context, GRAM_ERROR_DATA, "features_of_model: the model has no feature map");
-    const gram_feature_type *type = gram_feature_type_find(kind);
-    FAIL_IF(!type, context, GRAM_ERROR_DATA, "features_of_model: '%s' is not a kind of feature map", kind);
-    for (int i = 0; i < GRAM_FEATURE_ARRAYS && type->arrays[i]; i++)
-        arrays[i].data = (double *)gram_model_array(model, type->arrays[i], &arrays[i].rows, &arrays[i].columns);
-    gram_function *function = gram_model_function(model);
-    TRY(gram_features_restore(context, type, gram_function_kernel(function),
-                              gram_points_dimension(gram_function_centres(function)),
-                              (int64_t)gram_kept_number(model, "degree", -1),
-                              gram_kept_number(model, "error_estimate", NAN), arrays, features));
-done:
-    return status;
 }
 
 static gram_status open_features(gram_context *context, gram_predictor *predictor)
@@ -245,6 +210,7 @@ static void report_features(gram_report *report)
         gram_report_add(report, gram_report_text(report, "map") && gram_report_text(report, "map")[0] == 'f'
                                     ? ", the root mean square over pairs of rows"
                                     : " at most, over all pairs of rows");
+        gram_report_part(report, ", of the trace ", "trace_error", GRAM_ROUGH);
     }
 }
 
@@ -308,9 +274,9 @@ gram_status gram_features_model(gram_context *context, const gram_features *feat
     *model = NULL;
     TRY(gram_take(context, "features_model", features->d, sizeof *origin, (void **)&origin));
     for (int64_t l = 0; l < features->d; l++) origin[l] = 0;
-    TRY(make_holder(context, features->kernel, features->d, origin, &function));
+    TRY(gram_features_holder(context, features->kernel, features->d, origin, &function));
     gram_keeper keeper = gram_keep_fit(context, &gram_method_features, GRAM_TASK_TRANSFORM, preparation, function, n);
-    keep_map(&keeper, features);
+    gram_keep_features(&keeper, features);
     TRY(gram_keep_end(&keeper, model));
 done:
     gram_function_release(function);

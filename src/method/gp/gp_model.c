@@ -21,6 +21,7 @@ static const gram_choice SOLVERS[] = {{"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
                                       {"markov", GRAM_SOLVER_MARKOV, NULL, 0, 0},
                                       {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
                                       {"inducing", GRAM_SOLVER_INDUCING, "M", 1, 1 << 20},
+                                      {"vecchia", GRAM_SOLVER_VECCHIA, "M", 1, GRAM_VECCHIA_MOST},
                                       {NULL, 0, NULL, 0, 0}};
 static const gram_choice MEANS[] = {{"zero", GP_MEAN_ZERO, NULL, 0, 0},
                                     {"constant", GP_MEAN_CONSTANT, NULL, 0, 0},
@@ -32,6 +33,10 @@ static const gram_choice PRECISIONS[] = {{"auto", GRAM_PRECISION_AUTO, NULL, 0, 
                                          {"f64", GRAM_PRECISION_F64, NULL, 0, 0},
                                          {"mixed", GRAM_PRECISION_MIXED, NULL, 0, 0},
                                          {NULL, 0, NULL, 0, 0}};
+/* Of conjugate gradients. */
+enum { LOW_RANK, NEIGHBOURS };
+static const gram_choice PRECONDITIONERS[] = {
+    {"nystrom", LOW_RANK, "R", 1, 1 << 15}, {"vecchia", NEIGHBOURS, "M", 1, 256}, {NULL, 0, NULL, 0, 0}};
 /* Other likelihoods are rows of their own; here the word says that this is the one. */
 static const gram_choice LIKELIHOODS[] = {{"gaussian", 0, NULL, 0, 0}, {NULL, 0, NULL, 0, 0}};
 
@@ -62,7 +67,7 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(solver),
      .argument = "NAME",
-     .help = "auto, exact, markov, cg or inducing:M",
+     .help = "auto, exact, markov, cg, inducing:M, or vecchia:M (nearest neighbours)",
      .otherwise = "auto",
      .choices = SOLVERS},
     {.name = "precision",
@@ -72,6 +77,14 @@ static const gram_option OPTIONS[] = {
      .help = "f64 or mixed (default: by the size)",
      .otherwise = "auto",
      .choices = PRECISIONS},
+    {.name = "preconditioner",
+     .kind = GRAM_OPTION_CHOICE,
+     .offset = PLACE(preconditioner),
+     .argument = "P",
+     .help =
+         "of solver cg: nystrom:R, a low rank (default), or vecchia:M, neighbours, for rough kernels of few columns",
+     .otherwise = "nystrom",
+     .choices = PRECONDITIONERS},
     GRAM_TOLERANCE_OPTION(gp_settings),
     {.name = "keep-factor",
      .kind = GRAM_OPTION_SWITCH,
@@ -139,11 +152,13 @@ done:
 /* What was tuned on a sample of the rows is where the search of inducing points starts. */
 static void find_solver(gram_learning *learning)
 {
+    enum { USUAL_NEIGHBOURS = 60 };
     const gp_settings *own = learning->settings;
     const int tunes = learning->tuning != GRAM_TUNING_NONE;
     gp_state *state = learning->own;
     gram_gp_cg_options_init(&state->cg, sizeof state->cg);
     gram_gp_inducing_options_init(&state->inducing, sizeof state->inducing);
+    gram_gp_vecchia_options_init(&state->vecchia, sizeof state->vecchia);
     state->options.solver = (gram_solver)own->solver.value;
     state->options.precision = (gram_precision)own->precision.value;
     if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) {
@@ -154,8 +169,15 @@ static void find_solver(gram_learning *learning)
         state->options.precision = GRAM_PRECISION_F64;
     state->options.cg = &state->cg;
     state->options.inducing = &state->inducing;
+    state->options.vecchia = &state->vecchia;
     if (!isnan(own->tolerance)) state->cg.tolerance = own->tolerance;
+    if (own->preconditioner.value == LOW_RANK) {
+        state->cg.rank = own->preconditioner.number < learning->n ? own->preconditioner.number : learning->n;
+    } else {
+        state->cg.neighbours = own->preconditioner.number > 0 ? own->preconditioner.number : USUAL_NEIGHBOURS;
+    }
     state->inducing.count = own->solver.number;
+    if (own->solver.value == GRAM_SOLVER_VECCHIA) state->vecchia.neighbours = own->solver.number;
     state->inducing.learn_parameters = state->inducing.learn_positions = tunes;
     state->inducing.learn_noise = tunes && !state->noise_given;
 }
@@ -246,6 +268,8 @@ static gram_status plan_solver(gram_learning *learning)
                                   gram_solver_name(plan->solver), gram_precision_name(plan->precision));
     if (plan->solver == GRAM_SOLVER_INDUCING)
         (void)snprintf(words, sizeof words, "inducing, %" PRId64 " points", plan->landmarks);
+    else if (plan->solver == GRAM_SOLVER_VECCHIA)
+        (void)snprintf(words, sizeof words, "vecchia, %" PRId64 " neighbours", plan->landmarks);
     else
         (void)snprintf(words, sizeof words, "%s, %s", gram_solver_name(plan->solver),
                        gram_precision_name(plan->precision));
@@ -443,7 +467,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
                        gram_number_format(noise, number));
 }
 
-static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
+static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing vecchia"},
                                         {"precision", "f64 mixed"},
                                         {"mean", "zero constant linear flat"},
                                         {NULL, NULL}};

@@ -13,7 +13,7 @@ typedef struct gp_settings {
     gram_tuned_settings tuned;
     gram_ridge_settings ridge;
     int intercept;
-    gram_chosen mean, solver, precision, likelihood;
+    gram_chosen mean, solver, precision, likelihood, preconditioner;
     double tolerance;
     int keep_factor; /* -1: if it is small */
     int noise_prior;
@@ -27,6 +27,7 @@ typedef struct gp_state {
     gram_gp_options options; /* noise is in the target's own units */
     gram_gp_cg_options cg;
     gram_gp_inducing_options inducing;
+    gram_gp_vecchia_options vecchia;
     gram_plan plan;
     int may_iterate; /* functionals, and no solver was asked for: conjugate gradients if the factor does not fit */
     int noise_given, noise_is_default;

@@ -25,6 +25,7 @@ static const gram_keep_place EXACT[] = {
     {"log_marginal_likelihood", offsetof(gram_gp_report, log_marginal_likelihood)},
 };
 
+/* Of the filter and of neighbours. */
 static const gram_keep_place MARKOV[] = {
     {"train_rmse", offsetof(gram_gp_report, train_rmse)},
     {"train_r2", offsetof(gram_gp_report, train_r2)},
@@ -37,6 +38,7 @@ static const gram_keep_place MARKOV[] = {
 
 /* Of conjugate gradients with either preconditioner. */
 static const gram_keep_place CG[] = {
+    {"error_bound", offsetof(gram_gp_report, error_bound)},
     {"residual", offsetof(gram_gp_report, residual)},
     {"train_rmse", offsetof(gram_gp_report, train_rmse)},
     {"log_marginal_likelihood", offsetof(gram_gp_report, log_marginal_likelihood)},
@@ -116,6 +118,16 @@ static void set_inducing(gram_keeper *keeper, const kept_fit *fit)
     set_mean_parts(keeper, fit, &parts);
 }
 
+/* Of neighbours: what a second pass over all rows would find again. */
+static void set_vecchia(gram_keeper *keeper, const kept_fit *fit)
+{
+    gram_gp_parts parts = {.size = sizeof parts};
+    (void)gram_gp_describe(fit->gp, &parts);
+    gram_keep_integer(keeper, "neighbours", parts.neighbours);
+    if (parts.beta) gram_keep_array(keeper, "beta", 1, mean_count(fit), parts.beta);
+    set_mean_parts(keeper, fit, &parts);
+}
+
 static void set_arrays(gram_keeper *keeper, const kept_fit *fit)
 {
     const gram_gp_report *report = gram_gp_get_report(fit->gp);
@@ -127,6 +139,7 @@ static void set_arrays(gram_keeper *keeper, const kept_fit *fit)
     if (fit->options->row_noise) gram_keep_array(keeper, "row_noise", report->n, 1, fit->options->row_noise);
     if (fit->options->weights) gram_keep_array(keeper, "weights", report->n, 1, fit->options->weights);
     set_factor(keeper, fit);
+    if (report->solver == GRAM_SOLVER_VECCHIA) set_vecchia(keeper, fit);
 }
 
 static void set_tuning(gram_keeper *keeper, const gram_learning *learning)
@@ -149,7 +162,7 @@ static void set_report(gram_keeper *keeper, const gram_gp_report *report)
         gram_keep_numbers(keeper, report, CG, sizeof CG / sizeof *CG);
         if (!mixed) gram_keep_number(keeper, "trace_error", report->trace_error);
         gram_keep_integer(keeper, "iterations", report->iterations);
-    } else if (report->solver == GRAM_SOLVER_MARKOV) {
+    } else if (report->solver == GRAM_SOLVER_MARKOV || report->solver == GRAM_SOLVER_VECCHIA) {
         gram_keep_numbers(keeper, report, MARKOV, sizeof MARKOV / sizeof *MARKOV);
     } else if (report->solver == GRAM_SOLVER_INDUCING) {
         gram_keep_numbers(keeper, report, INDUCING, sizeof INDUCING / sizeof *INDUCING);

@@ -22,7 +22,7 @@ enum { MOST_FOR_SCORES = 2000 };
 static gram_solver solver_of(const gram_model *model)
 {
     const char *name = gram_kept_text(model, "solver");
-    for (int i = GRAM_SOLVER_EXACT; i <= GRAM_SOLVER_INDUCING && name; i++)
+    for (int i = GRAM_SOLVER_EXACT; i <= GRAM_SOLVER_VECCHIA && name; i++)
         if (strcmp(gram_solver_name((gram_solver)i), name) == 0) return (gram_solver)i;
     return GRAM_SOLVER_AUTO;
 }
@@ -60,8 +60,11 @@ static const char *find_parts(const gram_model *model, gram_gp_parts *parts)
     parts->inner = gram_kept_array(model, "inducing_inner", m, m);
     parts->mean_weights = gram_kept_array(model, "mean_weights", m, q);
     parts->mean_factor = gram_kept_array(model, "mean_factor", q, q);
+    parts->neighbours = (int64_t)gram_kept_number(model, "neighbours", 0);
     if (parts->solver == GRAM_SOLVER_AUTO) return "a solver";
     if (!(parts->noise >= 0)) return "a noise";
+    if (parts->solver == GRAM_SOLVER_VECCHIA && !(parts->neighbours >= 1 && parts->neighbours <= GRAM_VECCHIA_MOST))
+        return "the number of its neighbours";
     if (inducing && (!parts->factor || !parts->inner || (q > 0 && !parts->beta)))
         return "the factors of its inducing points";
     return inducing || parts->y ? NULL : "the targets that it was fitted to";
@@ -107,8 +110,8 @@ static gram_status open_posterior(gram_context *context, gram_predictor *predict
     posterior->noise = gram_kept_number(model, "noise", NAN);
     posterior->offset = gram_kept_number(model, "offset", 0);
     if (solver == GRAM_SOLVER_AUTO) return damaged(context, predictor, "a solver");
-    /* sums over a million centres would take long, and the filter gives the mean as well */
-    posterior->by_function = solver != GRAM_SOLVER_MARKOV;
+    /* sums over a million centres would take long, and the filter and neighbours give the mean as well */
+    posterior->by_function = solver != GRAM_SOLVER_MARKOV && solver != GRAM_SOLVER_VECCHIA;
     whole |= !posterior->by_function;
     if (!whole && predictor->columns.spread < 0) return GRAM_OK;
     const gram_status status = open_gp(context, predictor);
@@ -125,7 +128,7 @@ static int is_cheap(const gram_context *context, const gram_model *model)
     const char *precision = gram_kept_text(model, "precision");
     const int64_t n = gram_points_count(gram_function_centres(gram_model_function(model)));
     const size_t budget = gram_memory_budget(context->memory), used = gram_memory_used(context->memory);
-    if (solver == GRAM_SOLVER_MARKOV) return 1;
+    if (solver == GRAM_SOLVER_MARKOV || solver == GRAM_SOLVER_VECCHIA) return 1;
     if (n > MOST_FOR_SCORES || (budget > 0 && 64 * (size_t)(n * (n + 1024)) > budget - used)) return 0;
     return solver == GRAM_SOLVER_INDUCING ||
            (solver == GRAM_SOLVER_EXACT && precision && strcmp(precision, "f64") == 0);

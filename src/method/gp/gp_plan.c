@@ -8,8 +8,9 @@
  * gradients of 100,000 the like. */
 enum { ENOUGH_FOR_MARKOV = 1000, MOST_FOR_EXACT = 30000, MOST_FOR_CG = 100000 };
 
-static const gram_gp_solver *const SOLVERS[] = {&gram_gp_solver_exact, &gram_gp_solver_mixed, &gram_gp_solver_markov,
-                                                &gram_gp_solver_cg, &gram_gp_solver_inducing};
+static const gram_gp_solver *const SOLVERS[] = {&gram_gp_solver_exact,    &gram_gp_solver_mixed,
+                                                &gram_gp_solver_markov,   &gram_gp_solver_cg,
+                                                &gram_gp_solver_inducing, &gram_gp_solver_vecchia};
 
 const gram_gp_solver *gram_gp_solver_find(gram_solver solver, gram_precision precision)
 {
@@ -76,7 +77,7 @@ static gram_status find_asked(gram_context *context, const char *name, gram_solv
     FAIL_IF(!*row && precision == GRAM_PRECISION_MIXED && gram_gp_solver_find(solver, GRAM_PRECISION_F64), context,
             GRAM_ERROR_ARGUMENT, "%s: precision mixed is of solver exact, not %s", name, gram_solver_name(solver));
     FAIL_IF(!*row, context, GRAM_ERROR_ARGUMENT,
-            "%s: solver %s is not one of a Gaussian process: use auto, exact, markov, cg or inducing", name,
+            "%s: solver %s is not one of a Gaussian process: use auto, exact, markov, cg, inducing or vecchia", name,
             gram_solver_name(solver));
 done:
     return status;

@@ -34,7 +34,7 @@ static gram_status make(gram_context *context, const char *name, const gram_gp_s
     r->noise = options->noise;
     r->log_marginal_likelihood = r->likelihood_error = r->quadrature_error = r->bound = r->trace_error = NAN;
     r->jitter = r->condition = r->residual = r->backward_error = r->train_rmse = r->train_r2 = NAN;
-    r->loo_rmse = r->loo_r2 = r->loo_log_density = r->loo_coverage = r->constant_deviation = NAN;
+    r->error_bound = r->loo_rmse = r->loo_r2 = r->loo_log_density = r->loo_coverage = r->constant_deviation = NAN;
     r->converged = 1;
     *gp = made;
 done:
@@ -79,6 +79,7 @@ static gram_status settle_functionals(gram_context *context, const char *name, c
     if (o->solver == GRAM_SOLVER_AUTO) o->solver = GRAM_SOLVER_EXACT;
     o->precision = GRAM_PRECISION_F64;
 done:
+    if (status < 0) (void)gram_advise(context, status, "Leave --solver and --precision out, or use --solver cg.");
     return status;
 }
 

@@ -304,7 +304,7 @@ static const gram_verb VERB = {
     .plot = "draw the solution and its deviation over one or two features: .svg, .png or .pdf (by gnuplot)",
 };
 
-static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing"},
+static const gram_kept_words WORDS[] = {{"solver", "exact cg markov inducing vecchia"},
                                         {"precision", "f64 mixed"},
                                         {"mean", "zero constant linear flat"},
                                         {NULL, NULL}};

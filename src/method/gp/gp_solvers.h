@@ -54,7 +54,7 @@ struct gram_gp_solver {
 };
 
 extern const gram_gp_solver gram_gp_solver_exact, gram_gp_solver_mixed, gram_gp_solver_markov, gram_gp_solver_cg,
-    gram_gp_solver_inducing;
+    gram_gp_solver_inducing, gram_gp_solver_vecchia;
 
 /* The row of a solver and a precision, NULL if there is none. GRAM_PRECISION_AUTO is F64. */
 const gram_gp_solver *gram_gp_solver_find(gram_solver solver, gram_precision precision);

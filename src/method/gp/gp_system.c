@@ -43,6 +43,7 @@ void gram_gp_options_forget(gram_gp_options *options)
     options->plan = NULL;
     options->cg = NULL;
     options->inducing = NULL;
+    options->vecchia = NULL;
 }
 
 /* ---- arguments ---- */

@@ -23,11 +23,12 @@ struct gram_krr {
     gram_krr_report report;
     int64_t given, m;
     double *fitted, *loo;
+    double *factors; /* L and R of landmarks, or NULL */
 };
 
 void gram_krr_options_init(gram_krr_options *options, size_t size)
 {
-    const gram_krr_options defaults = {.lambda = 1e-3, .intercept = 1, .leave_one_out = -1};
+    const gram_krr_options defaults = {.lambda = 1e-3, .intercept = 1, .leave_one_out = -1, .keep_factor = -1};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -52,10 +53,11 @@ done:
     return status;
 }
 
-static int64_t centre_count(const gram_problem *p, const gram_solution *s)
+static int64_t centre_count(const gram_problem *p, const gram_krr_options *options, const gram_solution *s)
 {
     if (s->plan.solver != GRAM_SOLVER_NYSTROM) return p->n;
-    return s->plan.landmarks < p->n ? s->plan.landmarks : p->n;
+    const int given = options->landmark_rule == GRAM_LANDMARKS_GIVEN && options->landmark_points;
+    return given ? options->landmark_points->n : s->plan.landmarks;
 }
 
 void gram_solution_free(gram_context *context, gram_solution *s)
@@ -66,7 +68,7 @@ void gram_solution_free(gram_context *context, gram_solution *s)
     gram_give(context, s->noise);
     gram_give(context, s->full);
     if (s->plan.solver == GRAM_SOLVER_NYSTROM) gram_points_release(s->centres);
-    gram_give(context, s->landmarks);
+    gram_give(context, s->factors);
 }
 
 static gram_status plan(gram_context *context, const gram_problem *p, const gram_krr_options *options, gram_plan *out)
@@ -80,27 +82,27 @@ static gram_status plan(gram_context *context, const gram_problem *p, const gram
     request.solver = options->solver;
     request.precision = options->precision;
     request.landmarks = options->landmarks;
+    if (options->landmark_rule == GRAM_LANDMARKS_GIVEN && options->landmark_points)
+        request.landmarks = options->landmark_points->n;
     request.leave_one_out = options->leave_one_out;
     request.ridgeless = options->lambda == 0;
     return gram_krr_plan(context, &request, out);
 }
 
-static gram_status solve(gram_context *context, const gram_problem *p, const gram_krr_options *options,
-                         gram_solution *s)
+static gram_status solve(gram_context *context, gram_problem *p, const gram_krr_options *options, gram_solution *s)
 {
     gram_status status = GRAM_OK;
     s->intercept = p->intercept;
     s->tolerance = options->tolerance;
     TRY(plan(context, p, options, &s->plan));
-    TRY(gram_solution_make(context, p, centre_count(p, s), s));
+    TRY(gram_solution_make(context, p, centre_count(p, options, s), s));
     switch (s->plan.solver) {
     case GRAM_SOLVER_NYSTROM:
         TRY(gram_points_must_be_plain(context, "krr_fit: solver nystrom", p->x));
-        FAIL_IF(p->linear_count > 0, context, GRAM_ERROR_UNSUPPORTED,
-                "krr_fit: unpenalised columns are for solvers exact and cg, not nystrom");
-        TRY(gram_solve_landmarks(context, p, s));
+        TRY(gram_solve_landmarks(context, p, options, s));
         break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;
+    case GRAM_SOLVER_SKETCH: TRY(gram_solve_sketch(context, p, s)); break;
     default: TRY(gram_solve_exact(context, p, s));
     }
 done:
@@ -145,20 +147,24 @@ static double norm_from_below(const gram_problem *p, const double *products, con
 }
 
 /* |y - b - A a| against |y - b| (or y, where b is much larger) and |A| |a|, the worst output; A as it was asked for, without a
- * jitter. */
+ * jitter.
+ *
+ * And what it says of f: with D = diag(ridge), |f^ - f|^2 = r'A^-1 K A^-1 r <= r'D^-1 r/4, since t/(1 + t)^2 <= 1/4, and |f^(x) - f(x)| <=
+ * sqrt(k(x,x)) |f^ - f|. Infinite without a ridge, but for a residual of 0. */
 static void report_residual(const gram_problem *p, gram_solution *s, const double *products, const double *diagonal,
                             gram_krr_report *r)
 {
     const double norm = norm_from_below(p, products, diagonal);
-    r->residual = r->backward_error = 0;
+    r->residual = r->backward_error = r->error_bound = 0;
     for (int64_t o = 0; o < p->m; o++) {
-        double residual = 0, right = 0, a = 0, applied = 0;
+        double residual = 0, weighted = 0, right = 0, a = 0, applied = 0;
         for (int64_t i = 0; i < p->n; i++) {
             const double coefficient = s->a[i * p->m + o],
                          target = p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o);
             const double noise = s->noise ? s->noise[i * p->m + o] : p->ridge[i] * coefficient;
             const double left = products[i * (p->m + 1) + o] + noise;
             residual += (target - left) * (target - left);
+            weighted += (target - left) * (target - left) / p->ridge[i];
             right += target * target;
             a += coefficient * coefficient;
             applied += left * left;
@@ -168,6 +174,7 @@ static void report_residual(const gram_problem *p, gram_solution *s, const doubl
         const double error = targets > 0 ? sqrt(residual) / targets : 0, own = right > 0 ? sqrt(residual / right) : 0;
         if (right > 0) r->residual = fmax(r->residual, error > 2 * own ? error : own);
         s->error = fmax(s->error, error);
+        r->error_bound = fmax(r->error_bound, r->radius * sqrt(weighted) / 2);
         if (size > 0) r->backward_error = fmax(r->backward_error, sqrt(residual) / size);
     }
 }
@@ -231,8 +238,7 @@ static void report_leave_one_out(const gram_problem *p, const gram_solution *s, 
     r->gcv = (double)p->n * (double)p->n * whitened / (trace * trace) / (p->total * (double)p->m);
 }
 
-/* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. Without a factor of A there is none, and from landmarks fewer
- * coefficients than rows. */
+/* y ~ N(b, s^2 A) with the s^2 that fits best: y'P y/n. Without a factor of A there is none; of landmarks A is that of their kernel. */
 static void report_likelihood(const gram_problem *p, const gram_solution *s, gram_krr_report *r)
 {
     const double n = (double)p->n, pi = 3.14159265358979323846;
@@ -279,7 +285,26 @@ done:
     return status;
 }
 
-static gram_status report(gram_context *context, const gram_problem *p, gram_solution *s, gram_krr *krr)
+/* What is left of the targets, and A~^-1 (y - b) for the kernel of the landmarks. */
+static gram_status report_landmarks(gram_context *context, const gram_problem *p, const double *products,
+                                    gram_solution *s, gram_krr_report *r)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_take(context, "residuals", p->n * p->m, sizeof(double), (void **)&s->noise));
+    TRY(gram_take(context, "residuals", p->n * p->m, sizeof(double), (void **)&s->full));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t o = 0; o < p->m; o++) {
+            const double left =
+                p->y[i * p->m + o] - gram_problem_unpenalised(p, i, s->b, o) - products[i * (p->m + 1) + o];
+            s->noise[i * p->m + o] = left;
+            s->full[i * p->m + o] = left / p->ridge[i];
+        }
+    r->residual = s->reduced_error;
+done:
+    return status;
+}
+
+static gram_status report(gram_context *context, const gram_problem *p, gram_solution *s, int certify, gram_krr *krr)
 {
     gram_status status = GRAM_OK;
     gram_krr_report *r = &krr->report;
@@ -293,7 +318,7 @@ static gram_status report(gram_context *context, const gram_problem *p, gram_sol
     if (s->centres == p->x)
         report_residual(p, s, products, diagonal, r);
     else
-        r->residual = s->reduced_error;
+        TRY(report_landmarks(context, p, products, s, r));
     TRY(report_norm(context, p, s, krr->function, products, r));
     TRY(take_rows(context, krr, &krr->fitted));
     report_training(p, s, products, krr->fitted, r);
@@ -302,6 +327,7 @@ static gram_status report(gram_context *context, const gram_problem *p, gram_sol
         report_leave_one_out(p, s, krr->loo, r);
     }
     report_likelihood(p, s, r);
+    if (s->centres != p->x) TRY(gram_landmark_certificate(context, p, s, certify, s->noise, r));
 done:
     gram_give(context, products);
     gram_give(context, diagonal);
@@ -322,7 +348,8 @@ static gram_status judge(gram_context *context, const gram_problem *p, gram_solu
     gram_properties facts;
     double least = 0;
     if (s->plan.solver == GRAM_SOLVER_NYSTROM || s->plan.precision == GRAM_PRECISION_F32) goto done;
-    if (s->plan.solver == GRAM_SOLVER_CG && s->tolerance > 0) goto done; /* the caller's word for what is enough */
+    const int iterates = s->plan.solver == GRAM_SOLVER_CG || s->plan.solver == GRAM_SOLVER_SKETCH;
+    if (iterates && s->tolerance > 0) goto done; /* the caller's word for what is enough */
     if (!(s->error > GRAM_SOLUTION_PROMISED)) goto done;
     s->not_converged = 1;
     if (p->ridge[0] > 0 || !gram_problem_is_plain(p)) goto done;
@@ -347,7 +374,7 @@ static gram_status make(gram_context *context, const gram_problem *p, gram_krr *
     made->m = p->m;
     gram_krr_report *r = &made->report;
     r->size = sizeof *r;
-    r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = NAN;
+    r->error_bound = r->residual = r->backward_error = r->loo_rmse = r->loo_r2 = r->gcv = r->gap = r->certificate = NAN;
     *krr = made;
 done:
     return status;
@@ -379,8 +406,10 @@ static gram_status fit(gram_context *context, const request *r, double lambda, g
     TRY(solve(context, &problem, o, &solution));
     TRY(gram_function_of_problem(context, &problem, solution.centres, r->outputs, solution.a, solution.b,
                                  &made->function));
-    made->report.lambda = lambda;
-    TRY(report(context, &problem, &solution, made));
+    made->report.lambda = solution.lambda > 0 ? solution.lambda : lambda;
+    TRY(report(context, &problem, &solution, o->certify, made));
+    made->factors = solution.factors;
+    solution.factors = NULL;
     TRY(judge(context, &problem, &solution, made));
     *krr = made;
     made = NULL;
@@ -450,6 +479,7 @@ void gram_krr_destroy(gram_krr *krr)
     gram_function_release(krr->function);
     gram_memory_give(memory, krr->fitted);
     gram_memory_give(memory, krr->loo);
+    gram_memory_give(memory, krr->factors);
     gram_memory_give(memory, krr);
     gram_memory_release(memory);
 }
@@ -462,6 +492,16 @@ gram_function *gram_krr_function(const gram_krr *krr)
 const gram_krr_report *gram_krr_get_report(const gram_krr *krr)
 {
     return &krr->report;
+}
+
+const double *gram_krr_landmark_factor(const gram_krr *krr)
+{
+    return krr->factors;
+}
+
+const double *gram_krr_inner_factor(const gram_krr *krr)
+{
+    return krr->factors ? krr->factors + krr->report.rank * krr->report.rank : NULL;
 }
 
 const double *gram_krr_fitted(const gram_krr *krr)

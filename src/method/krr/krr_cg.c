@@ -1,11 +1,14 @@
-/* Conjugate gradients without a factor of the whole matrix: products are matrix-free, and a low-rank approximation of K
- * plus the ridge is the preconditioner. Memory for its n x rank numbers only, and as many products as it takes. */
+/* Without a factor of the whole matrix, products being matrix-free: by conjugate gradients with a low-rank approximation of K plus the ridge as
+ * preconditioner, memory for its n x rank numbers and as many products as it takes; and by sketch-and-project, memory for a block
+ * of rows. */
 #include <string.h>
 
 #include <gram/cg.h>
 #include <gram/nystrom.h>
 
 #include "method/krr/krr_solution.h"
+#include "points/functionals.h"
+#include "solve/sketch/sketch_project.h"
 
 static const double DEFAULT_TOLERANCE = 1e-10;
 
@@ -38,6 +41,30 @@ gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_sol
 done:
     gram_nystrom_destroy(low_rank);
     gram_operator_release(op);
+    gram_give(context, right);
+    gram_give(context, u);
+    return status < 0 ? status : GRAM_OK;
+}
+
+gram_status gram_solve_sketch(gram_context *context, const gram_problem *p, gram_solution *s)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = p->m + p->q, numbers = p->n * columns;
+    const gram_sketch_options options = {.tolerance = s->tolerance};
+    gram_sketch_report report;
+    double *right = NULL, *u = NULL;
+    s->centres = p->x;
+    TRY(gram_points_must_be_plain(context, "krr_fit: solver sketch", p->x));
+    TRY(gram_take(context, "right-hand sides", numbers, sizeof(double), (void **)&right));
+    TRY(gram_take(context, "solutions", numbers, sizeof(double), (void **)&u));
+    gram_solution_right_side(p, right);
+    memset(u, 0, (size_t)numbers * sizeof *u);
+    TRY(gram_sketch_solve(context, p->kernel, p->x, p->ridge, columns, right, u, &options, &report));
+    s->not_converged = status == GRAM_NOT_CONVERGED;
+    s->iterations = report.passes;
+    s->rank = s->plan.landmarks;
+    gram_solution_combine(p, u, s->a, s->b);
+done:
     gram_give(context, right);
     gram_give(context, u);
     return status < 0 ? status : GRAM_OK;

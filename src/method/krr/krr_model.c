@@ -3,28 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "method/method.h"
+#include "method/further_rows.h"
+#include "method/krr/krr.h"
+#include "method/krr/krr_model.h"
 #include <gram/krr.h>
 #include <gram/krr_tune.h>
 #include <gram/text.h>
-
-typedef struct krr_settings {
-    gram_tuned_settings tuned;
-    gram_ridge_settings ridge;
-    gram_unpenalised_settings free;
-    int loo;
-    int64_t grid;
-    gram_chosen solver, precision, loss;
-    double tolerance, norm;
-} krr_settings;
-
-typedef struct krr_state {
-    double lambda;
-    int lambda_is_default;
-    gram_unpenalised free;
-    gram_krr_tune_report tuned;
-    gram_krr *krr;
-} krr_state;
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
@@ -37,11 +21,9 @@ static const gram_choice TUNINGS[] = {
 };
 
 static const gram_choice SOLVERS[] = {
-    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},
-    {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
-    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},
-    {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
-    {NULL, 0, NULL, 0, 0},
+    {"auto", GRAM_SOLVER_AUTO, NULL, 0, 0},     {"exact", GRAM_SOLVER_EXACT, NULL, 0, 0},
+    {"cg", GRAM_SOLVER_CG, NULL, 0, 0},         {"nystrom", GRAM_SOLVER_NYSTROM, "M", 1, 1 << 30},
+    {"sketch", GRAM_SOLVER_SKETCH, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
 };
 
 /* Other losses are a method of their own; here the word says that this is the one. */
@@ -73,7 +55,7 @@ static const gram_option OPTIONS[] = {
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(solver),
      .argument = "NAME",
-     .help = "auto, exact, cg or nystrom:M (M landmarks)",
+     .help = "auto, exact, cg, sketch, or nystrom:M (M landmarks)",
      .otherwise = "auto",
      .choices = SOLVERS},
     {.name = "precision",
@@ -84,6 +66,17 @@ static const gram_option OPTIONS[] = {
      .otherwise = "auto",
      .choices = gram_precision_choices},
     GRAM_TOLERANCE_OPTION(krr_settings),
+    GRAM_LANDMARKS_OPTION(krr_settings),
+    {.name = "keep-factor",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(keep_factor),
+     .help = "of nystrom: keep the factors of the landmarks in the model, for --std (default: up to 500 landmarks)",
+     .help_no = "of nystrom: leave them out"},
+    {.name = "certify",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PLACE(certify),
+     .help = "of nystrom: bound the distance to the exact fit by the whole matrix also above 30,000 rows",
+     .otherwise = "no"},
     {.name = "loss",
      .kind = GRAM_OPTION_CHOICE,
      .offset = PLACE(loss),
@@ -99,9 +92,9 @@ static gram_status check(gram_learning *learning)
     if (own->grid > 0 && own->tuned.tune.value == GRAM_TUNING_NONE)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--grid tunes, and --tune none does not");
-    if (own->solver.value == GRAM_SOLVER_NYSTROM && (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR))
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact or cg.",
-                                  "unpenalised features are not for --solver nystrom");
+    if (own->landmarks && own->solver.value != GRAM_SOLVER_NYSTROM)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --solver nystrom:M.",
+                                  "--landmarks is for --solver nystrom");
     const gram_status status = gram_learning_check_norm(learning, &own->ridge, own->norm);
     return status < 0 ? status : gram_unpenalised_check_settings(learning, &own->free);
 }
@@ -116,8 +109,11 @@ static gram_status plan(gram_learning *learning)
     gram_plan made;
     gram_krr_plan_request request;
     char words[64];
+    if (own->solver.value == GRAM_SOLVER_NYSTROM)
+        TRY(gram_learning_check_landmarks(learning, "--solver nystrom:", own->solver.number));
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
+    TRY(gram_learning_read_landmarks(learning, own->landmarks, &state->landmark_rule, &state->landmarks));
     state->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     gram_krr_plan_request_init(&request, sizeof request);
@@ -189,6 +185,24 @@ static gram_status take_defaults(gram_learning *learning)
     return gram_learning_resolve(learning);
 }
 
+gram_status gram_krr_choose(gram_learning *learning)
+{
+    return learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+}
+
+/* Tuned on some rows, the ridge of landmarks is chosen once more on all. */
+static gram_lambda_choice refinement(const gram_learning *learning)
+{
+    const krr_settings *own = learning->settings;
+    const krr_state *state = learning->own;
+    const int given = !isnan(own->ridge.lambda) || !isnan(own->ridge.noise) || !isnan(own->ridge.alpha);
+    if (learning->tuning == GRAM_TUNING_NONE || given || !isnan(own->norm) || state->tuned.rows >= learning->n)
+        return GRAM_LAMBDA_GIVEN;
+    return learning->tuning == GRAM_TUNING_ML    ? GRAM_LAMBDA_BY_ML
+           : learning->tuning == GRAM_TUNING_GCV ? GRAM_LAMBDA_BY_GCV
+                                                 : GRAM_LAMBDA_BY_LOO;
+}
+
 static gram_status solve(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
@@ -207,6 +221,11 @@ static gram_status solve(gram_learning *learning)
     options.precision = (gram_precision)own->precision.value;
     options.tolerance = isnan(own->tolerance) ? 0 : own->tolerance;
     options.leave_one_out = own->loo ? 1 : -1;
+    options.landmark_rule = state->landmark_rule;
+    options.landmark_points = state->landmarks;
+    options.keep_factor = own->keep_factor;
+    options.refine = refinement(learning);
+    options.certify = own->certify;
     return gram_krr_fit(learning->context, learning->kernel, learning->points, data->targets, data->y, data->targets,
                         &options, &state->krr);
 }
@@ -217,7 +236,7 @@ static gram_status fit(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
     gram_status status = gram_unpenalised_read(learning, &own->free, &((krr_state *)learning->own)->free);
-    if (status >= 0) status = learning->tuning == GRAM_TUNING_NONE ? take_defaults(learning) : tune(learning);
+    if (status >= 0) status = gram_krr_choose(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
@@ -236,7 +255,10 @@ static gram_status fit(gram_learning *learning)
 static void forget(gram_learning *learning)
 {
     krr_state *state = learning->own;
-    if (state) gram_krr_destroy(state->krr);
+    if (!state) return;
+    gram_points_release(state->landmarks);
+    gram_krr_destroy(state->krr);
+    if (state->stream) gram_krr_forget_streamed(learning);
 }
 
 /* ---- the model ---- */
@@ -244,9 +266,12 @@ static void forget(gram_learning *learning)
 static const gram_keep_place NUMBERS[] = {
     {"residual", offsetof(gram_krr_report, residual)},
     {"backward_error", offsetof(gram_krr_report, backward_error)},
+    {"error_bound", offsetof(gram_krr_report, error_bound)},
     {"jitter", offsetof(gram_krr_report, jitter)},
     {"condition", offsetof(gram_krr_report, condition)},
     {"trace_error", offsetof(gram_krr_report, trace_error)},
+    {"gap", offsetof(gram_krr_report, gap)},
+    {"certificate", offsetof(gram_krr_report, certificate)},
     {"train_rmse", offsetof(gram_krr_report, train_rmse)},
     {"train_r2", offsetof(gram_krr_report, train_r2)},
     {"loo_rmse", offsetof(gram_krr_report, loo_rmse)},
@@ -267,6 +292,7 @@ static void keep_report(gram_keeper *keeper, const gram_krr_report *report, int 
     gram_keep_integer(keeper, "rank", report->rank);
     gram_keep_integer(keeper, "iterations", report->iterations);
     gram_keep_numbers(keeper, report, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    if (report->solver == GRAM_SOLVER_NYSTROM) gram_keep_integer(keeper, "gap_exact", report->gap_exact);
 }
 
 static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_krr_report *report)
@@ -284,11 +310,18 @@ static gram_status keep(gram_learning *learning)
 {
     const krr_settings *own = learning->settings;
     const krr_state *state = learning->own;
+    if (state->stream) return gram_krr_keep_streamed(learning);
     const gram_krr_report *report = gram_krr_get_report(state->krr);
     gram_keeper keeper = gram_keep_begin(learning, gram_krr_function(state->krr));
     keep_report(&keeper, report, state->free.intercept);
     gram_unpenalised_keep(&keeper, learning, &state->free);
     if (!isnan(own->norm)) gram_keep_number(&keeper, "ball", own->norm);
+    if (report->solver == GRAM_SOLVER_NYSTROM)
+        gram_keep_text(&keeper, "landmarks", gram_landmark_rule_name(state->landmark_rule));
+    if (gram_krr_landmark_factor(state->krr)) {
+        gram_keep_array(&keeper, "landmark_factor", report->rank, report->rank, gram_krr_landmark_factor(state->krr));
+        gram_keep_array(&keeper, "inner_factor", report->rank, report->rank, gram_krr_inner_factor(state->krr));
+    }
     gram_keep_term_norms(&keeper, gram_krr_function(state->krr));
     keep_risk(&keeper, learning, report);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
@@ -306,13 +339,26 @@ static gram_status fitted(gram_learning *learning, double *f, const char **what)
 {
     const gram_prepared *data = learning->data;
     const gram_krr *krr = ((const krr_state *)learning->own)->krr;
+    *what = "fitted value";
+    if (learning->streamed) return gram_krr_fitted_streamed(learning, f);
     const double *residuals = gram_krr_loo_residuals(krr), *values = gram_krr_fitted(krr);
     for (int64_t i = 0; i < data->n; i++) {
         const int64_t at = i * data->targets;
         f[i] = residuals ? data->y[at] - residuals[at] : values[at];
     }
-    *what = residuals ? "leave-one-out prediction" : "fitted value";
+    if (residuals) *what = "leave-one-out prediction";
     return GRAM_OK;
+}
+
+/* How far a fit on landmarks may be from the exact one. */
+static void report_certificate(gram_report *report)
+{
+    if (isnan(gram_report_number(report, "certificate"))) return;
+    gram_report_row(report, "  certificate");
+    gram_report_part(report, "exact fit within", "certificate", GRAM_ROUGH);
+    gram_report_part(report, "duality gap", "gap", GRAM_ROUGH);
+    if (gram_report_number(report, "gap_exact") == 0)
+        gram_report_add(report, " by the trace (--certify: by the matrix)");
 }
 
 static void report_krr(gram_report *report)
@@ -320,6 +366,12 @@ static void report_krr(gram_report *report)
     gram_report_ridge(report);
     gram_report_tuning(report);
     gram_report_solver(report);
+    if (gram_report_number(report, "sample_rows") > 0) {
+        gram_report_row(report, "  in passes");
+        gram_report_part(report, "kernel and landmarks from a sample of", "sample_rows", GRAM_WHOLE);
+        gram_report_add(report, " rows");
+    }
+    report_certificate(report);
     gram_report_errors(report, 1);
     gram_report_function(report);
     gram_report_list(report, "  norms of terms", "term_norms", GRAM_FINE);
@@ -336,7 +388,7 @@ static void elsewhere(const gram_model *model, char *text, size_t size)
 }
 
 static const gram_kept_words WORDS[] = {
-    {"solver", "exact cg nystrom inducing"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
+    {"solver", "exact cg nystrom inducing sketch"}, {"precision", "f64 mixed f32"}, {NULL, NULL}};
 
 const gram_method gram_method_krr = {
     .name = "krr",
@@ -347,6 +399,8 @@ const gram_method gram_method_krr = {
     .variant = "the loss squared",
     .words = WORDS,
     .functionals = 1,
+    .open = gram_krr_open,
+    .evaluate = gram_krr_evaluate,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",
@@ -359,6 +413,7 @@ const gram_method gram_method_krr = {
     .plan = plan,
     .fit = fit,
     .keep = keep,
+    .streaming = &gram_krr_streaming,
     .fitted = fitted,
     .forget = forget,
     .report = report_krr,

@@ -2,6 +2,7 @@
 #ifndef GRAM_METHOD_KRR_KRR_SOLUTION_H
 #define GRAM_METHOD_KRR_KRR_SOLUTION_H
 
+#include <gram/features.h>
 #include <gram/operator.h>
 
 #include "points/weighted_problem.h"
@@ -26,7 +27,9 @@ typedef struct gram_solution {
     double jitter;
     double condition, log_determinant, effective_dimension, trace_error; /* NaN: not known */
     int64_t iterations, rank;
-    double *landmarks; /* the array behind `centres`, when those are landmarks */
+    double lambda;       /* that was chosen; 0: none was */
+    double trace_missed; /* landmarks: tr(K - K~) */
+    double *factors;     /* landmarks: L and R, rank x rank each, if they are kept */
 } gram_solution;
 
 /* Takes a, b (for `count` centres) and fills in what is not known yet. */
@@ -55,8 +58,23 @@ gram_status gram_solution_least_error(gram_context *context, const gram_problem 
 /* The same by conjugate gradients alone. */
 gram_status gram_solve_cg(gram_context *context, const gram_problem *p, gram_solution *s);
 
+/* By sketch-and-project, where not even a preconditioner of all rows has room; the tolerance is of the relative residual. */
+gram_status gram_solve_sketch(gram_context *context, const gram_problem *p, gram_solution *s);
+
 /* Least squares over the span of the functions of landmarks. */
-gram_status gram_solve_landmarks(gram_context *context, const gram_problem *p, gram_solution *s);
+gram_status gram_solve_landmarks(gram_context *context, gram_problem *p, const gram_krr_options *options,
+                                 gram_solution *s);
+
+/* At most `count` landmarks of the problem, as the options say. */
+gram_status gram_landmark_map(gram_context *context, const gram_problem *p, int64_t count,
+                              const gram_krr_options *options, gram_features **map);
+
+enum { GRAM_KRR_SMALL_FACTOR = 500 };
+
+/* (krr_certificate.c) How far the fit on landmarks may be from that with the whole kernel. residuals: y - b - f, n x m; norm: |f|. Sets
+ * gap, gap_exact and certificate of the report. `always`: by a product with the whole matrix, however large. */
+gram_status gram_landmark_certificate(gram_context *context, const gram_problem *p, const gram_solution *s, int always,
+                                      const double *residuals, gram_krr_report *report);
 
 /* K + ridge, matrix-free; the caller releases it. */
 gram_status gram_solution_operator(gram_context *context, const gram_problem *p, gram_operator **op);

@@ -197,8 +197,7 @@ gram_status gram_laplace_state_make(gram_context *context, const char *name, gra
     memset(s, 0, sizeof *s);
     s->memory = context->memory;
     s->options = *options;
-    s->rule =
-        (gram_likelihood_rule){.kind = options->likelihood, .nu = options->nu, .scale = options->scale};
+    s->rule = (gram_likelihood_rule){.kind = options->likelihood, .nu = options->nu, .scale = options->scale};
     TRY(gram_points_must_be_plain(context, name, x));
     TRY(gram_problem_make(context, name, kernel, x, 1, y, 1, NULL, &s->problem));
     s->n = s->problem.n;

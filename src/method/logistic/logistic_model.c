@@ -37,7 +37,7 @@ static const gram_option OPTIONS[] = {
      .argument = "C",
      .help = "the price of errors, 1/(2 n L)",
      .above = 1,
-     .flags = GRAM_OPTION_STRENGTH,
+     .flags = GRAM_OPTION_STRENGTH | GRAM_OPTION_PER_ROW,
      .elsewhere = "scikit-learn LogisticRegression: C"},
     GRAM_TUNE_OPTION(logistic_settings, "cv:K (default cv:5) or none", TUNINGS),
     GRAM_ARD_OPTION(logistic_settings),

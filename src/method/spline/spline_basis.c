@@ -80,6 +80,25 @@ static const double SHARES[M][M] = {
     {5.0 / 9, 8.0 / 9, 5.0 / 9},
     {0.34785484513745385737, 0.65214515486254614263, 0.65214515486254614263, 0.34785484513745385737}};
 
+/* The m-th derivatives at a node of interval l; returns the node's weight. */
+static double bends_at(const gram_basis *basis, int64_t l, int node, double *out)
+{
+    const int m = basis->m;
+    const double half = 0.5 * (basis->t[l + 1] - basis->t[l]);
+    raise(basis, l, basis->t[l] + half * (1 + NODES[m - 1][node]), m, out);
+    return half * SHARES[m - 1][node];
+}
+
+void gram_basis_bends(const gram_basis *basis, double *out)
+{
+    const int m = basis->m;
+    for (int64_t l = 0; l + 1 < basis->knots; l++)
+        for (int node = 0; node < m; node++, out += 2 * m) {
+            const double root = sqrt(bends_at(basis, l, node, out));
+            for (int i = 0; i < 2 * m; i++) out[i] *= root;
+        }
+}
+
 void gram_basis_penalty(const gram_basis *basis, double *out)
 {
     const int64_t size = gram_basis_size(basis);
@@ -88,10 +107,8 @@ void gram_basis_penalty(const gram_basis *basis, double *out)
     memset(out, 0, (size_t)(size * size) * sizeof *out);
     for (int64_t l = 0; l + 1 < basis->knots; l++)
         for (int node = 0; node < m; node++) {
-            const double half = 0.5 * (basis->t[l + 1] - basis->t[l]);
-            raise(basis, l, basis->t[l] + half * (1 + NODES[m - 1][node]), m, values);
+            const double weight = bends_at(basis, l, node, values);
             for (int i = 0; i < 2 * m; i++)
-                for (int j = 0; j < 2 * m; j++)
-                    out[(l + i) * size + l + j] += half * SHARES[m - 1][node] * values[i] * values[j];
+                for (int j = 0; j < 2 * m; j++) out[(l + i) * size + l + j] += weight * values[i] * values[j];
         }
 }

@@ -18,7 +18,10 @@ int64_t gram_basis_size(const gram_basis *basis);
 /* Derivative r of the functions first, ..., first + 2m - 1 at x; the others are 0 there. Returns first. */
 int64_t gram_basis_at(const gram_basis *basis, double x, int r, double *out);
 
-/* int B_i^(m) B_j^(m) between the first and the last knot: size x size. */
+/* int (sum_i c_i B_i^(m))^2 between the first and the last knot is |D c|^2: rows of D, m for each interval between knots and 2m numbers in each, those of
+ * functions l, ..., l + 2m - 1 in interval l. Polynomials of degree below m are next to 0 in D, so that squares of D c lose nothing. */
+void gram_basis_bends(const gram_basis *basis, double *out);
+/* The same as a matrix: int B_i^(m) B_j^(m) between the first and the last knot: size x size. */
 void gram_basis_penalty(const gram_basis *basis, double *out);
 
 #endif

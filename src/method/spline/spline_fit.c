@@ -70,12 +70,32 @@ gram_status gram_spline_make(gram_context *context, gram_spline **spline)
 static gram_status take_curve(gram_context *context, int m, int64_t n, int64_t outputs, gram_spline *s)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "spline: knots", n, sizeof *s->t, (void **)&s->t));
+    if (!s->t) TRY(gram_take(context, "spline: knots", n, sizeof *s->t, (void **)&s->t));
+    if (!s->weight) TRY(gram_take(context, "spline: weights", n, sizeof *s->weight, (void **)&s->weight));
     TRY(gram_take(context, "spline: pieces", n * 2 * m * outputs, sizeof *s->pieces, (void **)&s->pieces));
-    TRY(gram_take(context, "spline: weights", n, sizeof *s->weight, (void **)&s->weight));
     s->curve = (gram_spline_curve){.m = m, .n = n, .t = s->t, .pieces = s->pieces, .outputs = outputs};
 done:
     return status;
+}
+
+/* Places and weights of the rows become those of the curve: of many rows, memory that is touched for the first time is what costs. */
+static gram_status make_rows(gram_context *context, const gram_points *x, const double *y, const gram_spline_options *o,
+                             gram_spline_rows *rows, gram_spline *s)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_spline_rows_make(context, "spline_fit", x, y, o->weights, (int)o->order, o->period, rows));
+    s->t = rows->t;
+    s->weight = rows->weight;
+    TRY(take_curve(context, (int)o->order, rows->places, 1, s));
+    TRY(gram_take(context, "spline: coefficients", rows->places, sizeof(double), (void **)&s->coefficients));
+done:
+    return status;
+}
+
+static void drop_rows(gram_context *context, gram_spline_rows *rows, const gram_spline *s)
+{
+    if (s->t) rows->t = rows->weight = NULL;
+    gram_spline_rows_free(context, rows);
 }
 
 static gram_status take_rows(gram_context *context, int64_t rows, gram_spline *s)
@@ -164,8 +184,9 @@ static gram_status check_loss(gram_context *context, const gram_points *x, const
     FAIL_IF(strcmp(gram_spline_loss_name(o->loss), "none") == 0, context, GRAM_ERROR_ARGUMENT,
             "spline_fit: loss = %d is not a loss", (int)o->loss);
     if (o->loss == GRAM_SPLINE_LOSS_SQUARED) goto done;
-    FAIL_IF(x->d > 1, context, GRAM_ERROR_UNSUPPORTED, "spline_fit: loss %s is for one column, and x has %" PRId64,
-            gram_spline_loss_name(o->loss), x->d);
+    FAIL_IF(o->shape == GRAM_SPLINE_THIN_PLATE, context, GRAM_ERROR_UNSUPPORTED,
+            "spline_fit: loss %s is for one column and for additive models, not for thin plates",
+            gram_spline_loss_name(o->loss));
     FAIL_IF(!(o->quantile > 0 && o->quantile < 1), context, GRAM_ERROR_ARGUMENT,
             "spline_fit: quantile = %s is not between 0 and 1", gram_number_format(o->quantile, shown));
     FAIL_IF(!(o->delta > 0 && isfinite(o->delta)), context, GRAM_ERROR_ARGUMENT,
@@ -208,8 +229,6 @@ static void fill_rows(gram_spline *s, const gram_chain *chain, const gram_spline
                       const double *weights, double alpha)
 {
     const int m = chain->m;
-    memcpy(s->t, rows->t, (size_t)rows->places * sizeof *s->t);
-    memcpy(s->weight, rows->weight, (size_t)rows->places * sizeof *s->weight);
     gram_chain_pieces(chain, s->pieces);
     s->curve.period = rows->period;
     for (int64_t p = 0; p < rows->places; p++)
@@ -232,11 +251,9 @@ static gram_status fit_curve(gram_context *context, const gram_points *x, const 
     gram_spline_score score;
     gram_chain chain = {0};
     const int m = (int)o->order;
-    TRY(gram_spline_rows_make(context, "spline_fit", x, y, o->weights, m, o->period, &rows));
+    TRY(make_rows(context, x, y, o, &rows, made));
     TRY(gram_chain_make(context, m, rows.places, rows.t, o->period,
                         o->bands ? GRAM_CHAIN_EVERYWHERE : GRAM_CHAIN_SPREAD, &chain));
-    TRY(take_curve(context, m, rows.places, 1, made));
-    TRY(gram_take(context, "spline: coefficients", rows.places, sizeof(double), (void **)&made->coefficients));
     double alpha = o->lambda * (double)rows.n;
     if (isnan(o->lambda))
         TRY(gram_spline_choose(context, &chain, &rows, y, o->weights, o->criterion, &alpha, &made->report));
@@ -250,7 +267,7 @@ static gram_status fit_curve(gram_context *context, const gram_points *x, const 
     }
 done:
     gram_chain_free(&chain);
-    gram_spline_rows_free(context, &rows);
+    drop_rows(context, &rows, made);
     return status;
 }
 
@@ -262,15 +279,11 @@ static gram_status fit_loss(gram_context *context, const gram_points *x, const d
     gram_chain chain = {0};
     gram_spline_report *r = &made->report;
     const int m = (int)o->order;
-    TRY(gram_spline_rows_make(context, "spline_fit", x, y, o->weights, m, o->period, &rows));
-    TRY(take_curve(context, m, rows.places, 1, made));
-    TRY(gram_take(context, "spline: coefficients", rows.places, sizeof(double), (void **)&made->coefficients));
+    TRY(make_rows(context, x, y, o, &rows, made));
     double alpha = o->lambda * (double)rows.n;
     if (isnan(o->lambda)) TRY(gram_spline_loss_choose(context, x, y, o, &alpha, r));
     TRY(gram_chain_make(context, m, rows.places, rows.t, o->period, GRAM_CHAIN_MEAN, &chain));
     TRY(gram_spline_loss_solve(context, &chain, &rows, y, o, alpha, made->coefficients, r));
-    memcpy(made->t, rows.t, (size_t)rows.places * sizeof *made->t);
-    memcpy(made->weight, rows.weight, (size_t)rows.places * sizeof *made->weight);
     gram_chain_pieces(&chain, made->pieces);
     made->curve.period = o->period;
     r->n = rows.n;
@@ -285,7 +298,7 @@ static gram_status fit_loss(gram_context *context, const gram_points *x, const d
     }
 done:
     gram_chain_free(&chain);
-    gram_spline_rows_free(context, &rows);
+    drop_rows(context, &rows, made);
     return status;
 }
 
@@ -294,9 +307,11 @@ static gram_status fit_sum(gram_context *context, const gram_points *x, const do
 {
     gram_status status = GRAM_OK;
     TRY(gram_spline_rows_check(context, "spline_fit", x, y, o->weights));
-    TRY((o->shape == GRAM_SPLINE_THIN_PLATE ? gram_plate_fit : gram_sum_fit)(context, x, y, o, made->fitted, made->left,
-                                                                             &made->report, &made->sum));
-    made->bands = o->bands;
+    const int squared = o->loss == GRAM_SPLINE_LOSS_SQUARED, plate = o->shape == GRAM_SPLINE_THIN_PLATE;
+    TRY((plate     ? gram_plate_fit
+         : squared ? gram_sum_fit
+                   : gram_sum_fit_loss)(context, x, y, o, made->fitted, made->left, &made->report, &made->sum));
+    made->bands = squared && o->bands;
 done:
     return status;
 }
@@ -327,12 +342,10 @@ gram_status gram_spline_fit(gram_context *context, const gram_points *x, const d
     FAIL_IF(o.shape == GRAM_SPLINE_THIN_PLATE && x->d == 1, context, GRAM_ERROR_UNSUPPORTED,
             "spline_fit: a thin plate is for 2 or 3 columns, and x has one");
     TRY(check_loss(context, x, y, &o));
-    if (o.loss != GRAM_SPLINE_LOSS_SQUARED)
-        TRY(fit_loss(context, x, y, &o, made));
-    else if (x->d == 1)
-        TRY(fit_curve(context, x, y, &o, made));
-    else
+    if (x->d > 1)
         TRY(fit_sum(context, x, y, &o, made));
+    else
+        TRY((o.loss == GRAM_SPLINE_LOSS_SQUARED ? fit_curve : fit_loss)(context, x, y, &o, made));
     *spline = made;
     made = NULL;
 done:

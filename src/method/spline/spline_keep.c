@@ -132,9 +132,9 @@ static void keep_sum(gram_keeper *keeper, const gram_spline_sum *sum)
     gram_keep_array(keeper, "knot_places", all, 1, knots);
     gram_keep_array(keeper, "knot_counts", 1, sum->d, counts);
     gram_keep_array(keeper, "spline_weights", 2, sum->p, sum->c);
-    gram_keep_array(keeper, "spline_variance", sum->p, sum->p, sum->v);
     gram_keep_array(keeper, "lambdas", 1, sum->d, sum->lambda);
-    gram_keep_array(keeper, "freedoms", 1, sum->d, sum->df);
+    if (sum->v) gram_keep_array(keeper, "spline_variance", sum->p, sum->p, sum->v);
+    if (sum->v) gram_keep_array(keeper, "freedoms", 1, sum->d, sum->df);
     gram_keep_number(keeper, "lift", sum->lift);
     gram_give(keeper->context, knots);
 }

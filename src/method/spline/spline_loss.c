@@ -1,4 +1,4 @@
-/* Other losses over the O(n) solver of the squared one.
+/* Other losses over a solver of the squared one, be it of a line, a circle or a sum of several.
  *
  * Absolute, Huber, quantile and insensitive loss are maxima over a slope, loss(r) = max_z z r - c|z| - (rho/2) z^2 for z between two
  * bounds, so the problem is a saddle point in f and the slopes, with 2 alpha (f^(m))'s Euler equation = w z. A primal-dual interior-point
@@ -6,8 +6,7 @@
  *
  *     sum_i (w_i/D_i) (y_i - e_i + D_i z_i - f(x_i))^2 + 2 alpha int (f^(m))^2,   D = rho + su/(up - z) + sl/(z - low),
  *
- * solved by the chain, whose accuracy does not suffer from weights that range over twenty orders of magnitude, as they do at the end. Because f
- * and z stay on the line between two solutions, f is always the best for its z, and
+ * which the smoother solves. At the end the weights range over twenty orders of magnitude. Because f and z stay on the line between two solutions, f is always the best for its z, and
  *
  *     gap = sum_i w_i (loss(r_i) - (z_i r_i - c|z_i| - rho z_i^2/2)) >= 0
  *
@@ -18,8 +17,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#include "tune/row_folds.h"
 
 enum { MOST_STEPS = 200, SLOPES = 2 };
 
@@ -65,15 +62,11 @@ double gram_spline_loss_value(const gram_spline_options *options, double y, doub
 
 typedef struct work {
     gram_context *context;
-    gram_chain *chain;
-    const gram_spline_rows *rows;
-    const double *y, *weights;
+    const gram_smoother *smoother;
+    const gram_loss_rows *rows;
     const gram_spline_options *o;
-    double alpha;
-    int64_t n, places;
-    int m;
     double *weight, *value; /* of the places: a squared problem */
-    double *state, *kick;   /* the iterate */
+    double *f, *next;       /* of the places: the iterate, and the solution of the squared problem */
     double *z, *low, *high; /* n x slopes: slopes and multipliers */
     double *z_next;
     double *memory;
@@ -81,30 +74,35 @@ typedef struct work {
 
 static gram_status take(work *w)
 {
-    const gram_chain *c = w->chain;
-    const int64_t n = w->n, p = w->places, size = c->n * c->m;
+    const int64_t n = w->rows->n, p = w->rows->places;
     const gram_status status =
-        gram_take(w->context, "spline: a loss", 2 * p + 2 * size + 4 * n * SLOPES, sizeof(double), (void **)&w->memory);
+        gram_take(w->context, "spline: a loss", 4 * p + 4 * n * SLOPES, sizeof(double), (void **)&w->memory);
     if (status < 0) return status;
     w->weight = w->memory;
     w->value = w->weight + p;
-    w->state = w->value + p;
-    w->kick = w->state + size;
-    w->z = w->kick + size;
+    w->f = w->value + p;
+    w->next = w->f + p;
+    w->z = w->next + p;
     w->low = w->z + n * SLOPES;
     w->high = w->low + n * SLOPES;
     w->z_next = w->high + n * SLOPES;
+    memset(w->z, 0, (size_t)(n * SLOPES) * sizeof *w->z);
     return status;
 }
 
 static double weight_of(const work *w, int64_t i)
 {
-    return w->weights ? w->weights[i] : 1;
+    return w->rows->weights ? w->rows->weights[i] : 1;
 }
 
-static double f_of(const work *w, const double *state, int64_t i)
+static int is_used(const work *w, int64_t i)
 {
-    return state[w->rows->place[i] * w->m + w->m - 1];
+    return w->rows->place[i] >= 0;
+}
+
+static double f_of(const work *w, const double *f, int64_t i)
+{
+    return f[w->rows->place[i]];
 }
 
 /* Adds a row of a squared problem: a mean of the values that were added. */
@@ -117,44 +115,41 @@ static void add(work *w, int64_t i, double weight, double value)
 
 static void clear(work *w)
 {
-    memset(w->weight, 0, (size_t)(2 * w->places) * sizeof *w->weight);
+    memset(w->weight, 0, (size_t)(2 * w->rows->places) * sizeof *w->weight);
 }
 
 static gram_status solve(work *w)
 {
-    for (int64_t p = 0; p < w->places; p++) w->value[p] /= w->weight[p];
-    return gram_chain_solve(w->context, w->chain, 2 * w->alpha, w->weight, w->value, GRAM_CHAIN_MEAN);
+    for (int64_t p = 0; p < w->rows->places; p++)
+        if (w->weight[p] > 0) w->value[p] /= w->weight[p];
+    return w->smoother->solve(w->context, w->smoother->own, w->weight, w->value, w->next);
 }
 
-/* The iterate moves towards the chain's solution. */
+/* The iterate moves towards the solution. */
 static void move(work *w, double share)
 {
-    const gram_chain *c = w->chain;
-    for (int64_t i = 0; i < c->n * c->m; i++) w->state[i] += share * (c->state[i] - w->state[i]);
-    for (int64_t i = 0; i < c->gaps * c->m; i++) w->kick[i] += share * (c->kick[i] - w->kick[i]);
+    for (int64_t p = 0; p < w->rows->places; p++) w->f[p] += share * (w->next[p] - w->f[p]);
+    w->smoother->move(w->smoother->own, share);
 }
 
-static double bending(const work *w)
+static double bending(const work *w, double share)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < w->chain->gaps * w->m; i++) sum += w->kick[i] * w->kick[i];
-    return w->alpha / pow(w->chain->unit, 2 * w->m - 1) * sum;
+    return w->smoother->bending(w->smoother->own, share);
 }
 
 static double mean_target(const work *w)
 {
     double sum = 0;
-    for (int64_t i = 0; i < w->n; i++)
-        if (w->rows->place[i] >= 0) sum += weight_of(w, i) * w->y[i];
+    for (int64_t i = 0; i < w->rows->n; i++)
+        if (is_used(w, i)) sum += weight_of(w, i) * w->rows->y[i];
     return sum / w->rows->total;
 }
 
 /* A constant, which no penalty sees. */
 static void start_at(work *w, double value)
 {
-    memset(w->state, 0, (size_t)(w->chain->n * w->m) * sizeof *w->state);
-    memset(w->kick, 0, (size_t)(w->chain->n * w->m) * sizeof *w->kick);
-    for (int64_t p = 0; p < w->places; p++) w->state[p * w->m + w->m - 1] = value;
+    for (int64_t p = 0; p < w->rows->places; p++) w->f[p] = value;
+    w->smoother->start(w->smoother->own, value);
 }
 
 /* ---- interior points ---- */
@@ -171,9 +166,9 @@ static void make_step(interior *q)
 {
     work *w = q->w;
     clear(w);
-    for (int64_t i = 0; i < w->n; i++) {
+    for (int64_t i = 0; i < w->rows->n; i++) {
         double gain = 0, moved = 0;
-        if (w->rows->place[i] < 0) continue;
+        if (!is_used(w, i)) continue;
         for (int k = 0; k < q->count; k++) {
             const slope *s = &q->s[k];
             const double z = w->z[i * SLOPES + k], to_low = z - s->low, to_high = s->high - z;
@@ -182,7 +177,7 @@ static void make_step(interior *q)
             gain += 1 / d;
             moved += s->sign * (z - e / d);
         }
-        add(w, i, weight_of(w, i) * gain, w->y[i] + moved / gain);
+        add(w, i, weight_of(w, i) * gain, w->rows->y[i] + moved / gain);
     }
 }
 
@@ -191,9 +186,9 @@ static double find_slopes(interior *q)
 {
     work *w = q->w;
     double share = 1;
-    for (int64_t i = 0; i < w->n; i++) {
-        if (w->rows->place[i] < 0) continue;
-        const double r = w->y[i] - f_of(w, w->chain->state, i);
+    for (int64_t i = 0; i < w->rows->n; i++) {
+        if (!is_used(w, i)) continue;
+        const double r = w->rows->y[i] - f_of(w, w->next, i);
         for (int k = 0; k < q->count; k++) {
             const slope *s = &q->s[k];
             const int64_t at = i * SLOPES + k;
@@ -218,8 +213,8 @@ static double move_slopes(interior *q, double share)
 {
     work *w = q->w;
     double sum = 0;
-    for (int64_t i = 0; i < w->n; i++) {
-        if (w->rows->place[i] < 0) continue;
+    for (int64_t i = 0; i < w->rows->n; i++) {
+        if (!is_used(w, i)) continue;
         for (int k = 0; k < q->count; k++) {
             const slope *s = &q->s[k];
             const int64_t at = i * SLOPES + k;
@@ -238,11 +233,11 @@ static void start_interior(interior *q)
     work *w = q->w;
     double spread = 0;
     start_at(w, mean_target(w));
-    for (int64_t i = 0; i < w->n; i++)
-        if (w->rows->place[i] >= 0) spread += fabs(w->y[i] - f_of(w, w->state, i)) / (double)w->rows->n;
+    for (int64_t i = 0; i < w->rows->n; i++)
+        if (is_used(w, i)) spread += fabs(w->rows->y[i] - f_of(w, w->f, i)) / (double)w->rows->used;
     if (!(spread > 0)) spread = 1e-8 * fmax(1, fabs(mean_target(w)));
     /* 0 is inside of every pair of bounds but those of insensitive loss, whose slopes cancel */
-    for (int64_t at = 0; at < w->n * SLOPES; at++) {
+    for (int64_t at = 0; at < w->rows->n * SLOPES; at++) {
         w->z[at] = q->count == 2 ? 0.5 : 0;
         w->low[at] = w->high[at] = spread;
     }
@@ -254,9 +249,10 @@ static void measure(interior *q, gram_spline_report *report)
 {
     work *w = q->w;
     double loss = 0, gap = 0;
-    for (int64_t i = 0; i < w->n; i++) {
-        if (w->rows->place[i] < 0) continue;
-        const double f = f_of(w, w->state, i), r = w->y[i] - f, value = gram_spline_loss_value(w->o, w->y[i], f);
+    for (int64_t i = 0; i < w->rows->n; i++) {
+        if (!is_used(w, i)) continue;
+        const double f = f_of(w, w->f, i), r = w->rows->y[i] - f,
+                     value = gram_spline_loss_value(w->o, w->rows->y[i], f);
         double dual = 0;
         for (int k = 0; k < q->count; k++) {
             const double z = w->z[i * SLOPES + k];
@@ -265,9 +261,9 @@ static void measure(interior *q, gram_spline_report *report)
         loss += weight_of(w, i) * value;
         gap += weight_of(w, i) * (value - dual);
     }
-    const double objective = loss + bending(w);
+    const double objective = loss + bending(w, 0);
     report->train_loss = loss / w->rows->total;
-    report->objective = objective / (double)w->rows->n;
+    report->objective = objective / (double)w->rows->used;
     report->gap = objective > 0 ? fabs(gap) / objective : 0;
 }
 
@@ -278,8 +274,8 @@ static gram_status run_interior(work *w, gram_spline_report *report)
     double scale = 0;
     q.count = slopes_of(w->o, q.s);
     start_interior(&q);
-    for (int64_t i = 0; i < w->n; i++)
-        if (w->rows->place[i] >= 0) scale += fabs(w->y[i]) / (double)w->rows->n;
+    for (int64_t i = 0; i < w->rows->n; i++)
+        if (is_used(w, i)) scale += fabs(w->rows->y[i]) / (double)w->rows->used;
     for (report->iterations = 0; report->iterations < MOST_STEPS; report->iterations++) {
         make_step(&q);
         TRY(solve(w));
@@ -287,7 +283,7 @@ static gram_status run_interior(work *w, gram_spline_report *report)
         move(w, share);
         measure(&q, report);
         if (share > 0.5 && (report->gap <= GAP || report->objective <= 1e-13 * scale)) break;
-        q.barrier = (share > 0.8 ? 0.1 : 0.5) * left / (2.0 * (double)(w->rows->n * q.count));
+        q.barrier = (share > 0.8 ? 0.1 : 0.5) * left / (2.0 * (double)(w->rows->used * q.count));
     }
     FAIL_IF(!(report->gap <= NEAR_GAP) && !(report->objective <= 1e-12 * scale), w->context, GRAM_ERROR_NUMERICAL,
             "spline_fit: after %d steps the relative gap is %.2g", MOST_STEPS, report->gap);
@@ -300,27 +296,21 @@ done:
 static double log_loss(const work *w)
 {
     double sum = 0;
-    for (int64_t i = 0; i < w->n; i++)
-        if (w->rows->place[i] >= 0)
-            sum += weight_of(w, i) * gram_spline_loss_value(w->o, w->y[i], f_of(w, w->state, i));
+    for (int64_t i = 0; i < w->rows->n; i++)
+        if (is_used(w, i)) sum += weight_of(w, i) * gram_spline_loss_value(w->o, w->rows->y[i], f_of(w, w->f, i));
     return sum;
 }
 
-/* The objective that far on the way to the chain's solution. */
+/* The objective that far on the way to the solution of the squared problem. */
 static double objective_at(const work *w, double share)
 {
-    const gram_chain *c = w->chain;
-    double sum = 0, square = 0;
-    for (int64_t i = 0; i < w->n; i++) {
-        if (w->rows->place[i] < 0) continue;
-        const double f = f_of(w, w->state, i), there = f_of(w, c->state, i);
-        sum += weight_of(w, i) * gram_spline_loss_value(w->o, w->y[i], f + share * (there - f));
+    double sum = bending(w, share);
+    for (int64_t i = 0; i < w->rows->n; i++) {
+        if (!is_used(w, i)) continue;
+        const double f = f_of(w, w->f, i), there = f_of(w, w->next, i);
+        sum += weight_of(w, i) * gram_spline_loss_value(w->o, w->rows->y[i], f + share * (there - f));
     }
-    for (int64_t i = 0; i < c->gaps * c->m; i++) {
-        const double kick = w->kick[i] + share * (c->kick[i] - w->kick[i]);
-        square += kick * kick;
-    }
-    return sum + w->alpha / pow(c->unit, 2 * c->m - 1) * square;
+    return sum;
 }
 
 static double probability(double f)
@@ -337,10 +327,10 @@ static gram_status run_newton(work *w, gram_spline_report *report)
     objective = log_loss(w);
     for (report->iterations = 0; report->iterations < MOST_STEPS && change > 1e-11; report->iterations++) {
         clear(w);
-        for (int64_t i = 0; i < w->n; i++) {
-            if (w->rows->place[i] < 0) continue;
-            const double f = f_of(w, w->state, i), p = probability(f), v = fmax(p * (1 - p), 1e-12);
-            add(w, i, weight_of(w, i) * v, f + (w->y[i] - p) / v);
+        for (int64_t i = 0; i < w->rows->n; i++) {
+            if (!is_used(w, i)) continue;
+            const double f = f_of(w, w->f, i), p = probability(f), v = fmax(p * (1 - p), 1e-12);
+            add(w, i, weight_of(w, i) * v, f + (w->rows->y[i] - p) / v);
         }
         TRY(solve(w));
         double share = 1, next = objective_at(w, share);
@@ -349,11 +339,13 @@ static gram_status run_newton(work *w, gram_spline_report *report)
         change = (objective - next) / fmax(objective, 1e-300);
         objective = next;
     }
-    for (int64_t p = 0; p < w->places; p++) most = fmax(most, fabs(w->state[p * w->m + w->m - 1]));
+    for (int64_t i = 0; i < w->rows->n; i++)
+        if (is_used(w, i)) most = fmax(most, fabs(f_of(w, w->f, i)));
     FAIL_IF(most > 35, w->context, GRAM_ERROR_NUMERICAL,
-            "spline_fit: a polynomial of degree %d separates the classes, and there is no minimum", w->m - 1);
+            "spline_fit: a polynomial of degree %d separates the classes, and there is no minimum",
+            (int)w->o->order - 1);
     FAIL_IF(!(change <= 1e-7), w->context, GRAM_ERROR_NUMERICAL, "spline_fit: no convergence in %d steps", MOST_STEPS);
-    report->objective = objective / (double)w->rows->n;
+    report->objective = objective / (double)w->rows->used;
     report->train_loss = log_loss(w) / w->rows->total;
     report->gap = fabs(change);
 done:
@@ -362,175 +354,59 @@ done:
 
 /* ---- both ---- */
 
-/* The slope of the loss of each place over 2 alpha. */
-static void find_coefficients(const work *w, double *coefficients)
+/* What each row pulls with: its weight times the slope of its loss. */
+static void find_pulls(const work *w, double *pulls)
 {
     slope s[SLOPES];
     const int logistic = w->o->loss == GRAM_SPLINE_LOSS_LOGISTIC, count = logistic ? 0 : slopes_of(w->o, s);
-    memset(coefficients, 0, (size_t)w->places * sizeof *coefficients);
-    for (int64_t i = 0; i < w->n; i++) {
-        const int64_t p = w->rows->place[i];
-        if (p < 0) continue;
-        double z = logistic ? w->y[i] - probability(f_of(w, w->state, i)) : 0;
-        for (int k = 0; k < count; k++) z += s[k].sign * w->z[i * SLOPES + k];
-        coefficients[p] += weight_of(w, i) * z / (2 * w->alpha);
+    for (int64_t i = 0; i < w->rows->n; i++) {
+        pulls[i] = 0;
+        if (!is_used(w, i)) continue;
+        if (logistic) pulls[i] = w->rows->y[i] - probability(f_of(w, w->f, i));
+        for (int k = 0; k < count; k++) pulls[i] += s[k].sign * w->z[i * SLOPES + k];
+        pulls[i] *= weight_of(w, i);
     }
 }
 
-gram_status gram_spline_loss_solve(gram_context *context, gram_chain *chain, const gram_spline_rows *rows,
-                                   const double *y, const gram_spline_options *options, double alpha,
-                                   double *coefficients, gram_spline_report *report)
+gram_status gram_spline_loss_minimise(gram_context *context, const gram_smoother *smoother, const gram_loss_rows *rows,
+                                      const gram_spline_options *options, double *pulls, gram_spline_report *report)
 {
     gram_status status = GRAM_OK;
-    work w = {.context = context,
-              .chain = chain,
-              .rows = rows,
-              .y = y,
-              .weights = options->weights,
-              .o = options,
-              .alpha = alpha,
-              .n = rows->given,
-              .places = rows->places,
-              .m = chain->m};
+    work w = {.context = context, .smoother = smoother, .rows = rows, .o = options};
     TRY(take(&w));
     TRY(options->loss == GRAM_SPLINE_LOSS_LOGISTIC ? run_newton(&w, report) : run_interior(&w, report));
-    memcpy(chain->state, w.state, (size_t)(chain->n * chain->m) * sizeof *w.state);
-    memcpy(chain->kick, w.kick, (size_t)(chain->gaps * chain->m) * sizeof *w.kick);
-    chain->bending = bending(&w);
-    if (coefficients) find_coefficients(&w, coefficients);
+    if (pulls) find_pulls(&w, pulls);
 done:
     gram_give(context, w.memory);
     return status;
 }
 
-/* ---- the choice of lambda ---- */
+/* ---- the search for lambda ---- */
 
-enum { MOST_TUNED = 5000, GRID_STEPS = 40 };
-
-/* Rows that are tuned on: all, or every so many in the order of the table. */
-static void choose_rows(int64_t n, const double *weights, double *used)
+gram_status gram_spline_loss_search(gram_context *context, const gram_loss_search *search, double *log_alpha,
+                                    gram_spline_report *report)
 {
-    const int64_t every = (n + MOST_TUNED - 1) / MOST_TUNED;
-    for (int64_t i = 0; i < n; i++) used[i] = i % every == 0 ? (weights ? weights[i] : 1) : 0;
-}
-
-typedef struct folds {
-    const gram_points *x;
-    const double *y;
-    gram_spline_options o;
-    double *used, *train; /* weights of the rows that are tuned on, and of those of a fold */
-    int64_t *fold;
-    double *pieces;
-} folds;
-
-/* Sum of losses of a fold's rows under the fit of the others. */
-static gram_status try_fold(gram_context *context, folds *s, int64_t held, double alpha, double *sum)
-{
+    enum { MOST = 40, PATIENCE = 4 };
     gram_status status = GRAM_OK;
-    gram_spline_rows rows = {0};
-    gram_chain chain = {0};
-    gram_spline_report report;
-    const int m = (int)s->o.order;
-    for (int64_t i = 0; i < s->x->n; i++)
-        s->train[i] = gram_fold_trains(s->fold[i], held, s->o.ordered) ? s->used[i] : 0;
-    s->o.weights = s->train;
-    TRY(gram_spline_rows_make(context, "spline_fit: a fold", s->x, s->y, s->train, m, s->o.period, &rows));
-    TRY(gram_chain_make(context, m, rows.places, rows.t, s->o.period, GRAM_CHAIN_MEAN, &chain));
-    TRY(gram_spline_loss_solve(context, &chain, &rows, s->y, &s->o, alpha, NULL, &report));
-    gram_chain_pieces(&chain, s->pieces);
-    const gram_spline_curve curve = {.m = m, .n = rows.places, .t = rows.t, .pieces = s->pieces, .period = s->o.period};
-    for (int64_t i = 0; i < s->x->n; i++) {
-        double along;
-        if (s->fold[i] != held || s->used[i] == 0) continue;
-        const int64_t gap = gram_curve_find(&curve, gram_points_at(s->x, i, 0), &along);
-        *sum += s->used[i] * gram_spline_loss_value(&s->o, s->y[i], gram_curve_at(&curve, gap, along, 0));
-    }
-done:
-    gram_chain_free(&chain);
-    gram_spline_rows_free(context, &rows);
-    return status;
-}
-
-/* Mean loss of left-out rows; infinite where a fold has no fit. */
-static gram_status try_alpha(gram_context *context, folds *s, double alpha, double total, double *value)
-{
-    *value = 0;
-    for (int64_t k = s->o.ordered; k < s->o.folds; k++) {
-        const gram_status status = try_fold(context, s, k, alpha, value);
-        if (status == GRAM_ERROR_NUMERICAL) *value = INFINITY;
-        if (status == GRAM_ERROR_NUMERICAL) return GRAM_OK;
-        if (status < 0) return status;
-    }
-    *value /= total;
-    return GRAM_OK;
-}
-
-/* From the smoothest on in steps that change the degrees of freedom by 10^(1/4), until it was worse for long; then the middle ones of
- * the steps around the best. */
-static gram_status search(gram_context *context, folds *s, const gram_spline_rows *rows, double total, double *alpha,
-                          gram_spline_report *report)
-{
-    gram_status status = GRAM_OK;
-    const double m2 = 2.0 * (double)s->o.order,
-                 unit = s->o.period > 0 ? s->o.period : rows->t[rows->places - 1] - rows->t[0];
-    const double high = log(1e4 * rows->total) + (m2 - 1) * log(unit) - m2 * log(acos(-1)), step = m2 / 4 * log(10);
-    const double low = high - log(1e4) - m2 * log((double)rows->places);
-    double best = high, least = INFINITY, value;
+    double best = search->high, least = INFINITY, value;
     int worse = 0;
     report->evaluations = 0;
-    for (int k = 0; k < GRID_STEPS && worse < 4 && high - k * step > low; k++, report->evaluations++) {
-        TRY(try_alpha(context, s, exp(high - k * step), total, &value));
+    for (int k = 0; k < MOST && worse < PATIENCE && search->high - k * search->step > search->low;
+         k++, report->evaluations++) {
+        TRY(search->evaluate(context, search->own, search->high - k * search->step, &value));
         worse = value < least ? 0 : worse + isfinite(least);
-        if (value < least) least = value, best = high - k * step;
+        if (value < least) least = value, best = search->high - k * search->step;
     }
     FAIL_IF(!isfinite(least), context, GRAM_ERROR_NUMERICAL,
             "spline_fit: no lambda has a fit in all folds; give lambda, or fewer folds");
     const double middle = best;
     for (int side = -1; side <= 1; side += 2, report->evaluations++) {
-        TRY(try_alpha(context, s, exp(middle + 0.5 * side * step), total, &value));
-        if (value < least) least = value, best = middle + 0.5 * side * step;
+        TRY(search->evaluate(context, search->own, middle + 0.5 * side * search->step, &value));
+        if (value < least) least = value, best = middle + 0.5 * side * search->step;
     }
-    report->at_bound = best >= high;
+    report->at_bound = best >= search->high;
     report->criterion = least;
-    *alpha = exp(best);
+    *log_alpha = best;
 done:
-    return status;
-}
-
-gram_status gram_spline_loss_choose(gram_context *context, const gram_points *x, const double *y,
-                                    const gram_spline_options *options, double *alpha, gram_spline_report *report)
-{
-    gram_status status = GRAM_OK;
-    const int64_t n = x->n;
-    folds s = {.x = x, .y = y, .o = *options};
-    gram_spline_rows rows = {0}, all = {0};
-    double total = 0;
-    TRY(gram_take(context, "spline: folds", 2 * n, sizeof *s.used, (void **)&s.used));
-    TRY(gram_take(context, "spline: folds", n, sizeof *s.fold, (void **)&s.fold));
-    TRY(gram_take(context, "spline: folds", n * 2 * options->order, sizeof *s.pieces, (void **)&s.pieces));
-    s.train = s.used + n;
-    choose_rows(n, options->weights, s.used);
-    const gram_folds_rule rule = {.folds = options->folds,
-                                  .labels = options->loss == GRAM_SPLINE_LOSS_LOGISTIC ? y : NULL,
-                                  .classes = options->loss == GRAM_SPLINE_LOSS_LOGISTIC ? 2 : 1,
-                                  .weights = s.used,
-                                  .groups = options->groups,
-                                  .ordered = options->ordered};
-    TRY(gram_folds_deal(context, "spline_fit", n, &rule, s.fold));
-    for (int64_t i = 0; i < n; i++)
-        if (s.fold[i] >= options->ordered) total += s.used[i];
-    TRY(gram_spline_rows_make(context, "spline_fit", x, y, s.used, (int)options->order, options->period, &rows));
-    TRY(gram_spline_rows_make(context, "spline_fit", x, y, options->weights, (int)options->order, options->period,
-                              &all));
-    TRY(search(context, &s, &rows, total, alpha, report));
-    report->tuned_rows = rows.n;
-    /* the best n lambda grows as n^(1/(2m + 1)) */
-    *alpha *= pow((double)all.n / (double)rows.n, 1 / (2.0 * (double)options->order + 1));
-done:
-    gram_spline_rows_free(context, &rows);
-    gram_spline_rows_free(context, &all);
-    gram_give(context, s.used);
-    gram_give(context, s.fold);
-    gram_give(context, s.pieces);
     return status;
 }

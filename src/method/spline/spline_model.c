@@ -162,11 +162,9 @@ static gram_status check_tuning(gram_learning *learning)
             learning, GRAM_ERROR_ARGUMENT, squared ? "Use --tune gcv, loo or ml." : "Use --tune cv:5, or leave it out.",
             squared ? "--tune cv is of other losses than squared" : "--tune gcv, loo and ml are of squared loss");
     if (!squared && learning->tuning != GRAM_TUNING_NONE) learning->tuning = GRAM_TUNING_CV;
-    if (!squared && learning->data->d > 1)
-        return gram_learning_fail(
-            learning, GRAM_ERROR_ARGUMENT, "Choose one with --features, or use --method krr --loss, or logistic.",
-            "a spline of %s is for one feature, and there are %" PRId64,
-            learning->task == GRAM_TASK_REGRESSION ? "another loss" : "classes", learning->data->d);
+    if (!squared && own->shape.value == GRAM_SPLINE_THIN_PLATE)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --spline additive, or --method krr --loss.",
+                                  "--spline thin-plate is for squared loss");
     if (learning->tuning == GRAM_TUNING_CV && gram_learning_folds(learning) < 2)
         return gram_learning_fail_data(learning, "Give --lambda L.", "too few rows to choose lambda by folds");
     return GRAM_OK;
@@ -219,6 +217,9 @@ static gram_status plan_sum(gram_learning *learning)
     if (!isnan(own->period))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Choose one with --features.",
                                   "--period is for one feature, and there are %" PRId64, d);
+    if (((const spline_state *)learning->own)->count > 1)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give one level, or choose a feature with --features.",
+                                  "several levels of --quantile are for one feature, and there are %" PRId64, d);
     if (learning->tuning == GRAM_TUNING_LOO)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --tune gcv or --tune ml.",
                                   "--tune loo is for one feature, and there are %" PRId64, d);

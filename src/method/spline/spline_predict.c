@@ -71,7 +71,8 @@ static const char *find_sum(const gram_model *model, kept_sum *kept)
     kept->weights = gram_model_array(model, "spline_weights", &rows, &kept->p);
     kept->variance = gram_kept_array(model, "spline_variance", kept->p, kept->p);
     if (!(order >= 1 && order <= GRAM_SPLINE_ORDERS)) return "a spline without its order";
-    if (!kept->counts || !kept->knots || columns != 1 || !kept->weights || rows != 2 || !kept->variance)
+    if (!kept->counts || !kept->knots || columns != 1 || !kept->weights || rows != 2 ||
+        (!kept->variance && !gram_kept_text(model, "loss")))
         return "an additive spline without its parts";
     int64_t at = 0, parameters = 0;
     for (int64_t j = 0; j < kept->d; j++) {
@@ -100,11 +101,11 @@ static gram_status fill_sum(gram_context *context, const gram_model *model, cons
     TRY(gram_arena_take(context, &sum->arena, "spline", d + 1, sizeof *sum->first, (void **)&sum->first));
     TRY(gram_arena_take(context, &sum->arena, "spline", kept->all, sizeof *knots, (void **)&knots));
     TRY(gram_arena_take(context, &sum->arena, "spline", 2 * p, sizeof *sum->c, (void **)&sum->c));
-    TRY(gram_arena_take(context, &sum->arena, "spline", p * p, sizeof *sum->v, (void **)&sum->v));
+    if (kept->variance) TRY(gram_arena_take(context, &sum->arena, "spline", p * p, sizeof *sum->v, (void **)&sum->v));
     sum->mean = sum->c + p;
     memcpy(knots, kept->knots, (size_t)kept->all * sizeof *knots);
     memcpy(sum->c, kept->weights, (size_t)(2 * p) * sizeof *sum->c);
-    memcpy(sum->v, kept->variance, (size_t)(p * p) * sizeof *sum->v);
+    if (sum->v) memcpy(sum->v, kept->variance, (size_t)(p * p) * sizeof *sum->v);
     for (int64_t j = 0; j < d; j++) {
         sum->basis[j] = (gram_basis){.m = sum->m, .knots = (int64_t)kept->counts[j], .t = knots};
         sum->first[j + 1] = sum->first[j] + gram_basis_size(&sum->basis[j]) - 1;
@@ -356,7 +357,8 @@ static gram_status put_outputs(gram_context *context, const gram_predictor *pred
         return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Leave --kind out.",
                                    "--kind is not for probabilities");
     e->spline = &one;
-    for (int64_t o = 0; o < first->curve.outputs; o++, one.curve.pieces += 2 * one.curve.m)
+    const int64_t outputs = first->sum.d > 0 ? 1 : first->curve.outputs;
+    for (int64_t o = 0; o < outputs; o++, one.curve.pieces += 2 * one.curve.m)
         TRY(evaluate_row(context, e, i, -1, &row[o], NULL));
     if (logistic) row[0] = 1 / (1 + exp(-row[0]));
 done:

@@ -50,8 +50,8 @@ done:
     return status;
 }
 
-static void pool(const double *y, const double *weights, const int64_t *order, const double *sorted, int64_t given,
-                 gram_spline_rows *rows)
+/* rows->t has the sorted coordinates, of which the distinct ones stay. */
+static void pool(const double *y, const double *weights, const int64_t *order, int64_t given, gram_spline_rows *rows)
 {
     double mean = 0;
     int64_t p = -1;
@@ -60,8 +60,8 @@ static void pool(const double *y, const double *weights, const int64_t *order, c
         const double w = weight_of(weights, i);
         rows->place[i] = -1;
         if (w == 0) continue;
-        if (p < 0 || sorted[k] != rows->t[p]) {
-            rows->t[++p] = sorted[k];
+        if (p < 0 || rows->t[k] != rows->t[p]) {
+            rows->t[++p] = rows->t[k];
             rows->weight[p] = rows->mean[p] = 0;
         }
         const double step = y[i] - rows->mean[p];
@@ -114,24 +114,21 @@ gram_status gram_spline_rows_make(gram_context *context, const char *function, c
     gram_status status = GRAM_OK;
     const int64_t n = x->n, least = period > 0 ? 2 : m;
     int64_t *order = NULL;
-    double *sorted = NULL;
     *rows = (gram_spline_rows){.given = n, .period = period};
     TRY(gram_spline_rows_check(context, function, x, y, weights));
     TRY(gram_take(context, "spline: rows", n, sizeof *order, (void **)&order));
-    TRY(gram_take(context, "spline: rows", n, sizeof *sorted, (void **)&sorted));
     TRY(gram_take(context, "spline: rows", n, sizeof *rows->place, (void **)&rows->place));
     TRY(gram_take(context, "spline: places", n, sizeof *rows->t, (void **)&rows->t));
     TRY(gram_take(context, "spline: places", n, sizeof *rows->weight, (void **)&rows->weight));
     TRY(gram_take(context, "spline: places", n, sizeof *rows->mean, (void **)&rows->mean));
-    TRY(sort(context, x, period, order, sorted));
-    pool(y, weights, order, sorted, n, rows);
+    TRY(sort(context, x, period, order, rows->t));
+    pool(y, weights, order, n, rows);
     FAIL_IF(rows->places < least, context, GRAM_ERROR_DATA,
             "%s: x has %" PRId64 " distinct value%s, and a spline of order %d%s needs %" PRId64, function, rows->places,
             rows->places == 1 ? "" : "s", m, period > 0 ? " on a circle" : "", least);
     if (period > 0) turn(rows);
 done:
     gram_give(context, order);
-    gram_give(context, sorted);
     return status;
 }
 

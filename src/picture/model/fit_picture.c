@@ -1,4 +1,5 @@
-/* A regression: data and curve for one feature; else observations against predictions, residuals and relevances. Of models that followed
+/* A regression: data and curve for one feature; else observations against predictions, residuals and relevances; of an additive model first each
+ * component over its feature, with its band. Of models that followed
  * a gradient also what was learnt when. */
 #include <gram/describe.h>
 
@@ -6,8 +7,9 @@
 #include <math.h>
 
 #include "picture/model/curve_picture.h"
+#include "picture/model/term_panels.h"
 
-enum { MOST_BARS = 12 };
+enum { MOST_BARS = 12, MOST_ACROSS = 4 };
 
 /* ---- panels of several features ---- */
 
@@ -75,19 +77,26 @@ static gram_status draw_panels(gram_context *context, const gram_scene *scene, c
     gram_status status = GRAM_OK;
     gram_string *script = &picture->script;
     gram_relevance *bars = NULL;
+    gram_term_panels terms;
     int64_t count = 0;
+    TRY(gram_term_panels_find(context, scene, picture, &terms));
     TRY(find_relevances(context, scene, picture, &bars, &count));
-    const int panels = 2 + (count > 0) + (left != NULL);
-    gram_string_add(script, "set multiplot layout 1,%d\n", panels);
+    const int panels = (int)terms.count + 2 + (count > 0) + (left != NULL);
+    const int down = terms.count > 0 ? (panels + MOST_ACROSS - 1) / MOST_ACROSS : 1;
+    const int across = (panels + down - 1) / down;
+    gram_string_add(script, "set multiplot layout %d,%d\n", down, across);
+    for (int64_t i = 0; i < terms.count; i++) gram_term_panels_add(script, scene, &terms, i);
+    if (terms.count > 0) gram_string_add(script, "unset title\n");
     add_agreement(script, scene);
     gram_string_add(script, "unset title\n");
     add_residuals(script, scene);
     if (left) gram_add_learning_panel(script, left);
     if (count > 0) add_bars(script, bars, count);
     gram_string_add(script, "unset multiplot\n");
-    picture->width = 450 * panels;
-    picture->height = 420;
+    picture->width = 450 * across;
+    picture->height = 420 * down;
 done:
+    gram_term_panels_end(&terms);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* A model with the rows that it was learnt from: what is made for the picture that is asked for, and by default. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,13 +102,26 @@ done:
     return status;
 }
 
+static gram_status find_ranges(gram_context *context, gram_scene *scene, double **ranges)
+{
+    gram_status status = GRAM_OK;
+    const int64_t d = scene->data->d;
+    TRY(gram_take(context, "picture", 2 * d, sizeof **ranges, (void **)ranges));
+    for (int64_t l = 0; l < 2 * d; l++) (*ranges)[l] = NAN;
+    gram_scene_extend(scene->n, d, scene->x, *ranges, *ranges + d);
+    scene->least = *ranges;
+    scene->most = *ranges + d;
+done:
+    return status;
+}
+
 gram_status gram_picture_of_learner(gram_context *context, gram_learner *learner, const gram_model *model,
                                     const gram_picture_options *given, gram_picture **picture)
 {
     gram_status status = GRAM_OK;
     gram_picture_options options;
     const gram_picture_row *row = NULL;
-    double *made = NULL;
+    double *made = NULL, *ranges = NULL;
     *picture = NULL;
     FAIL_IF(!learner || !model || !gram_learner_lesson(learner), context, GRAM_ERROR_ARGUMENT, "picture_of_learner: %s",
             learner && model ? "the learner has not learnt" : "learner or model is NULL");
@@ -119,10 +133,12 @@ gram_status gram_picture_of_learner(gram_context *context, gram_learner *learner
     scene.n = lesson->data->n;
     scene.x = lesson->data->x;
     scene.labels = lesson->labels;
+    TRY(find_ranges(context, &scene, &ranges));
     if (row->parts & GRAM_SCENE_SAMPLE) TRY(find_sample(context, learner, &scene, &made));
     if (row->parts & GRAM_SCENE_POINTS) TRY(find_values(context, learner, &scene, &made));
     TRY(gram_scene_draw(context, row, &scene, &options, picture));
 done:
+    gram_give(context, ranges);
     gram_give(context, made);
     return status;
 }

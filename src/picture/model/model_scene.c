@@ -27,6 +27,11 @@ void gram_row_sample_add(gram_row_sample *sample, double x, double y, double f)
 
 /* ---- the model ---- */
 
+void gram_scene_extend(int64_t n, int64_t d, const double *x, double *least, double *most)
+{
+    for (int64_t l = 0; l < d; l++) gram_picture_extend(n, x + l, d, &least[l], &most[l]);
+}
+
 const gram_kernel *gram_scene_kernel(const gram_scene *scene)
 {
     return gram_function_kernel(gram_model_function(scene->model));

@@ -36,6 +36,7 @@ typedef struct gram_scene {
     const double *values;   /* what the model says of them: coordinates, or labels from 1, */
     int64_t ld;             /* so many of each row */
     gram_coloured_points points;
+    const double *least, *most; /* the range of each prepared column; NULL: not known */
     /* of one feature, in its own units */
     double from, to;
     int terms;
@@ -67,6 +68,9 @@ gram_scene gram_scene_begin(const gram_model *model, const gram_picture_options 
 
 /* Borders as all pictures have them, and "KERNEL on FILE" as the title, with both kernels of two views. */
 void gram_scene_title(const gram_scene *scene, gram_string *script);
+
+/* Takes n rows of d prepared columns into their ranges, `least` and `most`, which start as NaN. */
+void gram_scene_extend(int64_t n, int64_t d, const double *x, double *least, double *most);
 
 const gram_kernel *gram_scene_kernel(const gram_scene *scene);
 const gram_column *gram_scene_features(const gram_scene *scene);

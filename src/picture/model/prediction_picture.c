@@ -15,6 +15,7 @@ struct gram_seen_rows {
     int64_t kept;           /* of classes: rows, prepared, */
     double *x, *labels;     /* and the numbers of their classes */
     double least, most;     /* of the first feature, in its own units */
+    double *ranges;         /* of each prepared column: the least of all, then the greatest */
 };
 
 static int64_t class_count(const gram_seen_rows *rows)
@@ -26,13 +27,15 @@ static gram_status take_room(gram_context *context, gram_seen_rows *rows)
 {
     gram_status status = GRAM_OK;
     double *block = NULL;
+    const int64_t d = gram_preparation_dimension(gram_predictor_preparation(rows->predictor));
+    TRY(gram_arena_take(context, &rows->arena, "picture", 2 * d, sizeof *rows->ranges, (void **)&rows->ranges));
+    for (int64_t l = 0; l < 2 * d; l++) rows->ranges[l] = NAN;
     if (class_count(rows) == 0) {
         TRY(gram_arena_take(context, &rows->arena, "picture", 3 * (int64_t)GRAM_PICTURE_POINTS, sizeof *block,
                             (void **)&block));
         rows->sample = gram_row_sample_begin(context, block);
         return status;
     }
-    const int64_t d = gram_preparation_dimension(gram_predictor_preparation(rows->predictor));
     TRY(gram_arena_take(context, &rows->arena, "picture", MOST_KEPT * d, sizeof *rows->x, (void **)&rows->x));
     TRY(gram_arena_take(context, &rows->arena, "picture", MOST_KEPT, sizeof *rows->labels, (void **)&rows->labels));
 done:
@@ -98,6 +101,7 @@ gram_status gram_seen_rows_add(gram_context *context, gram_seen_rows *rows, cons
         const double x = gram_preparation_unit(gram_predictor_preparation(rows->predictor), 0, data->x[i * data->d]);
         gram_picture_extend(1, &x, 1, &rows->least, &rows->most);
     }
+    gram_scene_extend(data->n, data->d, data->x, rows->ranges, rows->ranges + data->d);
     if (class_count(rows) > 0)
         keep_classes(rows, data);
     else
@@ -142,6 +146,8 @@ gram_status gram_picture_of_predictions(gram_context *context, const gram_seen_r
     scene.labels = rows->labels;
     scene.sample = rows->sample;
     scene.predicted = "prediction";
+    scene.least = rows->ranges;
+    scene.most = rows->ranges + gram_preparation_dimension(gram_predictor_preparation(rows->predictor));
     scene.from = rows->least;
     scene.to = rows->most;
     TRY(gram_scene_draw(context, row, &scene, &options, picture));

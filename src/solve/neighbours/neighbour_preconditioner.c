@@ -1,6 +1,6 @@
 /* A sparse factor of the inverse, group by group.
  *
- * The rows are put in an order in which each is as far as can be from all before it (the first is row 0): coarse to fine. Levels of
+ * The rows are put in an order in which each is as far as can be from all before it (neighbour_tree.h): coarse to fine. Levels of
  * this order, each with twice as many rows as all before it, are parted into groups of near rows. With S the nearest `count` rows before
  * a group, and T those and the group, A_TT = L L', the column of U for the j-th row of T is
  *
@@ -18,6 +18,7 @@
 
 #include "base/lapack.h"
 #include "points/points.h"
+#include "solve/neighbours/neighbour_tree.h"
 
 enum { MOST_NEIGHBOURS = 256, GROUP = 32, STEPS_BETWEEN_CANCELS = 64 };
 
@@ -42,21 +43,12 @@ typedef struct making {
     const double *shift;
     int64_t d;
     double *place; /* n x d, each column over its range */
-    double *gap;   /* n: distance^2 to the rows before; -1: it is one */
+    gram_neighbour_tree *tree;
+    int32_t *near;
     double *nearest, *block, *middle;
 } making;
 
-/* ---- order and neighbours ---- */
-
-static double squared_distance(const making *m, int64_t i, int64_t j)
-{
-    double sum = 0;
-    for (int64_t l = 0; l < m->d; l++) {
-        const double e = m->place[i * m->d + l] - m->place[j * m->d + l];
-        sum += e * e;
-    }
-    return sum;
-}
+/* ---- neighbours ---- */
 
 static void fill_places(making *m, int64_t n)
 {
@@ -79,68 +71,6 @@ static gram_status look_up(const making *m, int64_t step)
     return gram_fail(context, GRAM_ERROR_CANCELLED, "preconditioner: cancelled");
 }
 
-/* Each row is the one that is farthest from those before it; of equally far ones the first. */
-static gram_status find_order(making *m, gram_neighbours *s)
-{
-    gram_status status = GRAM_OK;
-    int64_t next = 0;
-    for (int64_t i = 0; i < s->n; i++) m->gap[i] = INFINITY;
-    for (int64_t p = 0; p < s->n; p++) {
-        const int64_t last = s->order[p] = next;
-        double most = -1;
-        TRY(look_up(m, p));
-        m->gap[last] = -1;
-        for (int64_t i = 0; i < s->n; i++) {
-            if (m->gap[i] < 0) continue;
-            m->gap[i] = fmin(m->gap[i], squared_distance(m, i, last));
-            if (m->gap[i] > most) most = m->gap[i], next = i;
-        }
-    }
-done:
-    return status;
-}
-
-/* Which column of the places is widest among these rows? */
-static int64_t widest(const making *m, int64_t count, const int64_t *rows)
-{
-    int64_t best = 0;
-    double most = -1;
-    for (int64_t l = 0; l < m->d; l++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < count; i++) {
-            low = fmin(low, m->place[rows[i] * m->d + l]);
-            high = fmax(high, m->place[rows[i] * m->d + l]);
-        }
-        if (high - low > most) most = high - low, best = l;
-    }
-    return best;
-}
-
-/* Puts the `half` rows with the least coordinate l before the others (Hoare's selection; of equal ones the one with the lower number). */
-static void part_rows(const making *m, int64_t count, int64_t *rows, int64_t l, int64_t half)
-{
-    int64_t from = 0, to = count - 1;
-    while (from < to) {
-        const int64_t pivot = rows[from + (to - from) / 2];
-        const double at = m->place[pivot * m->d + l];
-        int64_t i = from, j = to;
-        while (i <= j) {
-            for (double x; x = m->place[rows[i] * m->d + l], x < at || (x == at && rows[i] < pivot); i++) continue;
-            for (double x; x = m->place[rows[j] * m->d + l], x > at || (x == at && rows[j] > pivot); j--) continue;
-            if (i > j) break;
-            const int64_t swapped = rows[i];
-            rows[i++] = rows[j];
-            rows[j--] = swapped;
-        }
-        if (half <= j)
-            to = j;
-        else if (half >= i)
-            from = i;
-        else
-            break;
-    }
-}
-
 /* Groups of the rows at places from .. to - 1: halves of halves. Depth is the logarithm of their number. */
 static void make_groups(const making *m, gram_neighbours *s, int64_t from, int64_t to)
 {
@@ -150,33 +80,28 @@ static void make_groups(const making *m, gram_neighbours *s, int64_t from, int64
         s->end[s->groups++] = to;
         return;
     }
-    part_rows(m, count, s->order + from, widest(m, count, s->order + from), half);
+    gram_neighbour_halve(m->place, m->d, count, s->order + from, half);
     make_groups(m, s, from, from + half);
     make_groups(m, s, from + half, to);
 }
 
-/* The rows before a group that are nearest to its middle, kept sorted by distance as they come, then its own: T. Returns how many there
- * are. */
+/* The rows before a group that are nearest to its middle, then its own: T. Returns how many there are. */
 static int64_t list_rows(const making *m, gram_neighbours *s, int64_t g)
 {
-    const int64_t from = g > 0 ? s->end[g - 1] : 0, to = s->end[g], most = s->room - GROUP;
-    int64_t *rows = s->lists + g * s->room, count = 0;
+    const int64_t from = g > 0 ? s->end[g - 1] : 0, to = s->end[g];
+    int64_t *rows = s->lists + g * s->room;
     for (int64_t l = 0; l < m->d; l++) {
         m->middle[l] = 0;
         for (int64_t p = from; p < to; p++) m->middle[l] += m->place[s->order[p] * m->d + l] / (double)(to - from);
     }
-    for (int64_t q = 0; q < from; q++) {
-        double far = 0;
-        for (int64_t l = 0; l < m->d; l++) far += pow(m->place[s->order[q] * m->d + l] - m->middle[l], 2);
-        if (count == most && !(far < m->nearest[count - 1])) continue;
-        int64_t at = count < most ? count++ : count - 1;
-        for (; at > 0 && m->nearest[at - 1] > far; at--) {
-            m->nearest[at] = m->nearest[at - 1];
-            rows[at] = rows[at - 1];
-        }
-        m->nearest[at] = far;
-        rows[at] = s->order[q];
-    }
+    const gram_neighbour_query query = {.place = m->middle,
+                                        .before = from,
+                                        .without = -1,
+                                        .count = s->room - GROUP,
+                                        .rows = m->near,
+                                        .far = m->nearest};
+    int64_t count = gram_neighbour_tree_find(m->tree, &query);
+    for (int64_t k = 0; k < count; k++) rows[k] = m->near[k];
     for (int64_t p = from; p < to; p++) {
         rows[count++] = s->order[p];
         s->length[p] = count;
@@ -223,24 +148,27 @@ static gram_status fill(making *m, gram_neighbours *s)
     gram_context *context = m->context;
     const char *what = "preconditioner";
     TRY(gram_take(context, what, s->n * m->d, sizeof *m->place, (void **)&m->place));
-    TRY(gram_take(context, what, s->n, sizeof *m->gap, (void **)&m->gap));
+    TRY(gram_take(context, what, s->room, sizeof *m->near, (void **)&m->near));
     TRY(gram_take(context, what, s->room, sizeof *m->nearest, (void **)&m->nearest));
     TRY(gram_take(context, what, s->room * s->room, sizeof *m->block, (void **)&m->block));
     TRY(gram_take(context, what, m->d, sizeof *m->middle, (void **)&m->middle));
     fill_places(m, s->n);
-    TRY(find_order(m, s));
+    TRY(gram_neighbour_tree_create(context, s->n, m->d, m->place, &m->tree));
+    TRY(gram_neighbour_tree_order(context, m->tree, s->order));
     for (int64_t from = 0, to; from < s->n; from = to) { /* levels: twice as many as before */
         to = from == 0 ? GROUP : 3 * from;
         if (to > s->n) to = s->n;
         make_groups(m, s, from, to);
     }
+    TRY(gram_neighbour_tree_place(context, m->tree, s->order));
     for (int64_t g = 0; g < s->groups; g++) {
         TRY(look_up(m, g));
         TRY(make_columns(m, s, g));
     }
 done:
     gram_give(context, m->place);
-    gram_give(context, m->gap);
+    gram_give(context, m->near);
+    gram_neighbour_tree_destroy(m->tree);
     gram_give(context, m->nearest);
     gram_give(context, m->block);
     gram_give(context, m->middle);

@@ -11,7 +11,7 @@
 
 typedef struct gram_neighbours gram_neighbours;
 
-/* With at most `count` neighbours of a group of at most 32 rows, 1 to 256. O(n^2 d + n count^2) time, n (count + 32) numbers. GRAM_ERROR_NUMERICAL: a
+/* With at most `count` neighbours of a group of at most 32 rows, 1 to 256. O(n log n + n count^2) time in few columns, n (count + 32) numbers. GRAM_ERROR_NUMERICAL: a
  * group and its neighbours have a matrix that is not positive definite. The same bits for any number of threads. */
 gram_status gram_neighbours_create(gram_context *context, const gram_kernel *kernel, const gram_points *x,
                                    const double *shift, int64_t count, gram_neighbours **neighbours);

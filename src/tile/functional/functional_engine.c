@@ -236,10 +236,16 @@ static int derivatives_taken(const gram_engine *engine, const gram_atoms *atoms,
     return most;
 }
 
-static int allowed(const gram_program_node *leaf)
+/* How many derivatives in each argument are written down, and how many functions of the leaf have (at most two count). */
+static int written(const gram_program_node *leaf)
+{
+    if (leaf->type->derivatives || leaf->type->coords_derivative) return GRAM_ATOM_SECOND;
+    return leaf->type->coords_jet ? GRAM_ATOM_FIRST : 0;
+}
+
+static int continuous(const gram_program_node *leaf)
 {
     gram_properties facts;
-    if (!leaf->type->derivatives && !leaf->type->coords_derivative) return 0;
     if (!leaf->type->facts) return GRAM_ATOM_SECOND; /* a kernel divided by its diagonal: smooth */
     memset(&facts, 0, sizeof facts);
     leaf->type->facts(leaf->par, leaf->shape.d, &facts);
@@ -247,19 +253,9 @@ static int allowed(const gram_program_node *leaf)
                                                                                       : facts.derivatives;
 }
 
-/* Smooth, as far as is known, but nobody wrote its derivatives in both arguments to the fourth order down. */
-static int is_unwritten(const gram_program_node *leaf)
-{
-    gram_properties facts;
-    if (leaf->type->derivatives || leaf->type->coords_derivative || !leaf->type->facts) return 0;
-    memset(&facts, 0, sizeof facts);
-    leaf->type->facts(leaf->par, leaf->shape.d, &facts);
-    return facts.derivatives > 0 || facts.derivatives == GRAM_INFINITE;
-}
-
 static gram_status refuse_rough(gram_context *context, const gram_program_node *leaf, int64_t row, int taken)
 {
-    if (is_unwritten(leaf)) {
+    if (taken <= continuous(leaf)) {
         (void)gram_fail_place(context, GRAM_ERROR_UNSUPPORTED, row, -1,
                               "functionals: row %" PRId64 " takes %d derivative%s, which are not known for %s", row,
                               taken, taken > 1 ? "s" : "", leaf->type->name);
@@ -270,7 +266,7 @@ static gram_status refuse_rough(gram_context *context, const gram_program_node *
                           "functionals: row %" PRId64
                           " takes %d derivative%s, and functions of %s have %d: it is not continuous "
                           "there",
-                          row, taken, taken > 1 ? "s" : "", leaf->type->name, allowed(leaf));
+                          row, taken, taken > 1 ? "s" : "", leaf->type->name, continuous(leaf));
     return gram_advise(
         context, GRAM_ERROR_UNSUPPORTED,
         "Use a kernel that is smoother: derivatives of order q need rbf, matern with nu > q, or sobolev with a > q.");
@@ -291,9 +287,10 @@ static gram_status check_leaf(gram_context *context, gram_engine *engine, int in
         int64_t row = 0;
         const int taken = derivatives_taken(engine, side ? f->y : &f->rows, engine->forms[leaf->form].metric, &row);
         if (taken > 0) f->sees[index] = 1;
-        if (taken > allowed(leaf)) TRY(refuse_rough(context, leaf, row, taken));
+        if (taken > written(leaf) || taken > continuous(leaf)) return refuse_rough(context, leaf, row, taken);
     }
 done:
+    if (status < 0) (void)gram_advise(context, status, "Leave that part of the kernel out.");
     return status;
 }
 
@@ -302,13 +299,6 @@ static gram_status check_nodes(gram_context *context, gram_engine *engine)
     gram_status status = GRAM_OK;
     for (int i = 0; i < engine->node_count; i++) {
         const gram_program_node *node = &engine->nodes[i];
-        if (node->terms) {
-            (void)gram_fail(context, GRAM_ERROR_UNSUPPORTED, "functionals: none are known for kernels with %s",
-                            node->node == GRAM_NODE_NORMALIZE ? "normalize"
-                            : node->node == GRAM_NODE_SCALE   ? "scale"
-                                                              : "centre");
-            return gram_advise(context, GRAM_ERROR_UNSUPPORTED, "Use the kernel without it, or rows of values.");
-        }
         if (node->node == GRAM_NODE_LEAF) TRY(check_leaf(context, engine, i));
     }
 done:
@@ -323,6 +313,7 @@ gram_status gram_functional_pack(gram_context *context, gram_engine *engine)
     TRY(pack_side(context, engine, &f->rows));
     if (f->y != &f->rows) TRY(pack_side(context, engine, &f->columns));
     TRY(check_nodes(context, engine));
+    TRY(gram_functional_make_terms(context, engine));
 done:
     return status;
 }
@@ -347,30 +338,46 @@ static int order_of(gram_atom_kind kind)
     return kind <= GRAM_ATOM_SECOND ? (int)kind : 0;
 }
 
-double *gram_functional_strip(const gram_engine *engine, gram_strip *strip, int root)
+gram_atom_pair gram_functional_begin_pair(const gram_engine *engine, double *work)
 {
-    const struct gram_functional_engine *f = engine->functionals;
-    double *work = strip->functional, *out = work;
-    gram_atom_pair pair = {.engine = engine, .slots = work + GRAM_STRIP_SIZE};
+    gram_atom_pair pair = {.engine = engine, .slots = work};
     pair.form = pair.slots + (int64_t)engine->slot_count * GRAM_JET_SIZE;
     pair.product = pair.form + GRAM_JET_SIZE;
     pair.factor = pair.product + GRAM_JET_SIZE;
     pair.phi = pair.factor + GRAM_JET_SIZE;
+    return pair;
+}
+
+void gram_functional_set_row(gram_atom_pair *pair, int64_t chunk, int lane)
+{
+    pair->row_chunk = chunk;
+    pair->row_lane = lane;
+    pair->x = &pair->engine->functionals->rows.chunks[chunk];
+    pair->by_x = order_of(pair->x->kind);
+}
+
+void gram_functional_set_column(gram_atom_pair *pair, int64_t chunk)
+{
+    pair->column_chunk = chunk;
+    pair->y = &pair->engine->functionals->y->chunks[chunk];
+    pair->by_y = order_of(pair->y->kind);
+    pair->bits = pair->by_x + pair->by_y;
+    pair->lanes = pair->y->lanes;
+    pair->spread = pair->x->kind > GRAM_ATOM_SECOND || pair->y->kind > GRAM_ATOM_SECOND;
+}
+
+double *gram_functional_strip(const gram_engine *engine, gram_strip *strip, int root)
+{
+    const struct gram_functional_engine *f = engine->functionals;
+    double *out = strip->functional;
+    gram_atom_pair pair = gram_functional_begin_pair(engine, out + GRAM_STRIP_SIZE);
     memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
     const int64_t first = strip->row_panel * GRAM_PANEL + strip->row;
     for (int64_t i = 0; i < GRAM_STRIP && first + i < engine->n; i++)
         for (int64_t k = f->rows.row_first[first + i]; k < f->rows.row_first[first + i + 1]; k++) {
-            pair.row_chunk = f->rows.row_chunk[k];
-            pair.row_lane = f->rows.row_lane[k];
-            pair.x = &f->rows.chunks[pair.row_chunk];
-            pair.by_x = order_of(pair.x->kind);
+            gram_functional_set_row(&pair, f->rows.row_chunk[k], f->rows.row_lane[k]);
             for (int64_t c = f->y->first[strip->column_panel]; c < f->y->first[strip->column_panel + 1]; c++) {
-                pair.column_chunk = c;
-                pair.y = &f->y->chunks[c];
-                pair.by_y = order_of(pair.y->kind);
-                pair.bits = pair.by_x + pair.by_y;
-                pair.lanes = pair.y->lanes;
-                pair.spread = pair.x->kind > GRAM_ATOM_SECOND || pair.y->kind > GRAM_ATOM_SECOND;
+                gram_functional_set_column(&pair, c);
                 add_pair(&pair, root, out + i * GRAM_PANEL);
             }
         }

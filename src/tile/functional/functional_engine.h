@@ -45,12 +45,18 @@ typedef struct gram_atoms {
     int *row_lane;
 } gram_atoms;
 
+/* What normalize and centre have of the points, with the nilpotents of each atom: part p (none, v, w, both) of lane j of chunk c is at
+ * ((c * GRAM_POINT_PARTS) + p) * GRAM_PANEL + j. */
+enum { GRAM_POINT_PARTS = 4 };
+typedef double *gram_point_jets;
+
 struct gram_functional_engine {
     gram_atoms rows, columns;
     const gram_atoms *y; /* &rows if the columns are the rows */
     unsigned char
         *sees;  /* for each node, and then the number of derivatives: is there an atom that takes them of this leaf? */
     int closed; /* integrals are closed forms */
+    gram_point_jets *row_jets, *column_jets; /* for each of the engine's terms; the same if the columns are the rows */
 };
 
 /* One atom against one chunk. */
@@ -67,8 +73,12 @@ typedef struct gram_atom_pair {
     double *phi;                     /* GRAM_JET_DERIVATIVES rows */
 } gram_atom_pair;
 
-/* Numbers of a thread beside the engine's own scratch. */
+/* Numbers of a thread beside the engine's own scratch, and a pair that works in them. */
 size_t gram_functional_scratch(const gram_engine *engine);
+gram_atom_pair gram_functional_begin_pair(const gram_engine *engine, double *work);
+/* The pair of the row's atom with a chunk of columns. */
+void gram_functional_set_row(gram_atom_pair *pair, int64_t chunk, int lane);
+void gram_functional_set_column(gram_atom_pair *pair, int64_t chunk);
 
 /* u, v or w (part 0, 1, 2) of a chunk in a metric; coordinate l of lane j is at l * GRAM_PANEL + j. */
 static inline const double *gram_atoms_at(const gram_engine *engine, const gram_atoms *atoms, int metric, int64_t chunk,
@@ -93,6 +103,14 @@ double *gram_functional_strip(const gram_engine *engine, gram_strip *strip, int 
 void gram_jet_multiply(const gram_atom_pair *pair, const double *b, int all, double *a);
 /* The entries of a pair: pair->lanes numbers. */
 const double *gram_functional_pair(const gram_atom_pair *pair, int root);
+
+/* All parts of a node's jet. */
+const double *gram_functional_whole_jet(const gram_atom_pair *pair, int index);
+
+/* (functional_terms.c) Makes row_jets and column_jets; refuses nodes for which there are none. */
+gram_status gram_functional_make_terms(gram_context *context, gram_engine *engine);
+/* The child's jet becomes that of normalize or centre, in place. */
+void gram_functional_apply_terms(const gram_atom_pair *pair, const gram_point_terms *terms, int all, double *jet);
 
 /* (functional_integrals.c) Have integrals of the kernel closed forms? */
 int gram_integrals_are_closed(const gram_kernel *kernel);

@@ -271,6 +271,46 @@ static void add_dots(const gram_atom_pair *pair, gram_coords_block *block, doubl
     block->y_norms = norms;
 }
 
+/* sum_l dir_l at_l for all lanes, dir of a nilpotent and at of the row (step 0) or of the columns (step 1) */
+static void along(const gram_atom_pair *pair, int metric, int bit, int64_t d, const double *at, int step, double *out)
+{
+    const double *dir = direction(pair, metric, bit);
+    const int dir_step = !is_x(pair, bit);
+    memset(out, 0, GRAM_PANEL * sizeof *out);
+    for (int64_t l = 0; l < d; l++)
+        for (int j = 0; j < pair->lanes; j++)
+            out[j] += dir[l * GRAM_PANEL + j * dir_step] * at[l * GRAM_PANEL + j * step];
+}
+
+/* A function of x.y, |x|^2 and |y|^2 (gram_plane_jet) with at most one nilpotent on each side: n_x.v, x.v, n_y.v', y.v' and v.v' are all
+ * that its derivatives are made of. */
+static void plane_jet(const gram_atom_pair *pair, const gram_program_node *leaf, const gram_coords_block *block,
+                      double *out)
+{
+    const int metric = pair->engine->forms[leaf->form].metric;
+    double n[2][GRAM_PANEL], own[2][GRAM_PANEL], both[GRAM_PANEL];
+    gram_plane_jet plane;
+    leaf->type->coords_jet(&pair->engine->vecmath->f64, &leaf->shape, block, 0, &plane);
+    memcpy(out, plane.value, (size_t)pair->lanes * sizeof *out);
+    for (int bit = 0; bit < pair->bits; bit++) {
+        const int x = is_x(pair, bit);
+        const double *share = x ? plane.x_share : plane.y_share;
+        double(*by)[GRAM_BLOCK_COLUMNS] = x ? plane.by_x : plane.by_y;
+        along(pair, metric, bit, block->d, x ? block->y : block->x, x, n[bit]);
+        along(pair, metric, bit, block->d, x ? block->x : block->y, !x, own[bit]);
+        for (int j = 0; j < pair->lanes; j++) {
+            n[bit][j] -= share[j] * own[bit][j];
+            part_of(out, 1 << bit)[j] = by[0][j] * n[bit][j] + by[1][j] * own[bit][j];
+        }
+    }
+    if (pair->bits < 2) return;
+    along(pair, metric, 1, block->d, direction(pair, metric, 0), 0, both);
+    for (int j = 0; j < pair->lanes; j++)
+        part_of(out, 3)[j] = plane.own[j] * both[j] +
+                             n[0][j] * (plane.both[0][0][j] * n[1][j] + plane.both[0][1][j] * own[1][j]) +
+                             own[0][j] * (plane.both[1][0][j] * n[1][j] + plane.both[1][1][j] * own[1][j]);
+}
+
 static void coords_jet(const gram_atom_pair *pair, int index, double *out)
 {
     const gram_program_node *leaf = &pair->engine->nodes[index];
@@ -285,13 +325,16 @@ static void coords_jet(const gram_atom_pair *pair, int index, double *out)
         .x = gram_atoms_at(pair->engine, &f->rows, metric, pair->row_chunk, 0) + pair->row_lane,
         .y = gram_atoms_at(pair->engine, f->y, metric, pair->column_chunk, 0),
     };
-    if (moves(pair, index)) {
+    if (moves(pair, index) && leaf->type->coords_derivative) {
         coordinates_jet(pair, index, &block, out);
         return;
     }
     if (leaf->type->dots) add_dots(pair, &block, norms);
     clear(pair, out);
-    leaf->type->coords(&pair->engine->vecmath->f64, &leaf->shape, &block, out);
+    if (moves(pair, index))
+        plane_jet(pair, leaf, &block, out);
+    else
+        leaf->type->coords(&pair->engine->vecmath->f64, &leaf->shape, &block, out);
 }
 
 static void leaf_jet(const gram_atom_pair *pair, int index, int all, double *out)
@@ -354,6 +397,7 @@ static void node_jet(const gram_atom_pair *pair, int index, int slot, int all)
         return;
     }
     node_jet(pair, node->children[0], slot, all || node->node != GRAM_NODE_SUM);
+    if (node->terms) gram_functional_apply_terms(pair, node->terms, all, jet);
     if (node->node == GRAM_NODE_POWER || node->node == GRAM_NODE_EXP) chain_node(pair, node, all, jet);
     for (int i = 1; i < node->child_count; i++) {
         node_jet(pair, node->children[i], slot + 1, all || node->node != GRAM_NODE_SUM);
@@ -362,6 +406,12 @@ static void node_jet(const gram_atom_pair *pair, int index, int slot, int all)
         else
             gram_jet_multiply(pair, jet + GRAM_JET_SIZE, all || i < node->child_count - 1, jet);
     }
+}
+
+const double *gram_functional_whole_jet(const gram_atom_pair *pair, int index)
+{
+    node_jet(pair, index, 0, 1);
+    return pair->slots;
 }
 
 const double *gram_functional_pair(const gram_atom_pair *pair, int root)

@@ -106,6 +106,24 @@ done:
     return status;
 }
 
+void gram_gradient_measure(gram_gradient *g)
+{
+    const gram_engine *engine = g->engine;
+    g->engine_scratch = gram_engine_scratch(engine);
+    g->depth = program_depth(engine, engine->roots[0]);
+    for (int i = 0; i < engine->metric_count; i++) {
+        const gram_mapping *mapping = &engine->metrics[i].mapping;
+        if (mapping->d > g->widest) g->widest = mapping->d;
+        if (mapping->factor && mapping->d > g->widest_covariance) g->widest_covariance = mapping->d;
+    }
+    for (int i = 0; g->inputs && i < engine->form_count; i++) {
+        const gram_form_entry *form = &engine->forms[i];
+        if (form->kind != GRAM_FORM_COORDS) continue;
+        const int64_t d = engine->metrics[form->metric].mapping.d;
+        if (d > g->widest_coords) g->widest_coords = d;
+    }
+}
+
 static gram_status prepare(gram_context *context, const char *function, const gram_engine_request *request,
                            gram_gradient *g, gram_engine **engine)
 {
@@ -116,19 +134,7 @@ static gram_status prepare(gram_context *context, const char *function, const gr
     if (!g->diagonal) TRY(check_weights(context, function, *engine, g->weights));
     if (g->inputs) TRY(check_inputs(context, function, *engine));
     g->engine = *engine;
-    g->engine_scratch = gram_engine_scratch(*engine);
-    g->depth = program_depth(*engine, (*engine)->roots[0]);
-    for (int i = 0; i < (*engine)->metric_count; i++) {
-        const gram_mapping *mapping = &(*engine)->metrics[i].mapping;
-        if (mapping->d > g->widest) g->widest = mapping->d;
-        if (mapping->factor && mapping->d > g->widest_covariance) g->widest_covariance = mapping->d;
-    }
-    for (int i = 0; g->inputs && i < (*engine)->form_count; i++) {
-        const gram_form_entry *form = &(*engine)->forms[i];
-        if (form->kind != GRAM_FORM_COORDS) continue;
-        const int64_t d = (*engine)->metrics[form->metric].mapping.d;
-        if (d > g->widest_coords) g->widest_coords = d;
-    }
+    gram_gradient_measure(g);
 done:
     return status;
 }
@@ -140,31 +146,39 @@ static gram_status take_zeroed(gram_context *context, const char *what, int64_t 
     return status;
 }
 
+gram_status gram_gradient_take_sums(gram_context *context, int64_t column_tasks, gram_gradient *g)
+{
+    gram_status status = GRAM_OK;
+    const int64_t rows = g->engine->term_count * gram_engine_row_panels(g->engine) * GRAM_PANEL;
+    g->column_tasks = column_tasks;
+    TRY(take_zeroed(context, "kernel gradient", rows, &g->row_sums));
+    TRY(take_zeroed(context, "kernel gradient", column_tasks * gram_gradient_column_sums(g->engine), &g->column_sums));
+done:
+    return status;
+}
+
+void gram_gradient_give_sums(gram_context *context, gram_gradient *g)
+{
+    if (!g->engine) return;
+    gram_give(context, g->row_sums);
+    gram_give(context, g->column_sums);
+}
+
 static gram_status run(gram_context *context, gram_gradient *g)
 {
     gram_status status = GRAM_OK;
     char none[1];
     gram_tape t;
     const int64_t tasks = gram_engine_row_panels(g->engine);
-    const int64_t rows = g->engine->term_count * tasks * GRAM_PANEL;
-    const int64_t columns = g->inputs ? 0 : tasks * gram_gradient_column_sums(g->engine);
     const gram_sweep sweep = {.what = "kernel gradient",
                               .tasks = tasks,
                               .scratch_bytes = gram_tape_layout(g, none, &t),
                               .run = g->inputs ? input_task : parameter_task,
                               .argument = g};
-    TRY(take_zeroed(context, "kernel gradient", rows, &g->row_sums));
-    TRY(take_zeroed(context, "kernel gradient", columns, &g->column_sums));
+    TRY(gram_gradient_take_sums(context, g->inputs ? 0 : tasks, g));
     TRY(gram_sweep_run(context, &sweep));
 done:
     return status;
-}
-
-static void give_sums(gram_context *context, gram_gradient *g)
-{
-    if (!g->engine) return;
-    gram_give(context, g->row_sums);
-    gram_give(context, g->column_sums);
 }
 
 /* ---- what comes through the numbers of the points ---- */
@@ -254,7 +268,7 @@ static gram_status add_terms(gram_context *context, const gram_gradient *g, cons
     double *column = g->inputs ? NULL : g->column_sums + terms->number * columns;
     if (terms->node == GRAM_NODE_SCALE) return GRAM_OK;
     for (int64_t i = 0; i < g->engine->n; i++) total += row[i];
-    for (int64_t task = 1; !g->inputs && task < tasks; task++)
+    for (int64_t task = 1; task < g->column_tasks; task++)
         for (int64_t j = 0; j < columns; j++) column[j] += column[task * stride + j];
     if (g->engine->symmetric && !g->inputs)
         for (int64_t i = 0; i < rows; i++) row[i] += column[i];
@@ -275,6 +289,12 @@ done:
     return status;
 }
 
+gram_status gram_gradient_add_terms(gram_context *context, const gram_gradient *g, const gram_engine_request *request,
+                                    double *out)
+{
+    return add_all_terms(context, g, request, out, 0);
+}
+
 /* ---- the whole ---- */
 
 static gram_status add_parameters(gram_context *context, const gram_engine_request *request, const gram_gradient *how,
@@ -291,9 +311,9 @@ static gram_status add_parameters(gram_context *context, const gram_engine_reque
     TRY(run(context, &g));
     for (int64_t p = 0; p < count; p++)
         for (int64_t task = 0; task < tasks; task++) out[p] += g.out[task * count + p];
-    TRY(add_all_terms(context, &g, request, out, 0));
+    TRY(gram_gradient_add_terms(context, &g, request, out));
 done:
-    give_sums(context, &g);
+    gram_gradient_give_sums(context, &g);
     gram_give(context, g.out);
     gram_engine_destroy(engine);
     return status;
@@ -309,7 +329,7 @@ gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_re
     TRY(run(context, &g));
     TRY(add_all_terms(context, &g, request, out, ld));
 done:
-    give_sums(context, &g);
+    gram_gradient_give_sums(context, &g);
     gram_engine_destroy(engine);
     return status;
 }

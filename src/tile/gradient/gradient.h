@@ -18,6 +18,7 @@ typedef struct gram_gradient {
     const double *diagonal; /* instead of weights: of the pairs of a point with itself */
     double *row_sums;       /* for each node with terms: what its rows' numbers are worth, n padded */
     double *column_sums;    /* the same of its columns, for each task; parameters only */
+    int64_t column_tasks;   /* how many rows that has: 1 if no two tasks have a column in common */
 } gram_gradient;
 
 /* What a thread keeps for one strip. */
@@ -40,6 +41,15 @@ typedef struct gram_tape {
 /* out[i * ld + l] += sum_j W_ij dk(x, y_j)/dx_l at x_i; how says the weights, or a diagonal instead, and no more. */
 gram_status gram_gradient_add_inputs(gram_context *context, const gram_engine_request *request,
                                      const gram_gradient *how, double *out, int64_t ld);
+
+/* What the engine of g asks of a tape: depth, widths and scratch. */
+void gram_gradient_measure(gram_gradient *g);
+/* Zeroed row_sums and column_sums, for so many tasks; and back. */
+gram_status gram_gradient_take_sums(gram_context *context, int64_t column_tasks, gram_gradient *g);
+void gram_gradient_give_sums(gram_context *context, gram_gradient *g);
+/* After the last strip: out += what comes through the numbers of the points, by the parameters of the request's kernel. */
+gram_status gram_gradient_add_terms(gram_context *context, const gram_gradient *g, const gram_engine_request *request,
+                                    double *out);
 
 /* Lays a thread's tape out after the engine's scratch at `base` and returns the size of both. */
 size_t gram_tape_layout(const gram_gradient *g, char *base, gram_tape *t);

@@ -36,6 +36,21 @@ done:
     return status;
 }
 
+/* sqrt(max k(x,x)) |D^-1/2 r|/2, as krr.c has it. */
+static gram_status find_bound(gram_context *context, gram_gp_cg *gp)
+{
+    gram_status status = GRAM_OK;
+    const gram_gp_cg_system *s = &gp->system;
+    double *diagonal = NULL, most = 0;
+    TRY(gram_take(context, "gp_fit", s->base.n, sizeof *diagonal, (void **)&diagonal));
+    TRY(gram_matrix_diagonal(context, gp->kernel, s->x, diagonal));
+    for (int64_t i = 0; i < s->base.n; i++) most = fmax(most, diagonal[i]);
+    gp->report.error_bound = sqrt(most * s->left_over) / 2;
+done:
+    gram_give(context, diagonal);
+    return status;
+}
+
 static void report(gram_gp_cg *gp)
 {
     const gram_gp_cg_system *s = &gp->system;
@@ -65,6 +80,7 @@ gram_status gram_gp_cg_fit(gram_context *context, gram_kernel *kernel, const gra
     TRY(gram_function_create(context, kernel, x, 1, s->base.a, 1,
                              s->base.options.mean != GRAM_MEAN_ZERO ? s->base.beta : NULL, &made->function));
     report(made);
+    TRY(find_bound(context, made));
     TRY(adopt_points(context, made));
     if (s->not_converged) status = GRAM_NOT_CONVERGED;
     *gp = made;

@@ -51,6 +51,7 @@ typedef struct gram_gp_cg_report {
     double tolerance;
     gram_gp_cg_value value; /* log_marginal_likelihood and its errors NaN without probes */
     double train_rmse;
+    double error_bound; /* as gram_gp_report's */
 } gram_gp_cg_report;
 
 /* Conditions on n points x and y: a = A^-1 (y - T beta), beta by generalised least squares. Copies the points; keeps the

@@ -95,7 +95,8 @@ static gram_status make_neighbours(gram_context *context, const gram_kernel *ker
     enum { USUAL = 160 };
     gram_status status = GRAM_OK;
     gram_neighbours *made = NULL;
-    const int64_t rank = options->rank > 0 ? options->rank : USUAL;
+    const int64_t asked = options->neighbours > 0 ? options->neighbours : options->rank,
+                  rank = asked > 0 ? asked : USUAL;
     TRY(gram_neighbours_create(context, kernel, x, shift, rank, &made));
     *m = (gram_gp_preconditioner){
         .kind = &NEIGHBOURS, .data = made, .rank = rank, .most = options->iterations, .trace_error = NAN};
@@ -155,7 +156,8 @@ gram_status gram_gp_preconditioner_make(gram_context *context, const char *name,
                                         const gram_points *x, const double *shift, int mixed,
                                         const gram_gp_cg_options *options, gram_gp_preconditioner *m)
 {
-    if (!mixed && gram_points_are_functionals(x)) return make_neighbours(context, kernel, x, shift, options, m);
+    if (!mixed && (options->neighbours > 0 || gram_points_are_functionals(x)))
+        return make_neighbours(context, kernel, x, shift, options, m);
     return mixed ? make_factor(context, name, kernel, x, shift, options, m)
                  : make_low_rank(context, name, kernel, x, shift, options, m);
 }

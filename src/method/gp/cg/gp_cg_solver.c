@@ -41,6 +41,7 @@ static void report(const gram_gp_cg *state, gram_gp_report *r)
     r->trace_error = value->trace_error;
     r->residual = value->residual;
     r->train_rmse = state->report.train_rmse;
+    r->error_bound = state->report.error_bound;
     r->rank = value->rank;
     r->iterations = value->iterations;
     r->converged = !state->system.not_converged;

@@ -47,6 +47,8 @@ static gram_status check(gram_context *context, const char *name, int64_t n, con
             (long long)o->rank, (long long)n);
     FAIL_IF(o->probes < 0 || o->probes == 1 || o->probes > 4096, context, GRAM_ERROR_ARGUMENT,
             "%s: probes = %lld, need 0 or 2 to 4096", name, (long long)o->probes);
+    FAIL_IF(o->neighbours < 0 || o->neighbours > 256, context, GRAM_ERROR_ARGUMENT,
+            "%s: neighbours = %lld, need 0 to 256", name, (long long)o->neighbours);
     FAIL_IF(o->iterations < 1, context, GRAM_ERROR_ARGUMENT, "%s: iterations = %lld, need 1 or more", name,
             (long long)o->iterations);
 done:
@@ -192,7 +194,7 @@ static void finish(gram_gp_cg_system *s, const block *k)
 {
     gram_gp_system *base = &s->base;
     const int64_t q = base->q;
-    s->misfit = 0;
+    s->misfit = s->left_over = 0;
     for (int64_t i = 0; i < base->n; i++) {
         const double *x = k->x + i * k->columns, *r = k->residual + i * k->columns;
         double a = x[q], left = r[q];
@@ -202,6 +204,7 @@ static void finish(gram_gp_cg_system *s, const block *k)
             left -= r[j] * base->beta[j];
         }
         base->a[i] = a;
+        s->left_over += left * left / base->shift[i];
         left += base->shift[i] * a;
         s->misfit += left * left;
     }

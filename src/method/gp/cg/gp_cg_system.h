@@ -20,7 +20,8 @@ typedef struct gram_gp_cg_system {
     double *solved;    /* n x probes: A^-1 z; where M is A to rounding A^-1 z - M^-1 z */
     int not_converged; /* and then: */
     gram_gp_cg_value value;
-    double misfit; /* |y - T beta - K a|^2 */
+    double misfit;    /* |y - T beta - K a|^2 */
+    double left_over; /* r'D^-1 r of the residual r = y - T beta - A a */
 } gram_gp_cg_system;
 
 /* Checks the arguments and makes operator and preconditioner, nothing solved; `tolerance` is the options' of this use. Free

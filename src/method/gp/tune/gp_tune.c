@@ -17,6 +17,7 @@
 #include "method/gp/gp_system.h"
 #include "method/gp/markov/gp_markov.h"
 #include "method/gp/tune/gp_tune.h"
+#include "method/gp/vecchia/gp_vecchia.h"
 
 static const double TOLERANCE = 5e-4, COARSE_TOLERANCE = 2e-2; /* of the log likelihood, on the last level and before */
 static const double LEAST_DEVIATION = 1e-30, MOST_DEVIATION = 1e30, MOST_EXPONENT = 500;
@@ -28,6 +29,7 @@ typedef struct level_work {
     gram_gp_options options;
     double *numbers; /* row noises and basis */
     int64_t number_count;
+    void *memo; /* the engine's */
 } level_work;
 
 static void close_level(gram_tuning *t, int which, void *work)
@@ -35,6 +37,8 @@ static void close_level(gram_tuning *t, int which, void *work)
     level_work *w = work;
     (void)which;
     if (!w) return;
+    const gram_gp_engine *engine = gram_gp_tuning_of(t)->engine;
+    if (engine->forget) engine->forget(w->memo);
     gram_give(t->context, w->numbers);
     gram_give(t->context, w);
 }
@@ -100,10 +104,11 @@ static gram_status evaluate(gram_tuning *t, int which, gram_kernel *kernel, doub
     gram_status status = GRAM_OK;
     const gram_gp_tuning *g = gram_gp_tuning_of(t);
     const gram_sample *sample = &t->levels[which].sample;
-    const level_work *work = t->levels[which].work;
+    level_work *work = t->levels[which].work;
     gram_gp_options options = work->options;
     options.noise = noise;
-    TRY(g->evaluate(t->context, g->tune.objective, kernel, sample->points, sample->y, &options, value, gradient));
+    TRY(g->engine->evaluate(t->context, g->tune.objective, kernel, sample->points, sample->y, &options, &work->memo,
+                            value, gradient));
     FAIL_IF(!isfinite(*value), t->context, GRAM_ERROR_NUMERICAL, "%s: the objective is not a finite number",
             t->method->name);
     *value = -*value;
@@ -230,7 +235,7 @@ static void set_tuning(const gram_gp_tuning *g, const gram_points *x, const doub
     t->narrows = g->options.mean != GRAM_MEAN_LINEAR;
     t->shorter = t->longer = x->d == 1 ? 2 : 1;
     t->ard = o->ard;
-    t->rows_limit = g->on_the_line ? x->n : o->rows;
+    t->rows_limit = g->engine->most_rows > 0 ? g->engine->most_rows : o->rows;
     t->restarts = o->restarts;
     t->evaluations_limit = o->evaluations;
 }
@@ -265,25 +270,44 @@ static double in_own_units(const gram_gp_tuning *g, int64_t rows, int64_t column
     return value - (double)dimensions * log(g->scale);
 }
 
-static gram_status tune_process(gram_context *context, const gram_tuning_method *method,
-                                gram_gp_evaluate_fn objective_of, gram_kernel *kernel, const gram_points *x,
-                                const double *y, const gram_gp_options *options, const gram_gp_tune_options *tune,
-                                gram_kernel **tuned, double *noise, gram_gp_tune_report *report)
+static gram_tuning_method method_of(const gram_gp_engine *engine)
+{
+    return (gram_tuning_method){.name = engine->name,
+                                .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
+                                .clear = 0.02,
+                                .small_rows = engine->small_rows,
+                                .medium_rows = engine->medium_rows,
+                                .cost = engine->cost,
+                                .prepare = gram_gp_tuning_prepare,
+                                .bounds = gram_gp_tuning_bounds,
+                                .open = open_level,
+                                .close = close_level,
+                                .evaluate = evaluate,
+                                .objective = objective,
+                                .tolerance = tolerance,
+                                .finish = gram_gp_tuning_finish};
+}
+
+static gram_status tune_process(gram_context *context, const gram_gp_engine *engine, gram_kernel *kernel,
+                                const gram_points *x, const double *y, const gram_gp_options *options,
+                                const gram_gp_tune_options *tune, gram_kernel **tuned, double *noise,
+                                gram_gp_tune_report *report)
 {
     gram_status status = GRAM_OK;
+    const gram_tuning_method method = method_of(engine);
     char diagnosis[GRAM_GP_DIAGNOSIS] = "";
-    gram_gp_tuning g = {.evaluate = objective_of, .diagnosis = diagnosis, .value = NAN};
+    gram_gp_tuning g = {.engine = engine, .diagnosis = diagnosis, .value = NAN};
     gram_tuned out = {.kernel = NULL};
     if (!context) return GRAM_ERROR_ARGUMENT;
     if (tuned) *tuned = NULL;
-    g.on_the_line = method->cost < 2;
-    TRY(check(context, method->name, kernel, x, y, options, tuned, noise, &g));
-    TRY(gram_gp_tune_options_read(context, method->name, tune, kernel, &g.tune));
-    TRY(gram_sized_check(context, method->name, "report", "gram_gp_tune_report", report, sizeof *report));
-    FAIL_IF(g.on_the_line && g.tune.objective == GRAM_GP_OBJECTIVE_LOO, context, GRAM_ERROR_UNSUPPORTED,
-            "%s: the leave-one-out density has no gradient here; use the marginal likelihood", method->name);
-    TRY(set_scale(context, method->name, kernel, x, y, &g));
-    gram_tuning t = {.context = context, .method = method, .self = &g};
+    g.on_the_line = engine->on_the_line;
+    TRY(check(context, method.name, kernel, x, y, options, tuned, noise, &g));
+    TRY(gram_gp_tune_options_read(context, method.name, tune, kernel, &g.tune));
+    TRY(gram_sized_check(context, method.name, "report", "gram_gp_tune_report", report, sizeof *report));
+    FAIL_IF(engine->likelihood_only && g.tune.objective == GRAM_GP_OBJECTIVE_LOO, context, GRAM_ERROR_UNSUPPORTED,
+            "%s: the leave-one-out density has no gradient here; use the marginal likelihood", method.name);
+    TRY(set_scale(context, method.name, kernel, x, y, &g));
+    gram_tuning t = {.context = context, .method = &method, .self = &g};
     set_tuning(&g, x, y, &t);
     TRY(gram_tuning_run(&t, g.kernel, &out));
     TRY(unscale_kernel(context, &g, out.kernel, tuned));
@@ -308,60 +332,85 @@ done:
 }
 
 static gram_status evaluate_dense(gram_context *context, gram_gp_objective which, gram_kernel *kernel,
-                                  const gram_points *x, const double *y, const gram_gp_options *options, double *value,
-                                  double *gradient)
+                                  const gram_points *x, const double *y, const gram_gp_options *options, void **memo,
+                                  double *value, double *gradient)
 {
+    (void)memo;
     return gram_gp_evaluate(context, "gp_tune", which, kernel, x, y, options, value, gradient);
 }
 
 static gram_status evaluate_line(gram_context *context, gram_gp_objective which, gram_kernel *kernel,
-                                 const gram_points *x, const double *y, const gram_gp_options *options, double *value,
-                                 double *gradient)
+                                 const gram_points *x, const double *y, const gram_gp_options *options, void **memo,
+                                 double *value, double *gradient)
 {
     (void)which;
+    (void)memo;
     return gram_markov_likelihood(context, kernel, x, y, options, value, gradient);
 }
 
-static const gram_tuning_method DENSE = {.name = "gp_tune",
-                                         .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
-                                         .clear = 0.02,
-                                         .small_rows = 400,
-                                         .medium_rows = 1000,
-                                         .cost = 3,
-                                         .prepare = gram_gp_tuning_prepare,
-                                         .bounds = gram_gp_tuning_bounds,
-                                         .open = open_level,
-                                         .close = close_level,
-                                         .evaluate = evaluate,
-                                         .objective = objective,
-                                         .tolerance = tolerance,
-                                         .finish = gram_gp_tuning_finish};
+/* Neighbours are kept from one evaluation to the next while the proportions of the lengths allow it: between them the objective is
+ * smooth. New neighbours condition better on average, so that a step that brings them is not taken for a bad one. */
+static gram_status evaluate_neighbours(gram_context *context, gram_gp_objective which, gram_kernel *kernel,
+                                       const gram_points *x, const double *y, const gram_gp_options *options,
+                                       void **memo, double *value, double *gradient)
+{
+    gram_vecchia_rows *rows = *memo;
+    (void)which;
+    const gram_status status = gram_vecchia_likelihood(context, kernel, x, y, options, &rows, value, gradient);
+    *memo = rows;
+    return status;
+}
 
-static const gram_tuning_method LINE = {.name = "markov_tune",
-                                        .limits = {.small = 60, .medium = 40, .last = 150, .guide = 8},
-                                        .clear = 0.02,
-                                        .small_rows = 3000,
-                                        .medium_rows = 30000,
-                                        .cost = 1,
-                                        .prepare = gram_gp_tuning_prepare,
-                                        .bounds = gram_gp_tuning_bounds,
-                                        .open = open_level,
-                                        .close = close_level,
-                                        .evaluate = evaluate,
-                                        .objective = objective,
-                                        .tolerance = tolerance,
-                                        .finish = gram_gp_tuning_finish};
+static void forget_neighbours(void *memo)
+{
+    gram_vecchia_rows_destroy(memo);
+}
+
+static const gram_gp_engine DENSE = {
+    .name = "gp_tune", .small_rows = 400, .medium_rows = 1000, .cost = 3, .evaluate = evaluate_dense};
+
+static const gram_gp_engine LINE = {.name = "markov_tune",
+                                    .small_rows = 3000,
+                                    .medium_rows = 30000,
+                                    .cost = 1,
+                                    .evaluate = evaluate_line,
+                                    .most_rows = INT64_MAX,
+                                    .likelihood_only = 1,
+                                    .on_the_line = 1};
+
+/* 100,000 rows say enough about a few numbers, and are some ten seconds of work. */
+static const gram_gp_engine NEIGHBOURS = {.name = "gp_tune",
+                                          .small_rows = 1000,
+                                          .medium_rows = 10000,
+                                          .cost = 1,
+                                          .evaluate = evaluate_neighbours,
+                                          .forget = forget_neighbours,
+                                          .most_rows = 100000,
+                                          .likelihood_only = 1};
+
+/* Which solver will the fit have, as far as it is known? */
+static int asks_for_neighbours(const gram_gp_options *options)
+{
+    const gram_plan *plan = options->plan;
+    const gram_solver solver = options->solver == GRAM_SOLVER_AUTO && plan ? plan->solver : options->solver;
+    return solver == GRAM_SOLVER_VECCHIA;
+}
 
 gram_status gram_gp_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                          const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,
                          double *noise, gram_gp_tune_report *report)
 {
-    return tune_process(context, &DENSE, evaluate_dense, kernel, x, y, options, tune, tuned, noise, report);
+    gram_gp_options o;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    const gram_status status = gram_gp_options_read(context, "gp_tune", options, &o);
+    if (status < 0) return status;
+    return tune_process(context, asks_for_neighbours(&o) ? &NEIGHBOURS : &DENSE, kernel, x, y, options, tune, tuned,
+                        noise, report);
 }
 
 gram_status gram_markov_tune(gram_context *context, gram_kernel *kernel, const gram_points *x, const double *y,
                              const gram_gp_options *options, const gram_gp_tune_options *tune, gram_kernel **tuned,
                              double *noise, gram_gp_tune_report *report)
 {
-    return tune_process(context, &LINE, evaluate_line, kernel, x, y, options, tune, tuned, noise, report);
+    return tune_process(context, &LINE, kernel, x, y, options, tune, tuned, noise, report);
 }

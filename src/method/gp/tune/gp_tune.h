@@ -6,16 +6,28 @@
 
 #include "tune/gradient_search.h"
 
-/* Value and gradient as gram_gp_likelihood has them. */
+/* Value and gradient as gram_gp_likelihood has them. *memo, NULL at first, is kept between evaluations on the same rows. */
 typedef gram_status (*gram_gp_evaluate_fn)(gram_context *context, gram_gp_objective objective, gram_kernel *kernel,
                                            const gram_points *x, const double *y, const gram_gp_options *options,
-                                           double *value, double *gradient);
+                                           void **memo, double *value, double *gradient);
+
+/* A way to evaluate the objective. */
+typedef struct gram_gp_engine {
+    const char *name;                /* of the public function, for messages */
+    int64_t small_rows, medium_rows; /* sizes of the samples below the last */
+    double cost;                     /* an evaluation on n rows is n^cost operations */
+    gram_gp_evaluate_fn evaluate;
+    void (*forget)(void *memo); /* its end; takes NULL; may be NULL */
+    int64_t most_rows;          /* that are tuned on, whatever is asked for; 0: as asked for */
+    int likelihood_only;        /* the leave-one-out density has no gradient */
+    int on_the_line;            /* points of one column: lengths may be as short as points are close */
+} gram_gp_engine;
 
 /* The problem within: y/scale, noises/scale^2 and, unless scale is 1, the kernel times 1/scale^2. */
 typedef struct gram_gp_tuning {
     gram_gp_options options; /* of all rows; basis, row_noise and weights are those of the caller, or own */
     gram_gp_tune_options tune;
-    gram_gp_evaluate_fn evaluate;
+    const gram_gp_engine *engine;
     const gram_kernel *kernel; /* before open numbers were set: priors name its parameters */
     double scale;              /* a power of 2: 1 unless squares of y come near the ends of the numbers */
     double unit;               /* variance of y (mean square if the mean is zero), above 0 */

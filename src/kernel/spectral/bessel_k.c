@@ -33,7 +33,7 @@
  *    when it becomes large (orders above 100 or so).
  *
  * Below order 1/2, mu = -nu gives K_nu and K_(1-nu), which is what M and E want. */
-#include "kernel/bessel_k.h"
+#include "kernel/spectral/bessel_k.h"
 
 #include <math.h>
 

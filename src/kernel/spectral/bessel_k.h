@@ -1,6 +1,6 @@
 /* The modified Bessel function K_nu, as Matern kernels need it: normalised, by its logarithm. */
-#ifndef GRAM_KERNEL_BESSEL_K_H
-#define GRAM_KERNEL_BESSEL_K_H
+#ifndef GRAM_KERNEL_SPECTRAL_BESSEL_K_H
+#define GRAM_KERNEL_SPECTRAL_BESSEL_K_H
 
 /* What depends on the order only; filled by gram_bessel_order_set. */
 typedef struct gram_bessel_order {

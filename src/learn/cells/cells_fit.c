@@ -1,0 +1,422 @@
+/* Fitting one model for each cell.
+ *
+ * The method's row is run as it is, on the rows of one cell after the other, with the same settings: every method that predicts means or classes has cells by
+ * this one mechanism. Numbers of kernel and strength are tuned in each cell, or once on a sample of all rows and then shared: n lambda, or C, is what is held, since
+ * it is what stands against one row. Classes that a cell has no rows of are not its model's; a cell of one class has no model. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gram/random.h>
+#include <gram/text.h>
+
+#include "base/system/system_call.h"
+#include "learn/cells/cells.h"
+#include "learn/learn_steps.h"
+#include "learn/learner.h"
+
+enum { USUAL_SIZE = 2000, LEAST_SIZE = 50, SHARED_FROM = 17, SAMPLE_STREAM = 0x63656c6c };
+
+typedef struct cells {
+    gram_learning *learning;
+    gram_cell_tree tree;
+    int64_t size, done, least, most;
+    int shared;
+    gram_preparation *preparation; /* of the parts: classes are numbers */
+    gram_kernel *kernel;           /* that all share; NULL: each its own */
+    double strength;               /* the same, as the option's number times n where it is lambda */
+    const gram_option *option;     /* that takes it; NULL: none */
+    gram_kernel *first;            /* of some part */
+    double *only;                  /* cells: the class of a cell of one class, -1 for others */
+    gram_keeper keeper;
+    gram_model *model;
+} cells;
+
+int gram_learning_wants_cells(const gram_learning *learning)
+{
+    return gram_learning_common(learning, GRAM_COMMON_CELLS) != NULL;
+}
+
+const char *gram_cell_name(int64_t cell, char name[GRAM_CELL_NAME])
+{
+    (void)snprintf(name, GRAM_CELL_NAME, "part_%" PRId64, cell + 1);
+    return name;
+}
+
+/* ---- one part ---- */
+
+static void forget_part(gram_learning *part)
+{
+    if (part->method && part->method->forget && part->own) part->method->forget(part);
+    gram_kernel_release(part->kernel);
+    gram_kernel_release(part->written);
+    gram_points_release(part->points);
+    gram_model_destroy(part->model);
+    gram_arena_release(&part->arena);
+}
+
+/* Classes that the rows have: numbers of the whole are their values. */
+static gram_status part_classes(const gram_learning *whole, int64_t count, const int64_t *rows, gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    const int64_t all = whole->classes.count;
+    double *values = NULL, *labels = NULL, *weights = NULL;
+    const char **names = NULL;
+    int64_t *place = NULL, found = 0;
+    TRY(gram_learning_take(part, all, sizeof *values, &values));
+    TRY(gram_learning_take(part, all, sizeof *names, &names));
+    TRY(gram_learning_take(part, all, sizeof *place, &place));
+    TRY(gram_learning_take(part, all, sizeof *weights, &weights));
+    TRY(gram_learning_take(part, count, sizeof *labels, &labels));
+    for (int64_t i = 0; i < count; i++) place[(int64_t)whole->labels[rows[i]]] = 1;
+    for (int64_t c = 0; c < all; c++) {
+        if (!place[c]) continue;
+        values[found] = (double)c;
+        names[found] = whole->classes.names[c];
+        weights[found] = whole->class_weights ? whole->class_weights[c] : 1;
+        place[c] = found++;
+    }
+    for (int64_t i = 0; i < count; i++) labels[i] = (double)place[(int64_t)whole->labels[rows[i]]];
+    part->classes = (gram_classes){found, names, values};
+    part->labels = labels;
+    if (whole->class_weights) part->class_weights = weights;
+done:
+    return status;
+}
+
+static gram_status pick(gram_learning *part, int64_t count, const int64_t *rows, int64_t width, const double *from,
+                        const double **to)
+{
+    gram_status status = GRAM_OK;
+    double *copy = NULL;
+    if (!from) return status;
+    TRY(gram_learning_take(part, count * width, sizeof *copy, &copy));
+    for (int64_t i = 0; i < count; i++) memcpy(copy + i * width, from + rows[i] * width, (size_t)width * sizeof *copy);
+    *to = copy;
+done:
+    return status;
+}
+
+/* The rows of a part as the learner would have them. */
+static gram_status make_part(cells *c, int64_t count, const int64_t *rows, gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    const gram_learning *whole = c->learning;
+    const gram_prepared *data = whole->data;
+    gram_prepared *own = NULL;
+    *part = *whole;
+    gram_arena_init(&part->arena, whole->arena.memory);
+    part->kernel = part->written = NULL;
+    part->points = NULL;
+    part->model = NULL;
+    part->own = NULL;
+    part->tell = NULL;
+    part->to_file = 0;
+    part->data = NULL;
+    part->groups = NULL;
+    part->class_weights = NULL;
+    TRY(gram_learning_take(part, 1, sizeof *own, &own));
+    *own = (gram_prepared){.n = count, .d = data->d, .table_rows = count, .targets = data->targets};
+    part->data = own;
+    TRY(pick(part, count, rows, data->d, data->x, &own->x));
+    TRY(pick(part, count, rows, data->targets, data->y, &own->y));
+    TRY(pick(part, count, rows, 1, data->weights, &own->weights));
+    TRY(pick(part, count, rows, 1, whole->weights, &part->weights));
+    if (whole->task == GRAM_TASK_CLASSIFICATION) {
+        TRY(pick(part, count, rows, 1, whole->labels, &own->y));
+        TRY(part_classes(whole, count, rows, part));
+        part->preparation = c->preparation;
+    }
+    part->n = 0;
+    for (int64_t i = 0; i < count; i++) part->n += !own->weights || own->weights[i] > 0;
+    TRY(gram_points_create_f64(whole->context, count, data->d, own->x, data->d, &part->points));
+    part->written = gram_kernel_retain(whole->written);
+done:
+    return status;
+}
+
+/* The settings with the strength that was found for all. */
+static gram_status set_shared(cells *c, gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    char text[GRAM_NUMBER_SIZE];
+    char *settings = NULL;
+    if (!c->kernel) return status;
+    gram_kernel_release(part->written);
+    part->written = gram_kernel_retain(c->kernel);
+    part->tuning = GRAM_TUNING_NONE;
+    if (!c->option) return status;
+    TRY(gram_learning_take(part, (int64_t)part->method->settings_size, 1, &settings));
+    memcpy(settings, c->learning->settings, part->method->settings_size);
+    const int over = (c->option->flags & GRAM_OPTION_OVER_ROWS) != 0;
+    (void)gram_option_read(c->option, gram_number_format(over ? c->strength / (double)part->n : c->strength, text),
+                           settings);
+    part->settings = settings;
+done:
+    return status;
+}
+
+static gram_status fit_part(gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    if (part->method->plan) TRY(part->method->plan(part));
+    TRY(part->method->fit(part));
+    TRY(part->method->keep(part));
+done:
+    return status;
+}
+
+/* ---- what is shared ---- */
+
+/* The strength that the model of the sample has, as what stands against one row; one that was given is everybody's already. */
+static void find_strength(cells *c, const gram_learning *part)
+{
+    static const unsigned WAYS[] = {GRAM_OPTION_PER_ROW, GRAM_OPTION_OVER_ROWS};
+    const gram_method *method = part->method;
+    for (size_t i = 0; i < method->option_count; i++)
+        if (method->options[i].flags & GRAM_OPTION_STRENGTH && gram_given_text(part, method->options[i].name)) return;
+    for (size_t i = 0; i < 2 * method->option_count && !c->option; i++) {
+        const gram_option *option = &method->options[i % method->option_count];
+        const unsigned way = WAYS[i / method->option_count];
+        const double value = gram_kept_number(part->model, option->name, NAN);
+        if (!(option->flags & way) || isnan(value)) continue;
+        c->option = option;
+        c->strength = way == GRAM_OPTION_OVER_ROWS ? value * (double)part->n : value;
+    }
+}
+
+/* One fit on `size` rows of all, drawn without replacement. */
+static gram_status tune_shared(cells *c)
+{
+    gram_status status = GRAM_OK;
+    gram_learning part = {0};
+    gram_context *context = c->learning->context;
+    const int64_t n = c->learning->data->n, wanted = c->size < n ? c->size : n;
+    const gram_random random = {gram_context_seed(context), SAMPLE_STREAM};
+    int64_t *rows = NULL, count = 0;
+    TRY(gram_take(context, "cells", wanted, sizeof *rows, (void **)&rows));
+    for (int64_t i = 0; i < n && count < wanted; i++) {
+        double u;
+        gram_random_uniform(random, (uint64_t)i, 1, &u);
+        if (u * (double)(n - i) < (double)(wanted - count)) rows[count++] = i;
+    }
+    TRY(make_part(c, count, rows, &part));
+    TRY(fit_part(&part));
+    c->kernel = gram_kernel_retain(part.kernel);
+    if (c->learning->tuning != GRAM_TUNING_NONE) find_strength(c, &part);
+done:
+    forget_part(&part);
+    gram_give(context, rows);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* The bytes of the part's file, eight in a number, after their count. */
+static gram_status keep_part(cells *c, int64_t cell, const gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = c->learning->context;
+    char name[GRAM_CELL_NAME];
+    double *numbers = NULL;
+    size_t size = 0;
+    TRY(gram_model_write_memory(context, model, NULL, 0, &size));
+    const int64_t count = (int64_t)(size + 7) / 8 + 1;
+    TRY(gram_take(context, "cells", count, sizeof *numbers, (void **)&numbers));
+    numbers[count - 1] = 0;
+    numbers[0] = (double)size;
+    TRY(gram_model_write_memory(context, model, numbers + 1, size, &size));
+    gram_keep_array(&c->keeper, gram_cell_name(cell, name), 1, count, numbers);
+    status = c->keeper.status;
+done:
+    gram_give(context, numbers);
+    return status;
+}
+
+static gram_status make_model(cells *c, const gram_learning *part)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *whole = c->learning;
+    const int64_t d = whole->data->d, m = gram_function_outputs(gram_model_function(part->model));
+    const int64_t outputs = whole->task == GRAM_TASK_REGRESSION ? m : 1;
+    gram_points *point = NULL;
+    gram_function *holder = NULL;
+    double *zeros = NULL;
+    TRY(gram_learning_take(whole, outputs, sizeof *zeros, &zeros));
+    TRY(gram_points_create_f64(whole->context, 1, d, whole->data->x, d, &point));
+    TRY(gram_function_create(whole->context, part->kernel, point, outputs, zeros, outputs, NULL, &holder));
+    const gram_method *method = whole->method;
+    whole->method = &gram_method_cells;
+    c->keeper = gram_keep_begin(whole, holder);
+    whole->method = method;
+    c->model = whole->model;
+    status = c->keeper.status;
+done:
+    gram_points_release(point);
+    gram_function_release(holder);
+    return status;
+}
+
+static gram_status fit_cell(gram_context *context, void *argument, int64_t cell, int64_t count, const int64_t *rows,
+                            const double *weights)
+{
+    gram_status status = GRAM_OK;
+    cells *c = argument;
+    gram_learning part = {0};
+    (void)weights;
+    TRY(gram_pulse(context, "cells", (double)cell / (double)c->tree.cells));
+    TRY(make_part(c, count, rows, &part));
+    c->only[cell] = -1;
+    c->least = c->done == 0 || count < c->least ? count : c->least;
+    c->most = count > c->most ? count : c->most;
+    c->done++;
+    if (part.task == GRAM_TASK_CLASSIFICATION && part.classes.count == 1) {
+        c->only[cell] = part.classes.values[0];
+        goto done;
+    }
+    TRY(set_shared(c, &part));
+    TRY(fit_part(&part));
+    if (!c->model) TRY(make_model(c, &part));
+    TRY(keep_part(c, cell, part.model));
+done:
+    forget_part(&part);
+    return status;
+}
+
+/* ---- the use ---- */
+
+static gram_status check_use(const cells *c)
+{
+    gram_learning *learning = c->learning;
+    const gram_method *method = learning->method;
+    if (method->intervals || method->views[0] || learning->functionals || learning->senses || learning->groups ||
+        learning->ordered || !method->kernel || learning->task > GRAM_TASK_CLASSIFICATION || learning->before)
+        return gram_learning_fail(
+            learning, GRAM_ERROR_ARGUMENT,
+            "They are for krr with any loss, svm, logistic and sgd, without --kind, --groups, --ordered and --resume.",
+            "cells are not for %s as it is asked for", method->title);
+    return GRAM_OK;
+}
+
+static gram_status read_size(cells *c)
+{
+    const char *text = gram_learning_common(c->learning, GRAM_COMMON_CELLS);
+    const char *tuning = gram_learning_common(c->learning, GRAM_COMMON_CELL_TUNING);
+    c->size = strcmp(text, "auto") == 0 ? USUAL_SIZE : strtoll(text, NULL, 10);
+    c->shared = tuning ? strcmp(tuning, "shared") == 0 : -1;
+    if (c->size >= LEAST_SIZE) return GRAM_OK;
+    return gram_learning_fail(c->learning, GRAM_ERROR_ARGUMENT,
+                              "Cells of some thousand rows are usual: --solver cells:2000.",
+                              "cells of %" PRId64 " rows are too small, need %d or more", c->size, LEAST_SIZE);
+}
+
+/* Classes are their numbers in the parts: a target of text becomes one of numbers. */
+static gram_status prepare_parts(cells *c)
+{
+    gram_preparation_description known = *gram_preparation_describe(c->learning->preparation);
+    gram_column target;
+    if (c->learning->task != GRAM_TASK_CLASSIFICATION) return GRAM_OK;
+    target = known.targets[0];
+    target.text = 0;
+    target.level_count = 0;
+    target.levels = NULL;
+    target.fill = 0;
+    known.targets = &target;
+    return gram_preparation_create(c->learning->context, &known, &c->preparation);
+}
+
+static gram_status announce(const cells *c)
+{
+    char reason[GRAM_MESSAGE_SIZE];
+    const double size = (double)c->size, count = (double)c->tree.cells;
+    (void)snprintf(reason, sizeof reason, "%" PRId64 " cells of at most %" PRId64 " rows, tuned %s", c->tree.cells,
+                   c->size,
+                   c->learning->tuning == GRAM_TUNING_NONE ? "not at all"
+                   : c->shared                             ? "once, on a sample"
+                                                           : "each");
+    gram_learning_plan(c->learning, "cells", (size_t)(8 * size * size * 4), count * size * size * size * 2e-11, reason);
+    return c->tree.cells <= GRAM_MOST_CELLS
+               ? GRAM_OK
+               : gram_learning_fail(c->learning, GRAM_ERROR_ARGUMENT, "Use larger cells: --solver cells:SIZE.",
+                                    "%" PRId64 " cells are more than %d", c->tree.cells, GRAM_MOST_CELLS);
+}
+
+static void keep_facts(cells *c)
+{
+    gram_learning *learning = c->learning;
+    gram_keeper *keeper = &c->keeper;
+    gram_keep_text(keeper, "of", learning->method->name);
+    gram_keep_integer(keeper, "cells", c->tree.cells);
+    gram_keep_integer(keeper, "cell_size", c->size);
+    gram_keep_integer(keeper, "cell_least", c->least);
+    gram_keep_integer(keeper, "cell_most", c->most);
+    gram_keep_text(keeper, "cell_tuning",
+                   learning->tuning == GRAM_TUNING_NONE ? "none"
+                   : c->shared                          ? "shared"
+                                                        : "each");
+    if (c->option) gram_keep_number(keeper, "cell_strength", c->strength);
+    if (c->tree.nodes > 0) gram_keep_array(keeper, "cell_tree", c->tree.nodes, GRAM_CELL_NUMBERS, c->tree.numbers);
+    if (learning->task != GRAM_TASK_CLASSIFICATION) return;
+    gram_keep_array(keeper, "cell_class", 1, c->tree.cells, c->only);
+    gram_keep_classes(keeper, &learning->classes);
+}
+
+/* The error of the blended predictions on the rows themselves. */
+static gram_status keep_errors(cells *c)
+{
+    gram_status status = GRAM_OK;
+    gram_learning *learning = c->learning;
+    const gram_prepared *data = learning->data;
+    gram_predictor *predictor = NULL;
+    double *values = NULL, right = 0, squares = 0, total = 0;
+    TRY(gram_predictor_create(learning->context, learning->model, NULL, &predictor));
+    const int64_t ld = gram_predictor_columns(predictor)->ld;
+    TRY(gram_take(learning->context, "cells", data->n * ld, sizeof *values, (void **)&values));
+    TRY(gram_predictor_evaluate(learning->context, predictor, data->n, data->x, data->weights, values, ld));
+    for (int64_t i = 0; i < data->n; i++) {
+        const double weight = data->weights ? data->weights[i] : 1;
+        total += weight;
+        if (learning->labels) right += values[i * ld] == learning->labels[i];
+        for (int64_t o = 0; o < data->targets && !learning->labels; o++) {
+            const double error = values[i * ld + o] - data->y[i * data->targets + o];
+            squares += weight * error * error / (double)data->targets;
+        }
+    }
+    if (learning->labels)
+        gram_keep_number(&c->keeper, "train_accuracy", right / (double)data->n);
+    else if (gram_predictor_columns(predictor)->level_count == 0)
+        gram_keep_number(&c->keeper, "train_rmse", sqrt(squares / total));
+    status = c->keeper.status;
+done:
+    gram_predictor_destroy(predictor);
+    gram_give(learning->context, values);
+    return status;
+}
+
+gram_status gram_learning_fit_cells(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    gram_context *context = learning->context;
+    cells c = {.learning = learning};
+    TRY(check_use(&c));
+    TRY(read_size(&c));
+    TRY(prepare_parts(&c));
+    TRY(gram_cell_tree_grow(context, learning->data->n, learning->data->d, learning->data->x, c.size, &c.tree));
+    if (c.shared < 0) c.shared = c.tree.cells >= SHARED_FROM;
+    TRY(announce(&c));
+    TRY(gram_take(context, "cells", c.tree.cells, sizeof *c.only, (void **)&c.only));
+    if (c.shared) TRY(tune_shared(&c));
+    TRY(gram_cell_tree_visit(context, &c.tree, learning->data->n, learning->data->d, learning->data->x, fit_cell, &c));
+    FAIL_IF(!c.model, context, GRAM_ERROR_DATA, "%s: every cell has rows of one class only", learning->source);
+    keep_facts(&c);
+    TRY(c.keeper.status);
+    TRY(keep_errors(&c));
+done:
+    gram_cell_tree_free(context, &c.tree);
+    gram_kernel_release(c.kernel);
+    gram_preparation_release(c.preparation);
+    gram_give(context, c.only);
+    return status;
+}

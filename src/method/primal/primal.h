@@ -1,0 +1,68 @@
+/* Between the files of learners on finitely many features: krr, logistic and svm with --solver fourier:D and the like are rows of their
+ * own, variants of the methods of these names. What they learn is f(x) = z(x) c + b, z a feature map of the kernel that the model keeps. */
+#ifndef GRAM_METHOD_PRIMAL_PRIMAL_H
+#define GRAM_METHOD_PRIMAL_PRIMAL_H
+
+#include <gram/cross_validation.h>
+#include <gram/features.h>
+#include <gram/krr_tune.h>
+
+#include "features/feature_ridge.h"
+#include "method/method.h"
+
+typedef struct primal_settings {
+    gram_tuned_settings tuned;
+    gram_ridge_settings ridge;
+    gram_unpenalised_settings free;
+    gram_chosen solver; /* gram_features_kind */
+    int loo;
+    double C, tolerance;
+    const char *landmarks, *class_weight;
+} primal_settings;
+
+typedef struct primal_state {
+    double lambda; /* NaN: to be chosen */
+    int lambda_is_default;
+    gram_landmark_rule landmark_rule;
+    gram_points *landmarks;
+    gram_feature_function f; /* map, c and b */
+    double *c, *b;           /* in the arena */
+    gram_function *holder;
+    gram_krr_tune_report tuned;
+    gram_grid_report grid;
+    double cv_accuracy;
+    /* what was found */
+    double residual, trace_error, train_rmse, train_r2, loo_rmse, loo_r2, gcv, norm, effective_dimension,
+        log_marginal_likelihood;
+    double objective, gap;
+    int64_t iterations;
+} primal_state;
+
+#define PRIMAL_PLACE(field) offsetof(primal_settings, field)
+
+#define PRIMAL_SOLVER_OPTION(words, table)                                                                             \
+    {                                                                                                                  \
+        .name = "solver", .kind = GRAM_OPTION_CHOICE, .offset = PRIMAL_PLACE(solver), .argument = "NAME",              \
+        .help = words, .choices = table                                                                                \
+    }
+
+/* Is --solver one of the words (each with its colon)? */
+int gram_primal_solver_is(const gram_learning *learning, const char *const *words);
+
+/* Settings that contradict each other; before the data. */
+gram_status gram_primal_check(gram_learning *learning);
+/* Takes the state, reads landmarks, and plans p features of the rows. */
+gram_status gram_primal_begin(gram_learning *learning, const char *words);
+/* The map of learning->kernel, state->c and state->b for m outputs, and the holder. */
+gram_status gram_primal_make_map(gram_learning *learning, int64_t m);
+/* Kernel and lambda of learning and state from least squares on the classes: -1 and 1, or one column for each. */
+gram_status gram_primal_tune_classes(gram_learning *learning);
+void gram_primal_forget(gram_learning *learning);
+/* The row's function, map, coefficients and solver. */
+gram_keeper gram_primal_keep(gram_learning *learning);
+void gram_primal_close(gram_predictor *predictor);
+/* `f` of the predictor, m outputs. */
+gram_status gram_primal_open(gram_context *context, gram_predictor *predictor);
+void gram_primal_report_features(gram_report *report);
+
+#endif

@@ -1,0 +1,289 @@
+/* Ridge regression on random features: krr with --solver fourier:D. Length-scales and a first lambda are tuned on a sample with the kernel itself, lambda
+ * then once more on all rows with the features (features/feature_ridge.h). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "method/primal/primal.h"
+#include <gram/text.h>
+
+static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12;
+
+static const gram_choice TUNINGS[] = {
+    {"auto", GRAM_TUNING_AUTO, NULL, 0, 0}, {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
+    {"gcv", GRAM_TUNING_GCV, NULL, 0, 0},   {"ml", GRAM_TUNING_ML, NULL, 0, 0},
+    {"none", GRAM_TUNING_NONE, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
+};
+
+static const gram_choice SOLVERS[] = {{"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16}, {NULL, 0, NULL, 0, 0}};
+
+static const gram_option OPTIONS[] = {
+    GRAM_LAMBDA_OPTION(primal_settings),
+    GRAM_NOISE_OPTION(primal_settings),
+    GRAM_ALPHA_OPTION(primal_settings),
+    GRAM_TUNE_OPTION(primal_settings, "loo (default), gcv, ml or none", TUNINGS),
+    GRAM_ARD_OPTION(primal_settings),
+    GRAM_UNPENALISED_OPTIONS(primal_settings),
+    {.name = "loo",
+     .kind = GRAM_OPTION_SWITCH,
+     .offset = PRIMAL_PLACE(loo),
+     .help = "leave-one-out errors also where they take long",
+     .otherwise = "no"},
+    PRIMAL_SOLVER_OPTION("fourier:D (D random features)", SOLVERS),
+};
+
+static int takes(const gram_learning *learning)
+{
+    static const char *const words[] = {"fourier:", NULL};
+    return gram_primal_solver_is(learning, words);
+}
+
+static gram_status check(gram_learning *learning)
+{
+    const primal_settings *own = learning->settings;
+    if (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact, cg or nystrom:M.",
+                                  "unpenalised features are not for --solver fourier");
+    return gram_primal_check(learning);
+}
+
+static gram_status plan(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const primal_settings *own = learning->settings;
+    TRY(gram_primal_begin(learning, "fourier, f64"));
+    ((primal_state *)learning->own)->lambda =
+        isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
+    if (((primal_state *)learning->own)->lambda == 0)
+        status = gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give a lambda above 0, or use --solver exact.",
+                                    "--lambda 0 is not for --solver fourier");
+done:
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static gram_status tune(gram_learning *learning)
+{
+    enum { MATRICES = 4 };
+    const gram_prepared *data = learning->data;
+    primal_state *state = learning->own;
+    gram_krr_tune_options options;
+    gram_krr_tune_options_init(&options, sizeof options);
+    options.criterion = learning->tuning == GRAM_TUNING_ML    ? GRAM_CRITERION_ML
+                        : learning->tuning == GRAM_TUNING_GCV ? GRAM_CRITERION_GCV
+                                                              : GRAM_CRITERION_LOO;
+    options.lambda = state->lambda;
+    options.lambda_fixed = !isnan(state->lambda);
+    options.weights = data->weights;
+    options.intercept = ((const primal_settings *)learning->settings)->free.intercept;
+    options.ard = gram_learning_ard(learning);
+    options.groups = learning->groups;
+    options.ordered = learning->ordered;
+    options.rows = gram_learning_tuning_rows(learning, MATRICES);
+    state->tuned.size = sizeof state->tuned;
+    return gram_krr_tune(learning->context, learning->written, learning->points, data->targets, data->y, data->targets,
+                         &options, &learning->kernel, &state->lambda, &state->tuned);
+}
+
+/* Errors of the rows, and the sums that the report is made of. */
+static gram_status find_errors(gram_learning *learning, const gram_problem *problem, const gram_feature_ridge *ridge,
+                               int leave_one_out)
+{
+    gram_status status = GRAM_OK;
+    primal_state *state = learning->own;
+    const int64_t n = problem->n, m = problem->m;
+    const double total = problem->total * (double)m, variation = gram_problem_variation(problem),
+                 pi = 3.14159265358979323846;
+    double *f = NULL, *lever, squares = 0, left_out = 0, quadratic = 0, trace = 0;
+    TRY(gram_take(learning->context, "values of the rows", n * (m + 1), sizeof *f, (void **)&f));
+    lever = f + n * m;
+    TRY(gram_feature_function_values(learning->context, &state->f, problem->x, f, m));
+    if (leave_one_out) TRY(gram_feature_ridge_leverage(learning->context, ridge, lever));
+    for (int64_t i = 0; i < n; i++) {
+        const double w = gram_problem_weight(problem, i);
+        if (leave_one_out) trace += 1 - lever[i];
+        for (int64_t o = 0; o < m; o++) {
+            const double miss = problem->y[i * m + o] - f[i * m + o];
+            squares += w * miss * miss;
+            if (leave_one_out) left_out += w * miss * miss / ((1 - lever[i]) * (1 - lever[i]));
+            quadratic += (problem->y[i * m + o] - state->b[o]) * w * miss / ridge->ridge;
+        }
+    }
+    state->train_rmse = sqrt(squares / total);
+    state->train_r2 = variation > 0 ? 1 - squares / variation : NAN;
+    state->loo_rmse = leave_one_out ? sqrt(left_out / total) : NAN;
+    state->loo_r2 = leave_one_out && variation > 0 ? 1 - left_out / variation : NAN;
+    state->gcv = leave_one_out ? (double)n * (double)n * squares / (trace * trace) / total : NAN;
+    state->log_marginal_likelihood =
+        m == 1 ? -(double)n / 2 * (log(2 * pi * quadratic / (double)n) + 1) - ridge->log_determinant / 2 : NAN;
+done:
+    gram_give(learning->context, f);
+    return status;
+}
+
+/* The best of 17 values about the tuned one. */
+static gram_status refine(gram_learning *learning, const gram_feature_ridge *ridge, double *strength)
+{
+    enum { EACH_SIDE = 8, COUNT = 2 * EACH_SIDE + 1 };
+    gram_status status = GRAM_OK;
+    gram_ridge_point path[COUNT];
+    const double n = (double)ridge->problem->n;
+    double best = INFINITY, chosen = *strength;
+    for (int k = 0; k < COUNT; k++)
+        path[k] = (gram_ridge_point){.strength = *strength * pow(10, (k - EACH_SIDE) / 4.0)};
+    TRY(gram_feature_ridge_path(learning->context, ridge, 0, COUNT, path));
+    for (int k = 0; k < COUNT; k++) {
+        const double rest = n - (double)ridge->q - path[k].effective_dimension,
+                     value = learning->tuning == GRAM_TUNING_ML ? n * log(path[k].quadratic) + path[k].log_determinant
+                                                                : path[k].squares / (rest * rest);
+        if (value < best) best = value, chosen = path[k].strength;
+    }
+    *strength = chosen;
+done:
+    return status;
+}
+
+static gram_status solve(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    const primal_settings *own = learning->settings;
+    const gram_prepared *data = learning->data;
+    primal_state *state = learning->own;
+    gram_problem problem = {0};
+    gram_feature_ridge ridge = {0};
+    TRY(gram_primal_make_map(learning, data->targets));
+    TRY(gram_problem_make(learning->context, "fit", learning->kernel, learning->points, data->targets, data->y,
+                          data->targets, data->weights, &problem));
+    TRY(gram_problem_set_unpenalised(learning->context, "fit", own->free.intercept, 0, NULL, &problem));
+    const double n = (double)problem.n, p = (double)state->f.p;
+    double strength = state->lambda * n;
+    TRY(gram_feature_ridge_make(learning->context, state->f.map, &problem, strength, &ridge));
+    if (learning->tuning != GRAM_TUNING_NONE && state->tuned.rows < learning->n && isnan(own->ridge.lambda) &&
+        isnan(own->ridge.noise) && isnan(own->ridge.alpha))
+        TRY(refine(learning, &ridge, &strength));
+    state->lambda = strength / n;
+    TRY(gram_problem_set_lambda(learning->context, "fit", state->lambda, &problem));
+    TRY(gram_feature_ridge_solve(learning->context, "fit", &ridge, strength, state->c, state->b));
+    state->residual = ridge.residual;
+    state->effective_dimension = ridge.effective_dimension;
+    state->norm = 0;
+    for (int64_t k = 0; k < ridge.p * ridge.m; k++) state->norm += state->c[k] * state->c[k];
+    state->norm = sqrt(state->norm);
+    TRY(find_errors(learning, &problem, &ridge, own->loo || n * p * p <= MOST_PASS));
+done:
+    if (status == GRAM_ERROR_NUMERICAL) (void)gram_advise(learning->context, status, "Raise --lambda.");
+    gram_feature_ridge_free(learning->context, &ridge);
+    gram_problem_free(learning->context, &problem);
+    return status;
+}
+
+static gram_status fit(gram_learning *learning)
+{
+    gram_status status = GRAM_OK;
+    primal_state *state = learning->own;
+    if (learning->tuning != GRAM_TUNING_NONE) {
+        TRY(tune(learning));
+    } else {
+        state->lambda_is_default = isnan(state->lambda);
+        if (state->lambda_is_default) state->lambda = USUAL_LAMBDA;
+        TRY(gram_learning_resolve(learning));
+    }
+    TRY(solve(learning));
+done:
+    return status;
+}
+
+/* ---- the model ---- */
+
+static const gram_keep_place NUMBERS[] = {
+    {"residual", offsetof(primal_state, residual)},
+    {"train_rmse", offsetof(primal_state, train_rmse)},
+    {"train_r2", offsetof(primal_state, train_r2)},
+    {"loo_rmse", offsetof(primal_state, loo_rmse)},
+    {"loo_r2", offsetof(primal_state, loo_r2)},
+    {"gcv", offsetof(primal_state, gcv)},
+    {"norm", offsetof(primal_state, norm)},
+    {"effective_dimension", offsetof(primal_state, effective_dimension)},
+    {"log_marginal_likelihood", offsetof(primal_state, log_marginal_likelihood)},
+};
+
+static gram_status keep(gram_learning *learning)
+{
+    const primal_settings *own = learning->settings;
+    const primal_state *state = learning->own;
+    gram_keeper keeper = gram_primal_keep(learning);
+    gram_keep_number(&keeper, "lambda", state->lambda);
+    gram_keep_number(&keeper, "noise", state->lambda * (double)learning->n);
+    gram_keep_integer(&keeper, "intercept", own->free.intercept);
+    gram_keep_numbers(&keeper, state, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
+    gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
+    if (learning->tuning != GRAM_TUNING_NONE) {
+        gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
+        gram_keep_integer(&keeper, "evaluations", state->tuned.evaluations);
+        gram_keep_number(&keeper, "criterion", state->tuned.value);
+        gram_keep_integer(&keeper, "at_bound", state->tuned.at_bound);
+    }
+    return keeper.status;
+}
+
+static gram_status open_ridge(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation *preparation = gram_model_preparation(predictor->model);
+    const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
+    TRY(gram_predictor_refuse(context, predictor, 1, "It predicts means only; --solver nystrom:M has deviations.",
+                              "random features"));
+    TRY(gram_primal_open(context, predictor));
+    const int64_t m = ((const gram_feature_function *)predictor->own)->m;
+    predictor->columns.outputs = m;
+    if (m == 1) TRY(gram_predictor_column(context, predictor, "mean", ""));
+    for (int64_t o = 0; o < m && m > 1; o++)
+        TRY(gram_predictor_column(context, predictor, "mean_",
+                                  known && o < known->target_count ? known->targets[o].name : ""));
+done:
+    return status;
+}
+
+static gram_status evaluate(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                            double *values, int64_t ldv)
+{
+    return gram_feature_function_values(context, predictor->own, places->points, values, ldv);
+}
+
+static void report_ridge(gram_report *report)
+{
+    gram_report_ridge(report);
+    gram_report_tuning(report);
+    gram_primal_report_features(report);
+    gram_report_solver(report);
+    gram_report_errors(report, 1);
+    gram_report_function(report);
+}
+
+const gram_method gram_method_krr_features = {
+    .name = "krr",
+    .title = "ridge regression on random features",
+    .formula =
+        "f(x) = z(x)'c + b,  c = argmin (1/n) sum_i (y_i - z(x_i)'c - b)^2 + lam |c|^2,  z(x)'z(y) is about k(x, y)",
+    .variant = "random features",
+    .marker = "map",
+    .tasks = 1u << GRAM_TASK_REGRESSION,
+    .first_for = 1u << GRAM_TASK_REGRESSION,
+    .kernel = "rbf",
+    .tuning = GRAM_TUNING_LOO,
+    .python = {[GRAM_TASK_REGRESSION] = "KernelRidge"},
+    .options = OPTIONS,
+    .option_count = sizeof OPTIONS / sizeof *OPTIONS,
+    .settings_size = sizeof(primal_settings),
+    .takes = takes,
+    .check = check,
+    .plan = plan,
+    .fit = fit,
+    .keep = keep,
+    .forget = gram_primal_forget,
+    .open = open_ridge,
+    .evaluate = evaluate,
+    .close = gram_primal_close,
+    .report = report_ridge,
+};
