@@ -1,5 +1,5 @@
 /* gram optimize: runs a command where a study asks for it. */
-#include "cli/verb/verb_optimize.h"
+#include "cli/verb/optimize/verb_optimize.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/verb/command_runs.h"
+#include "cli/verb/optimize/command_runs.h"
 
 /* A new way to use a study by hand is a file and a row. */
 static const cli_verb by_hand[] = {

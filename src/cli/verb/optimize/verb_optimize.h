@@ -1,6 +1,6 @@
 /* What gram optimize, ask and tell share. */
-#ifndef GRAM_CLI_VERB_VERB_OPTIMIZE_H
-#define GRAM_CLI_VERB_VERB_OPTIMIZE_H
+#ifndef GRAM_CLI_VERB_OPTIMIZE_VERB_OPTIMIZE_H
+#define GRAM_CLI_VERB_OPTIMIZE_VERB_OPTIMIZE_H
 
 #include "cli/report/study_report.h"
 #include "cli/terminal/options.h"

@@ -6,7 +6,7 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/report_rows.h"
-#include "cli/verb/verb_optimize.h"
+#include "cli/verb/optimize/verb_optimize.h"
 
 enum { MOST_VALUES = 101 };
 

@@ -1,9 +1,9 @@
 /* The runs of a command for the trials of a study: arguments with values in their places, and values from what it prints. */
-#ifndef GRAM_CLI_VERB_COMMAND_RUNS_H
-#define GRAM_CLI_VERB_COMMAND_RUNS_H
+#ifndef GRAM_CLI_VERB_OPTIMIZE_COMMAND_RUNS_H
+#define GRAM_CLI_VERB_OPTIMIZE_COMMAND_RUNS_H
 
 #include "cli/terminal/child_process.h"
-#include "cli/verb/verb_optimize.h"
+#include "cli/verb/optimize/verb_optimize.h"
 
 typedef struct cli_runs {
     gram_study *study;

@@ -1,6 +1,6 @@
 /* Running a command at the points of a study. A trial is written to the file before its command starts and again when it ended, so that
  * whenever gram dies the file knows every evaluation that it was told of, and what was running. */
-#include "cli/verb/command_runs.h"
+#include "cli/verb/optimize/command_runs.h"
 
 #include <inttypes.h>
 #include <math.h>
