@@ -180,7 +180,7 @@ bad 3 "column 'colour'" 'regression needs a target of numbers'
 run fit
 bad 2 'too few arguments'
 run fit houses.csv --method ridge
-bad 2 "--method cannot be 'ridge'" 'auto, krr, gp, bayes, flow, spline, svm or logistic'
+bad 2 "--method cannot be 'ridge'" 'auto, krr, gp, bayes, sgd, flow, spline, svm or logistic'
 run fit houses.csv --solver furier:100
 bad 2 "--solver cannot be 'furier:100'"
 run fit houses.csv --solver fourier:101

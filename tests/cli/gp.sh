@@ -277,8 +277,8 @@ for mean in constant flat linear zero; do
 done
 run fit long.csv --method gp --solver markov --kernel 'matern(nu=1.5, ell=1)' --noise 0.1 --keep-factor
 bad 2 '--keep-factor is of the exact solver in f64'
-run fit train.csv --keep-factor
-bad 2 '--keep-factor is an option of gp, not of krr'
+run fit train.csv --method logistic --keep-factor
+bad 2 '--keep-factor is an option of krr and gp, not of logistic'
 
 # a model that lost what its variance needs
 run info gp.gram

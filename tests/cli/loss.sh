@@ -62,7 +62,7 @@ bad 2 '--quantile'
 run fit outlier.csv --loss huber --quantile 0.5
 bad 2 '--quantile is of --loss quantile'
 run fit outlier.csv --method gp --loss huber
-bad 2 '--loss is an option of krr and spline, not of gp'
+bad 2 '--loss is an option of krr, sgd and spline, not of gp'
 run fit outlier.csv --likelihood poisson
 bad 2 '--likelihood is an option of gp, not of'
 run fit outlier.csv --loss absolute --tune loo

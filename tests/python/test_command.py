@@ -102,7 +102,7 @@ class SameBits(InFolder):
         self.write_csv("x.csv", X)
         theirs = self.gram("test", "fit", "x.csv", "--density", "gaussian(sd=1)", "--seed", "2")
         self.assertEqual((mine.statistic, mine.p_value), (theirs["statistic"], theirs["p_value"]))
-        self.assertEqual((gram.stein_thinning(X, 5, -X).indices + 1).tolist(),
+        self.assertEqual((gram.stein_thinning(X, 5, density="gaussian(sd=1)").indices + 1).tolist(),
                          self.gram("thin", "x.csv", "-m", "5", "--density", "gaussian(sd=1)")["indices"])
         self.assertEqual((gram.herding(X, 5).indices + 1).tolist(), self.gram("thin", "x.csv", "-m", "5", "--method", "herding")["indices"])
         self.assertEqual((gram.kernel_thinning(X, 7, seed=4).indices + 1).tolist(),
