@@ -234,7 +234,8 @@ static PyObject *best(PyObject *self, PyObject *nothing)
 static PyObject *predict(PyObject *self, PyObject *arguments)
 {
     PyObject *run, *objects[4];
-    core_array x = {0}, out[3] = {{{0}}};
+    core_array x = {0}, out[3];
+    memset(out, 0, sizeof out);
     core_call call;
     gram_status status = GRAM_OK;
     int good = 1;

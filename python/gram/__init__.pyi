@@ -33,6 +33,8 @@ from gram.estimators import Nystroem as Nystroem
 from gram.kernels import Kernel as Kernel
 from gram.kernels import kernel_names as kernel_names
 from gram.models import Model as Model
+from gram.optimize import Study as Study
+from gram.optimize import minimize as minimize
 from gram.samples import ConditionalEmbedding as ConditionalEmbedding
 from gram.samples import TestResult as TestResult
 from gram.samples import Thinned as Thinned

@@ -19,7 +19,7 @@
 #include "points/points.h"
 #include "solve/small_system.h"
 
-enum { CHUNK = 4096, BLOCK = 256, POWERS = 8, MOST_PASSES = 6 };
+enum { CHUNK = 4096, SLICE = 1 << 16, BLOCK = 256, POWERS = 8, MOST_PASSES = 6 };
 
 static const double LOST = 0.01;      /* of the ridge, by rounding: what a factor for repairs may have */
 static const double REPAIRED = 1e-10; /* residual at which it ends */
@@ -237,11 +237,19 @@ static gram_status find_trace(gram_context *context, gram_feature_ridge *r)
     gram_status status = GRAM_OK;
     const gram_problem *problem = r->problem;
     double *diagonal = NULL;
-    TRY(gram_take(context, "diagonal", problem->n, sizeof *diagonal, (void **)&diagonal));
-    TRY(gram_matrix_diagonal(context, problem->kernel, problem->x, diagonal));
+    gram_points *some = NULL;
+    TRY(gram_take(context, "diagonal", least(SLICE, problem->n), sizeof *diagonal, (void **)&diagonal));
     r->trace = 0;
-    for (int64_t i = 0; i < problem->n; i++) r->trace += diagonal[i];
+    for (int64_t first = 0; first < problem->n; first += SLICE) {
+        const int64_t rows = least(SLICE, problem->n - first);
+        TRY(gram_points_part(context, problem->x, first, rows, &some));
+        TRY(gram_matrix_diagonal(context, problem->kernel, some, diagonal));
+        for (int64_t i = 0; i < rows; i++) r->trace += diagonal[i];
+        gram_points_release(some);
+        some = NULL;
+    }
 done:
+    gram_points_release(some);
     gram_give(context, diagonal);
     return status;
 }
@@ -364,6 +372,27 @@ static void left_by_products(const gram_feature_ridge *r, const double *c, doubl
                 (int)m, 1, left, (int)m);
 }
 
+/* sum += K_P'W (y - T b - K_P a) of the rows from `first` on; u has room for their values, part for one such sum. */
+static gram_status add_rows(gram_context *context, const gram_feature_ridge *r, int64_t first, int64_t rows,
+                            const double *a, const double *b, double *u, double *part, double *sum)
+{
+    gram_status status = GRAM_OK;
+    const gram_problem *problem = r->problem;
+    const int64_t m = r->m;
+    gram_points *some = NULL;
+    TRY(gram_points_part(context, problem->x, first, rows, &some));
+    TRY(gram_matrix_product(context, problem->kernel, some, r->map->own, m, a, m, u, m));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t o = 0; o < m; o++)
+            u[i * m + o] =
+                problem->y[(first + i) * m + o] - gram_problem_unpenalised(problem, first + i, b, o) - u[i * m + o];
+    TRY(gram_matrix_product(context, problem->kernel, r->map->own, some, m, u, m, part, m));
+    for (int64_t k = 0; k < r->p * m; k++) sum[k] += part[k];
+done:
+    gram_points_release(some);
+    return status;
+}
+
 /* left = Phi'W (y - T b - Phi c) - ridge c with the kernel itself: K_P (L^-T c), and L^-1 K_P'. */
 static gram_status left_by_rows(gram_context *context, const gram_feature_ridge *r, const double *c, const double *b,
                                 double *left)
@@ -372,24 +401,25 @@ static gram_status left_by_rows(gram_context *context, const gram_feature_ridge 
     const gram_problem *problem = r->problem;
     const int64_t p = r->p, m = r->m, n = problem->n;
     const double *l = gram_feature_factor(r->map);
-    double *u = NULL;
-    TRY(gram_take(context, "residuals", n * m, sizeof *u, (void **)&u));
-    memcpy(left, c, (size_t)(p * m) * sizeof *left);
+    double *u = NULL, *a = NULL, *part;
+    TRY(gram_take(context, "residuals", least(SLICE, n) * m, sizeof *u, (void **)&u));
+    TRY(gram_take(context, "residuals", 2 * p * m, sizeof *a, (void **)&a));
+    part = a + p * m;
+    memcpy(a, c, (size_t)(p * m) * sizeof *a);
     int blas = gram_blas_enter();
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)p, (int)m, 1, l, (int)p, left,
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)p, (int)m, 1, l, (int)p, a,
                 (int)m);
     gram_blas_leave(blas);
-    TRY(gram_matrix_product(context, problem->kernel, problem->x, r->map->own, m, left, m, u, m));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t o = 0; o < m; o++)
-            u[i * m + o] = problem->y[i * m + o] - gram_problem_unpenalised(problem, i, b, o) - u[i * m + o];
-    TRY(gram_matrix_product(context, problem->kernel, r->map->own, problem->x, m, u, m, left, m));
+    memset(left, 0, (size_t)(p * m) * sizeof *left);
+    for (int64_t first = 0; first < n; first += SLICE)
+        TRY(add_rows(context, r, first, least(SLICE, n - first), a, b, u, part, left));
     blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)p, (int)m, 1, l, (int)p, left,
                 (int)m);
     gram_blas_leave(blas);
     for (int64_t k = 0; k < p * m; k++) left[k] -= r->ridge * c[k];
 done:
+    gram_give(context, a);
     gram_give(context, u);
     return status;
 }

@@ -23,7 +23,7 @@ static gram_status check_options(gram_learning *learning, const char *name)
 static gram_status check_model(gram_learning *learning, const gram_model *model, const char *name)
 {
     const gram_method *method = gram_method_of_model(model);
-    const int plain = method && (!method->evaluate || method == learning->method);
+    const int plain = method && (!method->evaluate || method->plain || method == learning->method);
     if (!plain || !gram_method_has_task(method, GRAM_TASK_REGRESSION) || gram_model_second_function(model))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT,
                                   "Use a model of regression whose prediction is one function, as krr's is.",

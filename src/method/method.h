@@ -245,6 +245,7 @@ struct gram_method {
     int functionals;   /* rows may be functionals: it takes `kind`, and learning->points that are no points */
     int constraints;   /* rows may be constraints: it looks at learning->senses */
     int unscaled;      /* features are taken as they are unless `scale` is asked for */
+    int plain;         /* predictions are the function's values, whatever `evaluate` adds beside them */
     const gram_verb *verb;           /* of the command, if it has one of its own; NULL: `fit` */
     const gram_streaming *streaming; /* NULL: it needs all rows at once */
     const gram_method *sums_of;      /* of a row whose models are sums: the method that they are for */

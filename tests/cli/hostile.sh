@@ -54,7 +54,7 @@ head -c 70000000 /dev/zero | tr '\0' 1 | gzip -1 >line.csv.gz
 run fit line.csv.gz --memory 300M
 bad 3 'line.csv.gz' 'MiB'
 yes 1,2,3 | head -c 12000000 | gzip -1 >many.csv.gz
-run fit many.csv.gz --memory 30M
+run fit many.csv.gz --memory 30M --no-stream
 bad 5 'many.csv.gz'
 
 # a header that asks for more columns than there can be, a table that says it has 10^18 rows

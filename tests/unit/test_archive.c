@@ -91,7 +91,7 @@ static void wrong_json(void **state)
         {"\"outputs\": 1", "\"outputs\": 2", "do not fit"},
         {"\"outputs\": 1", "\"outputs\": -1", "'outputs'"},
         {"\"outputs\": 1", "\"outputs\": 1e99", "'outputs'"},
-        {"\"kind\": \"number\"", "\"kind\": \"date\"", "'kind'"},
+        {"\"kind\": \"number\"", "\"kind\": \"time\"", "'kind'"},
         {"\"kind\": \"number\"", "\"kind\": \"text\"", "'levels'"},
         {"\"mean\": 0", "\"mean\": \"0\"", "'mean'"},
         {"\"place\": 0", "\"place\": -3", "'place'"},

@@ -401,6 +401,7 @@ const gram_method gram_method_krr = {
     .functionals = 1,
     .open = gram_krr_open,
     .evaluate = gram_krr_evaluate,
+    .plain = 1,
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,
     .kernel = "rbf",
