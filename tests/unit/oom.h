@@ -112,11 +112,17 @@ static inline int oom_one(oom_play play, int threads, long long k, int for_good)
     return 0;
 }
 
-/* How many allocations the play needs; each of them fails once, alone or with all that follow. */
+/* How many allocations the play needs, nearly; one in `stride` fails, alone or with all that follow. */
+static inline long long oom_every(oom_play play, int for_good, long long stride)
+{
+    for (long long k = 0;; k += stride)
+        if (oom_one(play, 1, k, for_good)) return k;
+}
+
+/* Each of them. */
 static inline long long oom_each(oom_play play, int for_good)
 {
-    for (long long k = 0;; k++)
-        if (oom_one(play, 1, k, for_good)) return k;
+    return oom_every(play, for_good, 1);
 }
 
 /* The same for plays that repeat themselves: all of the first ones fail, then one in `stride`. */
