@@ -19,7 +19,7 @@
 #include "points/points.h"
 #include "solve/small_system.h"
 
-enum { CHUNK = 4096, SLICE = 1 << 16, BLOCK = 256, POWERS = 8, MOST_PASSES = 6 };
+enum { CHUNK = 4096, SLICE = 1 << 14, BLOCK = 256, POWERS = 8, MOST_PASSES = 6 };
 
 static const double LOST = 0.01;      /* of the ridge, by rounding: what a factor for repairs may have */
 static const double REPAIRED = 1e-10; /* residual at which it ends */
