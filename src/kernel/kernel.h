@@ -99,6 +99,9 @@ typedef struct gram_shape {
     const void *data;  /* what `prepare` made, or NULL */
 } gram_shape;
 
+struct gram_symbols;
+struct gram_feature_sink;
+
 /* Everything about one kernel of the table. `par` is as in gram_shape. Blocks have n numbers, a multiple of GRAM_LANES;
  * `work` is scratch of n numbers. A slot that a form does not need stays NULL. */
 typedef struct gram_kernel_type {
@@ -108,6 +111,10 @@ typedef struct gram_kernel_type {
     /* 0: it takes numbers, and sparse rows if its form is a distance or an inner product. Otherwise a bit 1 << gram_object_kind for each kind of
      * column that it takes, one such column and no other */
     unsigned things;
+    /* of texts: the features of one, of which the kernel is the inner product (text/text_features.h), and which of its numbers say what symbols are and whether it is
+     * divided by the features' length */
+    void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
+    int over, scaled;
     int spec_count;
     gram_parameter_spec specs[GRAM_MAX_SPECS];
 

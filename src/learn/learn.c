@@ -229,6 +229,10 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (!learning->method->kernel && learning->data->objects)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of kernels: krr, gp, svm or logistic.",
+                                  "%s takes numbers only, and there are columns of other things",
+                                  learning->method->title);
     if (!learning->method->kernel) return GRAM_OK; /* the method has its own */
     if (gram_learning_has_views(learning)) return gram_learning_view_kernels(learning);
     if (learning->before)
@@ -238,7 +242,7 @@ static gram_status read_kernel(gram_learning *learning)
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
     if (gram_kernel_check_kinds(learning->context, learning->written, learning->points) < 0)
         return gram_advise(learning->context, GRAM_ERROR_ARGUMENT,
-                           "`gram help kernel` says what kernels take; on(COLUMN, KERNEL) puts one on a column.");
+                           "`gram help kernel` says what kernels take; on(2, KERNEL) puts one on column 2.");
     TRY(gram_learning_check_kernel_numbers(learning));
 done:
     return status;
@@ -461,6 +465,7 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
     options.odd_words = 1;
     options.sparse = 1;
+    options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }

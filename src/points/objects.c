@@ -22,6 +22,8 @@ gram_status gram_objects_new(gram_context *context, const gram_objects *shape, g
     }
     *made = *shape;
     atomic_init(&made->references, 1);
+    atomic_init(&made->derived, NULL);
+    made->forget = NULL;
     made->memory = gram_memory_retain(context->memory);
     *objects = made;
     return status;
@@ -38,6 +40,7 @@ void gram_objects_release(gram_objects *objects)
     if (!objects || atomic_fetch_sub(&objects->references, 1) != 1) return;
     gram_memory *memory = objects->memory;
     for (int i = 0; i < 3; i++) gram_memory_give(memory, objects->own[i]);
+    if (objects->forget) objects->forget(memory, atomic_load(&objects->derived));
     gram_objects_release(objects->parent);
     gram_memory_give(memory, objects);
     gram_memory_release(memory);

@@ -32,8 +32,11 @@ typedef struct gram_objects {
     int64_t d;            /* sparse: columns of a row */
     const int32_t *index; /* ascending within a row, from 0 */
     const double *value;
-    const char *text;            /* of texts */
-    void *own[3];                /* what goes with the store */
+    const char *text; /* of texts */
+    void *own[3];     /* what goes with the store */
+    /* what kernels made of it, a list that only grows; `forget` frees it */
+    _Atomic(struct gram_derived *) derived;
+    void (*forget)(gram_memory *memory, void *derived);
     struct gram_objects *parent; /* whose arrays it borrows; retained, or NULL */
 } gram_objects;
 

@@ -41,7 +41,9 @@ static int add_metric(compiler *c, const gram_metric *wanted)
     for (int i = 0; i < engine->metric_count; i++)
         if (same_mapping(&engine->metrics[i].mapping, &wanted->mapping) &&
             engine->metrics[i].single == wanted->single && engine->metrics[i].norms == wanted->norms &&
-            engine->metrics[i].l1 == wanted->l1)
+            engine->metrics[i].l1 == wanted->l1 && engine->metrics[i].type == wanted->type &&
+            (!wanted->type ||
+             memcmp(engine->metrics[i].par, wanted->par, (size_t)wanted->type->spec_count * sizeof *wanted->par) == 0))
             return i;
     engine->metrics[engine->metric_count] = *wanted;
     return engine->metric_count++;
@@ -177,6 +179,13 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, const gram_ma
     if (form.kind != GRAM_FORM_SAME && form.kind != GRAM_FORM_INDEX) {
         metric.kind = space_kind(c->request->x, space);
         metric.l1 = metric.kind && form.kind == GRAM_FORM_L1;
+        if (metric.kind == GRAM_OBJECT_TEXT) {
+            double *par;
+            TRY(arena_take(c, GRAM_MAX_SPECS, sizeof *par, (void **)&par));
+            memcpy(par, node->par, sizeof node->par);
+            metric.type = node->type;
+            metric.par = par;
+        }
         if (form.kind == GRAM_FORM_COORDS) metric.single = 0; /* such kernels compute in f64 */
         metric.norms = node->type->dots;
         if (covariance) TRY(plan_covariance(c, covariance, &metric, node));

@@ -3,8 +3,27 @@
 
 #include <string.h>
 
+#include "kernel/text/text_features.h"
 #include "tile/functional/functional_engine.h"
 #include "tile/objects/sparse_panels.h"
+
+/* Sparse rows as they are, texts by their features. */
+static gram_status pack_things(gram_context *context, const gram_engine_request *request, gram_metric *metric)
+{
+    gram_status status = GRAM_OK;
+    const int64_t column = metric->mapping.columns[0];
+    const gram_points *y = request->y ? request->y : request->x;
+    gram_sparse_sides sides = {
+        .x = request->x, .y = y, .count = request->count, .index = request->index, .column = column, .l1 = metric->l1};
+    if (metric->kind == GRAM_OBJECT_TEXT)
+        TRY(gram_text_rows(context, metric->type, metric->par, request->x->objects[column], y->objects[column],
+                           &sides.rows, &sides.columns));
+    TRY(gram_sparse_panels_create(context, &sides, &metric->sparse));
+done:
+    gram_objects_release(sides.rows);
+    gram_objects_release(sides.columns);
+    return status;
+}
 
 static gram_status pack(gram_context *context, gram_engine *engine, const gram_engine_request *request)
 {
@@ -13,8 +32,7 @@ static gram_status pack(gram_context *context, gram_engine *engine, const gram_e
     for (int i = 0; i < engine->metric_count; i++) {
         gram_metric *metric = &engine->metrics[i];
         if (metric->kind != GRAM_OBJECT_NONE) {
-            TRY(gram_sparse_panels_create(context, request->x, request->y, request->count, request->index,
-                                          metric->mapping.columns[0], metric->l1, &metric->sparse));
+            TRY(pack_things(context, request, metric));
             continue;
         }
         TRY(gram_panels_create(context, request->x, 0, NULL, &metric->mapping, metric->single, metric->norms,

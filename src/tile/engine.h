@@ -31,6 +31,8 @@ typedef struct gram_metric {
     /* of a column that holds no numbers: what it holds, and its packing in place of panels (objects/) */
     gram_object_kind kind;
     int l1;
+    const gram_kernel_type *type; /* of texts: the leaf whose features they are, and its numbers */
+    const double *par;
     struct gram_sparse_panels *sparse;
 } gram_metric;
 

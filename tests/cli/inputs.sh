@@ -71,3 +71,49 @@ run fit sparse.svm --kernel 'periodic(p=1)' --lambda 1 --no-scale -o m.gram
 bad 2 'periodic does not take sparse rows'
 run fit sparse.svm --kernel 'on(1:2, rbf)' -o m.gram
 bad 3 'there is no column 2'
+
+# ---- texts ----
+
+LC_ALL=C awk 'BEGIN {
+    srand(11)
+    split("good,fine,bad,poor,warm,cold", w, ",")
+    split("1,0.5,-1,-0.5,0,0", v, ",")
+    split("Rome,Oslo,Lima", c, ",")
+    print "city,review,size,y" >"mixed.csv"
+    for (i = 0; i < 120; i++) {
+        text = ""; y = 0
+        for (k = 0; k < 4; k++) { j = 1 + int(6 * rand()); text = text (k ? " " : "") w[j]; y += v[j] }
+        j = 1 + int(3 * rand()); y += j; x = int(1000 * rand()) / 1000
+        printf "%s,%s,%s,%s\n", c[j], text, x, y + 2 * x >"mixed.csv"
+    }
+}'
+# error KERNEL: the leave-one-out error of a fit with it
+error()
+{
+    run fit mixed.csv --text city,review --method krr --kernel "$1" -o mixed.gram --json --quiet
+    good
+    sed -n 's/.*"loo_rmse": \([0-9.e-]*\).*/\1/p' out
+}
+all=$(error 'on(3, rbf) + on(2, spectrum(k=1, over=words)) + on(1, same)')
+for one in 'on(3, rbf)' 'on(2, spectrum(k=1, over=words))' 'on(1, same)'; do
+    alone=$(error "$one")
+    echo "$all $alone" | LC_ALL=C awk '{ exit !($1 < 0.7 * $2) }' || wrong "all three should beat $one: $all, $alone"
+done
+run fit mixed.csv --text city,review --method krr --kernel 'on(3, rbf) + on(2, spectrum(k=1, over=words)) + on(1, same)' \
+    -o mixed.gram --quiet
+good
+printf 'city,review,size\nParis,good never seen,0.5\nRome,bad bad bad bad,0\n' >new.csv
+run predict mixed.gram new.csv
+if [ "$code" != 0 ] || [ "$(wc -l <out)" != 3 ]; then wrong 'new texts should have predictions'; fi
+
+run fit mixed.csv --text city,review --kernel rbf -o m.gram
+bad 2 'rbf: column 1 holds texts' 'on(1, ...)'
+run fit mixed.csv --text city,review --features city --kernel 'spectrum(k=9)' -o m.gram
+if [ "$code" = 0 ]; then wrong 'texts shorter than k should be refused'; fi
+printf 'city,y\nRome,1\n,2\nOslo,3\n' >empty.csv
+run fit empty.csv --text city --kernel same --lambda 1 -o m.gram
+bad 3 "empty.csv:3: column 'city': missing value"
+run fit mixed.csv --features city --kernel same -o m.gram
+bad 2 'same does not take numbers'
+run fit mixed.csv --text review --features review --method spline -o m.gram
+bad 2 'takes numbers only'

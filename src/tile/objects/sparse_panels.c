@@ -28,16 +28,17 @@ static double norm_of(const gram_objects *rows, int64_t i, int l1)
     return sum;
 }
 
-static gram_status place_rows(gram_context *context, const gram_points *points, int64_t column, int64_t count,
-                              const int64_t *index, int l1, int64_t **place, double **norm)
+static gram_status place_rows(gram_context *context, const gram_points *points, const gram_sparse_sides *sides,
+                              int64_t count, const int64_t *index, const gram_objects *rows, int64_t **place,
+                              double **norm)
 {
     gram_status status = GRAM_OK;
     const int64_t padded = panels_of(count) * GRAM_PANEL;
     TRY(gram_take(context, "sparse rows", count, sizeof **place, (void **)place));
     TRY(gram_take(context, "sparse rows", padded, sizeof **norm, (void **)norm));
     for (int64_t i = 0; i < count; i++) {
-        (*place)[i] = gram_points_place(points, index ? index[i] : i, column);
-        (*norm)[i] = norm_of(points->objects[column], (*place)[i], l1);
+        (*place)[i] = gram_points_place(points, index ? index[i] : i, sides->column);
+        (*norm)[i] = norm_of(rows, (*place)[i], sides->l1);
     }
     for (int64_t i = count; i < padded; i++) (*norm)[i] = 0;
 done:
@@ -145,22 +146,22 @@ done:
     return status;
 }
 
-gram_status gram_sparse_panels_create(gram_context *context, const gram_points *x, const gram_points *y, int64_t count,
-                                      const int64_t *index, int64_t column, int l1, gram_sparse_panels **panels)
+gram_status gram_sparse_panels_create(gram_context *context, const gram_sparse_sides *sides,
+                                      gram_sparse_panels **panels)
 {
     gram_status status = GRAM_OK;
     gram_sparse_panels *made = NULL;
-    const gram_points *columns = y ? y : x;
+    const gram_points *x = sides->x, *y = sides->y;
     TRY(gram_take(context, "sparse rows", 1, sizeof *made, (void **)&made));
     memset(made, 0, sizeof *made);
     made->memory = gram_memory_retain(context->memory);
-    made->rows = gram_objects_retain(x->objects[column]);
-    made->columns = gram_objects_retain(columns->objects[column]);
+    made->rows = gram_objects_retain(sides->rows ? sides->rows : x->objects[sides->column]);
+    made->columns = gram_objects_retain(sides->columns ? sides->columns : y->objects[sides->column]);
     made->n = x->n;
-    made->m = index ? count : columns->n;
-    made->l1 = l1;
-    TRY(place_rows(context, x, column, made->n, NULL, l1, &made->row_place, &made->row_norm));
-    TRY(place_rows(context, columns, column, made->m, index, l1, &made->column_place, &made->column_norm));
+    made->m = sides->index ? sides->count : y->n;
+    made->l1 = sides->l1;
+    TRY(place_rows(context, x, sides, made->n, NULL, made->rows, &made->row_place, &made->row_norm));
+    TRY(place_rows(context, y, sides, made->m, sides->index, made->columns, &made->column_place, &made->column_norm));
     TRY(pack(context, made));
     *panels = made;
     made = NULL;

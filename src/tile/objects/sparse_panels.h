@@ -30,10 +30,20 @@ typedef struct gram_sparse_panels {
     double *value;
 } gram_sparse_panels;
 
-/* Column `column` of the points holds sparse rows. y NULL: x; with `index`, some of y. `l1`: for sums of absolute differences, otherwise for inner
- * products and squared distances. O(number of values), and as much memory as they take. */
-gram_status gram_sparse_panels_create(gram_context *context, const gram_points *x, const gram_points *y, int64_t count,
-                                      const int64_t *index, int64_t column, int l1, gram_sparse_panels **panels);
+/* What is packed: column `column` of the points holds sparse rows, or things that have the rows in `rows` and `columns` (NULL: their own stores). With
+ * `index`, some of y. `l1`: for sums of absolute differences, otherwise for inner products and squared distances. */
+typedef struct gram_sparse_sides {
+    const gram_points *x, *y;
+    int64_t count;
+    const int64_t *index;
+    int64_t column;
+    int l1;
+    gram_objects *rows, *columns;
+} gram_sparse_sides;
+
+/* O(number of values), and as much memory as they take. */
+gram_status gram_sparse_panels_create(gram_context *context, const gram_sparse_sides *sides,
+                                      gram_sparse_panels **panels);
 /* Takes NULL. */
 void gram_sparse_panels_destroy(gram_sparse_panels *panels);
 
