@@ -66,6 +66,7 @@
 #include <gram/status.h>
 #include <gram/stein.h>
 #include <gram/study.h>
+#include <gram/study_run.h>
 #include <gram/svm.h>
 #include <gram/table.h>
 #include <gram/text.h>

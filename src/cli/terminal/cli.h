@@ -106,8 +106,6 @@ typedef struct cli_session {
 int cli_session_begin(cli_session *session, const cli_common *common);
 void cli_session_end(cli_session *session);
 double cli_session_seconds(const cli_session *session);
-/* Ctrl-C or the like came. */
-int cli_interrupted(void);
 
 /* Takes the progress line off the terminal; before results are printed. */
 void cli_session_clear(cli_session *session);
