@@ -191,6 +191,10 @@ static gram_status choose_wanted(gram_context *context, gram_table *table, const
         FAIL_IF(seen[column]++, context, GRAM_ERROR_ARGUMENT, "table_read: column '%s' is wanted twice", wanted->name);
         columns[(*count)++] = column;
         if (wanted->text) TRY(gram_table_make_text(context, table, column));
+        if (wanted->kind == GRAM_COLUMN_TEXTS) TRY(gram_table_make_texts(context, table, column));
+        FAIL_IF(wanted->kind == GRAM_COLUMN_SPARSE, context, GRAM_ERROR_DATA,
+                "%s: column '%s' holds sparse rows where it was learnt from; use LIBSVM's text", table->file,
+                wanted->name);
         if (wanted->date) table->marks[column] |= GRAM_COLUMN_DATE;
     }
     FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
@@ -207,6 +211,10 @@ gram_status gram_table_choose(gram_context *context, gram_table *table, const gr
     if (options->categories) {
         TRY(gram_table_find_columns(context, table, options->categories, columns, count));
         for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_text(context, table, columns[i]));
+    }
+    if (options->texts) {
+        TRY(gram_table_find_columns(context, table, options->texts, columns, count));
+        for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_texts(context, table, columns[i]));
     }
     TRY(choose_by_lists(context, table, options->features, options->ignore, columns, count));
 done:
