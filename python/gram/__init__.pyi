@@ -29,6 +29,7 @@ from gram.estimators import CoupledEmbedding as CoupledEmbedding
 from gram.estimators import NetworkRegressor as NetworkRegressor
 from gram.estimators import NetworkClassifier as NetworkClassifier
 from gram.estimators import FourierFeatures as FourierFeatures
+from gram.estimators import BinningFeatures as BinningFeatures
 from gram.estimators import Nystroem as Nystroem
 from gram.kernels import Kernel as Kernel
 from gram.kernels import kernel_names as kernel_names
