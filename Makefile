@@ -28,6 +28,8 @@ help:
 	@echo "make wheel             builds a wheel that brings libgram, the command and their BLAS, into build/wheel"
 	@echo "make stubs             writes the package's .pyi files anew: after a change of methods or options"
 	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make dist              a source archive of what is committed, the same bits every time, into build/dist"
+	@echo "make deb               Debian packages of what is committed, into build/deb"
 	@echo "make clean             removes build/"
 	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
@@ -108,7 +110,14 @@ wheel:
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) scripts/python-wheel
 
+dist:
+	@scripts/dist
+
+deb:
+	@scripts/setup deb
+	@scripts/deb
+
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery install clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery install dist deb clean
