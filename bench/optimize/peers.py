@@ -1,12 +1,14 @@
 """Other tools on the problems of problems.py, with their defaults: one line of CSV for each run.
 
     peers.py METHOD PROBLEM[,PROBLEM...] FIRST LAST [FILE]     seeds FIRST to LAST, appended to FILE
-    peers.py METHOD seconds                                    seconds of one proposal with 200 evaluations of Hartmann-6
+    peers.py METHOD seconds                                    seconds of one proposal with 200 evaluations of Hartmann-6, three times
+    peers.py METHOD proposal                                   of one, as a line of JSON
 
 METHOD is skopt, botorch, random or sobol. The regret is the function without noise at the point that the tool recommends,
 less its least value: skopt's best observation; of BoTorch the point evaluated where the model's mean is least.
 """
 
+import json
 import sys
 import time
 import warnings
@@ -189,14 +191,15 @@ SECONDS = {"skopt": seconds_skopt, "botorch": seconds_botorch}
 def measure_seconds(method):
     problem = PROBLEMS["hartmann6"]
     xs = np.random.default_rng(0).random((200, 6)).tolist()
-    ys = [problem.function(x) for x in xs]
-    print(method, *("%.3f" % SECONDS[method](problem, xs, ys) for _ in range(3)))
+    return SECONDS[method](problem, xs, [problem.function(x) for x in xs])
 
 
 def main():
     method = sys.argv[1]
     if sys.argv[2] == "seconds":
-        return measure_seconds(method)
+        return print(method, *("%.3f" % measure_seconds(method) for _ in range(3)))
+    if sys.argv[2] == "proposal":
+        return print(json.dumps({"seconds": measure_seconds(method)}))
     names, first, last = sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4])
     for seed in range(first, last + 1):
         for name in names:

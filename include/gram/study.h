@@ -13,7 +13,8 @@
  * The first points are a Latin hypercube. After that a point is one where an acquisition is largest, by its exact gradient
  * from many starts. Asking again before telling gives further points to evaluate at the same time: points that are out count as
  * if they had come out as the model expects (or, with noisy improvement, as it draws them). With more than 15 columns the search stays
- * in a trust region about the best point. Points are arrays with one number for each variable; of a category it is the number of
+ * in a trust region about the best point. Once a point promises less than the noise that the model reckons with, and nobody said whether there is any, the best
+ * point is evaluated a second time: equal values say that there is none. Points are arrays with one number for each variable; of a category it is the number of
  * the level, from 0.
  *
  * The model: y = b + f + noise on the unit cube (log variables on the log scale, a column for each level of a category),
@@ -73,7 +74,8 @@ GRAM_API const double *gram_variables_candidates(const gram_variables *variables
 
 /* What a point is worth, when minimising; mu and s are the posterior's mean and deviation there, f* the best value so far. */
 typedef enum gram_acquisition_kind {
-    GRAM_ACQUISITION_AUTO = 0, /* NOISY where the model finds noise, else IMPROVEMENT */
+    GRAM_ACQUISITION_AUTO =
+        0, /* IMPROVEMENT; where the model reckons with noise NOISY, in turn with MEAN once it is known to be there */
     GRAM_ACQUISITION_IMPROVEMENT =
         1, /* E max(f* - f, 0) = (f* - mu) Phi(z) + s phi(z), z = (f* - mu)/s; as its logarithm */
     GRAM_ACQUISITION_NOISY =
@@ -81,10 +83,12 @@ typedef enum gram_acquisition_kind {
     GRAM_ACQUISITION_PROBABILITY = 3, /* P(f < f*) = Phi(z) */
     GRAM_ACQUISITION_BOUND = 4,       /* -(mu - kappa s) */
     GRAM_ACQUISITION_VARIANCE = 5,    /* s: exploration alone */
-    GRAM_ACQUISITION_THOMPSON = 6     /* -f of one draw of the posterior */
+    GRAM_ACQUISITION_THOMPSON = 6,    /* -f of one draw of the posterior */
+    GRAM_ACQUISITION_MEAN =
+        7 /* IMPROVEMENT with s^2/sqrt(s^2 + noise) for s: of the mean, by one more value with noise */
 } gram_acquisition_kind;
 
-/* "auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson"; NULL past the end. Static. */
+/* "auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson", "mean-ei"; NULL past the end. Static. */
 GRAM_API const char *gram_acquisition_name(gram_acquisition_kind kind);
 
 typedef struct gram_study_options {
@@ -190,6 +194,16 @@ GRAM_API gram_status gram_study_predict(gram_context *context, gram_study *study
  * mean, from 1,024 points). Learns first. */
 GRAM_API gram_status gram_study_importance(gram_context *context, gram_study *study, double *out);
 
+/* Where the model's mean is least (or greatest, when maximising), over the whole space, of a table over all rows: what to use where values are noisy, since the best of
+ * them owes something to luck. Without noise, or with constraints, it is the best point (gram_study_best). x gets a number for each variable; mean and
+ * deviation of the function there may be NULL. Learns first. GRAM_ERROR_ARGUMENT: no point that counts has a value yet. */
+GRAM_API gram_status gram_study_recommend(gram_context *context, gram_study *study, double *x, double *mean,
+                                          double *deviation);
+
+/* How much better than the point recommended another can be, in the values' units: its mean + kappa deviations less the least mean - kappa deviations of any point
+ * (kappa of the options), by the model, which may be wrong. Learns first. GRAM_ERROR_UNSUPPORTED with constraints. */
+GRAM_API gram_status gram_study_regret(gram_context *context, gram_study *study, double *bound);
+
 /* The variance of the noise that the model has, in the values' units squared; NaN before the first model. */
 GRAM_API double gram_study_noise(const gram_study *study);
 
@@ -221,7 +235,7 @@ GRAM_API gram_status gram_study_parse_values(gram_context *context, const gram_s
 /* An object of names and values, which stays open for further keys if `open`. */
 GRAM_API void gram_json_study_point(gram_json *json, const char *key, const gram_study *study, const double *x,
                                     int open);
-/* The keys best (an object of names and value, or null), best_row, best_mean, best_std, evaluations, failed, running, noise and importance.
+/* The keys best (an object of names and value, or null), best_row, best_mean, best_std, recommended (an object of names, mean and std), evaluations, failed, running, noise and importance.
  * Learns the model, if there is an evaluation to learn from. */
 GRAM_API gram_status gram_json_study(gram_context *context, gram_json *json, gram_study *study);
 

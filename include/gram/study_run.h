@@ -52,6 +52,7 @@ typedef struct gram_study_run_options {
     const char *file; /* the study's, written before and after each run; NULL: none */
     int64_t parallel; /* runs at the same time, 1 (default) to 256 */
     double tolerance; /* ends once the expected improvement of the next point is below it; NaN (default): never */
+    double regret;    /* ends once gram_study_regret is; NaN (default): never */
 } gram_study_run_options;
 
 GRAM_API void gram_study_run_options_init(gram_study_run_options *options, size_t size);

@@ -17,7 +17,7 @@ from gram._arrays import Array, rows, unpack
 from gram._settings import run
 
 _KINDS = {"real": 0, "log": 1, "int": 2}
-_ACQUISITIONS = ("auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson")
+_ACQUISITIONS = ("auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson", "mean-ei")
 _STATES = ("queued", "running", "done", "failed")
 
 
@@ -53,7 +53,7 @@ class Study:
     space : a dictionary of variables, see above.
     maximize : look for the largest value.
     noise : variance of the values, 0 if they are exact; None: learnt.
-    acquisition : "auto", "ei", "noisy-ei", "pi", "bound", "variance" or "thompson"; kappa is for "bound".
+    acquisition : "auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson" or "mean-ei"; kappa is for "bound".
     start : points of the Latin hypercube that comes first (default: twice the variables, 4 to 20).
     constraints : how many further outputs there are, which must be <= 0.
     candidates : a list of points (dictionaries) that are all there are; each is proposed once.

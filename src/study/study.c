@@ -11,7 +11,7 @@ static const int64_t MOST_CANDIDATES = 10000000;
 
 const char *gram_acquisition_name(gram_acquisition_kind kind)
 {
-    static const char *const names[] = {"auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson"};
+    static const char *const names[] = {"auto", "ei", "noisy-ei", "pi", "bound", "variance", "thompson", "mean-ei"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 

@@ -5,10 +5,13 @@
 #include "base/sized_struct.h"
 #include "study/study_core.h"
 
+static const double APART = 1e-3; /* of points that are out at the same time, for each column of the cube */
+
 typedef struct asking {
     gram_study *study;
     double *u; /* the point in the cube */
     int64_t row;
+    int64_t again; /* the trial whose point it is, -1: none */
     gram_origin origin;
     gram_proposal proposal;
 } asking;
@@ -129,6 +132,34 @@ done:
     return status;
 }
 
+/* Is u next to a point that is out? `work` has a number for each column. */
+static int is_near_running(const gram_study *study, const double *u, double *work)
+{
+    const int64_t columns = study->space.columns;
+    for (int64_t i = 0; i < study->count; i++) {
+        double sum = 0;
+        if (study->records[i].state != GRAM_TRIAL_RUNNING) continue;
+        gram_domain_encode(&study->space, gram_study_point(study, i), work);
+        for (int64_t l = 0; l < columns; l++) sum += (u[l] - work[l]) * (u[l] - work[l]);
+        if (sum < APART * APART * (double)columns) return 1;
+    }
+    return 0;
+}
+
+/* A batch about one hollow that is nearly known would be one point many times: then the least known point is worth more. */
+static gram_status ask_apart(gram_context *context, asking *job, const gram_acquisition *acquisition)
+{
+    gram_status status = GRAM_OK;
+    gram_acquisition widest = *acquisition;
+    double *work = NULL;
+    widest.kind = GRAM_ACQUISITION_VARIANCE;
+    TRY(gram_take(context, "study_ask", job->study->space.columns, sizeof *work, (void **)&work));
+    if (is_near_running(job->study, job->u, work)) TRY(ask_box(context, job, &widest));
+done:
+    gram_give(context, work);
+    return status;
+}
+
 static gram_status ask_model(gram_context *context, asking *job)
 {
     gram_status status = GRAM_OK;
@@ -138,8 +169,10 @@ static gram_status ask_model(gram_context *context, asking *job)
     TRY(gram_study_open(context, study, &acquisition));
     if (study->options.candidate_count)
         TRY(ask_rows(context, job, &acquisition));
-    else
+    else {
         TRY(ask_box(context, job, &acquisition));
+        TRY(ask_apart(context, job, &acquisition));
+    }
 done:
     gram_study_close(context, study, &acquisition);
     return status;
@@ -177,7 +210,14 @@ static gram_status ask_new(gram_context *context, asking *job, double *x)
     else
         TRY(ask_model(context, job));
     TRY(describe(context, job));
-    if (job->row >= 0)
+    if (job->origin == GRAM_ORIGIN_MODEL && gram_study_needs_repeat(study, job->proposal.expected_improvement)) {
+        job->again = gram_study_best(study);
+        gram_domain_encode(space, gram_study_point(study, job->again), job->u);
+        TRY(describe(context, job));
+    }
+    if (job->again >= 0)
+        memcpy(x, gram_study_point(study, job->again), (size_t)space->count * sizeof *x);
+    else if (job->row >= 0)
         memcpy(x, study->candidates + job->row * space->count, (size_t)space->count * sizeof *x);
     else
         gram_domain_decode(space, job->u, x);
@@ -190,7 +230,7 @@ done:
 gram_status gram_study_ask(gram_context *context, gram_study *study, double *x, gram_proposal *proposal)
 {
     gram_status status = GRAM_OK;
-    asking job = {.study = study, .row = -1};
+    asking job = {.study = study, .row = -1, .again = -1};
     int64_t queued;
     if (!context || !study || !x) return GRAM_ERROR_ARGUMENT;
     if (proposal) TRY(gram_sized_check(context, "study_ask", "proposal", "gram_proposal", proposal, sizeof *proposal));

@@ -15,6 +15,14 @@ typedef struct gram_record {
     double value;
 } gram_record;
 
+/* What evaluations of the same point say: there are none, one is on its way, they were equal, they were not. */
+typedef enum gram_repeat {
+    GRAM_REPEAT_NONE,
+    GRAM_REPEAT_RUNNING,
+    GRAM_REPEAT_EQUAL,
+    GRAM_REPEAT_DIFFERENT
+} gram_repeat;
+
 struct gram_study {
     gram_memory *memory;
     gram_domain space;
@@ -33,6 +41,7 @@ struct gram_study {
     int64_t told;           /* evaluations so far; each that is new adds one */
     int64_t learnt;         /* evaluations at the last learning of parameters, 0: never */
     int64_t *order;         /* room: trials in the order in which they were told */
+    gram_repeat repeat;     /* at the last learning */
 };
 
 /* ---- trials (study.c) ---- */
@@ -57,8 +66,11 @@ static inline double gram_study_cost(const gram_study *study, int64_t trial)
 
 /* Some evaluation has a value. */
 int gram_study_has_values(const gram_study *study);
-/* Is there noise that matters? */
+/* Is there noise that matters? Not where the same point gave the same value: then what the model calls noise is what it cannot follow. */
 int gram_study_is_noisy(const gram_study *study);
+/* Is that in doubt, and worth an evaluation? The next point promises less than the noise that the model reckons with, nobody said how much there is,
+ * and no point was evaluated twice. */
+int gram_study_needs_repeat(const gram_study *study, double expected);
 /* The kind that AUTO means now. */
 gram_acquisition_kind gram_study_kind(const gram_study *study);
 

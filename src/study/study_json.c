@@ -35,6 +35,21 @@ done:
     return status;
 }
 
+static gram_status write_recommended(gram_context *context, gram_json *json, gram_study *study)
+{
+    gram_status status = GRAM_OK;
+    double *x = NULL, mean, deviation;
+    TRY(gram_take(context, "json_study", study->space.count, sizeof *x, (void **)&x));
+    TRY(gram_study_recommend(context, study, x, &mean, &deviation));
+    gram_json_study_point(json, "recommended", study, x, 1);
+    gram_json_number(json, "mean", mean);
+    gram_json_number(json, "std", deviation);
+    gram_json_close(json, '{');
+done:
+    gram_give(context, x);
+    return status;
+}
+
 static gram_status write_importance(gram_context *context, gram_json *json, gram_study *study)
 {
     gram_status status = GRAM_OK;
@@ -61,6 +76,7 @@ gram_status gram_json_study(gram_context *context, gram_json *json, gram_study *
         TRY(write_best(context, json, study, best));
     else
         gram_json_null(json, "best");
+    if (best >= 0) TRY(write_recommended(context, json, study));
     gram_json_integer(json, "evaluations", study->told);
     gram_json_integer(json, "failed", counts[GRAM_TRIAL_FAILED]);
     gram_json_integer(json, "running", counts[GRAM_TRIAL_RUNNING]);

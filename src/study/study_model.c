@@ -8,7 +8,7 @@
 
 #include "study/study_core.h"
 
-enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20 };
+enum { LEARN_ALWAYS = 100, LEARN_SHARE = 20, FEW = 10 };
 static const double NOISY = 1e-4; /* noise over amplitude from which on it matters */
 
 int gram_study_has_values(const gram_study *study)
@@ -18,17 +18,60 @@ int gram_study_has_values(const gram_study *study)
     return 0;
 }
 
-int gram_study_is_noisy(const gram_study *study)
+/* Does the model reckon with noise? Of a function that it cannot follow, too. */
+static int reckons_with_noise(const gram_study *study)
 {
     const gram_surrogate *s = &study->objective;
-    return s->kernel && study->options.noise != 0 && s->noise > NOISY * s->amplitude;
+    if (!s->kernel || study->options.noise == 0) return 0;
+    return study->options.noise > 0 || study->repeat == GRAM_REPEAT_DIFFERENT || s->noise > NOISY * s->amplitude;
 }
 
+int gram_study_is_noisy(const gram_study *study)
+{
+    return reckons_with_noise(study) && (study->repeat != GRAM_REPEAT_EQUAL || study->options.noise > 0);
+}
+
+int gram_study_needs_repeat(const gram_study *study, double expected)
+{
+    const gram_surrogate *s = &study->objective;
+    const gram_study_options *o = &study->options;
+    int64_t done = 0;
+    if (!isnan(o->noise) || o->candidate_count > 0 || study->repeat != GRAM_REPEAT_NONE) return 0;
+    for (int64_t i = 0; i < study->count; i++) done += study->records[i].state == GRAM_TRIAL_DONE;
+    if (done < FEW) return 0;
+    return s->kernel && expected < s->scale * sqrt(s->noise);
+}
+
+static gram_repeat compare_trials(const gram_study *study, int64_t i, int64_t j)
+{
+    const gram_record *a = study->records + i, *b = study->records + j;
+    const size_t bytes = (size_t)study->space.count * sizeof(double);
+    if (a->state == GRAM_TRIAL_FAILED || b->state == GRAM_TRIAL_FAILED ||
+        memcmp(gram_study_point(study, i), gram_study_point(study, j), bytes) != 0)
+        return GRAM_REPEAT_NONE;
+    if (a->state != GRAM_TRIAL_DONE || b->state != GRAM_TRIAL_DONE) return GRAM_REPEAT_RUNNING;
+    return a->value == b->value ? GRAM_REPEAT_EQUAL : GRAM_REPEAT_DIFFERENT;
+}
+
+/* The largest over all pairs: one that differs decides. */
+static gram_repeat find_repeat(const gram_study *study)
+{
+    gram_repeat found = GRAM_REPEAT_NONE;
+    for (int64_t i = 0; i < study->count && found != GRAM_REPEAT_DIFFERENT; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const gram_repeat pair = compare_trials(study, i, j);
+            if (pair > found) found = pair;
+        }
+    return found;
+}
+
+/* With noise that is known to be there, the two acquisitions that reckon with it take turns: one looks for other hollows, one goes back to the best. */
 gram_acquisition_kind gram_study_kind(const gram_study *study)
 {
+    const int known = study->repeat == GRAM_REPEAT_DIFFERENT || study->options.noise > 0;
     if (study->options.acquisition != GRAM_ACQUISITION_AUTO) return study->options.acquisition;
-    return gram_study_is_noisy(study) && study->options.constraints == 0 ? GRAM_ACQUISITION_NOISY
-                                                                         : GRAM_ACQUISITION_IMPROVEMENT;
+    if (!reckons_with_noise(study) || study->options.constraints > 0) return GRAM_ACQUISITION_IMPROVEMENT;
+    return known && study->count % 2 ? GRAM_ACQUISITION_MEAN : GRAM_ACQUISITION_NOISY;
 }
 
 double gram_study_noise(const gram_study *study)
@@ -71,6 +114,8 @@ static gram_status learn_all(gram_context *context, gram_study *study, int learn
     double *x = NULL;
     TRY(gram_take(context, "study: rows", study->told * (study->space.columns + 1), sizeof *x, (void **)&x));
     double *y = x + study->told * study->space.columns;
+    for (int64_t k = 0; k < study->told; k++)
+        study->objective.jumps |= study->records[study->order[k]].state == GRAM_TRIAL_FAILED;
     for (int64_t j = -1; j < study->options.constraints; j++) {
         gram_surrogate *s = j < 0 ? &study->objective : study->limits + j;
         const int64_t n = fill_rows(study, j, x, y);
@@ -116,6 +161,7 @@ gram_status gram_study_learn(gram_context *context, gram_study *study)
     if (!context || !study) return GRAM_ERROR_ARGUMENT;
     FAIL_IF(!gram_study_has_values(study), context, GRAM_ERROR_ARGUMENT,
             "study_learn: no evaluation has a value yet (%lld failed)", (long long)study->told);
+    study->repeat = find_repeat(study);
     if (study->modelled == study->told) goto done;
     if (study->learnt == 0 || study->told <= LEARN_ALWAYS || study->told >= study->learnt + study->learnt / LEARN_SHARE)
         TRY(learn_all(context, study, 1));
@@ -160,7 +206,7 @@ int64_t gram_study_best(const gram_study *study)
 gram_status gram_study_incumbent(gram_context *context, const gram_study *study, double *best)
 {
     const gram_surrogate *s = &study->objective;
-    const int noisy = gram_study_is_noisy(study);
+    const int noisy = reckons_with_noise(study);
     (void)context;
     *best = INFINITY;
     for (int64_t k = 0; k < study->modelled; k++)

@@ -19,6 +19,7 @@ typedef struct gram_surrogate {
     double *y;           /* room: values as they are */
     double shift, scale; /* standardised: (y - shift)/scale */
     double given_noise;  /* variance in the values' units, NaN: learnt */
+    int jumps;           /* some values stand for failures: what jumps is not noise */
     gram_kernel *kernel;
     double amplitude, noise; /* standardised */
     double jitter;           /* that A needed */

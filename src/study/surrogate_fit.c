@@ -9,8 +9,8 @@
  *     amplitude           N(0, 2^2), in units of the values' variance
  *     noise               N(-9, 3^2), likewise; a noise that was given is kept
  *
- * The search starts where the last one ended, with its Hessian, and the first time, and whenever the number of rows has doubled
- * or so, from a long and a short length-scale too. */
+ * The search starts where the last one ended, with its Hessian, and from usual lengths with little noise, every other time also with much: what short lengths follow exactly,
+ * long ones may call noise, and the likelihood has a top at each. The first time it starts from short lengths too. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,8 @@
 #include "study/surrogate.h"
 
 enum { EVALUATIONS = 60 };
-static const double LEAST_NOISE = 1e-8, USUAL_NOISE = 1e-4, MOST_NOISE = 2, LEAST_LENGTH = 5e-3, MOST_LENGTH = 1e3;
+static const double LEAST_NOISE = 1e-8, USUAL_NOISE = 1e-4, MUCH_NOISE = 0.1, MOST_NOISE = 2, LEAST_LENGTH = 5e-3,
+                    MOST_LENGTH = 1e3;
 static const double LEAST_AMPLITUDE = 1e-2, MOST_AMPLITUDE = 1e4;
 
 typedef struct normal_prior {
@@ -124,12 +125,12 @@ static void set_bounds(const gram_surrogate *s, double *lower, double *upper)
     lower[last] = upper[last] = log(fmax(noise, LEAST_NOISE));
 }
 
-static void set_start(const gram_surrogate *s, double length, double *theta)
+static void set_start(const gram_surrogate *s, double length, double noise, double *theta)
 {
     theta[0] = 0;
     for (int64_t l = 1; l <= s->d; l++) theta[l] = log(length);
     theta[s->parameters - 1] =
-        log(fmax(isnan(s->given_noise) ? USUAL_NOISE : s->given_noise / (s->scale * s->scale), LEAST_NOISE));
+        log(fmax(isnan(s->given_noise) ? noise : s->given_noise / (s->scale * s->scale), LEAST_NOISE));
 }
 
 /* One descent from theta, which ends at the best. */
@@ -159,7 +160,7 @@ done:
 }
 
 /* From a start of its own; kept if it is better than what is there. */
-static gram_status try_start(learning *job, double length, double *best)
+static gram_status try_start(learning *job, double length, double noise, double *best)
 {
     gram_status status = GRAM_OK;
     gram_surrogate *s = job->surrogate;
@@ -167,7 +168,7 @@ static gram_status try_start(learning *job, double length, double *best)
     double *theta = NULL, value;
     int known = 0;
     TRY(gram_take(job->context, "study: parameters", p + p * p, sizeof *theta, (void **)&theta));
-    set_start(s, length, theta);
+    set_start(s, length, noise, theta);
     TRY(descend(job, theta, theta + p, &known, &value));
     if (!(value < *best)) goto done;
     *best = value;
@@ -186,9 +187,11 @@ static gram_status search(learning *job)
     gram_surrogate *s = job->surrogate;
     const double usual = exp(prior_of(s, 1).mean); /* of the order of the distances between points */
     double best = INFINITY;
-    if (s->theta_known) TRY(descend(job, s->theta, s->inverse, &s->inverse_known, &best));
-    TRY(try_start(job, usual, &best));
-    if (!s->theta_known) TRY(try_start(job, 0.2 * usual, &best));
+    const int known = s->theta_known, doubts = isnan(s->given_noise) && !s->jumps;
+    if (known) TRY(descend(job, s->theta, s->inverse, &s->inverse_known, &best));
+    TRY(try_start(job, usual, USUAL_NOISE, &best));
+    if (doubts && (!known || s->n % 2 == 0)) TRY(try_start(job, usual, MUCH_NOISE, &best));
+    if (!known) TRY(try_start(job, 0.2 * usual, USUAL_NOISE, &best));
     FAIL_IF(!isfinite(best), job->context, GRAM_ERROR_NUMERICAL, "study: no parameters fit the values");
 done:
     return status;
@@ -237,7 +240,7 @@ gram_status gram_surrogate_learn(gram_context *context, gram_surrogate *s)
     if (s->n >= 3)
         TRY(search(&job));
     else if (!s->theta_known) {
-        set_start(s, exp(prior_of(s, 1).mean), s->theta);
+        set_start(s, exp(prior_of(s, 1).mean), USUAL_NOISE, s->theta);
         s->theta_known = 1;
     }
     TRY(gram_surrogate_apply(context, s));

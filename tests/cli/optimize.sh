@@ -52,6 +52,13 @@ run optimize --var x=0:10 --budget 60 --tolerance 0.01 --json -- sh -c 'LC_ALL=C
 good
 prints '"stopped": "the expected improvement is below the tolerance"'
 
+run optimize --var x=0:10 --budget 60 --regret 0.1 --json -- sh -c 'LC_ALL=C awk -v x="$1" "BEGIN { print (x - 3)^2 }"' sh '{x}'
+good
+prints '"stopped": "the bound on the regret is reached"' '"recommended": {"x": '
+under "$(number out value)" 0.1 || wrong 'should be as near as it says'
+run optimize --var x=0:10 --budget 60 --regret 0.1 --constraints 1 -- echo '{x}' 1
+bad 2 'no bound on the regret is known with constraints'
+
 # by hand: values below 0 are values
 run optimize --var h=20:90 --var t=1:60:int --study lab.json
 good

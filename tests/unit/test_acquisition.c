@@ -272,6 +272,38 @@ static void values_are_expectations(void **state)
     free_models(&m);
 }
 
+/* What the mean at a point improves by, when one more value with noise is told there: by quadrature over that value, each time with a model that has it. */
+static void the_mean_improves(void **state)
+{
+    enum { STEPS = 400 };
+    gram_context *context = *state;
+    rows r;
+    models m;
+    double mean, variance, value;
+    make_rows(&r, 0.2);
+    make_models(context, 0.2, &m);
+    gram_surrogate *s = &m.objective;
+    gram_acquisition a;
+    gram_acquisition_request request = ask(&m, GRAM_ACQUISITION_MEAN, 0);
+    OK(context, gram_acquisition_make(context, &request, &a));
+    const double *u = r.x + N * D;
+    OK(context, gram_acquisition_values(context, &a, 1, u, &value));
+    OK(context, gram_surrogate_predict(context, s, 1, u, &mean, &variance));
+    const double spread = sqrt(variance + s->noise), step = 16.0 / STEPS;
+    double gain = 0;
+    for (int k = 0; k <= STEPS; k++) {
+        const double z = -8 + k * step;
+        double moved, left;
+        OK(context, gram_surrogate_append(context, s, u, gram_surrogate_value(s, mean + spread * z)));
+        OK(context, gram_surrogate_predict(context, s, 1, u, &moved, &left));
+        gram_surrogate_truncate(s, s->n - 1);
+        gain += fmax(a.best - moved, 0) * step * exp(-z * z / 2 - LOG_ROOT_2_PI);
+    }
+    test_near("improvement of the mean", NULL, 1, &(double){exp(value)}, &gain, 2e-3); /* the kink, by steps of 0.04 */
+    gram_acquisition_free(context, &a);
+    free_models(&m);
+}
+
 /* Where there is hardly any noise the best value is no secret, and noisy improvement is improvement. */
 static void noisy_improvement_without_noise(void **state)
 {
@@ -334,11 +366,16 @@ static void draws_have_the_posterior_mean(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(improvement_is_the_integral),     cmocka_unit_test(slopes_of_logarithms),
-        cmocka_unit_test(improvement_does_not_underflow),  cmocka_unit_test(surrogate_is_the_gp),
-        cmocka_unit_test(appended_rows_equal_a_refit),     cmocka_unit_test(repeated_row_is_told),
-        cmocka_unit_test(gradients_of_all_kinds),          cmocka_unit_test(values_are_expectations),
-        cmocka_unit_test(noisy_improvement_without_noise), cmocka_unit_test(draws_have_the_posterior_mean)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(improvement_is_the_integral),
+                                       cmocka_unit_test(slopes_of_logarithms),
+                                       cmocka_unit_test(improvement_does_not_underflow),
+                                       cmocka_unit_test(surrogate_is_the_gp),
+                                       cmocka_unit_test(appended_rows_equal_a_refit),
+                                       cmocka_unit_test(repeated_row_is_told),
+                                       cmocka_unit_test(gradients_of_all_kinds),
+                                       cmocka_unit_test(values_are_expectations),
+                                       cmocka_unit_test(the_mean_improves),
+                                       cmocka_unit_test(noisy_improvement_without_noise),
+                                       cmocka_unit_test(draws_have_the_posterior_mean)};
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -303,6 +303,91 @@ static void same_for_any_threads(void **state)
     test_any_threads(14 * 4, fill_proposals);
 }
 
+/* ---- noise, and what is recommended ---- */
+
+static double ripples(const double *x)
+{
+    return bowl(x) + 8 * sin(40 * x[0]) * sin(40 * x[1]);
+}
+
+/* How many pairs of trials are at one point. */
+static int count_repeats(gram_context *context, const gram_study *study)
+{
+    int found = 0;
+    gram_trial a = {.size = sizeof a}, b = {.size = sizeof b};
+    for (int64_t i = 0; i < gram_study_trial_count(study); i++)
+        for (int64_t j = 0; j < i; j++) {
+            OK(context, gram_study_trial(context, study, i, &a));
+            OK(context, gram_study_trial(context, study, j, &b));
+            found += memcmp(a.x, b.x, 2 * sizeof(double)) == 0;
+        }
+    return found;
+}
+
+/* A function that looks like noise to the model is asked once more at one point, and then its best value counts. */
+static void ripples_are_not_noise(void **state)
+{
+    gram_context *context = *state;
+    gram_study *study = make(context, 2, PLANE, NULL);
+    double x[2], least = INFINITY;
+    gram_proposal p = {.size = sizeof p};
+    for (int i = 0; i < 30; i++) {
+        OK(context, gram_study_ask(context, study, x, &p));
+        OK(context, gram_study_tell(context, study, p.trial, ripples(x), NULL));
+        least = fmin(least, ripples(x));
+    }
+    OK(context, gram_study_learn(context, study));
+    assert_int_equal(count_repeats(context, study), 1);
+    assert_true(best_value(context, study) == least);
+    OK(context, gram_study_recommend(context, study, x, NULL, NULL));
+    assert_true(ripples(x) == least);
+    gram_study_destroy(study);
+}
+
+/* With noise the mean's least point is recommended, which no point of a grid is under. */
+static void noise_has_a_recommendation(void **state)
+{
+    enum { SIDE = 41 };
+    gram_context *context = *state;
+    gram_study *study = make(context, 2, PLANE, NULL);
+    double x[2], grid[SIDE * SIDE * 2], means[SIDE * SIDE], mean, deviation, bound, noise;
+    gram_proposal p = {.size = sizeof p};
+    for (int i = 0; i < 30; i++) {
+        OK(context, gram_study_ask(context, study, x, &p));
+        gram_random_normal((gram_random){5, 5}, (uint64_t)i, 1, &noise);
+        OK(context, gram_study_tell(context, study, p.trial, bowl(x) + 10 * noise, NULL));
+    }
+    OK(context, gram_study_recommend(context, study, x, &mean, &deviation));
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        grid[2 * i] = -5 + 15.0 * (i % SIDE) / (SIDE - 1);
+        grid[2 * i + 1] = 15.0 * (double)(i / SIDE) / (SIDE - 1);
+    }
+    OK(context, gram_study_predict(context, study, SIDE * SIDE, grid, means, NULL, NULL));
+    for (int i = 0; i < SIDE * SIDE; i++) assert_true(mean <= means[i] + 1e-6);
+    assert_true(fabs(mean - bowl(x)) < 6 * deviation && deviation > 0);
+    OK(context, gram_study_regret(context, study, &bound));
+    assert_true(bound >= bowl(x)); /* the least value is 0 */
+    gram_study_destroy(study);
+}
+
+/* The bound of an exact function falls to next to nothing, and is never below the regret. */
+static void regret_is_bounded(void **state)
+{
+    gram_context *context = *state;
+    gram_study_options options = defaults();
+    double bound, x[2];
+    options.noise = 0;
+    gram_study *study = make(context, 2, PLANE, &options);
+    play(context, study, 8, bowl);
+    OK(context, gram_study_regret(context, study, &bound));
+    assert_true(bound >= best_value(context, study));
+    play(context, study, 14, bowl);
+    OK(context, gram_study_regret(context, study, &bound));
+    OK(context, gram_study_recommend(context, study, x, NULL, NULL));
+    assert_true(bound >= bowl(x) && bound < 1);
+    gram_study_destroy(study);
+}
+
 /* ---- files ---- */
 
 static void studies_go_through_files(void **state)
@@ -437,6 +522,8 @@ int main(void)
         cmocka_unit_test(many_variables),          cmocka_unit_test(importance_is_a_share),
         cmocka_unit_test(same_for_any_threads),    cmocka_unit_test(studies_go_through_files),
         cmocka_unit_test(other_files_are_refused), cmocka_unit_test(another_problem_is_told),
-        cmocka_unit_test(bad_variables_are_named), cmocka_unit_test(without_memory)};
+        cmocka_unit_test(bad_variables_are_named), cmocka_unit_test(without_memory),
+        cmocka_unit_test(ripples_are_not_noise),   cmocka_unit_test(noise_has_a_recommendation),
+        cmocka_unit_test(regret_is_bounded)};
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

@@ -1,4 +1,4 @@
-/* Commands that run beside gram: started without a shell, their last line of output kept, stopped when their time is over. */
+/* Commands that run beside gram, without a shell: their last line of output is kept. */
 #ifndef GRAM_CLI_TERMINAL_CHILD_PROCESS_H
 #define GRAM_CLI_TERMINAL_CHILD_PROCESS_H
 

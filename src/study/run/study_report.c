@@ -49,6 +49,17 @@ done:
     return status;
 }
 
+static void add_variable(const gram_study *study, int64_t i, double x, char value[VALUE_SIZE], gram_string *text)
+{
+    const gram_domain_variable *v = study->space.variables + i;
+    if (gram_domain_is_discrete(v))
+        (void)gram_study_format(study, i, x, value, VALUE_SIZE);
+    else
+        (void)gram_number_short(x, DIGITS, value);
+    add_label(text, v->name);
+    gram_string_add(text, "%s", value);
+}
+
 static gram_status add_point(gram_context *context, gram_study *study, int64_t best, gram_string *text)
 {
     gram_status status = GRAM_OK;
@@ -58,16 +69,31 @@ static gram_status add_point(gram_context *context, gram_study *study, int64_t b
     TRY(gram_take(context, "study_report", study->space.count, sizeof *shares, (void **)&shares));
     TRY(gram_study_importance(context, study, shares));
     for (int64_t i = 0; i < study->space.count; i++) {
-        const gram_domain_variable *v = study->space.variables + i;
-        if (gram_domain_is_discrete(v))
-            (void)gram_study_format(study, i, x[i], value, sizeof value);
-        else
-            (void)gram_number_short(x[i], DIGITS, value);
-        add_label(text, v->name);
-        gram_string_add(text, "%s   (importance %s)\n", value, gram_number_short(shares[i], DIGITS, share));
+        add_variable(study, i, x[i], value, text);
+        gram_string_add(text, "   (importance %s)\n", gram_number_short(shares[i], DIGITS, share));
     }
 done:
     gram_give(context, shares);
+    return status;
+}
+
+/* Where values are noisy: the best of them owes something to luck. */
+static gram_status add_recommended(gram_context *context, gram_study *study, gram_string *text)
+{
+    gram_status status = GRAM_OK;
+    double *x = NULL, mean, deviation;
+    char value[VALUE_SIZE], first[GRAM_NUMBER_SIZE], second[GRAM_NUMBER_SIZE];
+    TRY(gram_take(context, "study_report", study->space.count, sizeof *x, (void **)&x));
+    TRY(gram_study_recommend(context, study, x, &mean, &deviation));
+    for (int64_t i = 0; i < study->space.count; i++) {
+        add_variable(study, i, x[i], value, text);
+        gram_string_add(text, "\n");
+    }
+    add_label(text, "model there");
+    gram_string_add(text, "%s +- %s\n", gram_number_short(mean, DIGITS, first),
+                    gram_number_short(deviation, DIGITS, second));
+done:
+    gram_give(context, x);
     return status;
 }
 
@@ -88,6 +114,9 @@ gram_status gram_study_report(gram_context *context, gram_study *study, const ch
     TRY(add_values(context, study, best, text));
     gram_string_add(text, "\n%sBest point%s\n", bold ? bold : "", plain ? plain : "");
     TRY(add_point(context, study, best, text));
+    if (!gram_study_is_noisy(study)) goto done;
+    gram_string_add(text, "\n%sRecommended, values being noisy%s\n", bold ? bold : "", plain ? plain : "");
+    TRY(add_recommended(context, study, text));
 done:
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct loop {
 
 void gram_study_run_options_init(gram_study_run_options *options, size_t size)
 {
-    const gram_study_run_options defaults = {.parallel = 1, .tolerance = NAN};
+    const gram_study_run_options defaults = {.parallel = 1, .tolerance = NAN, .regret = NAN};
     gram_sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -64,10 +64,16 @@ done:
     return status;
 }
 
-/* Is the proposal still worth a run? */
-static const char *find_end(const loop *l, const gram_proposal *p)
+/* Is the proposal still worth a run? *why says why not. */
+static gram_status find_end(const loop *l, const gram_proposal *p, const char **why)
 {
-    return p->expected_improvement < l->options.tolerance ? "the expected improvement is below the tolerance" : NULL;
+    gram_status status = GRAM_OK;
+    double bound = NAN;
+    if (!isnan(l->options.regret) && p->by_model) TRY(gram_study_regret(l->context, l->study, &bound));
+    if (p->expected_improvement < l->options.tolerance) *why = "the expected improvement is below the tolerance";
+    if (bound < l->options.regret) *why = "the bound on the regret is reached";
+done:
+    return status;
 }
 
 /* One more point, unless there is nothing more to gain; then it waits in the queue. */
@@ -81,7 +87,7 @@ static gram_status ask_one(loop *l, int64_t slot)
         return GRAM_OK;
     }
     TRY(status);
-    l->why = find_end(l, &p);
+    TRY(find_end(l, &p, &l->why));
     if (l->why) goto done;
     TRY(save(l));
     TRY(start(l, slot, p.row));
@@ -149,6 +155,8 @@ static gram_status prepare(loop *l, const gram_study_run_options *options)
             (long long)o->budget);
     FAIL_IF(o->parallel < 1 || o->parallel > MOST_PARALLEL, l->context, GRAM_ERROR_ARGUMENT,
             "study_run: parallel = %lld, need 1 to %d", (long long)o->parallel, (int)MOST_PARALLEL);
+    FAIL_IF(!isnan(o->regret) && l->study->options.constraints > 0, l->context, GRAM_ERROR_UNSUPPORTED,
+            "study_run: no bound on the regret is known with constraints");
     TRY(gram_study_check_words(l->context, l->study, o->command));
     TRY(gram_take(l->context, "study_run", o->parallel, sizeof *l->trials, (void **)&l->trials));
     TRY(gram_take(l->context, "study_run", l->study->space.count, sizeof *l->x, (void **)&l->x));

@@ -23,10 +23,15 @@ static const cli_verb by_hand[] = {
 };
 
 static const cli_choice acquisitions[] = {
-    CLI_WORD("auto", GRAM_ACQUISITION_AUTO),         CLI_WORD("ei", GRAM_ACQUISITION_IMPROVEMENT),
-    CLI_WORD("noisy-ei", GRAM_ACQUISITION_NOISY),    CLI_WORD("pi", GRAM_ACQUISITION_PROBABILITY),
-    CLI_WORD("bound", GRAM_ACQUISITION_BOUND),       CLI_WORD("variance", GRAM_ACQUISITION_VARIANCE),
-    CLI_WORD("thompson", GRAM_ACQUISITION_THOMPSON), CLI_WORDS_END,
+    CLI_WORD("auto", GRAM_ACQUISITION_AUTO),
+    CLI_WORD("ei", GRAM_ACQUISITION_IMPROVEMENT),
+    CLI_WORD("noisy-ei", GRAM_ACQUISITION_NOISY),
+    CLI_WORD("pi", GRAM_ACQUISITION_PROBABILITY),
+    CLI_WORD("bound", GRAM_ACQUISITION_BOUND),
+    CLI_WORD("variance", GRAM_ACQUISITION_VARIANCE),
+    CLI_WORD("thompson", GRAM_ACQUISITION_THOMPSON),
+    CLI_WORD("mean-ei", GRAM_ACQUISITION_MEAN),
+    CLI_WORDS_END,
 };
 
 typedef struct optimize_options {
@@ -34,7 +39,7 @@ typedef struct optimize_options {
     const char *candidates, *study, *plot;
     int64_t budget, parallel, start, constraints;
     int maximize, resume;
-    double timeout, tolerance, noise, kappa;
+    double timeout, tolerance, regret, noise, kappa;
     cli_chosen acquisition;
 } optimize_options;
 
@@ -50,19 +55,19 @@ static const cli_option own_options[] = {
     CLI_ROW_FLAG("maximize", PLACE(maximize), "look for the largest value (default: the least)"),
     CLI_ROW("study", CLI_TEXT, PLACE(study), "FILE", "keep everything in this file, whole after every evaluation"),
     CLI_ROW_FLAG("resume", PLACE(resume), "go on with the study in --study; a missing one is started"),
-    CLI_ROW_INTEGER("parallel", PLACE(parallel), "N", 1, MOST_PARALLEL,
-                    "run so many commands at the same time (default 1)"),
+    CLI_ROW_INTEGER("parallel", PLACE(parallel), "N", 1, MOST_PARALLEL, "commands at the same time (default 1)"),
     CLI_ROW("timeout", CLI_POSITIVE, PLACE(timeout), "SECONDS", "stop a command that takes longer: it has failed"),
     CLI_ROW("tolerance", CLI_POSITIVE, PLACE(tolerance), "T",
             "stop when the expected improvement of the next point is below T, in the values' units"),
+    CLI_ROW("regret", CLI_POSITIVE, PLACE(regret), "T", "stop when the model's bounds let no point be better by T"),
     CLI_ROW("point", CLI_LIST, PLACE(lists), "NAME=X,...", "evaluate this point first; may be given again"),
     CLI_ROW_INTEGER("start", PLACE(start), "N", 1, 10000,
-                    "points of the Latin hypercube that comes first (default: twice the variables, 4 to 20)"),
+                    "points of the Latin hypercube first (default: twice the variables, 4 to 20)"),
     CLI_ROW_INTEGER("constraints", PLACE(constraints), "M", 1, 100,
                     "the last line has M numbers more, which must be <= 0"),
     CLI_ROW("noise", CLI_NUMBER, PLACE(noise), "V", "variance of the values; 0: they are exact (default: learnt)"),
     CLI_ROW_CHOICE("acquisition", PLACE(acquisition), "NAME", acquisitions,
-                   "auto (default), ei, noisy-ei, pi, bound, variance or thompson"),
+                   "auto (default), ei, noisy-ei, mean-ei, pi, bound, variance or thompson"),
     CLI_ROW("kappa", CLI_NUMBER, PLACE(kappa), "K", "deviations of --acquisition bound (default 2)"),
     CLI_ROW("plot", CLI_TEXT, PLACE(plot), "FILE",
             "draw convergence and the model: .svg, .png or .pdf (by gnuplot); with %d in the name after each "
@@ -140,10 +145,9 @@ int cli_study_print(cli_session *session, cli_study *s)
         cli_json_end(session, &json, s->plot);
         gram_json_close(&json, '{');
         gram_string_add(&text, "\n");
-    } else {
+    } else
         status = gram_study_report(session->context, s->study, s->file, s->why, cli_bold(session->common),
                                    cli_plain(session->common), &text);
-    }
     if (status >= 0 && s->plot && gram_study_best(s->study) >= 0 && !strstr(s->plot, "%d"))
         code = cli_study_plot(session, s->study, s->plot);
     cli_session_clear(session);
@@ -252,7 +256,8 @@ static int run(cli_session *session, optimize_state *s, char **command)
                                             .told = plot_step,
                                             .file = s->own.study,
                                             .parallel = s->own.parallel,
-                                            .tolerance = s->own.tolerance};
+                                            .tolerance = s->own.tolerance,
+                                            .regret = s->own.regret};
     s->session = session;
     s->children = calloc((size_t)s->own.parallel, sizeof *s->children);
     if (!s->children) return cli_no_memory();
@@ -271,10 +276,8 @@ static int check_use(cli_session *session, const optimize_state *s, char **comma
     const char *help = "Usage: gram optimize --var NAME=A:B ... --budget N -- COMMAND {NAME} ...";
     if (!vars && !o->candidates) return cli_fail(CLI_WRONG_USE, help, "optimize: no variables: give --var");
     if (vars && o->candidates)
-        return cli_fail(CLI_WRONG_USE, "The table's columns are the variables.",
-                        "optimize: --var and --candidates exclude each other");
-    if (*command && o->budget == 0)
-        return cli_fail(CLI_WRONG_USE, help, "optimize: how many runs? --budget is missing");
+        return cli_fail(CLI_WRONG_USE, "Leave one out.", "optimize: --var and --candidates exclude each other");
+    if (*command && o->budget == 0) return cli_fail(CLI_WRONG_USE, help, "optimize: --budget is missing");
     if (!*command && !o->study)
         return cli_fail(CLI_WRONG_USE, help, "optimize: there is no command after --, and no --study to ask by hand");
     if (o->resume && !o->study)
@@ -317,7 +320,7 @@ static void release(void *state)
 int cli_optimize(int count, char **arguments)
 {
     cli_common common = {0};
-    optimize_state state = {.own = {.parallel = 1, .noise = NAN, .kappa = 2, .tolerance = NAN}};
+    optimize_state state = {.own = {.parallel = 1, .noise = NAN, .kappa = 2, .tolerance = NAN, .regret = NAN}};
     const cli_group groups[] = {
         {"Options", own_options, sizeof own_options / sizeof *own_options, &state.own},
         cli_common_group(&common),
