@@ -196,6 +196,7 @@ gram_status gram_features_make(gram_context *context, gram_kernel *kernel, int64
     gram_features_options own = *options;
     gram_features *map = NULL;
     TRY(gram_points_must_be_plain(context, "features_create", x));
+    TRY(gram_points_must_be_numbers(context, "features_create", x));
     TRY(check(context, kernel, d, x, &own));
     if (own.dimension == 0) own.dimension = USUAL_DIMENSION;
     TRY(begin(context, own.kind, kernel, d, &map));

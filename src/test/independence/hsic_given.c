@@ -294,6 +294,8 @@ static gram_status sum_panels(gram_context *context, const problem *p, forms *f,
         rows = NULL;
     }
 done:
+    f->kz = NULL;
+    f->r = f->s = NULL;
     for (int v = 0; v < 2; v++) free_left(context, &both[v]);
     gram_points_release(rows);
     gram_give(context, kz);
