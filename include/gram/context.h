@@ -73,6 +73,15 @@ GRAM_API int gram_context_place(const gram_context *context, int64_t *row, int64
  * "FILE: row N: " for a whole row. `row` counts from 0. Nothing happens to other messages. */
 GRAM_API void gram_context_name_place(gram_context *context, const char *file, int64_t row, const char *column);
 
+/* Gives the work from now on so many seconds; 0: as long as it takes. Searches for parameters end with the best so far when half of them have gone,
+ * iterations when nine tenths have; plans choose by what is left. Work that is not done in time fails with GRAM_ERROR_BUDGET. What a fit leaves out
+ * depends on how fast the machine is: with a limit results are not the same everywhere. */
+GRAM_API gram_status gram_context_set_time(gram_context *context, double seconds);
+/* Seconds; infinite without a limit, negative when it has passed. */
+GRAM_API double gram_context_time_left(const gram_context *context);
+/* What was left out for lack of time since it was set, in a few words; "": nothing. Valid as long as the context. */
+GRAM_API const char *gram_context_left_out(const gram_context *context);
+
 GRAM_API int gram_context_threads(const gram_context *context);
 GRAM_API uint64_t gram_context_seed(const gram_context *context);
 

@@ -57,6 +57,10 @@ typedef struct gram_plan {
 /* Chooses; GRAM_ERROR_BUDGET, with what would fit, if what was asked for does not. */
 GRAM_API gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *request, gram_plan *plan);
 
+/* Makes estimates of time those of this machine: its speed is read from the file, or measured (some hundredths of a second) and kept there. path may be
+ * NULL, and a file that cannot be read or written is no failure. Choices change only where a time was set (gram_context_set_time). */
+GRAM_API gram_status gram_context_use_speed(gram_context *context, const char *path);
+
 GRAM_END
 
 #endif

@@ -27,6 +27,9 @@ GRAM_API char *gram_bytes_format(size_t bytes, char text[GRAM_BYTES_SIZE]);
  * a size, or not at least 1 and below 9e18. */
 GRAM_API int gram_bytes_parse(const char *text, uint64_t *bytes);
 
+/* "90", "90s", "5m", "1.5h": a time in seconds, minutes or hours. 0 if it is not one, or not above 0. */
+GRAM_API int gram_seconds_parse(const char *text, double *seconds);
+
 /* 1234567 as "1,234,567". Returns text. */
 GRAM_API char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE]);
 

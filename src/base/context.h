@@ -19,7 +19,14 @@
 #include "base/memory.h"
 #include "base/vecmath/vecmath.h"
 
-enum { GRAM_MESSAGE_SIZE = 512 };
+enum { GRAM_MESSAGE_SIZE = 512, GRAM_LEFT_OUT_SIZE = 128 };
+
+/* The time that is given to the work (base/system/time_limit.h). */
+typedef struct gram_limit {
+    double seconds, begun; /* 0 seconds: there is no limit */
+    double share;          /* of it, when sweeps stop: that of the present part of the work */
+    char left_out[GRAM_LEFT_OUT_SIZE];
+} gram_limit;
 
 struct gram_context {
     gram_memory *memory;
@@ -32,6 +39,8 @@ struct gram_context {
     gram_cancel_fn cancel;
     void *cancel_user;
     const gram_vecmath *vecmath;
+    gram_limit limit;
+    double operations, entries; /* a second on one thread, measured (solve/speed/machine_speed.c); 0: not known */
     char message[GRAM_MESSAGE_SIZE];
     char advice[GRAM_MESSAGE_SIZE];    /* what to do about it; every new message clears it */
     int64_t failed_row, failed_column; /* of the last failure, if it was of a coordinate, else -1 */

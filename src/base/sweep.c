@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
+
+#include "base/system/time_limit.h"
 
 /* Callbacks are made at most this often, so that tiny tasks do not pay for them. */
 static const double CALLBACK_SECONDS = 0.05;
@@ -27,13 +28,6 @@ typedef struct gram_sweep_state {
     double last_callback;
 } sweep_state;
 
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void record_failure(sweep_state *state, int64_t ticket, gram_status status)
 {
     pthread_mutex_lock(&state->lock);
@@ -50,8 +44,9 @@ static void record_failure(sweep_state *state, int64_t ticket, gram_status statu
 static void call_back(sweep_state *state)
 {
     const gram_context *context = state->context;
-    if (!context->progress && !context->cancel) return;
-    const double time = seconds();
+    const int limited = context->limit.seconds > 0;
+    if (!context->progress && !context->cancel && !limited) return;
+    const double time = gram_clock();
     if (time - state->last_callback < CALLBACK_SECONDS) return;
     state->last_callback = time;
     const gram_sweep *sweep = state->sweep;
@@ -59,7 +54,8 @@ static void call_back(sweep_state *state)
     const double after = sweep->share_after > 0 ? sweep->share_after : 1;
     const double share = sweep->share_before + done * (after - sweep->share_before);
     if (context->progress) context->progress(context->progress_user, sweep->what, share);
-    if (context->cancel && context->cancel(context->cancel_user))
+    if ((context->cancel && context->cancel(context->cancel_user)) ||
+        (limited && gram_time_is_up(context, context->limit.share)))
         record_failure(state, INT64_MAX, GRAM_ERROR_CANCELLED);
 }
 
@@ -121,7 +117,7 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
                          .lock = PTHREAD_MUTEX_INITIALIZER,
                          .over = PTHREAD_COND_INITIALIZER,
                          .failed_task = -1,
-                         .last_callback = seconds()};
+                         .last_callback = gram_clock()};
     atomic_init(&state.next, 0);
     atomic_init(&state.finished, 0);
     atomic_init(&state.stop, 0);
@@ -138,7 +134,12 @@ gram_status gram_sweep_run(gram_context *context, const gram_sweep *sweep)
     gram_blas_leave(blas);
 
     status = state.status;
-    if (status == GRAM_ERROR_CANCELLED) (void)gram_fail(context, status, "%s: cancelled", sweep->what);
+    if (status == GRAM_ERROR_CANCELLED && gram_time_is_up(context, context->limit.share)) {
+        (void)gram_fail(context, GRAM_ERROR_BUDGET, "%s: not done in the time that was given, %g s", sweep->what,
+                        context->limit.seconds);
+        status = gram_advise(context, GRAM_ERROR_BUDGET, "Give it more time, or fewer rows.");
+    } else if (status == GRAM_ERROR_CANCELLED)
+        (void)gram_fail(context, status, "%s: cancelled", sweep->what);
 done:
     gram_give(context, state.scratch);
     return status;

@@ -5,6 +5,7 @@
  *
  * An iteration is a product with Z' and one with Z. */
 #include "features/sparse_ridge.h"
+#include "base/system/time_limit.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -77,6 +78,10 @@ static gram_status iterate(work *w)
     for (r->iterations = 0;; r->iterations++) {
         r->residual = size > 0 ? sqrt(square) / size : 0;
         if (r->residual <= r->tolerance || r->iterations >= r->most) break;
+        if (gram_time_is_up(w->context, GRAM_TIME_OF_ITERATIONS)) {
+            gram_time_left_out(w->context, "iterations ended early");
+            break;
+        }
         TRY(apply(w, w->along, w->out));
         const double step = square / cblas_ddot(n, w->along, 1, w->out, 1);
         cblas_daxpy(n, step, w->along, 1, w->u, 1);

@@ -484,7 +484,8 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
     if (status >= 0) status = prepare(learning, table, NULL);
     gram_table_destroy(table);
     if (status >= 0) status = work(learning);
-    if (status == GRAM_ERROR_BUDGET && gram_learning_may_stream(learning, path)) { /* in passes it fits */
+    if (status == GRAM_ERROR_BUDGET && !(gram_context_time_left(context) < 0) &&
+        gram_learning_may_stream(learning, path)) { /* in passes it fits */
         status = gram_learning_begin(context, learner, gram_data_name(path));
         if (status >= 0) status = gram_learning_stream(learning, path, format, GRAM_STREAM_ALL);
     }

@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "base/sized_struct.h"
+#include "base/system/time_limit.h"
 
 /* What is known of one right-hand side. */
 typedef struct side {
@@ -247,6 +248,10 @@ done:
 static int exhausted(iteration *s)
 {
     if (s->steps >= s->options.iterations) return 1;
+    if (gram_time_is_up(s->context, GRAM_TIME_OF_ITERATIONS)) {
+        gram_time_left_out(s->context, "iterations ended early");
+        return 1;
+    }
     const double worst = worst_residual(s);
     s->since++;
     if (worst <= s->best_worst / 2) {

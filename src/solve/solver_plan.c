@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/sized_struct.h"
+#include "base/system/time_limit.h"
 #include "operator/tiled_matrix.h"
 #include "solve/landmarks/landmark_choice.h"
 #include "tile/panels.h"
@@ -32,6 +33,8 @@ enum {
     PACKINGS = 10 /* of a fit and its report: each sweep over the pairs packs the points anew */
 };
 
+static const double MOST_SECONDS =
+    300; /* for an exact fit that nobody asked for, on a processor as the rates below say */
 static const double MOST_PASS = 1e12;     /* operations for leave-one-out of landmarks that nobody asked for */
 static const double PACKED_NUMBERS = 3e8; /* a second: fresh memory, cleared and written */
 
@@ -128,13 +131,18 @@ static double bytes_of(const gram_krr_plan_request *r, const gram_plan *plan)
     return low_rank_bytes(r, plan->solver, plan->landmarks);
 }
 
-/* Operations and pairs a second of one core: what AVX2 and plain code reach. */
-static double seconds_of(const gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan)
+/* Operations and pairs a second of one core: as measured, or what AVX2 and plain code reach. */
+static double seconds_at(const gram_context *context, int measured, const gram_krr_plan_request *r,
+                         const gram_plan *plan)
 {
     const int fast = strcmp(gram_context_isa(context), "plain") != 0;
-    const double threads = context->threads, n = (double)r->n, p = (double)plan->landmarks;
-    const double rate = (fast ? 4e10 : 1e10) * threads,
-                 pair = (fast ? 1 : 6) * (0.8e-9 + 0.06e-9 * (double)r->d) / threads;
+    const double threads = context->threads, n = (double)r->n, p = (double)plan->landmarks,
+                 share = 0.8 + 0.06 * (double)r->d;
+    double rate = (fast ? 4e10 : 1e10) * threads, pair = (fast ? 1e-9 : 6e-9) * share / threads;
+    if (measured && context->operations > 0) {
+        rate = 0.8 * context->operations * threads; /* large products, not small ones */
+        pair = share / 1.4 / context->entries / threads;
+    }
     const double product = n * n / 2 * pair, packing = PACKINGS * padded(r->n) * (double)r->d / PACKED_NUMBERS;
     if (plan->solver == GRAM_SOLVER_NYSTROM) return packing + n * p * pair + (2 * n * p * p + p * p * p) / rate;
     if (plan->solver == GRAM_SOLVER_SKETCH) return packing + 2 * SKETCH_PASSES * product;
@@ -143,6 +151,11 @@ static double seconds_of(const gram_context *context, const gram_krr_plan_reques
     if (r->ridgeless) return packing + product + 4 * n * n * n / rate;
     if (plan->precision != GRAM_PRECISION_F64) return packing + 8 * product + n * n * n / 3 / (2 * rate);
     return packing + 2 * product + (plan->leave_one_out ? n * n * n : n * n * n / 3) / rate;
+}
+
+static double seconds_of(const gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan)
+{
+    return seconds_at(context, 1, r, plan);
 }
 
 /* ---- the choice ---- */
@@ -215,19 +228,49 @@ static void plan_landmarks(const gram_krr_plan_request *r, gram_solver solver, d
     set_reason(plan, "as asked for");
 }
 
-/* Exact without leave-one-out, and then landmarks, where exact as wished does not fit. */
-static void choose(const gram_krr_plan_request *r, double room, gram_plan *plan)
+/* The seconds that a fit by itself may take: what is left of a limit, less a margin, since estimates are rough. Without one MOST_SECONDS by rates that do
+ * not depend on the machine's present speed, so that results do not either. */
+static double time_for(const gram_context *context)
+{
+    const double left = gram_context_time_left(context);
+    return isinf(left) ? MOST_SECONDS : fmax(left, 0) / 4;
+}
+
+static int is_quick(const gram_context *context, const gram_krr_plan_request *r, const gram_plan *plan)
+{
+    return seconds_at(context, !isinf(gram_context_time_left(context)), r, plan) <= time_for(context);
+}
+
+/* As many landmarks as there is time for. */
+static void shorten(gram_context *context, const gram_krr_plan_request *r, gram_plan *plan)
+{
+    const int64_t before = plan->landmarks;
+    if (r->landmarks || isinf(gram_context_time_left(context))) return;
+    while (plan->landmarks > LEAST_LANDMARKS && !is_quick(context, r, plan))
+        plan->landmarks -= plan->landmarks / 10 + 1;
+    if (plan->landmarks < before) gram_time_left_out(context, "fewer landmarks than there is memory for");
+}
+
+/* Exact without leave-one-out, and then landmarks, where exact as wished does not fit into memory or time. */
+static void choose(gram_context *context, const gram_krr_plan_request *r, double room, gram_plan *plan)
 {
     char sizes[2][GRAM_BYTES_SIZE];
     plan_exact(r, plan);
-    if (bytes_of(r, plan) <= room) return;
+    if (bytes_of(r, plan) <= room && is_quick(context, r, plan)) return;
     if (plan->leave_one_out && r->leave_one_out < 0) {
         plan->leave_one_out = 0;
         plan_exact(r, plan);
-        if (bytes_of(r, plan) <= room) return;
+        if (bytes_of(r, plan) <= room && is_quick(context, r, plan)) return;
     }
-    const double needed = bytes_of(r, plan);
+    const double needed = bytes_of(r, plan), seconds = seconds_of(context, r, plan);
     plan_landmarks(r, GRAM_SOLVER_NYSTROM, room, plan);
+    shorten(context, r, plan);
+    if (needed <= room) {
+        (void)snprintf(plan->reason, sizeof plan->reason,
+                       "an exact fit would take about %.0f s: a model of %lld landmarks", seconds,
+                       (long long)plan->landmarks);
+        return;
+    }
     (void)snprintf(plan->reason, sizeof plan->reason,
                    "an exact fit would take %s of memory and %s is left: a model of %lld landmarks",
                    gram_bytes_format((size_t)needed, sizes[0]), gram_bytes_format((size_t)room, sizes[1]),
@@ -296,7 +339,7 @@ gram_status gram_krr_plan(gram_context *context, const gram_krr_plan_request *re
     if (r.solver == GRAM_SOLVER_EXACT || r.ridgeless) {
         plan_exact(&r, plan);
     } else if (r.solver == GRAM_SOLVER_AUTO) {
-        choose(&r, room, plan);
+        choose(context, &r, room, plan);
     } else {
         plan_landmarks(&r, r.solver, room, plan);
     }

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/time_limit.h"
 #include "kernel/kernel.h"
 #include "tune/gradient_search.h"
 
@@ -240,7 +241,10 @@ static gram_status tune_quietly(gram_tuning *t, const gram_kernel *kernel, gram_
 {
     t->progress = t->context->progress;
     t->context->progress = NULL;
+    const double share = t->context->limit.share;
+    t->context->limit.share = GRAM_TIME_OF_TUNING;
     const gram_status status = tune(t, kernel, out);
+    t->context->limit.share = share;
     t->context->progress = t->progress;
     return status;
 }

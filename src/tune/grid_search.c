@@ -1,6 +1,7 @@
 /* Cross-validation over a grid: the engine (grid_search.h has the parts). Choices are made when all cells are scored, so predictions
  * at the chosen cell may have been written over by then; its width is fitted once more in that case. */
 #include "tune/grid_search.h"
+#include "base/system/time_limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,6 +163,12 @@ static gram_status run_all(gram_context *context, running *r)
     const gram_grid_batch *b = &r->batch;
     for (int64_t first = 0; first < g->width_count; first += r->most_widths) {
         const int64_t left = g->width_count - first;
+        if (first > 0 && gram_time_is_up(context, GRAM_TIME_OF_TUNING)) {
+            gram_time_left_out(context, "tuning ended early");
+            for (int64_t cell = first * b->strengths; cell < g->width_count * b->strengths; cell++)
+                r->grid.scores[cell] = INFINITY;
+            break;
+        }
         TRY(fit_batch(context, r, first, left < r->most_widths ? left : r->most_widths));
         for (int64_t w = 0; w < b->count; w++)
             for (int64_t s = 0; s < b->strengths; s++) {

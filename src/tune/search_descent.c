@@ -7,6 +7,7 @@
 
 #include "base/lapack.h"
 #include "base/sweep.h"
+#include "base/system/time_limit.h"
 #include "solve/minimise.h"
 #include "tune/gradient_search.h"
 
@@ -57,10 +58,11 @@ void gram_candidate_copy(const gram_candidate *c, const double *from, double *to
 /* ---- one evaluation ---- */
 
 /* Parameters where the matrix is not positive definite to working precision, or the points are outside the domain, are
- * not worth a failure: the search turns round. */
-static int is_impossible(gram_status status)
+ * not worth a failure: the search turns round. So are those that there is no time for: nothing is better than what was found. */
+static int is_impossible(const gram_tuning *t, gram_status status)
 {
-    return status == GRAM_ERROR_NUMERICAL || status == GRAM_ERROR_DOMAIN;
+    return status == GRAM_ERROR_NUMERICAL || status == GRAM_ERROR_DOMAIN ||
+           (status == GRAM_ERROR_BUDGET && gram_time_is_up(t->context, GRAM_TIME_OF_TUNING));
 }
 
 /* Values cost about half as much as gradients, which cost some n^cost operations. */
@@ -80,9 +82,14 @@ static gram_status criterion_at(gram_tuning *t, gram_candidate *c, int which, in
     const int64_t noise = c->space.parameters;
     FAIL_IF(context->cancel && context->cancel(context->cancel_user), context, GRAM_ERROR_CANCELLED, "%s: cancelled",
             t->method->name);
+    if (gram_time_is_up(context, GRAM_TIME_OF_TUNING)) {
+        gram_time_left_out(context, "tuning ended early");
+        *value = INFINITY;
+        return GRAM_OK;
+    }
     TRY(gram_space_kernel(context, &c->space, c->trial, &kernel));
     status = t->method->evaluate(t, which, kernel, c->trial[noise], value, with_gradient ? c->gradient : NULL);
-    if (is_impossible(status)) {
+    if (is_impossible(t, status)) {
         *value = INFINITY;
         status = GRAM_OK;
     }

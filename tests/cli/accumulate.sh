@@ -74,3 +74,15 @@ bad 3 "no column 'b'"
 run fit - --stream <all.csv
 bad 2 "standard input can be read only once"
 test ! -e x.sums && test ! -e x.gram || wrong "failures should leave no file"
+
+# damaged sums are refused by name: cut off anywhere, or with a byte changed
+size=$(wc -c <1.sums)
+for share in 1 25 50 75 99; do
+    head -c $((size * share / 100)) 1.sums >cut.sums
+    run merge cut.sums 2.sums -o x.gram
+    bad 3 'cut.sums'
+    at=$((size * share / 100))
+    { head -c $at 1.sums; head -c $((at + 1)) 1.sums | tail -c 1 | tr '\000-\377' '\001-\377\000'; tail -c +$((at + 2)) 1.sums; } >changed.sums
+    run merge changed.sums 2.sums -o x.gram
+    bad 3 'changed.sums'
+done

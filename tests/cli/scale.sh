@@ -93,3 +93,14 @@ run fit data.csv --target c --ignore y --method logistic --solver nystrom:301 --
 bad 2 'nystrom:301 is more than the 300 rows'
 run fit data.csv --target c --ignore y --method logistic --solver fourier:10 --lambda 1 --kernel 'linear' -o s.gram --quiet
 bad 2 'no frequencies can be drawn of linear' 'nystrom:M'
+
+# a limit of time: far away it changes nothing, too near it is named
+run fit data.csv --target y --ignore c -o t.gram --quiet --time 1h --json
+good
+case $(cat out) in *left_out*) wrong 'nothing should be left out' ;; esac
+run predict t.gram data.csv --quiet -o p.csv
+run fit data.csv --target y --ignore c -o t.gram --quiet
+run predict t.gram data.csv --quiet -o q.csv
+cmp p.csv q.csv || wrong 'a distant limit should change nothing'
+run fit data.csv --target y --ignore c --time 5x
+bad 2 "--time cannot be '5x'" '90s'

@@ -42,6 +42,7 @@ static void solve(gram_context *context, double bias, double tolerance, scene *s
                                        .bias = bias,
                                        .tolerance = tolerance,
                                        .epochs = 100000,
+                                       .deadline = INFINITY,
                                        .w = s->w,
                                        .work = s->work,
                                        .order = s->order};

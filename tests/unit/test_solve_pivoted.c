@@ -197,9 +197,13 @@ static void drawn_in_blocks(int block)
         }
         world_free(&w);
     }
+    double square = 0; /* chi-square of 11 degrees: above 37.4 once in ten thousand */
     for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++)
+        for (int j = 0; j < N; j++) {
             assert_true(fabs(share[i][j] - chance[i][j]) <= 4.5 * sqrt(chance[i][j] * (1 - chance[i][j]) / RUNS));
+            if (i != j) square += RUNS * pow(share[i][j] - chance[i][j], 2) / chance[i][j];
+        }
+    if (square > 37.4) FAIL_TEST("blocks of %d: chi-square %g", block, square);
 }
 
 static void drawn(void **state)

@@ -426,6 +426,18 @@ int gram_bytes_parse(const char *text, uint64_t *bytes)
     return 1;
 }
 
+int gram_seconds_parse(const char *text, double *seconds)
+{
+    double value;
+    const char *rest = text + gram_number_parse(text, strlen(text), &value);
+    if (rest == text) return 0;
+    const double unit = *rest == 'm' ? 60 : *rest == 'h' ? 3600 : 1;
+    if (*rest == 's' || unit > 1) rest++;
+    if (*rest != '\0' || !(value > 0) || !(value < 1e9)) return 0;
+    *seconds = value * unit;
+    return 1;
+}
+
 char *gram_count_format(int64_t count, char text[GRAM_NUMBER_SIZE])
 {
     char digits[24];

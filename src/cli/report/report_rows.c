@@ -75,9 +75,22 @@ const char *cli_plural(int64_t count)
 
 void cli_json_end(cli_session *session, gram_json *json, const char *plot)
 {
+    const char *left_out = gram_context_left_out(session->context);
     if (plot) gram_json_string(json, "plot", plot);
+    if (left_out[0]) gram_json_string(json, "left_out", left_out);
     gram_json_number(json, "seconds", cli_session_seconds(session));
     gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
+}
+
+void cli_add_cost(cli_session *session, gram_string *text)
+{
+    char size[GRAM_BYTES_SIZE];
+    const char *left_out = gram_context_left_out(session->context);
+    gram_string_add(text, "\n");
+    cli_add_label(text, "time, memory");
+    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
+                    gram_bytes_format(gram_system_memory_peak(), size));
+    if (left_out[0]) cli_add_row(text, "left out", left_out);
 }
 
 int cli_report_print(cli_session *session, const void *report,

@@ -26,7 +26,9 @@ void cli_add_values(gram_string *text, int64_t count, const double *values, cons
 /* What makes "row" of one and "rows" of others: "" or "s". */
 const char *cli_plural(int64_t count);
 
-/* The keys that JSON reports of work end with: the picture, if there is one, seconds and memory. */
+/* What it took, and what was left out for lack of time. */
+void cli_add_cost(cli_session *session, gram_string *text);
+/* The keys that JSON reports of work end with: the picture, if there is one, what was left out, seconds and memory. */
 void cli_json_end(cli_session *session, gram_json *json, const char *plot);
 
 /* Makes the report whole and writes it: with --json one object that `json` fills, else what `print` adds. The progress line

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/report/report_rows.h"
 
@@ -26,9 +28,24 @@ static gram_status set_options(cli_session *session, const cli_settings *setting
     return status;
 }
 
+/* Estimates of time are this machine's where they are told or used; its speed is kept among the user's caches. */
+static void use_speed(cli_session *session)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[1024];
+    if (session->common->quiet && !(session->common->time > 0)) return;
+    const int given = cache && cache[0] == '/';
+    if (!given && (!home || home[0] != '/')) return;
+    (void)snprintf(path, sizeof path, "%s%s/gram", given ? cache : home, given ? "" : "/.cache");
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof path, "%s%s/gram/speed", given ? cache : home, given ? "" : "/.cache");
+    (void)gram_context_use_speed(session->context, path);
+}
+
 int cli_learner_begin(cli_session *session, const char *verb, const cli_settings *const *settings, size_t count,
                       int check, gram_learner **learner)
 {
+    use_speed(session);
     gram_status status = gram_learner_create(session->context, learner);
     if (status >= 0) status = gram_learner_speak(session->context, *learner, verb, "--");
     for (size_t i = 0; i < count && status >= 0; i++) status = set_options(session, settings[i], *learner);

@@ -21,6 +21,8 @@ static const cli_option common_options[] = {
                     "threads to use (default: all)"),
     CLI_ROW("memory", CLI_SIZE, offsetof(cli_common, memory), "SIZE",
             "a budget, e.g. 8G (default: 80 % of what is free)"),
+    CLI_ROW("time", CLI_TIME, offsetof(cli_common, time), "T",
+            "bounds learning, e.g. 90s, 5m, 1h: the best so far is kept"),
     {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, "results and failures only: no progress, no plan", 0, 0,
      NULL},
     CLI_ROW_FLAG("verbose", offsetof(cli_common, verbose), "tell on standard error what is used, done and taken"),
@@ -132,6 +134,7 @@ static int set_value(const cli_option *option, void *target, const char *text)
     case CLI_NUMBER: return parse_number(text, 1, place);
     case CLI_SEED: return parse_unsigned(text, place);
     case CLI_SIZE: return gram_bytes_parse(text, place);
+    case CLI_TIME: return gram_seconds_parse(text, place);
     case CLI_CHOICE: return parse_choice(option->choices, text, place);
     case CLI_SETTING:
     case CLI_LIST: return keep_setting(place, option->name, text);
@@ -182,11 +185,10 @@ static int bad_choice(const cli_usage *usage, const cli_option *option, const ch
 
 static int bad_value(const cli_usage *usage, const cli_option *option, const char *text)
 {
-    static const char *const musts[CLI_NO + 1] = {[CLI_POSITIVE] = "It must be a number above 0.",
-                                                  [CLI_NUMBER] = "It must be a number, 0 or more.",
-                                                  [CLI_SEED] = "It must be a whole number, 0 or more.",
-                                                  [CLI_SIZE] = "Sizes look like 500M, 8G or 1.5G.",
-                                                  [CLI_TEXT] = "It must not be empty."};
+    static const char *const musts[CLI_NO + 1] = {
+        [CLI_POSITIVE] = "It must be a number above 0.",      [CLI_NUMBER] = "It must be a number, 0 or more.",
+        [CLI_SEED] = "It must be a whole number, 0 or more.", [CLI_SIZE] = "Sizes look like 500M, 8G or 1.5G.",
+        [CLI_TIME] = "Times look like 90s, 5m or 1.5h.",      [CLI_TEXT] = "It must not be empty."};
     char help[128] = "";
     if (option->type == CLI_CHOICE) return bad_choice(usage, option, text);
     (void)snprintf(help, sizeof help, "It must be a whole number from %" PRId64 " to %" PRId64 ".", option->least,

@@ -12,6 +12,7 @@ typedef enum cli_type {
     CLI_NUMBER,   /* double, 0 or more */
     CLI_SEED,     /* uint64_t */
     CLI_SIZE,     /* uint64_t, in bytes: 8G */
+    CLI_TIME,     /* double, in seconds: 5m */
     CLI_CHOICE,   /* cli_chosen: one of `choices` */
     CLI_SETTING,  /* cli_settings: a text, kept as it is under the option's name */
     CLI_LIST,     /* the same, and it may be given again */

@@ -241,6 +241,7 @@ int cli_session_begin(cli_session *session, const cli_common *common)
     if (session->on_terminal || common->verbose) options.progress = on_progress;
     options.progress_user = session;
     const gram_status status = gram_context_create(&options, &session->context);
+    if (status == GRAM_OK) (void)gram_context_set_time(session->context, common->time);
     if (status == GRAM_OK && common->verbose) tell_machine(session);
     if (status == GRAM_OK) return CLI_DONE;
     const status_row *row = find_row(status);

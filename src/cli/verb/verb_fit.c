@@ -73,10 +73,7 @@ static void add_place(cli_session *session, gram_string *text, const fit_state *
 {
     char size[GRAM_BYTES_SIZE];
     struct stat facts;
-    gram_string_add(text, "\n");
-    cli_add_label(text, "time, memory");
-    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
-                    gram_bytes_format(gram_system_memory_peak(), size));
+    cli_add_cost(session, text);
     if (!fit->own.model) cli_add_row(text, "model", "not kept; -o FILE writes it");
     if (fit->own.model && stat(fit->own.model, &facts) == 0) {
         cli_add_label(text, "model");
@@ -99,11 +96,9 @@ static void write_json(cli_session *session, const void *report_, gram_json *jso
     gram_description_json(fit->description, json);
     gram_json_string(json, "data", fit->file);
     gram_json_truth(json, "looks_like_classes", gram_learner_lesson(fit->learner)->few_values > 0);
-    gram_json_number(json, "seconds", cli_session_seconds(session));
-    gram_json_integer(json, "peak_bytes", (int64_t)gram_system_memory_peak());
     if (fit->own.resume) gram_json_string(json, "resume", fit->own.resume);
     gram_json_string(json, "model", fit->own.model);
-    if (fit->drawn) gram_json_string(json, "plot", fit->drawn);
+    cli_json_end(session, json, fit->drawn);
 }
 
 static int draw(cli_session *session, const fit_state *fit)

@@ -137,13 +137,9 @@ static int write_rows(cli_session *session, const structure_state *state)
 static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const structure_state *state = report_;
-    char size[GRAM_BYTES_SIZE];
     cli_lesson_print(text, gram_learner_lesson(state->learner));
     cli_model_report_print(session, text, state->description);
-    gram_string_add(text, "\n");
-    cli_add_label(text, "time, memory");
-    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
-                    gram_bytes_format(gram_system_memory_peak(), size));
+    cli_add_cost(session, text);
     if (state->own.model) cli_add_row(text, "model", state->own.model);
     if (state->own.rows) cli_add_row(text, "rows", state->own.rows);
     if (state->drawn) cli_add_row(text, "plot", state->drawn);

@@ -70,11 +70,8 @@ static const cli_usage merge_usage = {
 static void write_table(cli_session *session, const void *report_, gram_string *text)
 {
     const sums_state *state = report_;
-    char size[GRAM_BYTES_SIZE];
     cli_model_report_print(session, text, state->description);
-    cli_add_label(text, "time, memory");
-    gram_string_add(text, "%.2f s, %s\n", cli_session_seconds(session),
-                    gram_bytes_format(gram_system_memory_peak(), size));
+    cli_add_cost(session, text);
     cli_add_row(text, "written to", state->out ? state->out : "nowhere; -o FILE writes it");
 }
 

@@ -239,6 +239,7 @@ static gram_status fit(gram_learning *learning)
     if (status >= 0) status = gram_krr_choose(learning);
     if (status >= 0) status = solve(learning);
     if (status != GRAM_NOT_CONVERGED) return status;
+    if (gram_context_left_out(learning->context)[0]) return GRAM_OK; /* the residual is in the report */
     const gram_krr_report *report = gram_krr_get_report(((krr_state *)learning->own)->krr);
     if (report->solver == GRAM_SOLVER_EXACT || report->backward_error <= CONVERGED)
         return gram_learning_fail(

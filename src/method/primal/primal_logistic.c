@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/system/time_limit.h"
 #include "features/sparse_ridge.h"
 #include "method/further_rows.h"
 #include "method/primal/primal.h"
@@ -243,8 +244,12 @@ static gram_status solve(gram_learning *learning)
     TRY(take_room(&w));
     TRY(gram_primal_hold_sparse(learning, w.n, w.problem.x->f64, w.problem.x->ld));
     w.objective = objective_at(&w, 0);
-    for (state->iterations = 0; state->iterations < MOST_STEPS && !finished; state->iterations++)
+    for (state->iterations = 0; state->iterations < MOST_STEPS && !finished; state->iterations++) {
         TRY(take_step(&w, tolerance, &finished));
+        if (finished || !gram_time_is_up(learning->context, GRAM_TIME_OF_ITERATIONS / 2)) continue;
+        gram_time_left_out(learning->context, "iterations ended early"); /* the next one might not be done in time */
+        finished = 1;
+    }
     state->objective = w.objective / (double)w.n;
     state->residual = fabs(w.slope) / (1 + w.objective);
     gram_primal_find_norm(state);

@@ -41,8 +41,9 @@ int gram_primal_takes(const gram_learning *learning, const char *const *words, c
     const char *given = gram_given_text(learning, "solver");
     for (; given && *words; words++)
         if (strncmp(given, *words, strlen(*words)) == 0) return 1;
-    if (given || !learning->data || learning->task == GRAM_TASK_AUTO || learning->n <= many || learning->before ||
-        learning->initial || learning->functionals || learning->asked || learning->streamed)
+    if (given || !learning->data || learning->data->objects || learning->task == GRAM_TASK_AUTO ||
+        learning->n <= many || learning->before || learning->initial || learning->functionals || learning->asked ||
+        learning->streamed)
         return 0;
     for (; *others; others++)
         if (gram_given_text(learning, *others)) return 0;

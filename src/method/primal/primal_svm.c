@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sweep.h"
+#include "base/system/time_limit.h"
 #include "method/further_rows.h"
 #include "method/primal/primal.h"
 #include "points/points.h"
@@ -134,6 +135,7 @@ static gram_status set_machine(gram_learning *learning, const pairs *w, int64_t 
                                      .bias = w->bias,
                                      .tolerance = w->tolerance,
                                      .epochs = MOST_EPOCHS,
+                                     .deadline = gram_time_of(learning->context, GRAM_TIME_OF_ITERATIONS),
                                      .seed = gram_context_seed(learning->context),
                                      .w = own,
                                      .work = work,
@@ -183,7 +185,9 @@ static gram_status solve(gram_learning *learning)
         converged &= w.machines[k].converged;
     }
     gram_primal_find_norm(state);
-    if (!converged)
+    const int late = !converged && gram_time_is_up(learning->context, GRAM_TIME_OF_ITERATIONS);
+    if (late) gram_time_left_out(learning->context, "iterations ended early");
+    if (!converged && !late)
         status = gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Use a smaller --C, or a larger --tolerance.",
                                     "no convergence: after %" PRId64 " passes the duality gap is %.3g of the objective",
                                     state->iterations, state->gap / state->objective);

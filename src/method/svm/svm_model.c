@@ -1,5 +1,6 @@
 /* Support vector machines as a method of the learner: classes, numbers, and one class. svm_resume.c lets a fit go on. */
 #include "method/svm/svm_model.h"
+#include "base/system/time_limit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -167,6 +168,8 @@ static void find_options(gram_learning *learning)
     if (!isnan(own->epsilon)) options->epsilon = own->epsilon;
     if (!isnan(own->tolerance)) options->tolerance = own->tolerance;
     options->seconds = isnan(own->seconds) ? 0 : own->seconds;
+    if (isnan(own->seconds) && !isinf(gram_context_time_left(learning->context)))
+        options->seconds = fmax(gram_time_of(learning->context, GRAM_TIME_OF_ITERATIONS) - gram_clock(), 0.01);
     options->iterations = is_limited(own) ? own->iterations : most_steps(learning->n);
     options->weights = learning->weights ? learning->weights : learning->data->weights;
     options->groups = learning->groups;
@@ -270,6 +273,10 @@ static int is_out_of_budget(const gram_learning *learning)
     const gram_svm_report *report = gram_svm_get_report(svm);
     const gram_svm_pair *pairs = gram_svm_pairs(svm);
     if (report->seconds >= own->seconds) return 1; /* never if it is NaN */
+    if (gram_time_is_up(learning->context, GRAM_TIME_OF_ITERATIONS)) {
+        gram_time_left_out(learning->context, "iterations ended early");
+        return 1;
+    }
     for (int64_t o = 0; own->iterations > 0 && o < report->outputs; o++)
         if (!pairs[o].converged && pairs[o].iterations >= own->iterations) return 1;
     return 0;

@@ -1,4 +1,5 @@
 #include "solve/smo/coordinate_descent.h"
+#include "base/system/time_limit.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -134,7 +135,7 @@ static void descend(descent *d, double enough, double *uniform, const gram_worke
     d->active = m->n;
     d->bound_up = INFINITY;
     d->bound_low = -INFINITY;
-    while (m->iterations < m->epochs && !gram_worker_stopped(worker)) {
+    while (m->iterations < m->epochs && gram_clock() < m->deadline && !gram_worker_stopped(worker)) {
         shuffle(d, uniform);
         epoch(d);
         m->iterations++;
@@ -165,6 +166,6 @@ void gram_linear_machine_solve(gram_linear_machine *m, const gram_worker *worker
     for (double enough = LOOSE; !m->converged && enough > 1e-9; enough *= TIGHTER) {
         descend(&d, enough, uniform, worker);
         find_gap(&d);
-        if (m->iterations >= m->epochs || gram_worker_stopped(worker)) break;
+        if (m->iterations >= m->epochs || gram_clock() >= m->deadline || gram_worker_stopped(worker)) break;
     }
 }

@@ -21,6 +21,7 @@ typedef struct gram_linear_machine {
     double bias;         /* 0: none */
     double tolerance;    /* of the duality gap, relative to the primal objective */
     int64_t epochs;      /* at most */
+    double deadline;     /* of gram_clock, when they end; infinite: never */
     uint64_t seed;
     double *w;                     /* p: the result */
     double *work;                  /* 3 n numbers */
