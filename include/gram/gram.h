@@ -39,6 +39,7 @@
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>
+#include <gram/made_data.h>
 #include <gram/map.h>
 #include <gram/matrix.h>
 #include <gram/mercer.h>

@@ -966,6 +966,12 @@ static gram_status method_describe(world *w, void *given)
     return gram_method_describe(0, given);
 }
 
+static gram_status made_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_made_describe(0, given);
+}
+
 static gram_status method_option(world *w, void *given)
 {
     (void)w;
@@ -1306,6 +1312,7 @@ static const use uses[] = {
     READS(gram_picture_of_learner, gram_picture_options, "picture_of_learner: options", picture_of_learner),
     READS(gram_picture_of_predictions, gram_picture_options, "picture_of_predictions: options", picture_of_predictions),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
+    FILLS(gram_made_describe, gram_made_facts, NULL, made_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
     FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
     FILLS(gram_sampler_draw, gram_draw_report, "sampler_draw: report", sampler_draw),

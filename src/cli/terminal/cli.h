@@ -26,6 +26,7 @@ int cli_convert(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
 int cli_accumulate(int count, char **arguments);
+int cli_make(int count, char **arguments);
 int cli_merge(int count, char **arguments);
 int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);

@@ -14,6 +14,7 @@
 
 #include "base/system/system_call.h"
 #include "learn/cells/cells.h"
+#include "learn/estimate/learning_part.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 
@@ -25,9 +26,7 @@ typedef struct cells {
     int64_t size, done, least, most;
     int shared;
     gram_preparation *preparation; /* of the parts: classes are numbers */
-    gram_kernel *kernel;           /* that all share; NULL: each its own */
-    double strength;               /* the same, as the option's number times n where it is lambda */
-    const gram_option *option;     /* that takes it; NULL: none */
+    gram_found_numbers found;      /* that all share; without a kernel each has its own */
     gram_kernel *first;            /* of some part */
     double *only;                  /* cells: the class of a cell of one class, -1 for others */
     gram_keeper keeper;
@@ -45,147 +44,7 @@ const char *gram_cell_name(int64_t cell, char name[GRAM_CELL_NAME])
     return name;
 }
 
-/* ---- one part ---- */
-
-static void forget_part(gram_learning *part)
-{
-    if (part->method && part->method->forget && part->own) part->method->forget(part);
-    gram_kernel_release(part->kernel);
-    gram_kernel_release(part->written);
-    gram_points_release(part->points);
-    gram_model_destroy(part->model);
-    gram_arena_release(&part->arena);
-}
-
-/* Classes that the rows have: numbers of the whole are their values. */
-static gram_status part_classes(const gram_learning *whole, int64_t count, const int64_t *rows, gram_learning *part)
-{
-    gram_status status = GRAM_OK;
-    const int64_t all = whole->classes.count;
-    double *values = NULL, *labels = NULL, *weights = NULL;
-    const char **names = NULL;
-    int64_t *place = NULL, found = 0;
-    TRY(gram_learning_take(part, all, sizeof *values, &values));
-    TRY(gram_learning_take(part, all, sizeof *names, &names));
-    TRY(gram_learning_take(part, all, sizeof *place, &place));
-    TRY(gram_learning_take(part, all, sizeof *weights, &weights));
-    TRY(gram_learning_take(part, count, sizeof *labels, &labels));
-    for (int64_t i = 0; i < count; i++) place[(int64_t)whole->labels[rows[i]]] = 1;
-    for (int64_t c = 0; c < all; c++) {
-        if (!place[c]) continue;
-        values[found] = (double)c;
-        names[found] = whole->classes.names[c];
-        weights[found] = whole->class_weights ? whole->class_weights[c] : 1;
-        place[c] = found++;
-    }
-    for (int64_t i = 0; i < count; i++) labels[i] = (double)place[(int64_t)whole->labels[rows[i]]];
-    part->classes = (gram_classes){found, names, values};
-    part->labels = labels;
-    if (whole->class_weights) part->class_weights = weights;
-done:
-    return status;
-}
-
-static gram_status pick(gram_learning *part, int64_t count, const int64_t *rows, int64_t width, const double *from,
-                        const double **to)
-{
-    gram_status status = GRAM_OK;
-    double *copy = NULL;
-    if (!from) return status;
-    TRY(gram_learning_take(part, count * width, sizeof *copy, &copy));
-    for (int64_t i = 0; i < count; i++) memcpy(copy + i * width, from + rows[i] * width, (size_t)width * sizeof *copy);
-    *to = copy;
-done:
-    return status;
-}
-
-/* The rows of a part as the learner would have them. */
-static gram_status make_part(cells *c, int64_t count, const int64_t *rows, gram_learning *part)
-{
-    gram_status status = GRAM_OK;
-    const gram_learning *whole = c->learning;
-    const gram_prepared *data = whole->data;
-    gram_prepared *own = NULL;
-    *part = *whole;
-    gram_arena_init(&part->arena, whole->arena.memory);
-    part->kernel = part->written = NULL;
-    part->points = NULL;
-    part->model = NULL;
-    part->own = NULL;
-    part->tell = NULL;
-    part->to_file = 0;
-    part->data = NULL;
-    part->groups = NULL;
-    part->class_weights = NULL;
-    TRY(gram_learning_take(part, 1, sizeof *own, &own));
-    *own = (gram_prepared){.n = count, .d = data->d, .table_rows = count, .targets = data->targets};
-    part->data = own;
-    TRY(pick(part, count, rows, data->d, data->x, &own->x));
-    TRY(pick(part, count, rows, data->targets, data->y, &own->y));
-    TRY(pick(part, count, rows, 1, data->weights, &own->weights));
-    TRY(pick(part, count, rows, 1, whole->weights, &part->weights));
-    if (whole->task == GRAM_TASK_CLASSIFICATION) {
-        TRY(pick(part, count, rows, 1, whole->labels, &own->y));
-        TRY(part_classes(whole, count, rows, part));
-        part->preparation = c->preparation;
-    }
-    part->n = 0;
-    for (int64_t i = 0; i < count; i++) part->n += !own->weights || own->weights[i] > 0;
-    TRY(gram_points_create_f64(whole->context, count, data->d, own->x, data->d, &part->points));
-    part->written = gram_kernel_retain(whole->written);
-done:
-    return status;
-}
-
-/* The settings with the strength that was found for all. */
-static gram_status set_shared(cells *c, gram_learning *part)
-{
-    gram_status status = GRAM_OK;
-    char text[GRAM_NUMBER_SIZE];
-    char *settings = NULL;
-    if (!c->kernel) return status;
-    gram_kernel_release(part->written);
-    part->written = gram_kernel_retain(c->kernel);
-    part->tuning = GRAM_TUNING_NONE;
-    if (!c->option) return status;
-    TRY(gram_learning_take(part, (int64_t)part->method->settings_size, 1, &settings));
-    memcpy(settings, c->learning->settings, part->method->settings_size);
-    const int over = (c->option->flags & GRAM_OPTION_OVER_ROWS) != 0;
-    (void)gram_option_read(c->option, gram_number_format(over ? c->strength / (double)part->n : c->strength, text),
-                           settings);
-    part->settings = settings;
-done:
-    return status;
-}
-
-static gram_status fit_part(gram_learning *part)
-{
-    gram_status status = GRAM_OK;
-    if (part->method->plan) TRY(part->method->plan(part));
-    TRY(part->method->fit(part));
-    TRY(part->method->keep(part));
-done:
-    return status;
-}
-
 /* ---- what is shared ---- */
-
-/* The strength that the model of the sample has, as what stands against one row; one that was given is everybody's already. */
-static void find_strength(cells *c, const gram_learning *part)
-{
-    static const unsigned WAYS[] = {GRAM_OPTION_PER_ROW, GRAM_OPTION_OVER_ROWS};
-    const gram_method *method = part->method;
-    for (size_t i = 0; i < method->option_count; i++)
-        if (method->options[i].flags & GRAM_OPTION_STRENGTH && gram_given_text(part, method->options[i].name)) return;
-    for (size_t i = 0; i < 2 * method->option_count && !c->option; i++) {
-        const gram_option *option = &method->options[i % method->option_count];
-        const unsigned way = WAYS[i / method->option_count];
-        const double value = gram_kept_number(part->model, option->name, NAN);
-        if (!(option->flags & way) || isnan(value)) continue;
-        c->option = option;
-        c->strength = way == GRAM_OPTION_OVER_ROWS ? value * (double)part->n : value;
-    }
-}
 
 /* One fit on `size` rows of all, drawn without replacement. */
 static gram_status tune_shared(cells *c)
@@ -202,12 +61,12 @@ static gram_status tune_shared(cells *c)
         gram_random_uniform(random, (uint64_t)i, 1, &u);
         if (u * (double)(n - i) < (double)(wanted - count)) rows[count++] = i;
     }
-    TRY(make_part(c, count, rows, &part));
-    TRY(fit_part(&part));
-    c->kernel = gram_kernel_retain(part.kernel);
-    if (c->learning->tuning != GRAM_TUNING_NONE) find_strength(c, &part);
+    TRY(gram_part_make(c->learning, c->preparation, count, rows, &part));
+    TRY(gram_part_fit(&part));
+    (void)gram_part_found(&part, &c->found);
+    if (c->learning->tuning == GRAM_TUNING_NONE) c->found.option = NULL;
 done:
-    forget_part(&part);
+    gram_part_forget(&part);
     gram_give(context, rows);
     return status;
 }
@@ -267,7 +126,7 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
     gram_learning part = {0};
     (void)weights;
     TRY(gram_pulse(context, "cells", (double)cell / (double)c->tree.cells));
-    TRY(make_part(c, count, rows, &part));
+    TRY(gram_part_make(c->learning, c->preparation, count, rows, &part));
     c->only[cell] = -1;
     c->least = c->done == 0 || count < c->least ? count : c->least;
     c->most = count > c->most ? count : c->most;
@@ -276,12 +135,12 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
         c->only[cell] = part.classes.values[0];
         goto done;
     }
-    TRY(set_shared(c, &part));
-    TRY(fit_part(&part));
+    TRY(gram_part_use(&c->found, &part));
+    TRY(gram_part_fit(&part));
     if (!c->model) TRY(make_model(c, &part));
     TRY(keep_part(c, cell, part.model));
 done:
-    forget_part(&part);
+    gram_part_forget(&part);
     return status;
 }
 
@@ -291,8 +150,9 @@ static gram_status check_use(const cells *c)
 {
     gram_learning *learning = c->learning;
     const gram_method *method = learning->method;
-    if (method->intervals || method->views[0] || learning->functionals || learning->senses || learning->groups ||
-        learning->ordered || !method->kernel || learning->task > GRAM_TASK_CLASSIFICATION || learning->before)
+    if (method->intervals || method->views[0] || learning->functionals || learning->data->objects || learning->senses ||
+        learning->groups || learning->ordered || !method->kernel || learning->task > GRAM_TASK_CLASSIFICATION ||
+        learning->before)
         return gram_learning_fail(
             learning, GRAM_ERROR_ARGUMENT,
             "They are for krr with any loss, svm, logistic and sgd, without --kind, --groups, --ordered and --resume.",
@@ -310,21 +170,6 @@ static gram_status read_size(cells *c)
     return gram_learning_fail(c->learning, GRAM_ERROR_ARGUMENT,
                               "Cells of some thousand rows are usual: --solver cells:2000.",
                               "cells of %" PRId64 " rows are too small, need %d or more", c->size, LEAST_SIZE);
-}
-
-/* Classes are their numbers in the parts: a target of text becomes one of numbers. */
-static gram_status prepare_parts(cells *c)
-{
-    gram_preparation_description known = *gram_preparation_describe(c->learning->preparation);
-    gram_column target;
-    if (c->learning->task != GRAM_TASK_CLASSIFICATION) return GRAM_OK;
-    target = known.targets[0];
-    target.text = 0;
-    target.level_count = 0;
-    target.levels = NULL;
-    target.fill = 0;
-    known.targets = &target;
-    return gram_preparation_create(c->learning->context, &known, &c->preparation);
 }
 
 static gram_status announce(const cells *c)
@@ -356,7 +201,7 @@ static void keep_facts(cells *c)
                    learning->tuning == GRAM_TUNING_NONE ? "none"
                    : c->shared                          ? "shared"
                                                         : "each");
-    if (c->option) gram_keep_number(keeper, "cell_strength", c->strength);
+    if (c->found.option) gram_keep_number(keeper, "cell_strength", c->found.strength);
     if (c->tree.nodes > 0) gram_keep_array(keeper, "cell_tree", c->tree.nodes, GRAM_CELL_NUMBERS, c->tree.numbers);
     if (learning->task != GRAM_TASK_CLASSIFICATION) return;
     gram_keep_array(keeper, "cell_class", 1, c->tree.cells, c->only);
@@ -402,7 +247,7 @@ gram_status gram_learning_fit_cells(gram_learning *learning)
     cells c = {.learning = learning};
     TRY(check_use(&c));
     TRY(read_size(&c));
-    TRY(prepare_parts(&c));
+    TRY(gram_part_preparation(learning, &c.preparation));
     TRY(gram_cell_tree_grow(context, learning->data->n, learning->data->d, learning->data->x, c.size, &c.tree));
     if (c.shared < 0) c.shared = c.tree.cells >= SHARED_FROM;
     TRY(announce(&c));
@@ -415,7 +260,7 @@ gram_status gram_learning_fit_cells(gram_learning *learning)
     TRY(keep_errors(&c));
 done:
     gram_cell_tree_free(context, &c.tree);
-    gram_kernel_release(c.kernel);
+    gram_kernel_release(c.found.kernel);
     gram_preparation_release(c.preparation);
     gram_give(context, c.only);
     return status;
