@@ -104,6 +104,9 @@ bad 3 "other.csv has no column 'b'"
 printf 'a,b\n1,2\n' >single.csv
 run test two-sample one.csv single.csv
 bad 3 'single.csv has a single row'
+printf 'a,b\n1,2\n3,4\n' >double.csv
+run test two-sample one.csv double.csv
+bad 3 'double.csv has 2 rows'
 printf 'a,b\n1,2\n3,NaN\n' >missing.csv
 run test two-sample one.csv missing.csv
 bad 3 'missing.csv:3' "'b'"

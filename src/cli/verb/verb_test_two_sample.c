@@ -123,13 +123,13 @@ static int check_rows(const report *r, const gram_sample_report *sample)
 {
     const char *kept = sample->dropped ? " without missing values" : "";
     const int64_t n = sample->data->n;
-    if (n < 2)
-        return cli_fail(CLI_BAD_DATA, "A sample needs at least two rows, and more to show anything.",
-                        "%s has a single row%s", sample->file, kept);
+    if (n < 3)
+        return cli_fail(CLI_BAD_DATA, "A sample needs at least three rows, and more to show anything.", "%s has %s%s",
+                        sample->file, n < 2 ? "a single row" : "2 rows", kept);
     if (n >= 4) return CLI_DONE;
     if (r->how.method == GRAM_MMD_TEST_SPLIT || r->how.method == GRAM_MMD_TEST_LINEAR ||
         r->how.method == GRAM_MMD_TEST_BLOCK)
-        return cli_fail(CLI_BAD_DATA, "Other methods do with two rows; more are needed to show anything.",
+        return cli_fail(CLI_BAD_DATA, "Other methods do with three rows; more are needed to show anything.",
                         "%s has %" PRId64 " rows%s, --method %s needs four", sample->file, n, kept, r->options->method);
     return CLI_DONE;
 }
