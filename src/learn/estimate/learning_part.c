@@ -5,7 +5,6 @@
 
 #include <gram/text.h>
 
-
 gram_status gram_part_preparation(const gram_learning *whole, gram_preparation **preparation)
 {
     gram_preparation_description known = *gram_preparation_describe(whole->preparation);
