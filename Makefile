@@ -22,11 +22,14 @@ help:
 	@echo "make lint              formatting and static analysis"
 	@echo "make analyze           clang's analyzer and gcc -fanalyzer; findings must have an answer"
 	@echo "make format            formats the C files in place"
+	@echo "make gallery           draws the pictures of docs/gallery.md anew, by its own commands"
 	@echo "make exports           writes src/exports.txt anew: libgram's public symbols"
 	@echo "make python            builds the Python package and installs it for $(PYTHON), or into SITE=FOLDER"
 	@echo "make wheel             builds a wheel that brings libgram, the command and their BLAS, into build/wheel"
 	@echo "make stubs             writes the package's .pyi files anew: after a change of methods or options"
 	@echo "make install           PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make dist              a source archive of what is committed, the same bits every time, into build/dist"
+	@echo "make deb               Debian packages of what is committed, into build/deb"
 	@echo "make clean             removes build/"
 	@echo "demo, test*, bench, fuzz, lint and analyze first call scripts/setup for what this machine lacks."
 
@@ -83,6 +86,11 @@ format:
 exports: build
 	@tests/house/exports build/release/lib/libgram.so >src/exports.txt
 
+gallery:
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory build
+	@$(PYTHON) scripts/gallery build/release/bin/gram
+
 # As root after a build by the user, nothing is compiled again.
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
@@ -102,7 +110,14 @@ wheel:
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) scripts/python-wheel
 
+dist:
+	@scripts/dist
+
+deb:
+	@scripts/setup deb
+	@scripts/deb
+
 clean:
 	@rm -rf build
 
-.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports install clean
+.PHONY: help build demo test test-sanitizers test-threads test-python test-long python stubs wheel bench fuzz lint analyze format exports gallery install dist deb clean

@@ -1,7 +1,8 @@
 """Gaussian processes on small sets: what gram learns, beside scikit-learn with ten restarts.
 
-    gp_small.py compare GRAM [FILE]     GRAM is the command; 210 sets, some ten minutes; scikit-learn's results, which take most
-                                        of them, are kept in FILE for the next time
+    gp_small.py compare GRAM [FILE [FIRST]]
+                                        GRAM is the command; 210 sets from number FIRST on (0), some ten minutes; scikit-learn's
+                                        results, which take most of them, are kept in FILE for the next time
     gp_small.py table                   writes tests/reference/gp_small.txt anew, which test_method_gp_small_stat.c reads
 
 A set is given by its number: what the function is (KINDS), how large the noise is beside it (LEVELS), 20 to 150 rows to learn
@@ -149,10 +150,10 @@ def fit_gram(command, folder, n, x, y, *options):
     return json.loads(fitted.stdout)["log_marginal_likelihood"], -json.loads(scores.stdout)["nlpd"]
 
 
-def compare(command, path):
+def compare(command, path, first):
     lower, losses, gains, kept = [], [], [], kept_peers(path)
     with tempfile.TemporaryDirectory() as folder:
-        for i in range(SETS):
+        for i in range(first, first + SETS):
             kind, level, n, x, y = make(i)
             several, one, density = peer_of(i, n, x, y, kept, path)
             goal = several if several > one + worth(n, x.shape[1]) else one
@@ -189,4 +190,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "table":
         table()
     else:
-        sys.exit(compare(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None))
+        path, first = (sys.argv[3:] + [None, "0"][len(sys.argv) - 3:])[:2]
+        sys.exit(compare(sys.argv[2], path, int(first)))

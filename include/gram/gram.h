@@ -39,6 +39,7 @@
 #include <gram/libsvm.h>
 #include <gram/logistic.h>
 #include <gram/loss.h>
+#include <gram/made_data.h>
 #include <gram/map.h>
 #include <gram/matrix.h>
 #include <gram/mercer.h>
@@ -66,6 +67,7 @@
 #include <gram/status.h>
 #include <gram/stein.h>
 #include <gram/study.h>
+#include <gram/study_run.h>
 #include <gram/svm.h>
 #include <gram/table.h>
 #include <gram/text.h>

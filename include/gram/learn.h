@@ -217,6 +217,15 @@ GRAM_API void gram_predict_options_init(gram_predict_options *options, size_t si
 
 typedef struct gram_predictor gram_predictor;
 
+/* How values are written, by the end of the file's name. */
+typedef enum gram_value_format { GRAM_VALUES_TEXT, GRAM_VALUES_NPY, GRAM_VALUES_NPZ } gram_value_format;
+GRAM_API gram_value_format gram_value_format_of(const char *path);
+
+/* What the model says of the rows that were learnt from (gram_learner_values) as a file: an array of NumPy (.npy), where rows of the table without values are NaN, or sparse rows (.npz) that scipy.sparse.load_npz
+ * reads, where they are empty. `reconstruct`: rows made of coordinates. */
+GRAM_API gram_status gram_learner_write_values(gram_context *context, gram_learner *learner, const gram_model *model,
+                                               int reconstruct, const char *path);
+
 /* Prepares a model, which is borrowed, for predictions; options may be NULL. What the model lacks, such as a factor, is made
  * here, once. The caller destroys it (takes NULL). */
 GRAM_API gram_status gram_predictor_create(gram_context *context, const gram_model *model,

@@ -20,6 +20,14 @@ GRAM_API gram_status gram_points_create_f64(gram_context *context, int64_t n, in
 GRAM_API gram_status gram_points_create_f32(gram_context *context, int64_t n, int64_t d, const float *data, int64_t ld,
                                             gram_points **points);
 
+/* Sparse rows: n rows of d columns, of which row i has the values value[k] in columns index[k] (from 0, ascending), start[i] <= k < start[i + 1],
+ * and 0 elsewhere (scipy's CSR). The arrays are borrowed like those above and checked once: GRAM_ERROR_DATA names row and index of what does not
+ * ascend, is out of range or is not finite. To a kernel such points have one column, which holds the rows: every kernel of inner products
+ * or distances takes them, with one length-scale, and what needs single coordinates is GRAM_ERROR_UNSUPPORTED. No array of n x d numbers
+ * is ever made. O(number of values). The caller releases the points. */
+GRAM_API gram_status gram_points_create_sparse(gram_context *context, int64_t n, int64_t d, const int64_t *start,
+                                               const int32_t *index, const double *value, gram_points **points);
+
 /* Points are counted: one more owner, who releases them too. Returns points; takes NULL. */
 GRAM_API gram_points *gram_points_retain(gram_points *points);
 

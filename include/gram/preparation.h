@@ -1,6 +1,7 @@
 /* Preparation: how the columns of a table become features, targets and weights, learnt once and applied by name.
  *
- * Numeric features are standardised (unless asked not to), text columns become one 0/1 column for each level. What was
+ * Numeric features are standardised (unless asked not to), text columns become one 0/1 column for each level. Sparse rows are
+ * divided by the deviations of their columns and not centred, which would fill them; texts that are no categories stay as they are. What was
  * learnt from the training table is a description, a plain struct that model files keep; applying it to another table
  * finds the columns by name (by place if neither table had a header) whatever their order, ignores columns that are not
  * needed, and names the one that is missing. Preparations never change and are counted.
@@ -10,6 +11,7 @@
 #ifndef GRAM_PREPARATION_H
 #define GRAM_PREPARATION_H
 
+#include <gram/points.h>
 #include <gram/table.h>
 
 GRAM_BEGIN
@@ -32,6 +34,10 @@ typedef struct gram_column {
     int64_t level_count;       /* text; 0 for numbers */
     const char *const *levels; /* in the order of strcmp */
     int date;                  /* numbers: 1 if they were dates, in days since 1970-01-01 */
+    gram_column_kind kind;     /* sparse rows and texts are one prepared column each, which holds places in a store */
+    int64_t width;             /* of sparse rows: their columns; 0 for others */
+    const double
+        *deviations; /* of sparse rows: what each of their columns is divided by (nothing is subtracted); NULL: 1 */
 } gram_column;
 
 typedef struct gram_preparation_description {
@@ -119,6 +125,8 @@ typedef struct gram_prepared {
     const double *y;     /* n x targets; NULL if targets is 0. For text the number of the level. Without `training` NaN
                           * where the value is missing or the level was not seen in training */
     const double *weights; /* n; NULL: none. Without `training` NaN where the value is missing */
+    /* d stores of the columns that hold no numbers, NULL for the others; NULL: all hold numbers. For gram_points_of_prepared */
+    struct gram_objects *const *objects;
 } gram_prepared;
 
 /* Applies it. `training`: targets and weights must be there and are checked (finite, weights >= 0); rows whose
@@ -128,6 +136,10 @@ typedef struct gram_prepared {
 GRAM_API gram_status gram_preparation_apply(gram_context *context, const gram_preparation *preparation,
                                             const gram_table *table, int training, gram_prepared **prepared);
 GRAM_API void gram_prepared_destroy(gram_prepared *prepared);
+
+/* Its features as points. The array x is borrowed; the caller releases them. */
+GRAM_API gram_status gram_points_of_prepared(gram_context *context, const gram_prepared *prepared,
+                                             gram_points **points);
 
 /* Moves `columns` numbers of each of the n rows, without gaps, to the places that the rows have in their table; NaN for rows that were
  * dropped. values has room for table_rows of them. O(table_rows columns). */

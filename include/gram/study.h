@@ -8,7 +8,7 @@
  *         gram_study_ask(context, study, x, &proposal);
  *         gram_study_tell(context, study, proposal.trial, f(x), NULL);
  *     }
- *     gram_study_best(study, &best);
+ *     best = gram_study_best(study);
  *
  * The first points are a Latin hypercube. After that a point is one where an acquisition is largest, by its exact gradient
  * from many starts. Asking again before telling gives further points to evaluate at the same time: points that are out count as
@@ -60,6 +60,8 @@ GRAM_API gram_status gram_variables_parse(gram_context *context, int64_t count, 
  * rows are the candidates. The table must outlive it. */
 GRAM_API gram_status gram_variables_of_table(gram_context *context, const gram_table *table,
                                              gram_variables **variables);
+/* The same of a file (gram_table_read), whose table it keeps. */
+GRAM_API gram_status gram_variables_read(gram_context *context, const char *path, gram_variables **variables);
 /* Takes NULL. */
 GRAM_API void gram_variables_destroy(gram_variables *variables);
 /* They belong to it; *count gets their number. */

@@ -42,12 +42,22 @@ typedef enum gram_text {
         1 /* all of the column is text: its different texts are the levels, its numbers their places */
 } gram_text;
 
+/* What a column holds that is neither numbers nor categories. */
+typedef enum gram_column_kind {
+    GRAM_COLUMN_PLAIN = 0, /* numbers or categories */
+    GRAM_COLUMN_SPARSE =
+        1, /* rows of LIBSVM's text, of which only what is not 0 is kept; its numbers are their places, 0, 1, ... */
+    GRAM_COLUMN_TEXTS = 2 /* any number of texts of any length; its numbers are the places of the levels */
+} gram_column_kind;
+
 /* A column that is wanted, by its exact name. */
 typedef struct gram_wanted {
     const char *name;
     int text;     /* 1: categories, 0: numbers, whatever it holds */
     int optional; /* 1: may be absent */
     int date;     /* 1: numbers that are dates */
+    gram_column_kind kind;
+    int64_t width; /* of sparse rows: indices from 1 to this are read, others left out */
 } gram_wanted;
 
 typedef struct gram_table_options {
@@ -65,6 +75,8 @@ typedef struct gram_table_options {
     const char *missing_texts; /* texts that mean a missing value besides the usual, with commas between; NULL: none */
     int odd_words; /* 1, with GRAM_TEXT_CATEGORIES: a column of numbers but for a few texts stays one of numbers, for a
                     * preparation, which refuses it and names them; 0: it is text */
+    int sparse;    /* 1: LIBSVM's text that is mostly zeros becomes a column of sparse rows, x, and the label y */
+    const char *texts; /* a LIST of columns of texts that are no categories; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */
@@ -112,6 +124,9 @@ enum { GRAM_MOST_LEVELS = 10000, GRAM_LONGEST_LEVEL = 1000 };
  * value. A column of more than GRAM_MOST_LEVELS levels, or of one longer than GRAM_LONGEST_LEVEL bytes, keeps none of
  * them: its level count is -1, its numbers are NaN. The level count of a column of numbers is 0. */
 GRAM_API int gram_table_column_is_text(const gram_table *table, int64_t column);
+
+/* Its kind; for sparse rows also how many columns they have (else 0), which may be NULL. */
+GRAM_API gram_column_kind gram_table_column_kind(const gram_table *table, int64_t column, int64_t *width);
 
 /* Numbers that were dates (2024-03-01, also with a time of day): days since 1970-01-01. */
 GRAM_API int gram_table_column_is_date(const gram_table *table, int64_t column);

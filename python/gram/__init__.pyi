@@ -29,6 +29,7 @@ from gram.estimators import CoupledEmbedding as CoupledEmbedding
 from gram.estimators import NetworkRegressor as NetworkRegressor
 from gram.estimators import NetworkClassifier as NetworkClassifier
 from gram.estimators import FourierFeatures as FourierFeatures
+from gram.estimators import BinningFeatures as BinningFeatures
 from gram.estimators import Nystroem as Nystroem
 from gram.kernels import Kernel as Kernel
 from gram.kernels import kernel_names as kernel_names
@@ -133,3 +134,27 @@ class Wendland(Kernel):
 
 class White(Kernel):
     def __init__(self) -> None: ...
+
+class Blended(Kernel):
+    def __init__(self, k: Any = None, over: Any = None, scaled: Any = None) -> None: ...
+
+class Gapped(Kernel):
+    def __init__(self, l: Any = None, k: Any = None, over: Any = None, scaled: Any = None) -> None: ...
+
+class Hamming(Kernel):
+    def __init__(self, over: Any = None, scaled: Any = None) -> None: ...
+
+class Mismatch(Kernel):
+    def __init__(self, k: Any = None, m: Any = None, over: Any = None, scaled: Any = None) -> None: ...
+
+class Overlap(Kernel):
+    def __init__(self, over: Any = None, scaled: Any = None) -> None: ...
+
+class Same(Kernel):
+    def __init__(self, over: Any = None, scaled: Any = None) -> None: ...
+
+class Spectrum(Kernel):
+    def __init__(self, k: Any = None, over: Any = None, scaled: Any = None) -> None: ...
+
+class Subseq(Kernel):
+    def __init__(self, k: Any = None, decay: Any = None, over: Any = None, scaled: Any = None) -> None: ...

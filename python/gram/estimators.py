@@ -14,6 +14,7 @@ from typing import Any
 from gram import _table
 from gram._base import EXPECTED_FAILED_CHECKS, Base
 from gram._tasks import Classifier, Cluster, IntervalRegressor, Outlier, PairedTransformer, Regressor, Transformer
+from gram.kernels import Kernel, as_kernel
 from gram.models import Model
 
 #: Parameters that every estimator has, after those of its method.
@@ -147,6 +148,8 @@ def _map(name: str, base: _table.Estimator, option: str, default: int) -> _table
     chosen.name, chosen.default = "n_components", None
     entry.parameters = [chosen]
     entry.title = f"{base.title}, {option}"
+    if option == "binning":  # rbf, the table's default, has no bins
+        entry.kernel = "laplace1"
     return entry
 
 
@@ -154,10 +157,17 @@ class _Map(Transformer):
     """The number of features has a default, which the table's option has not."""
 
     _size = 100
+    _width = 64  #: columns of each grid of bins: arrays are dense here, and the command's .npz files are not
+
+    def _kernel(self) -> Kernel | None:
+        kernel = super()._kernel()
+        return as_kernel("laplace1") if kernel is None and self._entry.kernel == "laplace1" else kernel
 
     def _given(self) -> dict[str, Any]:
         option = self._entry.parameters[0].option
         size = self._size if self.n_components is None else self.n_components
+        if option == "binning":
+            return {option: size, "width": self._width}
         return {option: size + size % 2 if option == "fourier" else size}  # a cosine and a sine for each frequency
 
 

@@ -88,6 +88,7 @@ class KernelRidge(Regressor):
         solver: str | None = None,
         tolerance: float | str | None = None,
         loo: bool | None = False,
+        frequencies: str | None = 'plain',
         grid: int | str | None = None,
         precision: str | None = 'auto',
         landmarks: Any = None,
@@ -303,6 +304,7 @@ class SVC(Classifier):
         ard: bool | None = None,
         intercept: bool | None = True,
         solver: str | None = None,
+        frequencies: str | None = 'plain',
         landmarks: Any = None,
         tolerance: float | str | None = None,
         svm: str | None = 'c',
@@ -384,6 +386,7 @@ class KernelLogisticRegression(Classifier):
         mean: str | None = 'constant',
         unpenalised: Any = None,
         solver: str | None = None,
+        frequencies: str | None = 'plain',
         landmarks: Any = None,
         tolerance: float | str | None = None,
         scale: bool = True,
@@ -434,6 +437,11 @@ class FeatureMap(Transformer):
         explicit: bool | None = None,
         fourier: int | str | None = None,
         nystrom: int | str | None = None,
+        binning: int | str | None = None,
+        width: int | str | None = None,
+        neural: int | str | None = None,
+        error: float | str | None = None,
+        frequencies: str | None = 'plain',
         landmarks: Any = None,
         degree: int | str | None = -1,
         tolerance: float | str | None = 1e-06,
@@ -615,6 +623,20 @@ class FourierFeatures(_Map):
         progress: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> FourierFeatures: ...
+
+class BinningFeatures(_Map):
+    def __init__(
+        self,
+        kernel: str | float | Kernel | Callable[[Any, Any], Any] | None = None,
+        *,
+        n_components: int | str | None = None,
+        scale: bool = False,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> BinningFeatures: ...
 
 class Nystroem(_Map):
     def __init__(

@@ -13,6 +13,7 @@
 #include "base/system/system_call.h"
 #include <gram/text.h>
 
+enum { TRIES = 100 };
 _Static_assert(GRAM_ASIDE_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
 
 /* The folder of a path, as text before its last slash: its length, 0 if there is none. */
@@ -53,19 +54,23 @@ static gram_status cannot_write(gram_context *context, const gram_aside *aside, 
                      gram_system_reason(error, reason));
 }
 
-/* FOLDER/.NAME.PROCESS-TRY: not seen by a plain listing, and told apart from that of another process. */
+/* FOLDER/.NAME.PROCESS-TRY: not seen by a plain listing, and told apart from that of another process. 0 if it is too long. */
+static int name_temporary(const char *path, long process, int attempt, char out[GRAM_ASIDE_PATH])
+{
+    const int folder = folder_length(path);
+    const int length =
+        snprintf(out, GRAM_ASIDE_PATH, "%.*s.%.200s.%ld-%d", folder, path, path + folder, process, attempt);
+    return length >= 0 && length < GRAM_ASIDE_PATH;
+}
+
 gram_status gram_aside_open(gram_context *context, const char *who, const char *path, gram_aside *aside)
 {
     gram_status status = GRAM_OK;
-    const int tries = 100;
     aside->descriptor = -1;
     aside->exists = 0;
     TRY(find_target(context, who, path, aside));
-    const int folder = folder_length(aside->path);
-    for (int i = 0; i < tries && aside->descriptor < 0; i++) {
-        const int length = snprintf(aside->temporary, sizeof aside->temporary, "%.*s.%.200s.%ld-%d", folder,
-                                    aside->path, aside->path + folder, (long)getpid(), i);
-        if (length < 0 || (size_t)length >= sizeof aside->temporary) {
+    for (int i = 0; i < TRIES && aside->descriptor < 0; i++) {
+        if (!name_temporary(aside->path, (long)getpid(), i, aside->temporary)) {
             errno = ENAMETOOLONG;
             break;
         }
@@ -154,6 +159,14 @@ void gram_aside_abandon(gram_aside *aside)
     if (aside->exists) (void)unlink(aside->temporary);
     aside->descriptor = -1;
     aside->exists = 0;
+}
+
+void gram_aside_sweep(const char *path, long process)
+{
+    char target[GRAM_ASIDE_PATH], temporary[GRAM_ASIDE_PATH];
+    if (!realpath(path, target)) (void)snprintf(target, sizeof target, "%s", path);
+    for (int i = 0; i < TRIES && name_temporary(target, process, i, temporary); i++)
+        if (unlink(temporary) != 0) break;
 }
 
 /* ---- one that is allocated ---- */

@@ -42,4 +42,7 @@ gram_status gram_aside_write(gram_context *context, gram_aside *aside, const voi
 /* Closes and removes what gram_aside_finish did not finish. May be called twice. */
 void gram_aside_abandon(gram_aside *aside);
 
+/* Removes what a process that died had written aside for `path`. Only for whoever knows that it is dead: a lock says so. */
+void gram_aside_sweep(const char *path, long process);
+
 #endif

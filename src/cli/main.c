@@ -16,6 +16,7 @@ static const cli_verb own_verbs[] = {
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},
     {"convert", "convert models of LIBSVM to models of gram and back", cli_convert},
     {"kernel", "describe a kernel, and its Gram matrix on data", cli_kernel},
+    {"make", "make data for trials by a rule and a seed: sine, circles, moons and others", cli_make},
     {"optimize", "find the least value of a command in few runs: Bayesian optimisation", cli_optimize},
     {"sample", "draw from a Gaussian process, prior or posterior", cli_sample_verb},
     {"test", "test hypotheses: two samples, independence, fit to a density", cli_test},

@@ -142,11 +142,20 @@ done:
     return status;
 }
 
-int64_t gram_table_column(const gram_table *table, const char *name)
+/* The search begins at column `start` and goes round: columns that are wanted mostly come in the order that they have, and a
+ * search from the first one for each of 10^5 of them takes ten seconds. */
+static int64_t column_from(const gram_table *table, int64_t start, const char *name)
 {
-    for (int64_t i = 0; i < table->d; i++)
+    for (int64_t i = start; i < table->d; i++)
+        if (strcmp(table->names[i], name) == 0) return i;
+    for (int64_t i = 0; i < start; i++)
         if (strcmp(table->names[i], name) == 0) return i;
     return -1;
+}
+
+int64_t gram_table_column(const gram_table *table, const char *name)
+{
+    return column_from(table, 0, name);
 }
 
 gram_status gram_table_no_column(gram_context *context, const gram_table *table, const char *name)
@@ -170,21 +179,27 @@ static gram_status choose_wanted(gram_context *context, gram_table *table, const
                                  int64_t *columns, int64_t *count)
 {
     gram_status status = GRAM_OK;
+    char *seen = NULL; /* for each column: was it wanted? */
     *count = 0;
+    TRY(gram_take(context, "table: columns", table->d, 1, (void **)&seen));
+    memset(seen, 0, (size_t)table->d);
     for (int64_t i = 0; i < options->wanted_count; i++) {
         const gram_wanted *wanted = &options->wanted[i];
-        const int64_t column = gram_table_column(table, wanted->name);
+        const int64_t column = column_from(table, *count > 0 ? columns[*count - 1] + 1 : 0, wanted->name);
         if (column < 0 && wanted->optional) continue;
-        if (column < 0) return gram_table_no_column(context, table, wanted->name);
-        for (int64_t j = 0; j < *count; j++)
-            FAIL_IF(columns[j] == column, context, GRAM_ERROR_ARGUMENT, "table_read: column '%s' is wanted twice",
-                    wanted->name);
+        if (column < 0) TRY(gram_table_no_column(context, table, wanted->name));
+        FAIL_IF(seen[column]++, context, GRAM_ERROR_ARGUMENT, "table_read: column '%s' is wanted twice", wanted->name);
         columns[(*count)++] = column;
         if (wanted->text) TRY(gram_table_make_text(context, table, column));
+        if (wanted->kind == GRAM_COLUMN_TEXTS) TRY(gram_table_make_texts(context, table, column));
+        FAIL_IF(wanted->kind == GRAM_COLUMN_SPARSE, context, GRAM_ERROR_DATA,
+                "%s: column '%s' holds sparse rows where it was learnt from; use LIBSVM's text", table->file,
+                wanted->name);
         if (wanted->date) table->marks[column] |= GRAM_COLUMN_DATE;
     }
     FAIL_IF(*count == 0, context, GRAM_ERROR_DATA, "%s: no column is left", table->file);
 done:
+    gram_give(context, seen);
     return status;
 }
 
@@ -196,6 +211,10 @@ gram_status gram_table_choose(gram_context *context, gram_table *table, const gr
     if (options->categories) {
         TRY(gram_table_find_columns(context, table, options->categories, columns, count));
         for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_text(context, table, columns[i]));
+    }
+    if (options->texts) {
+        TRY(gram_table_find_columns(context, table, options->texts, columns, count));
+        for (int64_t i = 0; i < *count; i++) TRY(gram_table_make_texts(context, table, columns[i]));
     }
     TRY(choose_by_lists(context, table, options->features, options->ignore, columns, count));
 done:

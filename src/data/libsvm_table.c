@@ -3,7 +3,9 @@
  * Indices count from 1 and ascend; what is not named is 0. The columns are x1 .. xd, d being the greatest index of the
  * file, and y, the label, last. As a whole the file is read twice: d is known at its end only. When the columns are given
  * by name (options.wanted) once is enough, and an index that the file does not have is a column of zeros: a sparse file
- * leaves out what is 0. */
+ * leaves out what is 0.
+ *
+ * Where few of the numbers are not 0, they alone can be kept (options.sparse): the columns then are x, which holds the rows, and y. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +20,17 @@ enum { MOST_INDICES = 1 << 24, NAME_SIZE = 24 };
 typedef struct svm_reader {
     gram_csv lines; /* its buffer and records; it knows no quotes */
     gram_table *table;
-    int64_t width;  /* indices 1 .. width have a place */
-    int64_t *place; /* column of the table of index i + 1, -1 if it is left out */
-    int64_t label;  /* column of the label, -1 if it is left out */
-    int64_t greatest;
+    int64_t width;          /* indices 1 .. width have a place */
+    int64_t *place;         /* column of the table of index i + 1, -1 if it is left out */
+    int64_t label;          /* column of the label, -1 if it is left out */
+    int64_t greatest, seen; /* index; values of all rows */
     int keep_missing;
     char *names; /* of the columns, while they are made */
+    /* sparse rows: their column, -1 if there is none, and what was read of the present block */
+    int64_t sparse, rows, row_room, room, count;
+    int64_t *start;
+    int32_t *index;
+    double *value;
 } svm_reader;
 
 typedef struct token {
@@ -83,6 +90,75 @@ static gram_status read_index(const svm_reader *reader, token pair, int64_t *ind
     return GRAM_OK;
 }
 
+/* ---- sparse rows ---- */
+
+static gram_status grow(svm_reader *reader, int64_t count, int64_t room, size_t size, void **array)
+{
+    void *more = NULL;
+    const gram_status status =
+        gram_take_from(reader->lines.context, reader->table->memory, "libsvm: sparse rows", room, size, &more);
+    if (status < 0) return status;
+    if (count > 0) memcpy(more, *array, (size_t)count * size);
+    gram_memory_give(reader->table->memory, *array);
+    *array = more;
+    return status;
+}
+
+static gram_status add_value(svm_reader *reader, int64_t index, double value)
+{
+    gram_status status = GRAM_OK;
+    if (index > reader->width || value == 0) return status;
+    if (reader->count == reader->room) {
+        const int64_t room = reader->room + reader->room / 2 + 4096;
+        TRY(grow(reader, reader->count, room, sizeof *reader->index, (void **)&reader->index));
+        TRY(grow(reader, reader->count, room, sizeof *reader->value, (void **)&reader->value));
+        reader->room = room;
+    }
+    reader->index[reader->count] = (int32_t)(index - 1);
+    reader->value[reader->count++] = value;
+done:
+    return status;
+}
+
+static gram_status end_row(svm_reader *reader)
+{
+    gram_status status = GRAM_OK;
+    if (reader->rows + 1 >= reader->row_room) {
+        const int64_t room = reader->row_room + reader->row_room / 2 + 1024;
+        TRY(grow(reader, reader->rows > 0 ? reader->rows + 1 : 0, room, sizeof *reader->start,
+                 (void **)&reader->start));
+        reader->row_room = room;
+    }
+    if (reader->rows == 0) reader->start[0] = 0;
+    reader->start[++reader->rows] = reader->count;
+done:
+    return status;
+}
+
+/* The rows of a block become the table's store, which has the arrays from now on. */
+static gram_status hand_over(svm_reader *reader)
+{
+    gram_status status = GRAM_OK;
+    gram_table *table = reader->table;
+    if (reader->sparse < 0 || reader->rows == 0) return status;
+    gram_objects shape = {.kind = GRAM_OBJECT_SPARSE,
+                          .count = reader->rows,
+                          .d = reader->width,
+                          .start = reader->start,
+                          .index = reader->index,
+                          .value = reader->value,
+                          .own = {reader->start, reader->index, reader->value}};
+    reader->start = NULL;
+    reader->index = NULL;
+    reader->value = NULL;
+    reader->rows = reader->row_room = reader->room = reader->count = 0;
+    gram_objects_release(table->sparse);
+    table->sparse = NULL;
+    TRY(gram_objects_new(reader->lines.context, &shape, &table->sparse));
+done:
+    return status;
+}
+
 /* One line into a row, or only checked if row is NULL. */
 static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, double *row)
 {
@@ -104,7 +180,15 @@ static gram_status parse_line(svm_reader *reader, const gram_csv_record *line, d
         if (index <= before) return fail_at(reader, pair, "the indices do not ascend");
         TRY(read_value(reader, pair, digits, &value));
         before = index;
-        if (row && index <= reader->width && reader->place[index - 1] >= 0) row[reader->place[index - 1]] = value;
+        reader->seen++;
+        if (row && reader->sparse >= 0)
+            TRY(add_value(reader, index, value));
+        else if (row && index <= reader->width && reader->place[index - 1] >= 0)
+            row[reader->place[index - 1]] = value;
+    }
+    if (row && reader->sparse >= 0) {
+        row[reader->sparse] = (double)reader->rows;
+        TRY(end_row(reader));
     }
     if (before > reader->greatest) reader->greatest = before;
 done:
@@ -129,6 +213,7 @@ static gram_status fill_svm(gram_context *context, void *state, int64_t most)
         TRY(gram_table_note_line(context, table, table->n, reader->lines.line));
         table->n++;
     }
+    TRY(hand_over(reader));
     TRY(gram_table_numbers_to_text(context, table));
 done:
     return status;
@@ -184,6 +269,26 @@ done:
     return status;
 }
 
+/* The rows as they are, then the label. */
+static gram_status name_sparse(svm_reader *reader, int64_t width)
+{
+    gram_status status = GRAM_OK;
+    reader->width = width;
+    reader->sparse = 0;
+    reader->label = 1;
+    TRY(gram_table_set_names(reader->lines.context, reader->table, 2, "x\0y", 4));
+    reader->table->marks[0] |= GRAM_COLUMN_HAS_SPARSE;
+done:
+    return status;
+}
+
+/* Is a quarter of the numbers 0, or more, and are there so many columns that it matters? */
+static int is_worth(const svm_reader *reader, int64_t rows)
+{
+    enum { FEW_COLUMNS = 64, SHARE = 4 };
+    return reader->greatest > FEW_COLUMNS && (double)reader->seen * SHARE < (double)rows * (double)reader->greatest;
+}
+
 /* The wanted columns: x7 is index 7, y the label, and the file has no others. */
 static gram_status name_wanted(svm_reader *reader, const gram_table_options *options)
 {
@@ -191,6 +296,8 @@ static gram_status name_wanted(svm_reader *reader, const gram_table_options *opt
     gram_context *context = reader->lines.context;
     int64_t width = 0, bytes = 0, d = 0;
     size_t size = 0;
+    for (int64_t i = 0; i < options->wanted_count; i++)
+        if (options->wanted[i].kind == GRAM_COLUMN_SPARSE) return name_sparse(reader, options->wanted[i].width);
     for (int64_t i = 0; i < options->wanted_count; i++) {
         const int64_t index = index_of(options->wanted[i].name);
         width = index > width ? index : width;
@@ -249,6 +356,9 @@ static void close_svm(void *state)
     gram_csv_end(&reader->lines);
     gram_memory_give(memory, reader->names);
     gram_memory_give(memory, reader->place);
+    gram_memory_give(memory, reader->start);
+    gram_memory_give(memory, reader->index);
+    gram_memory_give(memory, reader->value);
     gram_memory_give(memory, reader);
 }
 
@@ -257,7 +367,7 @@ static gram_status start(gram_context *context, gram_source *source, const gram_
 {
     gram_status status = GRAM_OK;
     TRY(gram_take_from(context, table->memory, "libsvm: reading", 1, sizeof **reader, (void **)reader));
-    **reader = (svm_reader){.table = table, .label = -1, .keep_missing = options->keep_missing};
+    **reader = (svm_reader){.table = table, .label = -1, .sparse = -1, .keep_missing = options->keep_missing};
     table->named = 1;
     TRY(gram_csv_start(context, source, table, &gram_csv_usual_sizes, &(*reader)->lines));
     (*reader)->lines.layout.delimiter = '\0';
@@ -287,7 +397,9 @@ static gram_status read_svm(gram_context *context, gram_source *source, const gr
     int64_t rows;
     TRY(start(context, source, options, table, &reader));
     TRY(look_at_lines(reader, &rows));
-    TRY(options->wanted ? name_wanted(reader, options) : name_all(reader));
+    TRY(options->wanted                             ? name_wanted(reader, options)
+        : options->sparse && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
+                                                    : name_all(reader));
     TRY(gram_csv_again(&reader->lines, 0, 0));
     TRY(gram_table_reserve(context, table, rows));
     TRY(fill_svm(context, reader, INT64_MAX));

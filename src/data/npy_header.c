@@ -130,9 +130,10 @@ size_t gram_npy_format(const char *type, int64_t rows, int64_t columns, char hea
 {
     const size_t prelude = 10, alignment = 64;
     memset(header, ' ', GRAM_NPY_HEADER);
-    const int written =
-        snprintf(header + prelude, GRAM_NPY_HEADER - prelude,
-                 "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64 "), }", type, rows, columns);
+    char shape[64];
+    (void)snprintf(shape, sizeof shape, columns > 0 ? "(%" PRId64 ", %" PRId64 ")" : "(%" PRId64 ",)", rows, columns);
+    const int written = snprintf(header + prelude, GRAM_NPY_HEADER - prelude,
+                                 "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
     const size_t end = prelude + (size_t)written;
     header[end] = ' ';
     const size_t total = (end + 1 + alignment - 1) / alignment * alignment;

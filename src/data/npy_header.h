@@ -22,7 +22,8 @@ typedef struct gram_npy_shape {
  * be read, else what is wrong with it. */
 const char *gram_npy_parse(const char *text, size_t length, gram_npy_shape *shape);
 
-/* Writes magic, version 1.0, length and dictionary for rows x columns numbers of a type ("<f8") in C order; returns the
+/* Writes magic, version 1.0, length and dictionary for rows x columns numbers of a type ("<f8") in C order, with columns 0 for an array of one
+ * dimension; returns the
  * bytes taken, a multiple of 64. */
 size_t gram_npy_format(const char *type, int64_t rows, int64_t columns, char header[GRAM_NPY_HEADER]);
 

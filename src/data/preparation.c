@@ -30,6 +30,23 @@ done:
     return status;
 }
 
+static gram_status check_thing(gram_context *context, const char *role, int64_t index, const gram_column *column)
+{
+    gram_status status = GRAM_OK;
+    FAIL_IF((unsigned)column->kind > GRAM_COLUMN_TEXTS || column->text || column->date ||
+                strcmp(role, "feature") != 0 || column->mean != 0 || column->deviation != 1,
+            context, GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 " cannot be of kind %d", role, index + 1,
+            (int)column->kind);
+    FAIL_IF(column->kind == GRAM_COLUMN_SPARSE && (column->width < 1 || column->width > INT32_MAX), context,
+            GRAM_ERROR_ARGUMENT, "preparation: %s %" PRId64 ": sparse rows of %" PRId64 " columns", role, index + 1,
+            column->width);
+    for (int64_t l = 0; column->kind == GRAM_COLUMN_SPARSE && column->deviations && l < column->width; l++)
+        FAIL_IF(!(column->deviations[l] > 0) || !isfinite(column->deviations[l]), context, GRAM_ERROR_ARGUMENT,
+                "preparation: %s %" PRId64 ": deviation %" PRId64 " is not a positive number", role, index + 1, l + 1);
+done:
+    return status;
+}
+
 static gram_status check_column(gram_context *context, const char *role, int64_t index, const gram_column *column,
                                 int scaled)
 {
@@ -51,6 +68,7 @@ static gram_status check_column(gram_context *context, const char *role, int64_t
     FAIL_IF(!column->text && column->level_count != 0, context, GRAM_ERROR_ARGUMENT,
             "preparation: %s %" PRId64 " has levels but is not text", role, index + 1);
     if (column->text) TRY(check_levels(context, role, index, column));
+    if (column->kind != GRAM_COLUMN_PLAIN) TRY(check_thing(context, role, index, column));
 done:
     return status;
 }
@@ -124,6 +142,12 @@ static gram_status copy_column(gram_context *context, gram_arena *arena, const g
     *to = *from;
     to->levels = NULL;
     TRY(copy_text(context, arena, from->name, &to->name));
+    if (from->deviations) {
+        double *copy;
+        TRY(gram_arena_take(context, arena, "preparation", from->width, sizeof *copy, (void **)&copy));
+        memcpy(copy, from->deviations, (size_t)from->width * sizeof *copy);
+        to->deviations = copy;
+    }
     if (from->level_count == 0) return status;
     TRY(gram_arena_take(context, arena, "preparation", from->level_count, sizeof *levels, (void **)&levels));
     for (int64_t k = 0; k < from->level_count; k++) TRY(copy_text(context, arena, from->levels[k], &levels[k]));
@@ -155,6 +179,7 @@ static gram_status place_columns(gram_context *context, gram_preparation *made)
     for (int64_t i = 0; i < own->feature_count; i++) {
         made->first[i] = made->dimension;
         made->dimension += own->features[i].text ? own->features[i].level_count : 1;
+        made->has_things |= own->features[i].kind != GRAM_COLUMN_PLAIN;
     }
     made->first[own->feature_count] = made->dimension;
 done:
@@ -171,10 +196,15 @@ static gram_status list_wanted(gram_context *context, gram_preparation *made)
     made->wanted = wanted;
     made->wanted_count = count;
     for (int64_t i = 0; i < own->feature_count; i++)
-        *wanted++ = (gram_wanted){own->features[i].name, own->features[i].text, 0, own->features[i].date};
+        *wanted++ = (gram_wanted){.name = own->features[i].name,
+                                  .text = own->features[i].text,
+                                  .date = own->features[i].date,
+                                  .kind = own->features[i].kind,
+                                  .width = own->features[i].width};
     for (int64_t i = 0; i < own->target_count; i++)
-        *wanted++ = (gram_wanted){own->targets[i].name, own->targets[i].text, 1, own->targets[i].date};
-    if (own->weights) *wanted = (gram_wanted){own->weights->name, 0, 1, own->weights->date};
+        *wanted++ = (gram_wanted){
+            .name = own->targets[i].name, .text = own->targets[i].text, .optional = 1, .date = own->targets[i].date};
+    if (own->weights) *wanted = (gram_wanted){.name = own->weights->name, .optional = 1, .date = own->weights->date};
 done:
     return status;
 }
@@ -270,6 +300,10 @@ const char *gram_column_difference(const gram_column *a, const gram_column *b)
     if (strcmp(a->name, b->name) != 0) return "have other names";
     if (a->text != b->text) return "is text in one of them";
     if (a->mean != b->mean || a->deviation != b->deviation) return "is scaled by other numbers";
+    if (a->kind != b->kind || a->width != b->width) return "holds other things";
+    if (!a->deviations != !b->deviations ||
+        (a->deviations && memcmp(a->deviations, b->deviations, (size_t)a->width * sizeof *a->deviations) != 0))
+        return "is scaled by other numbers";
     if (a->text && a->level_count != b->level_count) return "has other levels";
     for (int64_t i = 0; a->text && i < a->level_count; i++)
         if (strcmp(a->levels[i], b->levels[i]) != 0) return "has other levels";

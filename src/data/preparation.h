@@ -18,6 +18,7 @@ struct gram_preparation {
     int64_t *first;      /* prepared column at which each feature starts, and their number */
     gram_wanted *wanted; /* all columns, for reading */
     int64_t wanted_count;
+    int has_things; /* columns that hold no numbers */
 };
 
 /* The columns of a table by their roles. */
@@ -74,6 +75,16 @@ gram_status gram_preparation_apply_block(gram_context *context, const gram_prepa
 
 /* Of two tables of as many rows: leaves the rows that both have kept, so that row i of one belongs to row i of the other. */
 gram_status gram_prepared_pair(gram_context *context, gram_prepared *a, gram_prepared *b);
+
+/* ---- columns that hold no numbers (thing_columns.c) ---- */
+
+/* How a column of sparse rows is scaled: the deviations of its columns over the rows chosen, 1 for constant ones, in the arena. */
+gram_status gram_sparse_deviations(gram_context *context, gram_arena *arena, const gram_table *table, int64_t column,
+                                   const gram_row_choice *choice, const double **deviations);
+
+/* The store of a column of the table as the preparation's column has it: scaled rows, or texts. The caller releases it. */
+gram_status gram_thing_store(gram_context *context, const gram_table *table, int64_t place, const gram_column *column,
+                             gram_objects **store);
 
 /* A value that is neither missing nor finite? */
 gram_status gram_table_bad_value(gram_context *context, const gram_table *table, int64_t row, int64_t column);

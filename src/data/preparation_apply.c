@@ -10,6 +10,7 @@
 
 #include "base/sweep.h"
 #include "data/preparation.h"
+#include "points/points.h"
 
 enum { BLOCK_ROWS = 1024 };
 
@@ -18,6 +19,7 @@ typedef struct prepared_object {
     gram_memory *memory;
     int64_t *rows;
     double *x, *y, *weights;
+    gram_objects **objects; /* d of them, or NULL */
 } prepared_object;
 
 /* A column of the preparation in this table. */
@@ -100,6 +102,11 @@ static int64_t find_place(const gram_table *table, const char *name, int64_t gue
 static gram_status bind(applier *a, const gram_column *column, int64_t place, binding *b)
 {
     *b = (binding){column, place, NULL};
+    const gram_column_kind kind = gram_table_column_kind(a->table, place, NULL);
+    if (kind != column->kind)
+        return gram_fail(a->context, GRAM_ERROR_DATA, "%s: column '%s' is not of the kind that the model was fitted to",
+                         a->table->file, column->name);
+    if (kind != GRAM_COLUMN_PLAIN) return GRAM_OK;
     if (column->text && a->table->levels[place]) return map_levels(a, b);
     if (!column->text && a->table->levels[place]) return not_numbers(a, place);
     return GRAM_OK;
@@ -172,6 +179,10 @@ static void write_features(const applier *a, int64_t row, double *x)
         const gram_column *column = b->column;
         double *out = x + preparation->first[f];
         const double value = gram_table_at(a->table, row, b->place);
+        if (column->kind != GRAM_COLUMN_PLAIN) {
+            out[0] = value; /* its place */
+            continue;
+        }
         if (!column->text) {
             out[0] = ((isnan(value) ? column->fill : value) - column->mean) / column->deviation;
             continue;
@@ -242,6 +253,8 @@ void gram_prepared_destroy(gram_prepared *prepared)
     if (!prepared) return;
     prepared_object *made = (prepared_object *)prepared;
     gram_memory *memory = made->memory;
+    for (int64_t l = 0; made->objects && l < made->view.d; l++) gram_objects_release(made->objects[l]);
+    gram_memory_give(memory, made->objects);
     gram_memory_give(memory, made->rows);
     gram_memory_give(memory, made->x);
     gram_memory_give(memory, made->y);
@@ -259,6 +272,16 @@ void gram_prepared_spread(const gram_prepared *prepared, int64_t columns, double
         for (int64_t j = 0; j < columns; j++) values[row * columns + j] = kept ? values[i * columns + j] : NAN;
         i -= kept;
     }
+}
+
+gram_status gram_points_of_prepared(gram_context *context, const gram_prepared *prepared, gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    if (!context || !prepared || !points) return GRAM_ERROR_ARGUMENT;
+    TRY(gram_points_create_f64(context, prepared->n, prepared->d, prepared->x, prepared->d, points));
+    TRY(gram_points_set_objects(context, prepared->objects, points));
+done:
+    return status;
 }
 
 /* ---- pairs ---- */
@@ -319,7 +342,9 @@ static int is_ready(const applier *a)
     if (a->preparation->description.missing == GRAM_MISSING_MEAN) return 0;
     for (int64_t f = 0; f < d; f++) {
         const gram_column *column = a->features[f].column;
-        if (column->text || column->mean != 0 || column->deviation != 1 || a->features[f].place != f) return 0;
+        if (column->text || column->kind != GRAM_COLUMN_PLAIN || column->mean != 0 || column->deviation != 1 ||
+            a->features[f].place != f)
+            return 0;
     }
     return 1;
 }
@@ -352,6 +377,34 @@ done:
     return status;
 }
 
+/* A missing text has no place: it is not filled in. */
+static gram_status check_things(const applier *a)
+{
+    for (int64_t f = 0; f < a->roles.feature_count; f++)
+        for (int64_t i = 0; a->features[f].column->kind != GRAM_COLUMN_PLAIN && i < a->choice.count; i++)
+            if (isnan(gram_table_at(a->table, row_of(a, i), a->features[f].place)))
+                return gram_table_bad_value(a->context, a->table, row_of(a, i), a->features[f].place);
+    return GRAM_OK;
+}
+
+static gram_status take_things(applier *a)
+{
+    gram_status status = GRAM_OK;
+    prepared_object *made = a->made;
+    const int64_t d = made->view.d;
+    if (!a->preparation->has_things) return GRAM_OK;
+    TRY(check_things(a));
+    TRY(gram_take(a->context, "preparation: stores", d, sizeof *made->objects, (void **)&made->objects));
+    memset(made->objects, 0, (size_t)d * sizeof *made->objects);
+    for (int64_t f = 0; f < a->roles.feature_count; f++)
+        if (a->features[f].column->kind != GRAM_COLUMN_PLAIN)
+            TRY(gram_thing_store(a->context, a->table, a->features[f].place, a->features[f].column,
+                                 &made->objects[a->preparation->first[f]]));
+    made->view.objects = made->objects;
+done:
+    return status;
+}
+
 static gram_status apply(applier *a)
 {
     gram_status status = GRAM_OK;
@@ -362,6 +415,7 @@ static gram_status apply(applier *a)
     if (a->training) TRY(check_targets(a));
     if (a->choice.count == 0 && !a->block) TRY(gram_rows_none(a->context, a->table));
     TRY(take_result(a));
+    TRY(take_things(a));
     const gram_sweep sweep = {.what = "preparing",
                               .tasks = (a->choice.count + BLOCK_ROWS - 1) / BLOCK_ROWS,
                               .run = write_block,

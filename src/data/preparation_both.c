@@ -39,9 +39,12 @@ typedef struct pooled {
 
 /* ---- which columns ---- */
 
-static const gram_column *find_name(const gram_preparation_description *known, const char *name)
+/* Tables with the same columns mostly have them in the same order: the search begins at the column's own place. */
+static const gram_column *find_name(const gram_preparation_description *known, int64_t start, const char *name)
 {
-    for (int64_t l = 0; l < known->feature_count; l++)
+    for (int64_t l = start; l < known->feature_count; l++)
+        if (strcmp(known->features[l].name, name) == 0) return &known->features[l];
+    for (int64_t l = 0; l < start && l < known->feature_count; l++)
         if (strcmp(known->features[l].name, name) == 0) return &known->features[l];
     return NULL;
 }
@@ -53,7 +56,7 @@ static gram_status advise_columns(gram_context *context, gram_status status)
 
 static gram_status match_column(const pool *p, int64_t l, pooled *column)
 {
-    const gram_column *first = &p->known[0]->features[l], *second = find_name(p->known[1], first->name);
+    const gram_column *first = &p->known[0]->features[l], *second = find_name(p->known[1], l, first->name);
     column->columns[0] = first;
     column->columns[1] = second;
     if (second) return GRAM_OK;

@@ -92,6 +92,11 @@ static gram_status check_text(gram_context *context, const gram_table *table, co
     for (int64_t i = 0; i < both; i++) {
         const int64_t column = i < features ? roles->features[i] : roles->targets[i - features];
         const int64_t count = gram_table_level_count(table, column);
+        const gram_column_kind kind = gram_table_column_kind(table, column, NULL);
+        FAIL_IF(kind != GRAM_COLUMN_PLAIN && i >= features, context, GRAM_ERROR_DATA,
+                "%s: column '%s': %s cannot be a target", table->file, table->names[column],
+                kind == GRAM_COLUMN_SPARSE ? "sparse rows" : "texts");
+        if (kind != GRAM_COLUMN_PLAIN) continue;
         TRY(gram_table_check_odd(context, table, column));
         FAIL_IF(count < 0, context, GRAM_ERROR_DATA,
                 "%s: column '%s': text with more than %d levels, or one of more than %d bytes; leave it out (--ignore)",
@@ -274,10 +279,19 @@ static gram_status describe_columns(learner *l, int64_t count, const int64_t *co
                                   .place = columns[i],
                                   .deviation = 1,
                                   .date = gram_table_column_is_date(l->table, columns[i])};
-        if (l->table->levels[columns[i]]) TRY(describe_text(l, columns[i], &(*out)[i]));
+        (*out)[i].kind = gram_table_column_kind(l->table, columns[i], &(*out)[i].width);
+        if ((*out)[i].kind == GRAM_COLUMN_SPARSE && l->options->scale)
+            TRY(gram_sparse_deviations(l->context, &l->arena, l->table, columns[i], &l->choice, &(*out)[i].deviations));
+        if (l->table->levels[columns[i]] && (*out)[i].kind == GRAM_COLUMN_PLAIN)
+            TRY(describe_text(l, columns[i], &(*out)[i]));
     }
 done:
     return status;
+}
+
+static int is_number(const gram_column *column)
+{
+    return !column->text && column->kind == GRAM_COLUMN_PLAIN;
 }
 
 /* Mean and deviation of the features that are numbers. */
@@ -292,10 +306,10 @@ static gram_status measure_features(learner *l, gram_column *features)
     TRY(gram_arena_take(l->context, &l->arena, "preparation", count, sizeof *m.scale, (void **)&m.scale));
     m.columns = columns;
     for (int64_t i = 0; i < count; i++)
-        if (!features[i].text) columns[m.count++] = l->roles.features[i];
+        if (is_number(&features[i])) columns[m.count++] = l->roles.features[i];
     TRY(find_moments(l->context, &m));
     for (int64_t i = 0, j = 0; i < count; i++) {
-        if (features[i].text) continue;
+        if (!is_number(&features[i])) continue;
         features[i].fill = m.mean[j];
         if (l->options->scale) {
             features[i].mean = m.mean[j];

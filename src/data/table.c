@@ -34,6 +34,7 @@ void gram_table_destroy(gram_table *table)
     gram_memory *memory = table->memory;
     for (int64_t i = 0; table->levels && i < table->name_count; i++) gram_levels_destroy(table->levels[i]);
     gram_levels_destroy(table->words);
+    gram_objects_release(table->sparse);
     gram_memory_give(memory, table->levels);
     gram_memory_give(memory, table->marks);
     gram_memory_give(memory, table->lines);
@@ -222,6 +223,20 @@ void gram_table_lend(gram_table *table, int64_t count, const double *numbers, in
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column)
 {
     return table->levels[column] ? GRAM_OK : gram_levels_create(context, &table->levels[column]);
+}
+
+gram_status gram_table_make_texts(gram_context *context, gram_table *table, int64_t column)
+{
+    table->marks[column] |= GRAM_COLUMN_HAS_TEXTS;
+    return table->levels[column] ? GRAM_OK : gram_levels_create_many(context, &table->levels[column]);
+}
+
+gram_column_kind gram_table_column_kind(const gram_table *table, int64_t column, int64_t *width)
+{
+    const int sparse = table->marks[column] & GRAM_COLUMN_HAS_SPARSE;
+    if (width) *width = sparse ? table->sparse->d : 0;
+    if (sparse) return GRAM_COLUMN_SPARSE;
+    return table->marks[column] & GRAM_COLUMN_HAS_TEXTS ? GRAM_COLUMN_TEXTS : GRAM_COLUMN_PLAIN;
 }
 
 gram_status gram_table_sort_levels(gram_context *context, gram_table *table)

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "data/byte_source.h"
 #include "data/text_levels.h"
+#include "points/objects.h"
 
 struct gram_table {
     gram_memory *memory;
@@ -28,14 +29,17 @@ struct gram_table {
     int64_t first_line;    /* of row 0, 0 if the file has no lines */
     int64_t *lines;        /* of each row; NULL while row i is on line first_line + i */
     int64_t line_capacity; /* that `lines` holds */
+    gram_objects *sparse;  /* the rows of the sparse column, if there is one */
     int64_t restarts;      /* of a reader that found text where numbers had been */
 };
 
 /* What the reader saw in a column. */
 enum {
-    GRAM_COLUMN_DATE = 1,   /* numbers that were dates */
-    GRAM_COLUMN_ODD = 2,    /* numbers but for a few texts, whose cells are gram_odd_cell() */
-    GRAM_COLUMN_GROUPED = 4 /* text that would be numbers but for separators between their digits */
+    GRAM_COLUMN_DATE = 1,       /* numbers that were dates */
+    GRAM_COLUMN_ODD = 2,        /* numbers but for a few texts, whose cells are gram_odd_cell() */
+    GRAM_COLUMN_GROUPED = 4,    /* text that would be numbers but for separators between their digits */
+    GRAM_COLUMN_HAS_SPARSE = 8, /* gram_column_kind */
+    GRAM_COLUMN_HAS_TEXTS = 16
 };
 
 /* Numbers of a row in the table's own array. */
@@ -90,8 +94,9 @@ int gram_odd_words_grouped(const gram_levels *words, const char *column);
 /* A column that has a role: is it what the reader was not sure of? */
 gram_status gram_table_check_odd(gram_context *context, const gram_table *table, int64_t column);
 
-/* Makes a column one of text, unless it is already. */
+/* Makes a column one of text, unless it is already; one of texts that are no categories, which may be many and long. */
 gram_status gram_table_make_text(gram_context *context, gram_table *table, int64_t column);
+gram_status gram_table_make_texts(gram_context *context, gram_table *table, int64_t column);
 
 /* When all rows are there: sorts the levels and writes their places into the rows, which hold their slots. */
 gram_status gram_table_sort_levels(gram_context *context, gram_table *table);

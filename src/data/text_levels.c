@@ -8,7 +8,7 @@
 
 /* Slots are plenty: those taken after the limit was passed, one for each thread, find room too. They are made by segments, when
  * a text first falls into one: most columns have few levels, and a table may have many columns. */
-enum { SLOTS = 1 << 14, SEGMENT = 1 << 7, SEGMENTS = SLOTS / SEGMENT };
+enum { SLOTS = 1 << 14, MANY_SLOTS = 1 << 23, SEGMENT = 1 << 7, MANY_LEVELS = 1 << 22 };
 
 typedef struct level {
     struct level *before; /* of all levels, in the order of arrival */
@@ -29,19 +29,43 @@ struct gram_levels {
     _Atomic(level *) last; /* that arrived */
     level **sorted;        /* NULL before the sort */
     int64_t sorted_count;  /* that the array holds */
-    _Atomic(segment *) segments[SEGMENTS];
+    int64_t slots, most;   /* of the table, and levels in it */
+    size_t longest;
+    _Atomic(segment *) *segments;
 };
 
 _Static_assert((int)GRAM_MOST_LEVELS < SLOTS * 3 / 4, "a full hash table is slow, and endless when it overflows");
 
-gram_status gram_levels_create(gram_context *context, gram_levels **levels)
+static gram_status create(gram_context *context, const gram_levels *shape, gram_levels **levels)
 {
     gram_status status = GRAM_OK;
-    TRY(gram_take(context, "table: levels", 1, sizeof **levels, (void **)levels));
-    memset(*levels, 0, sizeof **levels);
-    (*levels)->memory = gram_memory_retain(context->memory);
+    const int64_t segments = shape->slots / SEGMENT;
+    gram_levels *made = NULL;
+    TRY(gram_take(context, "table: levels", 1, sizeof *made, (void **)&made));
+    memset(made, 0, sizeof *made);
+    made->memory = gram_memory_retain(context->memory);
+    made->slots = shape->slots;
+    made->most = shape->most;
+    made->longest = shape->longest;
+    TRY(gram_take(context, "table: levels", segments, sizeof *made->segments, (void **)&made->segments));
+    for (int64_t i = 0; i < segments; i++) atomic_init(&made->segments[i], NULL);
+    *levels = made;
+    made = NULL;
 done:
+    gram_levels_destroy(made);
     return status;
+}
+
+gram_status gram_levels_create(gram_context *context, gram_levels **levels)
+{
+    const gram_levels shape = {.slots = SLOTS, .most = GRAM_MOST_LEVELS, .longest = GRAM_LONGEST_LEVEL};
+    return create(context, &shape, levels);
+}
+
+gram_status gram_levels_create_many(gram_context *context, gram_levels **levels)
+{
+    const gram_levels shape = {.slots = MANY_SLOTS, .most = MANY_LEVELS, .longest = SIZE_MAX};
+    return create(context, &shape, levels);
 }
 
 static size_t level_bytes(size_t length)
@@ -75,7 +99,9 @@ void gram_levels_destroy(gram_levels *levels)
     if (!levels) return;
     gram_memory *memory = levels->memory;
     gram_levels_clear(levels);
-    for (int i = 0; i < SEGMENTS; i++) gram_memory_give(memory, atomic_load(&levels->segments[i]));
+    for (int64_t i = 0; levels->segments && i < levels->slots / SEGMENT; i++)
+        gram_memory_give(memory, atomic_load(&levels->segments[i]));
+    gram_memory_give(memory, levels->segments);
     gram_memory_give(memory, levels);
     gram_memory_release(memory);
 }
@@ -120,7 +146,7 @@ static void append(gram_levels *levels, level *one)
 {
     one->before = atomic_load(&levels->last);
     while (!atomic_compare_exchange_weak(&levels->last, &one->before, one)) {}
-    if (atomic_fetch_add(&levels->count, 1) >= GRAM_MOST_LEVELS) atomic_store(&levels->given_up, 1);
+    if (atomic_fetch_add(&levels->count, 1) >= levels->most) atomic_store(&levels->given_up, 1);
 }
 
 /* Walks from the hash's slot to the text or to a free slot, and takes that unless another thread was faster. */
@@ -128,8 +154,8 @@ static gram_status find_or_take(gram_levels *levels, const char *text, size_t le
 {
     gram_status status = GRAM_OK;
     level *made = NULL;
-    int64_t at = hash(text, length) % SLOTS;
-    for (;; at = (at + 1) % SLOTS) {
+    int64_t at = (int64_t)(hash(text, length) % (uint64_t)levels->slots);
+    for (;; at = (at + 1) % levels->slots) {
         TRY(need_segment(levels, at));
         level *there = atomic_load(slot_of(levels, at));
         if (!there) {
@@ -152,7 +178,7 @@ done:
 gram_status gram_levels_insert(gram_levels *levels, const char *text, size_t length, int64_t *slot)
 {
     *slot = -1;
-    if (length > GRAM_LONGEST_LEVEL) atomic_store(&levels->given_up, 1);
+    if (length > levels->longest) atomic_store(&levels->given_up, 1);
     if (atomic_load_explicit(&levels->given_up, memory_order_relaxed)) return GRAM_OK;
     return find_or_take(levels, text, length, slot);
 }
@@ -189,6 +215,11 @@ int64_t gram_levels_count(const gram_levels *levels)
 int64_t gram_levels_place(const gram_levels *levels, int64_t slot)
 {
     return atomic_load_explicit(slot_of(levels, slot), memory_order_relaxed)->place;
+}
+
+size_t gram_levels_length(const gram_levels *levels, int64_t place)
+{
+    return levels->sorted[place]->length;
 }
 
 const char *gram_levels_text(const gram_levels *levels, int64_t place)

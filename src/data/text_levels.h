@@ -11,6 +11,8 @@
 typedef struct gram_levels gram_levels;
 
 gram_status gram_levels_create(gram_context *context, gram_levels **levels);
+/* For some millions of texts of any length. */
+gram_status gram_levels_create_many(gram_context *context, gram_levels **levels);
 /* Takes NULL. */
 void gram_levels_destroy(gram_levels *levels);
 
@@ -25,6 +27,7 @@ gram_status gram_levels_sort(gram_context *context, gram_levels *levels);
 int64_t gram_levels_count(const gram_levels *levels);
 int64_t gram_levels_place(const gram_levels *levels, int64_t slot);
 const char *gram_levels_text(const gram_levels *levels, int64_t place);
+size_t gram_levels_length(const gram_levels *levels, int64_t place);
 
 /* As if just created. */
 void gram_levels_clear(gram_levels *levels);

@@ -80,10 +80,7 @@ static gram_status weights_part(gram_context *context, const gram_conditional *c
 {
     gram_status status = GRAM_OK;
     gram_points *part = NULL;
-    if (z->f64)
-        TRY(gram_points_create_f64(context, count, z->d, z->f64 + first * z->ld, z->ld, &part));
-    else
-        TRY(gram_points_create_f32(context, count, z->d, z->f32 + first * z->ld, z->ld, &part));
+    TRY(gram_points_part(context, z, first, count, &part));
     TRY(gram_matrix(context, c->kernel, c->x, part, block, count));
     TRY(gram_cholesky_solve(context, c->factor, count, block, count));
     for (int64_t j = 0; j < count; j++)

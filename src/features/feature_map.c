@@ -5,13 +5,17 @@
 #include <math.h>
 #include <string.h>
 
+#include <gram/matrix.h>
+
 #include "base/sized_struct.h"
 #include "base/sweep.h"
 #include "kernel/kernel.h"
 #include "points/functionals.h"
+#include "points/points.h"
 
-static const gram_feature_type *const TYPES[] = {&gram_feature_explicit, &gram_feature_fourier, &gram_feature_nystrom};
-enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES, USUAL_DIMENSION = 1000 };
+static const gram_feature_type *const TYPES[] = {&gram_feature_explicit, &gram_feature_fourier, &gram_feature_nystrom,
+                                                 &gram_feature_binning, &gram_feature_neural};
+enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES, USUAL_DIMENSION = 1000, MEASURED_ROWS = 256 };
 
 const char *gram_features_kind_name(gram_features_kind kind)
 {
@@ -68,6 +72,79 @@ gram_status gram_feature_rows(gram_context *context, int64_t n, int64_t work_per
     return gram_sweep_run(context, &sweep);
 }
 
+/* ---- errors ---- */
+
+gram_status gram_feature_no_residual(gram_context *context, const gram_features *map, int64_t n, const double *x,
+                                     int64_t ldx, double *out)
+{
+    (void)context, (void)map, (void)x, (void)ldx;
+    for (int64_t i = 0; i < n; i++) out[i] = 0;
+    return GRAM_OK;
+}
+
+gram_status gram_features_csr(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                              gram_csr *csr)
+{
+    gram_status status = GRAM_OK;
+    TRY(gram_csr_take(context, n, map->report.dimension, map->report.nonzeros, csr));
+    TRY(map->type->sparse(context, map, n, x, ldx, csr->column, csr->value));
+done:
+    return status;
+}
+
+/* inner[i * m + j] = z(x_i).z(x_j) for j < i */
+static gram_status inner_products(gram_context *context, const gram_features *map, int64_t m, const double *x,
+                                  double *inner)
+{
+    gram_status status = GRAM_OK;
+    const int64_t columns = map->report.dimension, each = map->report.nonzeros;
+    gram_csr csr = {0};
+    double *z = NULL;
+    if (map->type->sparse)
+        TRY(gram_features_csr(context, map, m, x, map->d, &csr));
+    else
+        TRY(gram_take(context, "features", m * columns, sizeof *z, (void **)&z));
+    if (z) TRY(map->type->transform(context, map, m, x, map->d, z, columns));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double sum = 0;
+            for (int64_t c = 0; z && c < columns; c++) sum += z[i * columns + c] * z[j * columns + c];
+            for (int64_t k = 0; !z && k < each; k++)
+                if (csr.column[i * each + k] == csr.column[j * each + k])
+                    sum += csr.value[i * each + k] * csr.value[j * each + k];
+            inner[i * m + j] = sum;
+        }
+done:
+    gram_csr_free(context, &csr);
+    gram_give(context, z);
+    return status;
+}
+
+gram_status gram_feature_measure_pairs(gram_context *context, gram_features *map, const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    const int64_t n = gram_points_count(points), m = n < MEASURED_ROWS ? n : MEASURED_ROWS, d = map->d;
+    double *x = NULL, *inner = NULL, *k = NULL, sum = 0;
+    gram_points *few = NULL;
+    TRY(gram_take(context, "features", m * d, sizeof *x, (void **)&x));
+    TRY(gram_take(context, "features", m * m, sizeof *inner, (void **)&inner));
+    TRY(gram_take(context, "features", m * m, sizeof *k, (void **)&k));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < d; l++) x[i * d + l] = gram_points_at(points, i * n / m, l);
+    TRY(gram_points_create_f64(context, m, d, x, d, &few));
+    TRY(inner_products(context, map, m, x, inner));
+    TRY(gram_matrix(context, map->kernel, few, NULL, k, m));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < i; j++) sum += (k[i * m + j] - inner[i * m + j]) * (k[i * m + j] - inner[i * m + j]);
+    map->report.error = m > 1 ? sqrt(2 * sum / ((double)m * (double)(m - 1))) : 0;
+done:
+    gram_points_release(few);
+    gram_give(context, k);
+    gram_give(context, inner);
+    gram_give(context, x);
+    return status;
+}
+
 /* ---- making ---- */
 
 static gram_status check(gram_context *context, const gram_kernel *kernel, int64_t d, const gram_points *x,
@@ -87,6 +164,8 @@ static gram_status check(gram_context *context, const gram_kernel *kernel, int64
             "features_create: tolerance = %g is not in (0, 1)", o->tolerance);
     FAIL_IF(!gram_landmark_rule_name(o->landmark_rule), context, GRAM_ERROR_ARGUMENT,
             "features_create: landmark_rule = %d is not known", (int)o->landmark_rule);
+    FAIL_IF(!gram_frequencies_name(o->frequencies), context, GRAM_ERROR_ARGUMENT,
+            "features_create: frequencies = %d is not known", (int)o->frequencies);
     FAIL_IF(o->most < 1, context, GRAM_ERROR_ARGUMENT, "features_create: most = %" PRId64 " is not above 0", o->most);
     TRY(gram_kernel_check_set(context, kernel));
     TRY(gram_kernel_check_dimension(context, kernel, d));
@@ -117,6 +196,7 @@ gram_status gram_features_make(gram_context *context, gram_kernel *kernel, int64
     gram_features_options own = *options;
     gram_features *map = NULL;
     TRY(gram_points_must_be_plain(context, "features_create", x));
+    TRY(gram_points_must_be_numbers(context, "features_create", x));
     TRY(check(context, kernel, d, x, &own));
     if (own.dimension == 0) own.dimension = USUAL_DIMENSION;
     TRY(begin(context, own.kind, kernel, d, &map));
@@ -235,6 +315,20 @@ gram_status gram_features_residual(gram_context *context, const gram_features *f
     if (!context) return GRAM_ERROR_ARGUMENT;
     TRY(check_rows(context, "features_residual", features, n, x, ldx, out, 1, 1));
     TRY(features->type->residual(context, features, n, x, ldx, out));
+done:
+    return status;
+}
+
+gram_status gram_features_sparse(gram_context *context, const gram_features *features, int64_t n, const double *x,
+                                 int64_t ldx, int32_t *columns, double *values)
+{
+    gram_status status = GRAM_OK;
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    TRY(check_rows(context, "features_sparse", features, n, x, ldx, values, 1, 1));
+    FAIL_IF(!columns, context, GRAM_ERROR_ARGUMENT, "features_sparse: columns is NULL");
+    FAIL_IF(!features->type->sparse, context, GRAM_ERROR_UNSUPPORTED,
+            "features_sparse: features of the kind '%s' are dense: use features_transform", features->type->name);
+    TRY(features->type->sparse(context, features, n, x, ldx, columns, values));
 done:
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/sparse/csr.h"
 
 /* Numbers that make a map, beside kernel and degree: what a model keeps. */
 typedef struct gram_feature_array {
@@ -32,6 +33,9 @@ typedef struct gram_feature_type {
                              double *out, int64_t ldo);
     gram_status (*residual)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                             double *out);
+    /* Of maps whose rows are sparse: report.nonzeros columns and values for each; else NULL. */
+    gram_status (*sparse)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                          int32_t *column, double *value);
     /* Where z = L^-1 raw(x) with the lower triangular L in array number `factor`: raw; else NULL. */
     gram_status (*raw)(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
                        double *out, int64_t ldo);
@@ -50,7 +54,8 @@ struct gram_features {
     void *own;
 };
 
-extern const gram_feature_type gram_feature_explicit, gram_feature_fourier, gram_feature_nystrom;
+extern const gram_feature_type gram_feature_explicit, gram_feature_fourier, gram_feature_nystrom, gram_feature_binning,
+    gram_feature_neural;
 
 /* gram_features_create without looking for errors at the points: their options are complete. */
 gram_status gram_features_make(gram_context *context, gram_kernel *kernel, int64_t d, const gram_points *x,
@@ -73,6 +78,16 @@ static inline const double *gram_feature_factor(const gram_features *map)
 {
     return map->type->raw ? map->arrays[map->type->factor].data : NULL;
 }
+
+/* The features of sparse maps as CSR, the caller's to free. */
+gram_status gram_features_csr(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
+                              gram_csr *csr);
+
+/* For random maps: `measure` by the root mean square of k - z.z over the pairs of at most 256 rows, evenly spaced ones; `residual` of maps with
+ * |z(x)|^2 = k(x, x). */
+gram_status gram_feature_measure_pairs(gram_context *context, gram_features *map, const gram_points *x);
+gram_status gram_feature_no_residual(gram_context *context, const gram_features *map, int64_t n, const double *x,
+                                     int64_t ldx, double *out);
 
 /* Blocks of rows by a sweep: `run` makes rows [begin, end) with scratch of its own. */
 typedef void (*gram_feature_rows_fn)(const void *argument, int64_t begin, int64_t end, double *scratch);

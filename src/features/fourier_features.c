@@ -5,13 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <gram/matrix.h>
-
 #include "features/feature_map.h"
+#include "features/fourier_frequencies.h"
 #include "kernel/spectral/spectral_measure.h"
-#include "points/points.h"
-
-enum { MOST_ROWS = 256, STREAM = 1 }; /* the stream of the seed: path draws have 0 */
 
 typedef struct fourier_rows {
     const gram_features *map;
@@ -60,14 +56,6 @@ done:
     return status;
 }
 
-static gram_status residual(gram_context *context, const gram_features *map, int64_t n, const double *x, int64_t ldx,
-                            double *out)
-{
-    (void)context, (void)map, (void)x, (void)ldx;
-    for (int64_t i = 0; i < n; i++) out[i] = 0;
-    return GRAM_OK;
-}
-
 static gram_status open_map(gram_context *context, gram_features *map)
 {
     gram_status status = GRAM_OK;
@@ -82,56 +70,21 @@ done:
     return status;
 }
 
-/* The root mean square of k - z.z over the pairs of m of the rows, evenly spaced ones. */
-static gram_status measure(gram_context *context, gram_features *map, const gram_points *points)
-{
-    gram_status status = GRAM_OK;
-    const int64_t n = gram_points_count(points), m = n < MOST_ROWS ? n : MOST_ROWS, d = map->d,
-                  columns = map->report.dimension;
-    double *x = NULL, *z = NULL, *k = NULL, sum = 0;
-    gram_points *few = NULL;
-    TRY(gram_take(context, "features", m * d, sizeof *x, (void **)&x));
-    TRY(gram_take(context, "features", m * columns, sizeof *z, (void **)&z));
-    TRY(gram_take(context, "features", m * m, sizeof *k, (void **)&k));
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t l = 0; l < d; l++) x[i * d + l] = gram_points_at(points, i * n / m, l);
-    TRY(gram_points_create_f64(context, m, d, x, d, &few));
-    TRY(transform(context, map, m, x, d, z, columns));
-    TRY(gram_matrix(context, map->kernel, few, NULL, k, m));
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < i; j++) {
-            double inner = 0;
-            for (int64_t c = 0; c < columns; c++) inner += z[i * columns + c] * z[j * columns + c];
-            sum += (k[i * m + j] - inner) * (k[i * m + j] - inner);
-        }
-    map->report.error = m > 1 ? sqrt(2 * sum / ((double)m * (double)(m - 1))) : 0;
-done:
-    gram_points_release(few);
-    gram_give(context, k);
-    gram_give(context, z);
-    gram_give(context, x);
-    return status;
-}
-
 static gram_status make(gram_context *context, gram_features *map, const gram_points *x,
                         const gram_features_options *options)
 {
     gram_status status = GRAM_OK;
     const int64_t count = options->dimension / 2, d = map->d;
-    double height, *work = NULL;
+    double height;
     (void)x;
     FAIL_IF(options->dimension % 2 != 0, context, GRAM_ERROR_ARGUMENT,
             "features_create: dimension = %" PRId64 " is odd: each frequency has a cosine and a sine",
             options->dimension);
     TRY(gram_spectrum_check(context, "features", "nystrom is for any kernel", map->kernel, d, &height));
-    TRY(gram_take(context, "features", gram_spectrum_work(map->kernel) + 1, sizeof *work, (void **)&work));
     TRY(gram_feature_array_take(context, map, 0, count, d));
-    for (int64_t i = 0; i < count; i++)
-        gram_spectrum_draw(map->kernel, gram_context_seed(context), STREAM, i, count, d, work,
-                           map->arrays[0].data + i * d);
+    TRY(gram_fourier_frequencies(context, map->kernel, d, options->frequencies, count, map->arrays[0].data));
     TRY(open_map(context, map));
 done:
-    gram_give(context, work);
     return status;
 }
 
@@ -146,8 +99,8 @@ const gram_feature_type gram_feature_fourier = {
     .arrays = {"frequencies"},
     .make = make,
     .open = open_map,
-    .measure = measure,
+    .measure = gram_feature_measure_pairs,
     .transform = transform,
-    .residual = residual,
+    .residual = gram_feature_no_residual,
     .describe = describe,
 };

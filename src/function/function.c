@@ -154,6 +154,7 @@ gram_status gram_function_create_sloped(gram_context *context, gram_kernel *kern
                            &made));
     copy_centres(centres, made);
     if (centres->functionals) TRY(gram_points_gather(context, centres, centres->n, NULL, &made->centres));
+    if (centres->objects) TRY(gram_points_keep_objects(context, centres, made->n, made->f64, &made->centres));
     for (int64_t i = 0; i < made->n; i++) memcpy(made->a + i * outputs, a + i * lda, (size_t)outputs * sizeof(double));
     if (constant) memcpy(made->constant, constant, (size_t)outputs * sizeof(double));
     if (slopes) TRY(gram_function_take_slopes(context, made));

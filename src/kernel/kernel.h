@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/vecmath/vecmath.h"
+#include "points/objects.h"
 
 typedef enum gram_form {
     GRAM_FORM_NONE,   /* no pair needed: a constant */
@@ -98,12 +99,22 @@ typedef struct gram_shape {
     const void *data;  /* what `prepare` made, or NULL */
 } gram_shape;
 
+struct gram_symbols;
+struct gram_feature_sink;
+
 /* Everything about one kernel of the table. `par` is as in gram_shape. Blocks have n numbers, a multiple of GRAM_LANES;
  * `work` is scratch of n numbers. A slot that a form does not need stays NULL. */
 typedef struct gram_kernel_type {
     const char *name;
     const char *formula; /* for people */
     gram_form form;
+    /* 0: it takes numbers, and sparse rows if its form is a distance or an inner product. Otherwise a bit 1 << gram_object_kind for each kind of
+     * column that it takes, one such column and no other */
+    unsigned things;
+    /* of texts: the features of one, of which the kernel is the inner product (text/text_features.h), and which of its numbers say what symbols are and whether it is
+     * divided by the features' length */
+    void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
+    int over, scaled;
     int spec_count;
     gram_parameter_spec specs[GRAM_MAX_SPECS];
 
@@ -183,6 +194,14 @@ typedef struct gram_kernel_type {
     /* NULL, or why the kernel is not defined at this coordinate, to follow "x[3][1] = 0.5 "; optional */
     const char *(*domain_refuse)(const double *par, double coordinate);
 } gram_kernel_type;
+
+/* Does a leaf of this type take columns of that kind? */
+static inline int gram_kernel_takes(const gram_kernel_type *type, gram_object_kind kind)
+{
+    if (type->things) return (int)(type->things >> kind & 1);
+    const int measures = type->form == GRAM_FORM_SQDIST || type->form == GRAM_FORM_L1 || type->form == GRAM_FORM_DOT;
+    return kind == GRAM_OBJECT_NONE || (kind == GRAM_OBJECT_SPARSE && measures);
+}
 
 /* The table of kernels; ends where get returns NULL. */
 const gram_kernel_type *gram_kernel_type_get(int index);
@@ -345,6 +364,12 @@ typedef gram_status (*gram_leaf_map)(gram_context *context, void *state, const g
 
 /* gram_kernel_check_dimension for a part that sees d columns of points with `whole` of them. */
 gram_status gram_kernel_check_part(gram_context *context, const gram_kernel *kernel, int64_t d, int64_t whole);
+
+/* Does a leaf take what it sees, columns[0 .. count) of the points (columns NULL: the first)? Things take a leaf of their own, and one of a type that
+ * knows them: GRAM_ERROR_DIMENSION or GRAM_ERROR_UNSUPPORTED with the column. And the same for all leaves. */
+gram_status gram_leaf_check_kinds(gram_context *context, const gram_kernel_type *type, int64_t count,
+                                  const int64_t *columns, int warped, const struct gram_points *points);
+gram_status gram_kernel_check_kinds(gram_context *context, const gram_kernel *kernel, const struct gram_points *points);
 
 /* The same tree with every leaf mapped, in the order in which leaves are printed; leaves that exist in C only have no
  * parameters and are kept. The kernel must fit view->d

@@ -144,10 +144,49 @@ static gram_status add_rows(void *argument, const gram_worker *worker)
     return GRAM_OK;
 }
 
+/* ---- distances of sparse rows ---- */
+
+typedef struct sparse_sweep {
+    const resolving *r;
+    int64_t column;
+    int l1;
+} sparse_sweep;
+
+static gram_status walk_rows(void *argument, const gram_worker *worker)
+{
+    const sparse_sweep *s = argument;
+    const resolving *r = s->r;
+    const gram_objects *store = r->points->objects[s->column];
+    const int64_t from = worker->task * ROWS_PER_TASK;
+    const int64_t to = from + ROWS_PER_TASK < r->rows ? from + ROWS_PER_TASK : r->rows;
+    for (int64_t i = from; i < to; i++) {
+        double *out = r->pairs + i * r->rows - i * (i + 1) / 2;
+        const int64_t own = gram_points_place(r->points, row_id(r, i), s->column);
+        for (int64_t j = i + 1; j < r->rows; j++)
+            *out++ =
+                gram_sparse_distance(store, own, store, gram_points_place(r->points, row_id(r, j), s->column), s->l1);
+    }
+    return GRAM_OK;
+}
+
+/* Does the view see one column, of sparse rows? */
+static int sees_sparse(const resolving *r, const gram_view *view)
+{
+    return view->d == 1 && !view->warp && gram_points_kind(r->points, column_id(view, 0)) == GRAM_OBJECT_SPARSE;
+}
+
 static gram_status fill_pairs(gram_context *context, resolving *r, const gram_view *view, int l1, int exponent)
 {
     gram_status status = GRAM_OK;
     if (r->rows < 2) return GRAM_OK;
+    if (sees_sparse(r, view)) {
+        sparse_sweep argument = {r, column_id(view, 0), l1};
+        const gram_sweep sweep = {.what = "median distance",
+                                  .tasks = (r->rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK,
+                                  .run = walk_rows,
+                                  .argument = &argument};
+        return gram_sweep_run(context, &sweep);
+    }
     memset(r->pairs, 0, (size_t)pair_count(r) * sizeof *r->pairs);
     for (int64_t first = 0; first < view->d; first += COLUMNS_PER_PANEL) {
         const int64_t left = view->d - first, count = left < COLUMNS_PER_PANEL ? left : COLUMNS_PER_PANEL;
@@ -219,7 +258,7 @@ static gram_status compute_median(gram_context *context, resolving *r, const gra
     *value = 1;
     if (r->rows < 2) goto done;
     TRY(map_rows(context, r, view));
-    const int exponent = magnitude(r, view);
+    const int exponent = sees_sparse(r, view) ? 0 : magnitude(r, view);
     TRY(fill_pairs(context, r, view, l1, exponent));
     for (int64_t i = 0; i < pair_count(r); i++)
         if (r->pairs[i] > 0) r->pairs[count++] = r->pairs[i];

@@ -31,11 +31,23 @@
     ROW(wendland)                                                                                                      \
     ROW(white)
 
+/* Those of texts (text/string_kernels.c). */
+#define TEXT_KERNELS(WORD)                                                                                             \
+    WORD(blended)                                                                                                      \
+    WORD(gapped)                                                                                                       \
+    WORD(hamming)                                                                                                      \
+    WORD(mismatch)                                                                                                     \
+    WORD(overlap)                                                                                                      \
+    WORD(same)                                                                                                         \
+    WORD(spectrum)                                                                                                     \
+    WORD(subseq)
+
 #define DECLARE(name) extern const gram_kernel_type gram_kernel_##name;
 KERNELS(DECLARE)
+TEXT_KERNELS(DECLARE)
 
 #define ENTRY(name) &gram_kernel_##name,
-static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY)};
+static const gram_kernel_type *const TABLE[] = {KERNELS(ENTRY) TEXT_KERNELS(ENTRY)};
 
 const gram_kernel_type *gram_kernel_type_get(int index)
 {

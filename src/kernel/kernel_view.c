@@ -155,3 +155,50 @@ gram_status gram_kernel_check_dimension(gram_context *context, const gram_kernel
                          (long long)d);
     return gram_kernel_check_part(context, kernel, d, d);
 }
+
+/* ---- do its leaves take what the columns hold? ---- */
+
+gram_status gram_leaf_check_kinds(gram_context *context, const gram_kernel_type *type, int64_t count,
+                                  const int64_t *columns, int warped, const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    if (type->form == GRAM_FORM_NONE || type->form == GRAM_FORM_SAME || type->form == GRAM_FORM_INDEX) return status;
+    for (int64_t l = 0; l < count; l++) {
+        const int64_t column = columns ? columns[l] : l;
+        const gram_object_kind kind = gram_points_kind(points, column);
+        FAIL_IF(kind != GRAM_OBJECT_NONE && (warped || count > 1), context, GRAM_ERROR_DIMENSION,
+                "%s: column %lld holds %s, which take a kernel of their own: on(%lld, ...)", type->name,
+                (long long)column + 1, gram_object_kind_name(kind), (long long)column + 1);
+        FAIL_IF(!gram_kernel_takes(type, kind), context, GRAM_ERROR_UNSUPPORTED,
+                "%s does not take %s, which column %lld holds", type->name, gram_object_kind_name(kind),
+                (long long)column + 1);
+        if (!points->objects && !type->things) break; /* all columns are alike */
+    }
+done:
+    return status;
+}
+
+static gram_status check_seen(gram_context *context, const gram_kernel *kernel, const gram_view *view,
+                              const gram_points *points)
+{
+    gram_status status = GRAM_OK;
+    gram_view inner = {.d = 0};
+    const int enters = kernel->node == GRAM_NODE_ON || kernel->node == GRAM_NODE_WARP;
+    if (kernel->node == GRAM_NODE_LEAF) {
+        const gram_view *seen = view;
+        while (seen->warp) seen = seen->outer; /* what is warped */
+        return gram_leaf_check_kinds(context, kernel->type, seen->d, seen->columns, view->warp != NULL, points);
+    }
+    if (enters) TRY(gram_view_enter(context, kernel, view, &inner));
+    for (int i = 0; i < kernel->child_count; i++)
+        TRY(check_seen(context, kernel->children[i], enters ? &inner : view, points));
+done:
+    gram_view_leave(context, &inner);
+    return status;
+}
+
+gram_status gram_kernel_check_kinds(gram_context *context, const gram_kernel *kernel, const gram_points *points)
+{
+    const gram_view all = {.d = points->d};
+    return check_seen(context, kernel, &all, points);
+}

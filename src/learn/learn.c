@@ -231,6 +231,10 @@ static gram_status read_kernel(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const char *text = learning->asked ? NULL : gram_learning_common(learning, GRAM_COMMON_KERNEL);
+    if (!learning->method->kernel && learning->data->objects)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use a method of kernels: krr, gp, svm or logistic.",
+                                  "%s takes numbers only, and there are columns of other things",
+                                  learning->method->title);
     if (!learning->method->kernel) return GRAM_OK; /* the method has its own */
     if (gram_learning_has_views(learning)) return gram_learning_view_kernels(learning);
     if (learning->before)
@@ -238,6 +242,9 @@ static gram_status read_kernel(gram_learning *learning)
     else
         TRY(gram_learning_parse_kernel(learning, text, &learning->written));
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
+    if (gram_kernel_check_kinds(learning->context, learning->written, learning->points) < 0)
+        return gram_advise(learning->context, GRAM_ERROR_ARGUMENT,
+                           "`gram help kernel` says what kernels take; on(2, KERNEL) puts one on column 2.");
     TRY(gram_learning_check_kernel_numbers(learning));
 done:
     return status;
@@ -336,11 +343,8 @@ gram_status gram_learning_ready(gram_learning *learning)
     const gram_prepared *data = learning->data;
     const gram_prepared *second = learning->second.data;
     learning->points = gram_points_retain(learning->functionals);
-    if (!learning->points)
-        TRY(gram_points_create_f64(learning->context, data->n, data->d, data->x, data->d, &learning->points));
-    if (second)
-        TRY(gram_points_create_f64(learning->context, second->n, second->d, second->x, second->d,
-                                   &learning->second.points));
+    if (!learning->points) TRY(gram_points_of_prepared(learning->context, data, &learning->points));
+    if (second) TRY(gram_points_of_prepared(learning->context, second, &learning->second.points));
     if (learning->before) TRY(gram_check_fingerprints(learning));
     count_rows(learning);
     TRY(gram_learning_decide_task(learning));
@@ -462,6 +466,8 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
     options.odd_words = 1;
+    options.sparse = 1;
+    options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }
@@ -558,8 +564,8 @@ static gram_status predict_rows(gram_context *context, const gram_learning *lear
     const int64_t ld = gram_predictor_columns(predictor)->ld;
     if (count == 0) count = gram_predictor_columns(predictor)->count;
     TRY(gram_take(context, "learner_fitted", data->n, (size_t)ld * sizeof *values, (void **)&values));
-    if (learning->functionals)
-        TRY(gram_predictor_evaluate_points(context, predictor, learning->functionals, data->weights, 1, values, ld));
+    if (learning->functionals || data->objects)
+        TRY(gram_predictor_evaluate_points(context, predictor, learning->points, data->weights, 1, values, ld));
     else
         TRY(gram_predictor_evaluate(context, predictor, data->n, joint ? joint : data->x, data->weights, values, ld));
     for (int64_t i = 0; i < data->n; i++) memcpy(f + i * ldf, values + i * ld, (size_t)count * sizeof *f);

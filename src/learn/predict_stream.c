@@ -56,7 +56,7 @@ static gram_status want_kept(gram_context *context, gram_arena *arena, const cha
         TRY(gram_arena_take(context, arena, "predict_stream", (int64_t)length + 1, 1, (void **)&name));
         memcpy(name, item, length);
         name[length] = '\0';
-        all[options->wanted_count++] = (gram_wanted){name, 1, 0, 0};
+        all[options->wanted_count++] = (gram_wanted){.name = name, .text = 1};
     }
 done:
     return status;
@@ -157,6 +157,20 @@ done:
     return status;
 }
 
+/* Rows with columns that hold no numbers. */
+static gram_status evaluate_things(gram_context *context, gram_predict_stream *stream)
+{
+    gram_status status = GRAM_OK;
+    const gram_prepared *data = stream->data;
+    gram_points *points = NULL;
+    TRY(gram_points_of_prepared(context, data, &points));
+    TRY(gram_predictor_evaluate_points(context, stream->predictor, points, data->weights, data->y != NULL,
+                                       stream->values, stream->predictor->columns.ld));
+done:
+    gram_points_release(points);
+    return status;
+}
+
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream, const gram_table *table)
 {
     gram_status status = GRAM_OK;
@@ -167,6 +181,8 @@ static gram_status evaluate(gram_context *context, gram_predict_stream *stream, 
     const char *kinds = stream->predictor->kinds.column;
     if (kinds && data->n > 0 && gram_kinds_find(table, kinds) >= 0)
         status = evaluate_kinds(context, stream, table);
+    else if (data->objects && data->n > 0)
+        status = evaluate_things(context, stream);
     else
         status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights,
                                               data->y != NULL, stream->values, ld);

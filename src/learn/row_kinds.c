@@ -116,15 +116,15 @@ gram_status gram_kinds_wanted(gram_context *context, gram_arena *arena, const gr
     TRY(gram_arena_take(context, arena, "kinds of rows", count + 2 + 2 * known->feature_count, sizeof *all,
                         (void **)&all));
     memcpy(all, options->wanted, (size_t)count * sizeof *all);
-    all[count++] = (gram_wanted){kinds->column, 1, 1, 0};
-    if (kinds->coefficient) all[count++] = (gram_wanted){kinds->coefficient, 0, 1, 0};
+    all[count++] = (gram_wanted){.name = kinds->column, .text = 1, .optional = 1};
+    if (kinds->coefficient) all[count++] = (gram_wanted){.name = kinds->coefficient, .optional = 1};
     for (int64_t f = 0; f < known->feature_count; f++)
         for (int e = 0; e < 2 && !known->features[f].text; e++) {
             const size_t size = strlen(known->features[f].name) + strlen(endings[e]) + 1;
             char *name;
             TRY(gram_arena_take(context, arena, "kinds of rows", (int64_t)size, 1, (void **)&name));
             (void)snprintf(name, size, "%s%s", known->features[f].name, endings[e]);
-            all[count++] = (gram_wanted){name, 0, 1, 0};
+            all[count++] = (gram_wanted){.name = name, .optional = 1};
         }
     options->wanted = all;
     options->wanted_count = count;

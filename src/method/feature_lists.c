@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gram/features.h>
+
 #include "method/method.h"
 
 enum { NAME_SIZE = 256 };
@@ -52,6 +54,11 @@ gram_status gram_learning_features(gram_learning *learning, const char *option, 
 done:
     return status;
 }
+
+const gram_choice gram_frequencies_choices[] = {{"plain", GRAM_FREQUENCIES_PLAIN, NULL, 0, 0},
+                                                {"orthogonal", GRAM_FREQUENCIES_ORTHOGONAL, NULL, 0, 0},
+                                                {"qmc", GRAM_FREQUENCIES_QMC, NULL, 0, 0},
+                                                {NULL, 0, NULL, 0, 0}};
 
 /* ---- what no penalty acts on ---- */
 

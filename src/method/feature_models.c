@@ -4,6 +4,7 @@
 
 #include "features/feature_ridge.h"
 #include "method/method.h"
+#include "points/points.h"
 
 /* A function that is 0, with one centre: a model keeps its kernel in one. */
 gram_status gram_features_holder(gram_context *context, gram_kernel *kernel, int64_t d, const double *row,
@@ -92,9 +93,34 @@ static gram_status put_chunk(gram_context *context, void *argument, int64_t firs
     return GRAM_OK;
 }
 
+/* The same of sparse features. */
+static gram_status sparse_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
+                                 double *out, int64_t ldo)
+{
+    enum { CHUNK = 8192 };
+    gram_status status = GRAM_OK;
+    gram_csr z = {0};
+    for (int64_t first = 0; first < x->n; first += CHUNK) {
+        const int64_t rows = x->n - first < CHUNK ? x->n - first : CHUNK;
+        TRY(gram_features_csr(context, f->map, rows, x->f64 + first * x->ld, x->ld, &z));
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t o = 0; o < f->m; o++) {
+                double sum = 0;
+                for (int64_t k = z.start[i]; k < z.start[i + 1]; k++)
+                    sum += z.value[k] * f->coefficients[z.column[k] * f->m + o];
+                out[(first + i) * ldo + o] = sum + f->constants[o];
+            }
+        gram_csr_free(context, &z);
+    }
+done:
+    gram_csr_free(context, &z);
+    return status;
+}
+
 gram_status gram_feature_function_values(gram_context *context, const gram_feature_function *f, const gram_points *x,
                                          double *out, int64_t ldo)
 {
     rows_work work = {f, out, ldo};
+    if (f->map->type->sparse) return sparse_values(context, f, x, out, ldo);
     return gram_feature_chunks(context, f->map, x, 0, f->p, put_chunk, &work);
 }

@@ -108,7 +108,8 @@ static void fill(const gram_kernel_features *features, int64_t count, const doub
 {
     const int64_t rank = features->rows.columns, d = gram_points_dimension(features->x);
     for (int64_t i = 0; i < rank; i++)
-        for (int64_t l = 0; l < d; l++) centres[i * d + l] = gram_points_at(features->x, features->factor.pivot[i], l);
+        for (int64_t l = 0; l < d; l++)
+            centres[i * d + l] = gram_points_cell(features->x, features->factor.pivot[i], l);
     memcpy(a, weights, (size_t)(rank * count) * sizeof *a);
     const int blas = gram_blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)rank, (int)count, 1,
@@ -131,7 +132,7 @@ gram_status gram_kernel_features_function(gram_context *context, const gram_kern
         constant[s] = 0;
         for (int64_t j = 0; j < rank; j++) constant[s] -= features->means[j] * weights[j * count + s];
     }
-    TRY(gram_points_create_f64(context, rank, d, centres, d, &points));
+    TRY(gram_points_create_like(context, features->x, rank, centres, 0, &points));
     TRY(gram_function_create(context, features->kernel, points, count, a, count, constant, function));
 done:
     gram_points_release(points);

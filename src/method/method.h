@@ -307,7 +307,7 @@ void gram_method_set_defaults(const gram_method *method, void *settings);
 const char *gram_given_text(const gram_learning *learning, const char *name);
 
 /* Choices that many rows have. */
-extern const gram_choice gram_precision_choices[], gram_mean_choices[];
+extern const gram_choice gram_precision_choices[], gram_mean_choices[], gram_frequencies_choices[];
 
 /* The options of gram_tuned_settings and gram_ridge_settings as rows of a table, for a struct whose members are so named. */
 #define GRAM_OPTION_PLACE(settings, field) offsetof(settings, field)
@@ -338,6 +338,12 @@ extern const gram_choice gram_precision_choices[], gram_mean_choices[];
         .name = "alpha", .kind = GRAM_OPTION_NUMBER, .offset = offsetof(settings, ridge.alpha), .argument = "A",       \
         .help = "the same in scikit-learn's words: A = n L", .flags = GRAM_OPTION_STRENGTH, .group = "ridge",          \
         .elsewhere = "scikit-learn KernelRidge: alpha"                                                                 \
+    }
+#define GRAM_FREQUENCIES_OPTION(settings)                                                                              \
+    {                                                                                                                  \
+        .name = "frequencies", .kind = GRAM_OPTION_CHOICE, .offset = offsetof(settings, frequencies),                  \
+        .argument = "HOW", .help = "of fourier: plain (default), orthogonal, or qmc (quasi-Monte-Carlo)",              \
+        .otherwise = "plain", .choices = gram_frequencies_choices                                                      \
     }
 #define GRAM_INTERCEPT_OPTION(settings)                                                                                \
     {                                                                                                                  \

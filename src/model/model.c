@@ -74,6 +74,7 @@ gram_status gram_model_create(gram_context *context, const char *method, const c
                     : "function");
     TRY(gram_model_make(context, method, task, gram_version(), preparation, function, model));
     TRY(gram_model_keep_functionals(context, *model));
+    TRY(gram_model_keep_things(context, *model));
     TRY(gram_model_keep_slopes(context, *model));
     TRY(gram_model_keep_sample(context, *model, 0));
 done:

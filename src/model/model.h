@@ -55,6 +55,10 @@ gram_status gram_model_check_columns(gram_context *context, const gram_preparati
 /* (model_functionals.c) Centres that are functionals, to an array and back: the array is there when the model is written, and the
  * function has its functionals again when it was read. */
 gram_status gram_model_keep_functionals(gram_context *context, gram_model *model);
+
+/* The same for columns of the centres that hold no numbers (model_things.c). */
+gram_status gram_model_keep_things(gram_context *context, gram_model *model);
+gram_status gram_model_restore_things(gram_context *context, gram_model *model);
 gram_status gram_model_restore_functionals(gram_context *context, gram_model *model);
 gram_status gram_model_keep_slopes(gram_context *context, gram_model *model);
 gram_status gram_model_restore_slopes(gram_context *context, gram_model *model);

@@ -127,6 +127,7 @@ static gram_status keep_sample(gram_context *context, gram_model *model, const g
     const gram_points *sample = gram_kernel_sample(f->kernel);
     double *rows;
     if (!sample) return GRAM_OK;
+    TRY(gram_points_must_be_numbers(context, "a model of a centred kernel", sample));
     TRY(gram_model_add_array(context, model, name, sample->n, sample->d, &rows));
     for (int64_t i = 0; i < sample->n; i++)
         for (int64_t l = 0; l < sample->d; l++) rows[i * sample->d + l] = gram_points_at(sample, i, l);

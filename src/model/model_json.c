@@ -195,6 +195,24 @@ done:
     return status;
 }
 
+/* Columns of sparse rows, and what they are divided by. */
+static gram_status read_width(gram_model_reader *reader, const json_t *object, gram_column *column)
+{
+    gram_status status = GRAM_OK;
+    double *made;
+    const json_t *list = json_object_get(object, "deviations");
+    TRY(gram_model_want_integer(reader, object, "width", 1, &column->width));
+    if (!list) return status;
+    if (!json_is_array(list) || (int64_t)json_array_size(list) != column->width)
+        return gram_model_bad_json(reader, "'deviations' do not fit the 'width'");
+    TRY(gram_arena_take(reader->context, &reader->scratch, "model_read: columns", column->width, sizeof *made,
+                        (void **)&made));
+    for (int64_t l = 0; l < column->width; l++) made[l] = json_number_value(json_array_get(list, (size_t)l));
+    column->deviations = made;
+done:
+    return status;
+}
+
 static gram_status read_column(gram_model_reader *reader, const json_t *object, gram_column *column)
 {
     gram_status status = GRAM_OK;
@@ -208,8 +226,12 @@ static gram_status read_column(gram_model_reader *reader, const json_t *object, 
     TRY(gram_model_want_number(reader, object, "fill", &column->fill));
     column->text = strcmp(kind, "text") == 0;
     column->date = strcmp(kind, "date") == 0;
-    if (!column->text && !column->date && strcmp(kind, "number") != 0)
-        return gram_model_bad_json(reader, "'kind' is neither number, date nor text");
+    column->kind = strcmp(kind, "sparse") == 0  ? GRAM_COLUMN_SPARSE
+                   : strcmp(kind, "texts") == 0 ? GRAM_COLUMN_TEXTS
+                                                : GRAM_COLUMN_PLAIN;
+    if (!column->text && !column->date && !column->kind && strcmp(kind, "number") != 0)
+        return gram_model_bad_json(reader, "'kind' is none of number, date, text, texts and sparse");
+    if (column->kind == GRAM_COLUMN_SPARSE) TRY(read_width(reader, object, column));
     if (column->text) TRY(read_levels(reader, object, column));
 done:
     return status;

@@ -21,11 +21,22 @@ static void put_column(gram_json *json, const char *key, const gram_column *colu
 {
     gram_json_open(json, key, '{');
     gram_json_string(json, "name", column->name);
-    gram_json_string(json, "kind", column->text ? "text" : column->date ? "date" : "number");
+    gram_json_string(json, "kind",
+                     column->kind == GRAM_COLUMN_SPARSE  ? "sparse"
+                     : column->kind == GRAM_COLUMN_TEXTS ? "texts"
+                     : column->text                      ? "text"
+                     : column->date                      ? "date"
+                                                         : "number");
     gram_json_integer(json, "place", column->place);
     gram_json_number(json, "mean", column->mean);
     gram_json_number(json, "deviation", column->deviation);
     gram_json_number(json, "fill", column->fill);
+    if (column->kind == GRAM_COLUMN_SPARSE) gram_json_integer(json, "width", column->width);
+    if (column->deviations) {
+        gram_json_open(json, "deviations", '[');
+        for (int64_t i = 0; i < column->width; i++) gram_json_number(json, NULL, column->deviations[i]);
+        gram_json_close(json, '[');
+    }
     if (column->text) {
         gram_json_open(json, "levels", '[');
         for (int64_t i = 0; i < column->level_count; i++) gram_json_string(json, NULL, column->levels[i]);

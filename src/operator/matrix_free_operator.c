@@ -60,6 +60,7 @@ static gram_status apply_sorted(gram_context *context, const matrix_free *self, 
     gather(n, order, (size_t)columns * sizeof(double), v, (size_t)ldv * sizeof(double), v_sorted);
     TRY(x->f64 ? gram_points_create_f64(context, n, d, data, d, &sorted)
                : gram_points_create_f32(context, n, d, data, d, &sorted));
+    TRY(gram_points_set_objects(context, x->objects, &sorted));
     const gram_engine_request request = {.kernel = self->kernel, .x = sorted};
     TRY(gram_engine_create(context, &request, &engine));
     TRY(gram_engine_product(context, engine, columns, v_sorted, columns, product, columns));

@@ -33,6 +33,7 @@ static gram_status rest_range(gram_context *context, const gram_kernel *kernel, 
     const int64_t step = (x->n + most - 1) / most, m = (x->n + step - 1) / step;
     TRY(x->f64 ? gram_points_create_f64(context, m, x->d, x->f64, step * x->ld, &part)
                : gram_points_create_f32(context, m, x->d, x->f32, step * x->ld, &part));
+    TRY(gram_points_set_objects(context, x->objects, &part));
     TRY(gram_take(context, "matrix_range: sample", m * m, sizeof *K, (void **)&K));
     TRY(gram_matrix(context, kernel, part, NULL, K, m));
     for (int64_t i = 0; i < m; i++)

@@ -1,6 +1,7 @@
 #include "points/points.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/sweep.h"
 #include "points/functionals.h"
@@ -122,10 +123,130 @@ void gram_points_release(gram_points *points)
     if (!points || atomic_fetch_sub(&points->references, 1) != 1) return;
     gram_memory *memory = points->memory;
     gram_functionals_free(points);
+    for (int64_t l = 0; points->objects && l < points->d; l++) gram_objects_release(points->objects[l]);
+    gram_memory_give(memory, points->objects);
     gram_memory_give(memory, points->own);
     gram_memory_give(memory, points);
     gram_memory_release(memory);
 }
+
+/* ---- columns that hold no numbers ---- */
+
+static gram_status check_places(gram_context *context, const gram_points *points, int64_t l, int64_t count)
+{
+    gram_status status = GRAM_OK;
+    char shown[GRAM_NUMBER_SIZE];
+    for (int64_t i = 0; i < points->n; i++) {
+        const double place = gram_points_cell(points, i, l);
+        FAIL_IF(!(place >= 0 && place < (double)count) || place != floor(place), context, GRAM_ERROR_DATA,
+                "points_create: x[%lld][%lld] = %s is not the place of one of %lld things", (long long)i, (long long)l,
+                gram_number_format(place, shown), (long long)count);
+    }
+done:
+    return status;
+}
+
+gram_status gram_points_set_objects(gram_context *context, gram_objects *const *objects, gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    gram_points *made = *points;
+    if (!objects) return GRAM_OK;
+    TRY(gram_take(context, "points", made->d, sizeof *made->objects, (void **)&made->objects));
+    for (int64_t l = 0; l < made->d; l++) made->objects[l] = gram_objects_retain(objects[l]);
+    for (int64_t l = 0; l < made->d; l++)
+        if (objects[l]) TRY(check_places(context, made, l, objects[l]->count));
+done:
+    if (status < 0) {
+        gram_points_release(made);
+        *points = NULL;
+    }
+    return status;
+}
+
+gram_status gram_points_create_like(gram_context *context, const gram_points *like, int64_t n, double *data, int own,
+                                    gram_points **points)
+{
+    const gram_status status = gram_points_create_f64(context, n, like->d, data, like->d, points);
+    if (status < 0) {
+        if (own) gram_give(context, data);
+        return status;
+    }
+    if (own) (*points)->own = data;
+    return gram_points_set_objects(context, like->objects, points);
+}
+
+/* Column l of the rows, with places in a store of their own; the old one if they are all that it has, in order. */
+static gram_status keep_column(gram_context *context, gram_objects *from, int64_t n, int64_t d, double *column,
+                               gram_objects **kept)
+{
+    gram_status status = GRAM_OK;
+    int64_t *which = NULL;
+    int whole = from->count == n;
+    TRY(gram_take(context, "points", n, sizeof *which, (void **)&which));
+    for (int64_t i = 0; i < n; i++) {
+        which[i] = (int64_t)column[i * d];
+        whole &= which[i] == i;
+    }
+    if (whole) {
+        *kept = gram_objects_retain(from);
+        goto done;
+    }
+    TRY(gram_objects_gather(context, from, n, which, kept));
+    for (int64_t i = 0; i < n; i++) column[i * d] = (double)i;
+done:
+    gram_give(context, which);
+    return status;
+}
+
+gram_status gram_points_keep_objects(gram_context *context, const gram_points *like, int64_t n, double *data,
+                                     gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    gram_objects **kept = NULL;
+    TRY(gram_take(context, "points", like->d, sizeof *kept, (void **)&kept));
+    memset(kept, 0, (size_t)like->d * sizeof *kept);
+    for (int64_t l = 0; l < like->d; l++)
+        if (like->objects[l]) TRY(keep_column(context, like->objects[l], n, like->d, data + l, &kept[l]));
+    TRY(gram_points_create_f64(context, n, like->d, data, like->d, points));
+    TRY(gram_points_set_objects(context, kept, points));
+done:
+    for (int64_t l = 0; kept && l < like->d; l++) gram_objects_release(kept[l]);
+    gram_give(context, kept);
+    return status;
+}
+
+gram_status gram_points_must_be_numbers(gram_context *context, const char *who, const gram_points *points)
+{
+    if (!points || !points->objects) return GRAM_OK;
+    for (int64_t l = 0; l < points->d; l++)
+        if (points->objects[l])
+            return gram_fail(context, GRAM_ERROR_UNSUPPORTED, "%s: column %lld holds %s; it takes numbers only", who,
+                             (long long)l + 1, gram_object_kind_name(points->objects[l]->kind));
+    return GRAM_OK;
+}
+
+gram_status gram_points_create_sparse(gram_context *context, int64_t n, int64_t d, const int64_t *start,
+                                      const int32_t *index, const double *value, gram_points **points)
+{
+    gram_status status = GRAM_OK;
+    gram_objects *rows = NULL;
+    double *places = NULL;
+    if (!context || !points) return GRAM_ERROR_ARGUMENT;
+    *points = NULL;
+    TRY(gram_objects_create_sparse(context, "points_create_sparse", n, d, start, index, value, &rows));
+    TRY(gram_take(context, "points_create_sparse", n, sizeof *places, (void **)&places));
+    for (int64_t i = 0; i < n; i++) places[i] = (double)i;
+    TRY(gram_points_create_f64(context, n, 1, places, 1, points));
+    (*points)->own = places;
+    places = NULL;
+    TRY(gram_points_set_objects(context, &rows, points));
+done:
+    gram_objects_release(rows);
+    gram_give(context, places);
+    return status;
+}
+
+/* ---- some of the rows ---- */
 
 gram_status gram_points_gather(gram_context *context, const gram_points *x, int64_t count, const int64_t *rows,
                                gram_points **out)
@@ -136,8 +257,21 @@ gram_status gram_points_gather(gram_context *context, const gram_points *x, int6
     if (x->functionals) return gram_functionals_gather(context, x, count, rows, out);
     TRY(gram_take(context, "points", count * x->d, sizeof *numbers, (void **)&numbers));
     for (int64_t i = 0; i < count; i++)
-        for (int64_t l = 0; l < x->d; l++) numbers[i * x->d + l] = gram_points_at(x, rows ? rows[i] : i, l);
-    TRY(gram_points_create_f64(context, count, x->d, numbers, x->d, out));
+        for (int64_t l = 0; l < x->d; l++) numbers[i * x->d + l] = gram_points_cell(x, rows ? rows[i] : i, l);
+    TRY(gram_points_create_like(context, x, count, numbers, 1, out));
+done:
+    return status;
+}
+
+static gram_status copy_single(gram_context *context, const gram_points *x, int64_t count, const int64_t *rows,
+                               gram_points **out)
+{
+    gram_status status = GRAM_OK;
+    float *numbers = NULL;
+    TRY(gram_take(context, "points", count * x->d, sizeof *numbers, (void **)&numbers));
+    for (int64_t i = 0; i < count; i++)
+        memcpy(numbers + i * x->d, x->f32 + rows[i] * x->ld, (size_t)x->d * sizeof *numbers);
+    TRY(gram_points_create_f32(context, count, x->d, numbers, x->d, out));
     (*out)->own = numbers;
     numbers = NULL;
 done:
@@ -145,12 +279,19 @@ done:
     return status;
 }
 
+gram_status gram_points_copy(gram_context *context, const gram_points *x, int64_t count, const int64_t *rows,
+                             gram_points **out)
+{
+    return (x->f32 && !x->functionals ? copy_single : gram_points_gather)(context, x, count, rows, out);
+}
+
 gram_status gram_points_part(gram_context *context, const gram_points *x, int64_t first, int64_t count,
                              gram_points **out)
 {
     if (x->functionals) return gram_functionals_part(context, x, first, count, out);
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
+    if (!x->f64) return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
+    const gram_status status = gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
+    return status < 0 ? status : gram_points_set_objects(context, x->objects, out);
 }
 
 int64_t gram_points_count(const gram_points *points)

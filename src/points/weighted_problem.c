@@ -17,7 +17,7 @@ static gram_status gather_points(gram_context *context, const gram_points *x, gr
     if (p->rows || !x->f64 || x->functionals)
         TRY(gram_points_gather(context, x, p->n, p->rows, &p->x));
     else
-        TRY(gram_points_create_f64(context, p->n, p->d, x->f64, x->ld, &p->x));
+        TRY(gram_points_part(context, x, 0, p->n, &p->x));
     if (!x->functionals) goto done;
     TRY(gram_take(context, "the constant's column", p->n, sizeof *p->one, (void **)&p->one));
     for (int64_t i = 0; i < p->n; i++) p->one[i] = gram_points_of_one(p->x, i);

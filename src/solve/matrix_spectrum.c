@@ -89,8 +89,8 @@ static gram_status open_workplace(const gram_points *given, workplace *w)
     TRY(gram_take(w->context, "spectrum", n, sizeof *w->vector, (void **)&w->vector));
     TRY(gram_take(w->context, "spectrum", n, sizeof *w->product, (void **)&w->product));
     for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < d; l++) w->numbers[i * d + l] = gram_points_at(given, w->rows[i], l);
-    TRY(gram_points_create_f64(w->context, n, d, w->numbers, d, &w->points));
+        for (int64_t l = 0; l < d; l++) w->numbers[i * d + l] = gram_points_cell(given, w->rows[i], l);
+    TRY(gram_points_create_like(w->context, given, n, w->numbers, 0, &w->points));
 done:
     return status;
 }
@@ -196,6 +196,7 @@ static gram_status find_metric(workplace *w, gram_spectrum_report *s)
     gram_points *points = NULL;
     int64_t count = 0;
     gram_status status = gram_points_create_f64(w->context, m, d, w->numbers, step * d, &points);
+    if (status >= 0) status = gram_points_set_objects(w->context, w->points->objects, &points);
     if (status >= 0) status = gram_matrix_distance(w->context, w->kernel, points, NULL, w->K, m);
     gram_points_release(points);
     if (status < 0) return status;

@@ -48,7 +48,7 @@ static gram_status candidates_matrix(gram_context *context, growth *g)
     const int64_t d = g->x->d;
     double *f64 = g->coordinates;
     float *f32 = g->coordinates;
-    if (g->x->functionals) {
+    if (g->x->functionals || g->x->objects) {
         TRY(gram_points_gather(context, g->x, s->candidates, s->candidate, &points));
         TRY(gram_matrix(context, g->kernel, points, NULL, s->h, s->block));
         goto done;

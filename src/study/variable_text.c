@@ -14,6 +14,7 @@ struct gram_variables {
     int64_t count, rows;
     gram_variable *list;
     double *candidates;
+    gram_table *table; /* its own, or NULL */
 };
 
 static gram_status begin(gram_context *context, int64_t count, gram_variables **out)
@@ -33,6 +34,7 @@ void gram_variables_destroy(gram_variables *variables)
 {
     if (!variables) return;
     gram_memory *memory = variables->memory;
+    gram_table_destroy(variables->table);
     gram_arena_release(&variables->arena);
     gram_memory_give(memory, variables);
     gram_memory_release(memory);
@@ -186,6 +188,24 @@ gram_status gram_variables_of_table(gram_context *context, const gram_table *tab
     made = NULL;
 done:
     gram_variables_destroy(made);
+    return status;
+}
+
+gram_status gram_variables_read(gram_context *context, const char *path, gram_variables **variables)
+{
+    gram_status status = GRAM_OK;
+    gram_table *table = NULL;
+    gram_table_options options;
+    if (!context || !variables || !path) return GRAM_ERROR_ARGUMENT;
+    *variables = NULL;
+    gram_table_options_init(&options, sizeof options);
+    options.text = GRAM_TEXT_CATEGORIES;
+    TRY(gram_table_read(context, path, &options, &table));
+    TRY(gram_variables_of_table(context, table, variables));
+    (*variables)->table = table;
+    table = NULL;
+done:
+    gram_table_destroy(table);
     return status;
 }
 

@@ -40,7 +40,10 @@ static int add_metric(compiler *c, const gram_metric *wanted)
     gram_engine *engine = c->engine;
     for (int i = 0; i < engine->metric_count; i++)
         if (same_mapping(&engine->metrics[i].mapping, &wanted->mapping) &&
-            engine->metrics[i].single == wanted->single && engine->metrics[i].norms == wanted->norms)
+            engine->metrics[i].single == wanted->single && engine->metrics[i].norms == wanted->norms &&
+            engine->metrics[i].l1 == wanted->l1 && engine->metrics[i].type == wanted->type &&
+            (!wanted->type ||
+             memcmp(engine->metrics[i].par, wanted->par, (size_t)wanted->type->spec_count * sizeof *wanted->par) == 0))
             return i;
     engine->metrics[engine->metric_count] = *wanted;
     return engine->metric_count++;
@@ -91,7 +94,7 @@ static gram_status plan_product(compiler *c, const gram_argument *length, gram_f
     gram_status status = GRAM_OK;
     gram_metric metric = c->engine->metrics[form->metric];
     form->product_metric = -1;
-    if (form->kind != GRAM_FORM_SQDIST || metric.mapping.d <= GRAM_DIRECT_COLUMNS) return GRAM_OK;
+    if (form->kind != GRAM_FORM_SQDIST || metric.mapping.d <= GRAM_DIRECT_COLUMNS || metric.kind) return GRAM_OK;
     metric.norms = 1;
     if (!metric.mapping.shift) TRY(make_centre(c, &metric.mapping, &metric.mapping.shift));
     if (length && length->count > 1) metric.mapping.divide = length->values;
@@ -101,6 +104,12 @@ done:
 }
 
 /* ---- leaves ---- */
+
+/* What a leaf sees: numbers, or one column of something else. */
+static gram_object_kind space_kind(const gram_points *x, const gram_mapping *space)
+{
+    return space->matrix || space->source_count != 1 ? GRAM_OBJECT_NONE : gram_points_kind(x, space->columns[0]);
+}
 
 /* 1/ell^2 or 1/ell; in the engine's type finite for the smallest ell too, since 0 times it must stay 0 */
 static double inverse_length(const compiler *c, gram_form form, double ell)
@@ -168,6 +177,15 @@ static gram_status plan_form(compiler *c, const gram_kernel *leaf, const gram_ma
     if (form.kind == GRAM_FORM_NONE) return GRAM_OK;
     if (length) TRY(copy_argument(c, length, &node->length));
     if (form.kind != GRAM_FORM_SAME && form.kind != GRAM_FORM_INDEX) {
+        metric.kind = space_kind(c->request->x, space);
+        metric.l1 = metric.kind && form.kind == GRAM_FORM_L1;
+        if (metric.kind == GRAM_OBJECT_TEXT) {
+            double *par;
+            TRY(arena_take(c, GRAM_MAX_SPECS, sizeof *par, (void **)&par));
+            memcpy(par, node->par, sizeof node->par);
+            metric.type = node->type;
+            metric.par = par;
+        }
         if (form.kind == GRAM_FORM_COORDS) metric.single = 0; /* such kernels compute in f64 */
         metric.norms = node->type->dots;
         if (covariance) TRY(plan_covariance(c, covariance, &metric, node));
@@ -202,12 +220,34 @@ static const char *refuse_coordinate(const gram_kernel_type *type, const double 
     return type->domain_refuse ? type->domain_refuse(par, value) : NULL;
 }
 
+/* The same for the values of sparse rows, and the zeros between them. */
+static gram_status check_sparse_domain(compiler *c, const gram_program_node *leaf, const gram_points *points,
+                                       const char *name, int64_t column)
+{
+    gram_status status = GRAM_OK;
+    const gram_objects *rows = points->objects[column];
+    for (int64_t i = 0; i < points->n; i++) {
+        const int64_t at = gram_points_place(points, i, column);
+        for (int64_t k = rows->start[at]; k <= rows->start[at + 1]; k++) {
+            const double value = k < rows->start[at + 1] ? rows->value[k] : 0;
+            const char *reason = refuse_coordinate(leaf->type, leaf->par, value);
+            char shown[GRAM_NUMBER_SIZE];
+            FAIL_IF(reason, c->context, GRAM_ERROR_DOMAIN, "%s: a value of %s[%lld], %s, %s", leaf->type->name, name,
+                    (long long)i, gram_number_format(value, shown), reason);
+        }
+    }
+done:
+    return status;
+}
+
 static gram_status check_domain(compiler *c, const gram_program_node *leaf, const gram_points *points, const char *name,
                                 const gram_mapping *space)
 {
     gram_status status = GRAM_OK;
     double *u;
     if (!points || (!leaf->type->domain_lower && !leaf->type->domain_refuse)) return GRAM_OK;
+    if (space_kind(points, space) == GRAM_OBJECT_SPARSE)
+        return check_sparse_domain(c, leaf, points, name, space->columns[0]);
     TRY(arena_take(c, space->d, sizeof(double), (void **)&u));
     for (int64_t i = 0; i < points->n; i++) {
         gram_mapping_point(space, points, i, u);
@@ -231,6 +271,9 @@ static gram_status find_overflow(compiler *c, const gram_program_node *leaf, con
     gram_status status = GRAM_OK;
     const gram_points *x = c->request->x, *y = c->request->y ? c->request->y : x;
     double *u, *w;
+    FAIL_IF(space_kind(x, space) == GRAM_OBJECT_SPARSE, c->context, GRAM_ERROR_DOMAIN,
+            "%s: rows are so long that an entry may be infinite: divide them by a number, or normalise them",
+            leaf->type->name);
     TRY(arena_take(c, space->d, sizeof(double), (void **)&u));
     TRY(arena_take(c, space->d, sizeof(double), (void **)&w));
     for (int64_t i = 0; i < x->n; i++) {
@@ -255,6 +298,15 @@ static gram_status largest_norm(compiler *c, const gram_points *points, const gr
     gram_status status = GRAM_OK;
     double *u;
     *largest = 0;
+    if (space_kind(points, space) == GRAM_OBJECT_SPARSE) {
+        const gram_objects *rows = points->objects[space->columns[0]];
+        for (int64_t i = 0; i < rows->count; i++) {
+            double norm = 0;
+            for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) norm += rows->value[k] * rows->value[k];
+            *largest = fmax(*largest, sqrt(norm));
+        }
+        return GRAM_OK;
+    }
     TRY(arena_take(c, space->d, sizeof(double), (void **)&u));
     for (int64_t i = 0; i < points->n; i++) {
         double norm = 0;
@@ -307,6 +359,29 @@ done:
     return status;
 }
 
+/* ---- leaves of things that are no numbers ---- */
+
+/* The columns that a leaf sees; of sparse rows, those that they have. */
+static int64_t width_of(const gram_points *x, const gram_mapping *space)
+{
+    return space_kind(x, space) == GRAM_OBJECT_SPARSE ? x->objects[space->columns[0]]->d : space->d;
+}
+
+/* Things that the leaf cannot take, and sparse rows of other lengths. */
+static gram_status check_kinds(compiler *c, const gram_kernel_type *type, const gram_mapping *space)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *x = c->request->x, *y = c->request->y;
+    TRY(gram_leaf_check_kinds(c->context, type, space->source_count, space->columns, space->matrix != NULL, x));
+    const int64_t column = space->columns[0];
+    if (!y || space_kind(x, space) != GRAM_OBJECT_SPARSE) goto done;
+    FAIL_IF(y->objects[column]->d != x->objects[column]->d, c->context, GRAM_ERROR_DIMENSION,
+            "gram matrix: the sparse rows of x have %lld columns, those of y %lld", (long long)x->objects[column]->d,
+            (long long)y->objects[column]->d);
+done:
+    return status;
+}
+
 static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, const gram_kernel_type *type,
                                 const gram_mapping *space, gram_program_node *node)
 {
@@ -315,11 +390,12 @@ static gram_status compile_leaf(compiler *c, const gram_kernel *leaf, const gram
     node->type = type;
     gram_kernel_par(leaf, node->par);
     c->engine->parameter_count += count_parameters(leaf);
+    TRY(check_kinds(c, type, space));
     TRY(check_domain(c, node, c->request->x, "x", space));
     TRY(check_domain(c, node, c->request->y, "y", space));
     TRY(check_index(c, leaf));
     TRY(check_form_upper(c, node, space));
-    TRY(prepare_shape(c, leaf, space->d, node));
+    TRY(prepare_shape(c, leaf, width_of(c->request->x, space), node));
     TRY(plan_form(c, leaf, space, node));
 done:
     return status;

@@ -3,7 +3,27 @@
 
 #include <string.h>
 
+#include "kernel/text/text_features.h"
 #include "tile/functional/functional_engine.h"
+#include "tile/objects/sparse_panels.h"
+
+/* Sparse rows as they are, texts by their features. */
+static gram_status pack_things(gram_context *context, const gram_engine_request *request, gram_metric *metric)
+{
+    gram_status status = GRAM_OK;
+    const int64_t column = metric->mapping.columns[0];
+    const gram_points *y = request->y ? request->y : request->x;
+    gram_sparse_sides sides = {
+        .x = request->x, .y = y, .count = request->count, .index = request->index, .column = column, .l1 = metric->l1};
+    if (metric->kind == GRAM_OBJECT_TEXT)
+        TRY(gram_text_rows(context, metric->type, metric->par, request->x->objects[column], y->objects[column],
+                           &sides.rows, &sides.columns));
+    TRY(gram_sparse_panels_create(context, &sides, &metric->sparse));
+done:
+    gram_objects_release(sides.rows);
+    gram_objects_release(sides.columns);
+    return status;
+}
 
 static gram_status pack(gram_context *context, gram_engine *engine, const gram_engine_request *request)
 {
@@ -11,6 +31,10 @@ static gram_status pack(gram_context *context, gram_engine *engine, const gram_e
     const gram_points *columns = request->y ? request->y : request->x;
     for (int i = 0; i < engine->metric_count; i++) {
         gram_metric *metric = &engine->metrics[i];
+        if (metric->kind != GRAM_OBJECT_NONE) {
+            TRY(pack_things(context, request, metric));
+            continue;
+        }
         TRY(gram_panels_create(context, request->x, 0, NULL, &metric->mapping, metric->single, metric->norms,
                                &metric->x));
         if (engine->symmetric) continue;
@@ -37,6 +61,11 @@ static gram_status check_request(gram_context *context, const gram_engine_reques
     FAIL_IF(!request->x, context, GRAM_ERROR_ARGUMENT, "gram matrix: x is NULL");
     FAIL_IF(request->y && request->y->d != request->x->d, context, GRAM_ERROR_DIMENSION,
             "gram matrix: x has %lld columns, y has %lld", (long long)request->x->d, (long long)request->y->d);
+    for (int64_t l = 0; request->y && l < request->x->d; l++)
+        FAIL_IF(gram_points_kind(request->x, l) != gram_points_kind(request->y, l), context, GRAM_ERROR_DIMENSION,
+                "gram matrix: column %lld holds %s in x and %s in y", (long long)l + 1,
+                gram_object_kind_name(gram_points_kind(request->x, l)),
+                gram_object_kind_name(gram_points_kind(request->y, l)));
     TRY(check_kernel(context, request, request->kernel));
     for (int i = 0; i < request->other_count; i++) TRY(check_kernel(context, request, request->others[i]));
     for (int64_t j = 0; request->index && j < request->count; j++)
@@ -112,6 +141,7 @@ void gram_engine_destroy(gram_engine *engine)
     for (int i = 0; i < engine->metric_count; i++) {
         gram_panels_destroy(&engine->metrics[i].x);
         gram_panels_destroy(&engine->metrics[i].y);
+        gram_sparse_panels_destroy(engine->metrics[i].sparse);
     }
     for (int i = 0; i < engine->root_count; i++) gram_kernel_release(engine->kept[i]);
     gram_arena_release(&engine->arena);

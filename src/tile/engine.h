@@ -28,6 +28,12 @@ typedef struct gram_metric {
     int norms;
     gram_panels x;
     gram_panels y; /* unused when the columns are the rows */
+    /* of a column that holds no numbers: what it holds, and its packing in place of panels (objects/) */
+    gram_object_kind kind;
+    int l1;
+    const gram_kernel_type *type; /* of texts: the leaf whose features they are, and its numbers */
+    const double *par;
+    struct gram_sparse_panels *sparse;
 } gram_metric;
 
 typedef struct gram_form_entry {

@@ -121,7 +121,7 @@ static void copy_row(const gram_blocks *blocks, int64_t row, double *out)
 {
     const gram_points *from = row < blocks->x->n ? blocks->x : blocks->more;
     const int64_t at = row < blocks->x->n ? row : row - blocks->x->n;
-    for (int64_t l = 0; l < from->d; l++) out[l] = gram_points_at(from, at, l);
+    for (int64_t l = 0; l < from->d; l++) out[l] = gram_points_cell(from, at, l);
 }
 
 static gram_status gather_plain(gram_context *context, const batch *b, gram_points **out)
@@ -133,11 +133,8 @@ static gram_status gather_plain(gram_context *context, const batch *b, gram_poin
     for (int64_t i = 0; i < b->count; i++)
         for (int64_t r = b->panel[i] * GRAM_PANEL; r < b->panel[i + 1] * GRAM_PANEL; r++)
             copy_row(b->blocks, member_at(b, i, r), numbers + r * d);
-    TRY(gram_points_create_f64(context, rows, d, numbers, d, out));
-    (*out)->own = numbers;
-    numbers = NULL;
+    TRY(gram_points_create_like(context, b->blocks->x, rows, numbers, 1, out));
 done:
-    gram_give(context, numbers);
     return status;
 }
 

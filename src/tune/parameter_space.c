@@ -34,11 +34,31 @@ static double column_range(const walk *w, const gram_view *view, int64_t l)
     return most - least;
 }
 
+/* Of sparse rows: no two are further apart than twice the longest. */
+static double sparse_extent(const gram_points *points, int64_t column, int l1)
+{
+    const gram_objects *rows = points->objects[column];
+    double most = 0;
+    for (int64_t i = 0; i < points->n; i++) {
+        const int64_t at = gram_points_place(points, i, column);
+        double sum = 0;
+        for (int64_t k = rows->start[at]; k < rows->start[at + 1]; k++)
+            sum += l1 ? fabs(rows->value[k]) : rows->value[k] * rows->value[k];
+        most = fmax(most, l1 ? sum : sqrt(sum));
+    }
+    return 2 * most;
+}
+
 /* Under a warp columns are not those of the points: unknown. */
 static double extent_of(const walk *w, const gram_view *view, int64_t column, int l1)
 {
     double sum = 0;
     if (view->warp) return NAN;
+    const int64_t only = view->columns ? view->columns[0] : 0;
+    if (view->d == 1 && gram_points_kind(w->points, only) == GRAM_OBJECT_SPARSE) {
+        const double most = sparse_extent(w->points, only, l1);
+        return most > 0 ? most : NAN;
+    }
     for (int64_t l = 0; l < view->d; l++) {
         const double range = column < 0 || column == l ? column_range(w, view, l) : 0;
         sum += l1 ? range : range * range;

@@ -41,6 +41,34 @@ run features data.csv --kernel 'matern(nu=1.5,ell=1)' --fourier 50 --quiet -o b.
 cmp a.csv b.csv || wrong 'the same seed should give the same features'
 run features data.csv --kernel 'matern(nu=1.5,ell=1)' --fourier 50 --quiet -o b.csv --seed 4
 ! cmp -s a.csv b.csv || wrong 'another seed should give others'
+run features data.csv --kernel 'laplace1(ell=1)' --binning 30 --json --quiet -o z.npz
+good
+prints '"dimension": 30720' '"map": "binning"' '"error_estimate"'
+[ "$(unzip -Z1 z.npz 2>/dev/null | tr '\n' ' ' || true)" = 'data.npy indices.npy indptr.npy shape.npy format.npy ' ] || ! command -v unzip >/dev/null ||
+    wrong 'should have the arrays of scipy'
+run features data.csv --kernel 'laplace1(ell=1)' --binning 3 --width 4 --quiet -o z.csv
+good
+[ "$(LC_ALL=C awk -F, 'NR == 2 { for (i = 1; i <= NF; i++) n += $i != 0; print NF, n }' z.csv)" = '12 3' ] || wrong 'should have one number for each grid'
+run features data.csv --kernel 'laplace1(ell=1)' --binning 30 -o z.csv --quiet
+bad 2 '30720 columns, nearly all of them 0' '.npz'
+run features data.csv --kernel 'rbf(ell=1)' --binning 30 --quiet
+bad 2 'no bins can be drawn of rbf' 'laplace1'
+run features data.csv --kernel 'laplace1(ell=1)' --binning 30 --width 12
+bad 2 '--width 12 is not a power of two'
+run features data.csv --kernel 'rbf(ell=1)' --fourier 20 --frequencies orthogonal --quiet -o b.csv
+good
+run features data.csv --kernel 'rbf(ell=1)' --frequencies qmc
+bad 2 '--frequencies is for --fourier'
+run features data.csv --kernel 'rbf(ell=1)' --error 0.5 --json --quiet
+good
+prints '"map": "fourier"' '"dimension": '
+run features data.csv --kernel 'laplace(ell=1)' --error 0.5 --quiet
+bad 2 'no uniform bound'
+run features data.csv --kernel 'nngp(sb=1)' --neural 20 --json --quiet
+good
+prints '"dimension": 21' '"map": "neural"'
+run features data.csv --kernel 'rbf(ell=1)' --neural 20 --quiet
+bad 2 'nngp(depth=1)'
 run features data.csv --kernel 'min(o=-3)' --nystrom 3 --json --quiet
 good
 prints '"dimension": 3' '"map": "nystrom"'
@@ -71,4 +99,4 @@ run features data.csv --weights x
 bad 2 '--weights is not for'
 run help features
 good
-prints '--explicit' '--fourier D' '--nystrom M' '.npy, or else CSV'
+prints '--explicit' '--fourier D' '--nystrom M' '--binning P' '--neural D' '--error E' '.npy, .npz'

@@ -70,7 +70,15 @@ prints '1 failed'
 run optimize tell lab.json --point h=30,t=5 2
 good
 run optimize tell lab.json --trial 3 1
-bad 2 'told already'
+bad 2 'trial 3 was told already'
+run optimize tell lab.json --trial 9 1
+bad 2 'there is no trial 9'
+run optimize tell lab.json 1 2
+bad 2 '2 numbers for a value and 0 constraints'
+run optimize tell lab.json --point h=30 2
+bad 2 "'t' has no value"
+run optimize tell lab.json --point h=30,t=5,q=1 2
+bad 2 "'q=1' is not NAME=VALUE"
 run optimize tell lab.json --point h=30,t=5.5 2
 bad 2 't = 5.5 is not a whole number'
 run optimize tell lab.json abc
@@ -118,6 +126,43 @@ echo garbage >g.json
 run optimize ask g.json
 bad 3 'g.json: this is not a study of gram'
 
+cp s.json old.json
+sed 's/"version": 1/"version": 99/' s.json >g.json
+run optimize ask g.json
+bad 3 'version 99 of the study format'
+head -c 300 s.json >g.json
+run optimize tell g.json 1
+bad 3 'is not JSON'
+run optimize ask missing.json
+bad 3 'missing.json: cannot be opened'
+[ ! -e missing.json.lock ] || wrong 'should leave no lock behind'
+run optimize --var x=0:1 --budget 2 --study none/s.json -- ./bowl.sh '{x}' 1
+bad 5 'none/s.json.lock: cannot be written'
+run optimize --var x=0:1 --point x=3 --budget 2 -- ./bowl.sh '{x}' 1
+bad 2 'x = 3 is not between 0 and 1'
+run optimize --var rate=0:1:log --budget 2 -- ./bowl.sh 1 '{rate}'
+bad 2 "'rate' has a log scale, but its lower bound 0 is not positive"
+run optimize --var n=0.5:3:int --budget 2 -- ./bowl.sh '{n}' 1
+bad 2 "'n' takes whole numbers"
+run optimize --candidates nosuch.csv --budget 2 -- ./bowl.sh '{row}' 1
+bad 3 'nosuch.csv'
+
+# one process at a time: a second search is refused while the first runs, and nothing is lost
+"$GRAM" optimize --var x=0:1 --budget 1 --study two.json --quiet -- sh -c 'sleep 2; echo 1' sh '{x}' >first.out 2>first.err &
+first=$!
+tries=0
+while [ ! -e two.json ] && [ "$tries" -lt 100 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+run optimize --var x=0:1 --budget 9 --study two.json --resume -- ./bowl.sh '{x}' 1
+bad 2 'two.json: another process works on this study'
+run optimize tell two.json --point x=0.25 7 # waits for it
+good
+wait "$first" || wrong 'should end well'
+prints 'evaluations         2'
+[ ! -e two.json.lock ] || wrong 'should leave no lock behind'
+
 # killed 50 times at any moment: what the study had been told is in it afterwards, and what was running is run again. The command notes each
 # value that it prints, so that every value in the study can be checked against its own.
 cat >slow.sh <<'END'
@@ -144,6 +189,7 @@ while [ "$turn" -lt 50 ]; do
     told=$now
 done
 code=0
+[ -z "$(find . -name '.k.json.*' ! -name ".k.json.$victim-*")" ] || wrong 'should sweep what earlier deaths left'
 [ "$told" -gt 0 ] || wrong 'should have got somewhere'
 run optimize report k.json --json
 good

@@ -21,14 +21,15 @@ run predict f.gram data.csv --json --quiet -o p.csv
 good
 LC_ALL=C awk 'match($0, /"r2": [0-9.]+/) { found = substr($0, RSTART + 6, RLENGTH - 6) + 0 > 0.99 } END { exit !found }' out || wrong 'should fit well'
 run predict f.gram data.csv --std -o p.csv
-bad 2 '--std is not for random features'
+bad 2 '--std is not for finitely many features'
 run info f.gram
 good
 prints '400 random Fourier features'
 
 # machines on features
-for solver in explicit fourier:100 nystrom:50; do
+for solver in explicit fourier:100 nystrom:50 binning:100; do
     kernel='rbf(ell=1)'
+    [ $solver = binning:100 ] && kernel='laplace1(ell=2)'
     [ $solver = explicit ] && kernel='poly(m=2,c=1)'
     run fit data.csv --target c --ignore y --method svm --kernel "$kernel" --C 10 --solver $solver -o s.gram --quiet
     good
@@ -40,6 +41,39 @@ for solver in explicit fourier:100 nystrom:50; do
 done
 run predict s.gram data.csv --prob -o p.csv
 bad 2 'has no probabilities'
+
+# bins: numbers and classes, near the exact fits
+run fit data.csv --target y --ignore c --kernel 'laplace1(ell=4)' --lambda 1e-4 --solver binning:400 -o f.gram --json --quiet
+good
+prints '"solver": "binning"' '"iterations"'
+run predict f.gram data.csv --quiet -o p.csv
+good
+run fit data.csv --target y --ignore c --kernel 'laplace1(ell=4)' --lambda 1e-4 --solver exact -o e.gram --quiet
+run predict e.gram data.csv --quiet -o q.csv
+LC_ALL=C awk -F, 'NR == FNR { a[FNR] = $1; next } FNR > 1 { s += ($1 - a[FNR]) ^ 2 } END { exit !(sqrt(s / 300) < 0.06) }' p.csv q.csv ||
+    wrong 'bins should be near the exact fit'
+run fit data.csv --target c --ignore y --method logistic --kernel 'laplace1(ell=2)' --lambda 1e-3 --solver binning:200 -o l.gram --json --quiet
+good
+prints '"train_accuracy": 0.9'
+run fit data.csv --target y --ignore c --solver binning:0
+bad 2 "--solver cannot be 'binning:0'"
+run fit data.csv --target y --ignore c --solver binning:10 --lambda 1 --kernel 'rbf(ell=1)' --quiet
+bad 2 'no bins can be drawn of rbf' 'nystrom:M'
+run fit data.csv --target y --ignore c --solver fourier:10 --frequencies orthogonal --lambda 1 --kernel 'rbf(ell=1)' --quiet
+good
+run fit data.csv --target c --ignore y --method svm --solver nystrom:10 --frequencies qmc --C 1 --quiet
+bad 2 '--frequencies is for --solver fourier'
+
+# kernels of finite rank and many rows go by their features, with the numbers of the exact fit
+LC_ALL=C awk 'BEGIN { print "a,b,y"; for (i = 0; i < 5200; i++) { a = i * 37 % 101 / 20; b = i * 53 % 97 / 20; print a "," b "," a - 2 * b + a * b } }' >many.csv
+run fit many.csv --kernel 'poly(m=2,c=1)' --lambda 1e-3 -o f.gram --json --quiet
+good
+prints '"map": "explicit"' '"rank": 6' '"loo_rmse"'
+run fit many.csv --kernel 'poly(m=2,c=1)' --lambda 1e-3 --solver exact -o e.gram --quiet
+good
+run predict f.gram many.csv --quiet -o p.csv
+run predict e.gram many.csv --quiet -o q.csv
+LC_ALL=C awk -F, 'NR == FNR { a[FNR] = $1; next } FNR > 1 && ($1 - a[FNR]) ^ 2 > 1e-12 { exit 1 }' p.csv q.csv || wrong 'should be the exact fit'
 
 # deviations
 run fit data.csv --target y --ignore c --kernel 'rbf(ell=1)' --lambda 1e-4 --solver nystrom:40 -o n.gram --quiet

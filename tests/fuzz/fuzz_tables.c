@@ -159,8 +159,9 @@ static void compare_wanted(gram_context *context, const uint8_t *data, size_t si
     known.wanted_count = gram_table_columns(whole->table);
     if (known.wanted_count > MOST_WANTED) return;
     for (int64_t j = 0; j < known.wanted_count; j++)
-        wanted[j] = (gram_wanted){gram_table_column_name(whole->table, j), gram_table_column_is_text(whole->table, j),
-                                  0, gram_table_column_is_date(whole->table, j)};
+        wanted[j] = (gram_wanted){.name = gram_table_column_name(whole->table, j),
+                                  .text = gram_table_column_is_text(whole->table, j),
+                                  .date = gram_table_column_is_date(whole->table, j)};
     known.wanted = wanted;
     compare_blocks(context, data, size, &known, whole);
 }

@@ -348,7 +348,7 @@ static void make_list(int64_t d, double reach, test_expressions *list)
     list->count = 0;
     const gram_kernel_type *type;
     for (int i = 0; (type = gram_kernel_type_get(i)); i++) {
-        if (wants_whole(type)) continue;
+        if (wants_whole(type) || !gram_kernel_takes(type, GRAM_OBJECT_NONE)) continue;
         setting one = common(ONE_LENGTH, d), several = common(LENGTHS, d);
         if (reach > 1 && is_compact(type)) one.unit *= reach, several.unit *= reach;
         add_type(list, type, one);

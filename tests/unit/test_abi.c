@@ -742,6 +742,28 @@ static gram_status study_get_options(world *w, void *given)
     return with_study(w, NULL, NULL, NULL, given);
 }
 
+static gram_status study_begin(world *w, void *given)
+{
+    const char *const text = "x=0:1";
+    gram_variables *variables = NULL;
+    gram_study *study = NULL;
+    gram_status status = gram_variables_parse(w->context, 1, &text, &variables);
+    if (status >= 0) status = gram_study_begin(w->context, variables, given, 0, NULL, NULL, 0, &study);
+    gram_study_destroy(study);
+    gram_variables_destroy(variables);
+    return status;
+}
+
+static gram_status study_run(world *w, void *given)
+{
+    const gram_variable variable = {.name = "x", .lower = 0, .upper = 1};
+    gram_study *study = NULL;
+    gram_status status = gram_study_create(w->context, 1, &variable, NULL, &study);
+    if (status >= 0) status = gram_study_run(w->context, study, given, NULL);
+    gram_study_destroy(study);
+    return status;
+}
+
 static gram_status spectrum_create(world *w, void *given)
 {
     gram_spectrum *made = NULL;
@@ -944,6 +966,12 @@ static gram_status method_describe(world *w, void *given)
     return gram_method_describe(0, given);
 }
 
+static gram_status made_describe(world *w, void *given)
+{
+    (void)w;
+    return gram_made_describe(0, given);
+}
+
 static gram_status method_option(world *w, void *given)
 {
     (void)w;
@@ -1111,6 +1139,32 @@ static void gram_network_options_start(void *made, size_t size)
     if (size >= offsetof(gram_network_options, widths) + sizeof options->widths) options->widths = network_widths;
 }
 
+/* A search has a command, a budget and somebody who runs it: here all runs end at once with 0. */
+static int start_nothing(void *argument, int64_t slot, char *const *words)
+{
+    (void)argument, (void)slot, (void)words;
+    return 0;
+}
+
+static int64_t wait_for_nothing(void *argument, const char **line, const char **why)
+{
+    (void)argument, (void)why;
+    *line = "0";
+    return 0;
+}
+
+static void gram_study_run_options_start(void *made, size_t size)
+{
+    static const char *const command[] = {"{x}", NULL};
+    gram_study_run_options *options = made;
+    gram_study_run_options_init(made, size);
+    if (!made) return;
+    if (size >= offsetof(gram_study_run_options, budget)) options->command = command;
+    if (size >= offsetof(gram_study_run_options, start)) options->budget = 1;
+    if (size >= offsetof(gram_study_run_options, wait)) options->start = start_nothing;
+    if (size >= offsetof(gram_study_run_options, argument)) options->wait = wait_for_nothing;
+}
+
 /* A plan is asked for something, or it is refused. */
 static void gram_krr_plan_request_start(void *made, size_t size)
 {
@@ -1231,6 +1285,9 @@ static const use uses[] = {
     FILLS(gram_law_test, gram_law_test_result, "law_test: result", law_test_result),
     READS(gram_thin, gram_thin_options, "thin: options", thin),
     READS(gram_study_create, gram_study_options, "study_create: options", study_create),
+    READS(gram_study_begin, gram_study_options, "study_begin: options", study_begin),
+    {"gram_study_run", "gram_study_run_options", "study_run: options", OPTIONS, sizeof(gram_study_run_options),
+     offsetof(gram_study_run_options, argument), gram_study_run_options_start, study_run},
     FILLS(gram_study_ask, gram_proposal, "study_ask: proposal", study_ask),
     FILLS(gram_study_trial, gram_trial, "study_trial: trial", study_trial),
     FILLS(gram_study_get_options, gram_study_options, "study_get_options: options", study_get_options),
@@ -1255,6 +1312,7 @@ static const use uses[] = {
     READS(gram_picture_of_learner, gram_picture_options, "picture_of_learner: options", picture_of_learner),
     READS(gram_picture_of_predictions, gram_picture_options, "picture_of_predictions: options", picture_of_predictions),
     FILLS(gram_method_describe, gram_method_facts, NULL, method_describe),
+    FILLS(gram_made_describe, gram_made_facts, NULL, made_describe),
     FILLS(gram_method_option, gram_option_facts, NULL, method_option),
     FILLS(gram_option_describe, gram_option_facts, NULL, option_describe),
     FILLS(gram_sampler_draw, gram_draw_report, "sampler_draw: report", sampler_draw),
@@ -1350,6 +1408,7 @@ static const use inits[] = {
     STARTS(gram_table_options),
     STARTS(gram_thin_options),
     STARTS(gram_study_options),
+    STARTS(gram_study_run_options),
     STARTS(gram_krr_tune_options),
 };
 

@@ -280,7 +280,10 @@ static void test_wanted(void **state)
 {
     (void)state;
     gram_context *context = test_context(1, GRAM_ISA_AUTO);
-    const gram_wanted wanted[] = {{"d", 0, 0, 0}, {"maybe", 0, 1, 0}, {"a", 1, 0, 0}, {"y,z", 0, 1, 0}};
+    const gram_wanted wanted[] = {{.name = "d", .text = 0, .optional = 0},
+                                  {.name = "maybe", .text = 0, .optional = 1},
+                                  {.name = "a", .text = 1, .optional = 0},
+                                  {.name = "y,z", .text = 0, .optional = 1}};
     gram_table_options options = options_of(GRAM_TEXT_ERROR, 0);
     options.wanted = wanted;
     options.wanted_count = 4;

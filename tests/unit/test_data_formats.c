@@ -49,7 +49,10 @@ static void test_svm(void **state)
 
     /* wanted: an index that the file has not is 0, a name that no such file has is absent */
     gram_table_options_init(&options, sizeof options);
-    const gram_wanted wanted[] = {{"x7", 0, 0, 0}, {"x3", 0, 0, 0}, {"age", 0, 1, 0}, {"y", 0, 1, 0}};
+    const gram_wanted wanted[] = {{.name = "x7", .text = 0, .optional = 0},
+                                  {.name = "x3", .text = 0, .optional = 0},
+                                  {.name = "age", .text = 0, .optional = 1},
+                                  {.name = "y", .text = 0, .optional = 1}};
     options.wanted = wanted;
     options.wanted_count = 4;
     const double chosen[] = {0, -2, 1, 0, 0, -1, 0, 0, 0.25};
@@ -67,7 +70,7 @@ static void test_svm(void **state)
     OK(context, gram_reader_next(context, reader, 2, &block));
     assert_null(block);
     gram_reader_close(reader);
-    const gram_wanted absent[] = {{"age", 0, 0, 0}};
+    const gram_wanted absent[] = {{.name = "age", .text = 0, .optional = 0}};
     options.wanted = absent;
     options.wanted_count = 1;
     assert_int_equal(read_svm(context, text, &options, &table), GRAM_ERROR_DATA);

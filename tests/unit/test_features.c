@@ -325,7 +325,8 @@ static void landmark_rules(void **state)
 
 /* ---- all kinds ---- */
 
-static const char *const of_kind[] = {"rbf(ell=1) + linear", "matern(nu=1.5,ell=1)", "min(o=-2)"};
+static const char *const of_kind[] = {"rbf(ell=1) + linear", "matern(nu=1.5,ell=1)", "min(o=-2)", "laplace1(ell=1)",
+                                      "nngp(sb=1)"};
 
 static void fill(gram_context *context, double *out)
 {
@@ -342,7 +343,7 @@ static void fill(gram_context *context, double *out)
 static void any_threads(void **state)
 {
     (void)state;
-    test_any_threads(3 * 60 * 10, fill);
+    test_any_threads(5 * 60 * 10, fill);
 }
 
 /* Rows by themselves and through a model have the same bits. */
@@ -380,7 +381,7 @@ static void rows_and_models(void **state)
 static gram_status play(gram_context *context)
 {
     static const char *const texts[] = {"normalize(exp(linear))*rbf(ell=[1,2]) + poly(m=2,c=1)", "rbf(ell=1)",
-                                        "rbf(ell=1)"};
+                                        "rbf(ell=1)", "laplace1(ell=1)", "nngp(sb=1)"};
     gram_status status = GRAM_OK;
     gram_kernel *kernel = NULL;
     gram_points *points = NULL;
@@ -389,8 +390,9 @@ static gram_status play(gram_context *context)
     double x[10], *z = NULL;
     test_uniform(9, 10, 0, 1, x);
     STEP(gram_points_create_f64(context, 5, 2, x, 2, &points));
-    for (int kind = 0; kind < 3; kind++) {
-        const gram_features_options options = want((gram_features_kind)kind, 4, -1, 0.1);
+    for (int kind = 0; kind < 5; kind++) {
+        gram_features_options options = want((gram_features_kind)kind, 4, -1, 0.1);
+        options.frequencies = GRAM_FREQUENCIES_QMC;
         STEP(gram_kernel_parse(context, texts[kind], &kernel));
         STEP(gram_features_create(context, kernel, 2, points, &options, &map));
         z = test_numbers(5 * gram_features_get_report(map)->dimension);

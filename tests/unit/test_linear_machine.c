@@ -2,6 +2,7 @@
  * and the gap that it reports is one. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "solve/smo/coordinate_descent.h"
 #include "support.h"
@@ -112,8 +113,31 @@ static void gap_holds(void **state)
     }
 }
 
+/* Sparse rows, here with all their numbers, make the same steps. */
+static void sparse_rows(void **state)
+{
+    scene s;
+    gram_csr csr = {0};
+    double w[P];
+    solve(*state, 1.5, 1e-6, &s);
+    memcpy(w, s.w, sizeof w);
+    const double constant = s.machine.constant;
+    OK(*state, gram_csr_take(*state, N, P, P, &csr));
+    for (int k = 0; k < N * P; k++) csr.column[k] = k % P, csr.value[k] = s.z[k];
+    s.machine.z = NULL;
+    s.machine.csr = &csr;
+    const gram_sweep sweep = {.what = "test", .tasks = 1, .run = run, .argument = &s.machine};
+    OK(*state, gram_sweep_run(*state, &sweep));
+    test_near("w", NULL, P, s.w, w, 1e-4);
+    test_near("constant", NULL, 1, &s.machine.constant, &constant, 1e-4);
+    assert_true(s.machine.converged);
+    gram_csr_free(*state, &csr);
+    end(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_working_sets), cmocka_unit_test(gap_holds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_working_sets), cmocka_unit_test(gap_holds),
+                                       cmocka_unit_test(sparse_rows)};
     return cmocka_run_group_tests(tests, test_open, test_close);
 }

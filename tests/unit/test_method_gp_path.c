@@ -51,7 +51,7 @@ static void compare_spectrum(const char *text)
     OK(c, gram_matrix(c, kernel, origin, points, k, LAGS + 1));
     assert_true(fabs(height - k[0]) < 1e-12 * height);
     for (int i = 0; i < COUNT; i++) {
-        gram_spectrum_draw(kernel, 5, 3, i, COUNT, D, work, w);
+        gram_spectrum_draw(kernel, 5, 3, i, COUNT, D, NULL, NULL, work, w);
         for (int lag = 0; lag < LAGS; lag++) {
             double phase = 0;
             for (int l = 0; l < D; l++) phase += w[l] * x[(lag + 1) * D + l];

@@ -22,6 +22,14 @@ static void add_task(gram_string *text, const gram_lesson *lesson)
     }
 }
 
+/* The column of sparse rows, NULL if there is none. */
+static const gram_column *find_sparse(const gram_preparation_description *known)
+{
+    for (int64_t i = 0; i < known->feature_count; i++)
+        if (known->features[i].kind == GRAM_COLUMN_SPARSE) return &known->features[i];
+    return NULL;
+}
+
 void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
 {
     static const char *const without_target[GRAM_TASK_COUNT] = {[GRAM_TASK_ONE_CLASS] =
@@ -44,5 +52,9 @@ void cli_lesson_print(gram_string *text, const gram_lesson *lesson)
     }
     gram_string_add(text, "; %s row%s", gram_count_format(lesson->n, rows), cli_plural(lesson->n));
     if (dropped > 0) gram_string_add(text, ", %s dropped", gram_count_format(dropped, rows));
-    gram_string_add(text, known->scaled ? "; numbers are standardised.\n\n" : "; not scaled.\n\n");
+    const gram_column *sparse = find_sparse(known);
+    if (sparse) gram_string_add(text, "; sparse, %s columns", gram_count_format(sparse->width, rows));
+    gram_string_add(text, !known->scaled ? "; not scaled.\n\n"
+                          : sparse       ? ", each divided by its deviation and not centred.\n\n"
+                                         : "; numbers are standardised.\n\n");
 }

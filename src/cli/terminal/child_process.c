@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -145,6 +146,16 @@ int cli_children_wait(cli_child *children, int count, double seconds, double lim
         }
     }
     return -1;
+}
+
+const char *cli_child_failure(const cli_child *child, char *out, size_t size)
+{
+    const int killed = WIFSIGNALED(child->status), code = WEXITSTATUS(child->status);
+    if (child->timed_out) return "it took longer than --timeout";
+    if (!killed && code == 0) return NULL;
+    (void)snprintf(out, size, killed ? "it was ended by signal %d" : "its exit code is %d",
+                   killed ? WTERMSIG(child->status) : code);
+    return out;
 }
 
 void cli_children_stop(cli_child *children, int count)

@@ -26,6 +26,9 @@ int cli_child_start(cli_child *child, char *const *arguments);
  * known), or -1: none has yet. With limit > 0 those that take longer are stopped. */
 int cli_children_wait(cli_child *children, int count, double seconds, double limit);
 
+/* How a child that ended failed, as text in `out`; NULL if it did not. */
+const char *cli_child_failure(const cli_child *child, char *out, size_t size);
+
 /* Stops them all, and waits for that. */
 void cli_children_stop(cli_child *children, int count);
 

@@ -26,6 +26,7 @@ int cli_convert(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
 int cli_accumulate(int count, char **arguments);
+int cli_make(int count, char **arguments);
 int cli_merge(int count, char **arguments);
 int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
@@ -106,8 +107,6 @@ typedef struct cli_session {
 int cli_session_begin(cli_session *session, const cli_common *common);
 void cli_session_end(cli_session *session);
 double cli_session_seconds(const cli_session *session);
-/* Ctrl-C or the like came. */
-int cli_interrupted(void);
 
 /* Takes the progress line off the terminal; before results are printed. */
 void cli_session_clear(cli_session *session);

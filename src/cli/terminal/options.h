@@ -98,9 +98,7 @@ typedef struct cli_usage {
     const char *examples;
     int least_operands, most_operands;
     void (*more)(gram_string *text); /* adds a section to --help, or NULL */
-    const char *
-        out; /* what --help says of --out, which is then the session's: the report goes to standard output; NULL: "write
-                        the result to FILE", and the report goes there */
+    const char *out; /* --help of --out where the report goes to standard output; NULL: the report goes there */
 } cli_usage;
 
 /* The options that choose and prepare data. */

@@ -50,11 +50,6 @@ static int is_cancelled(void *user)
     return caught_signal != 0;
 }
 
-int cli_interrupted(void)
-{
-    return caught_signal != 0;
-}
-
 static double now(void)
 {
     struct timespec time;

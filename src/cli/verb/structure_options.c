@@ -31,6 +31,8 @@ static const cli_option data_options[] = {
     CLI_ROW("na", CLI_SETTING, PLACE(settings), "LIST", "texts that mean a missing value, e.g. unknown,-999"),
     CLI_ROW("categories", CLI_SETTING, PLACE(settings), "LIST",
             "columns that are categories, though they look like numbers"),
+    CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
+            "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };

@@ -54,16 +54,15 @@ static gram_status add_other_rows(cli_session *session, const structure_state *s
     return status;
 }
 
-/* The model with what is asked of it; rows made of coordinates if `reconstruct`. */
-static gram_status open_predictor(cli_session *session, const structure_state *state, int reconstruct,
-                                  gram_predictor **predictor)
+/* What is asked of the model; rows made of coordinates if `reconstruct`. */
+static gram_predict_options wish_of(const structure_state *state, int reconstruct)
 {
     gram_predict_options wish;
     gram_predict_options_init(&wish, sizeof wish);
     wish.reconstruct = reconstruct;
     wish.dashes = "--";
     wish.who = state->verb->name;
-    return gram_predictor_create(session->context, state->model, &wish, predictor);
+    return wish;
 }
 
 /* What it says of the rows that it was learnt from. */
@@ -83,7 +82,8 @@ static gram_status add_rows(cli_session *session, const structure_state *state, 
     const gram_prepared *data = gram_learner_lesson(state->learner)->data;
     gram_predictor *predictor = NULL;
     double *values = NULL;
-    gram_status status = open_predictor(session, state, state->own.reconstruct, &predictor);
+    const gram_predict_options wish = wish_of(state, state->own.reconstruct);
+    gram_status status = gram_predictor_create(session->context, state->model, &wish, &predictor);
     if (status >= 0) cli_add_value_names(text, gram_predictor_columns(predictor), NULL);
     if (status >= 0 && state->own.at) {
         status = add_other_rows(session, state, predictor, text);
@@ -117,36 +117,14 @@ static int draw(cli_session *session, structure_state *state)
     return code;
 }
 
-static int is_npy(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
-}
-
-/* The same as an array of NumPy; rows without values are NaN. */
-static gram_status write_array(cli_session *session, const structure_state *state)
-{
-    const gram_prepared *data = gram_learner_lesson(state->learner)->data;
-    gram_predictor *predictor = NULL;
-    gram_npy *file = NULL;
-    gram_status status = open_predictor(session, state, state->own.reconstruct, &predictor);
-    const int64_t columns = status >= 0 ? gram_predictor_columns(predictor)->count : 0;
-    if (status >= 0) status = gram_npy_create(session->context, state->own.rows, data->table_rows, columns, &file);
-    double *values = status >= 0 ? gram_npy_numbers(file) : NULL;
-    if (status >= 0) status = fill_values(session, state, predictor, state->own.reconstruct, values);
-    if (status >= 0) gram_prepared_spread(data, columns, values);
-    if (status >= 0) status = gram_npy_finish(session->context, file);
-    gram_npy_destroy(file);
-    gram_predictor_destroy(predictor);
-    return status;
-}
-
 static int write_rows(cli_session *session, const structure_state *state)
 {
     gram_string text = {0};
     if (!state->own.rows) return CLI_DONE;
-    const int array = is_npy(state->own.rows) && !state->own.at;
-    const gram_status status = array ? write_array(session, state) : add_rows(session, state, &text);
+    const int array = gram_value_format_of(state->own.rows) != GRAM_VALUES_TEXT && !state->own.at;
+    const gram_status status = array ? gram_learner_write_values(session->context, state->learner, state->model,
+                                                                 state->own.reconstruct, state->own.rows)
+                                     : add_rows(session, state, &text);
     int code = status >= 0     ? CLI_DONE
                : state->own.at ? cli_data_unread(session, status, NULL)
                                : cli_session_fail(session, status, 0, NULL);

@@ -131,8 +131,9 @@ static gram_status check_use(const cells *c)
 {
     gram_learning *learning = c->learning;
     const gram_method *method = learning->method;
-    if (method->intervals || method->views[0] || learning->functionals || learning->senses || learning->groups ||
-        learning->ordered || !method->kernel || learning->task > GRAM_TASK_CLASSIFICATION || learning->before)
+    if (method->intervals || method->views[0] || learning->functionals || learning->data->objects || learning->senses ||
+        learning->groups || learning->ordered || !method->kernel || learning->task > GRAM_TASK_CLASSIFICATION ||
+        learning->before)
         return gram_learning_fail(
             learning, GRAM_ERROR_ARGUMENT,
             "They are for krr with any loss, svm, logistic and sgd, without --kind, --groups, --ordered and --resume.",

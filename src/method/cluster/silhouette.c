@@ -59,8 +59,8 @@ static gram_status mean_silhouette(gram_context *context, const gram_kernel *ker
     *mean = 0;
     for (int64_t first = 0; first < n; first += BLOCK) {
         const int64_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (int64_t i = 0; i < count * d; i++) some[i] = gram_points_at(x, first + i / d, i % d);
-        TRY(gram_points_create_f64(context, count, d, some, d, &block));
+        for (int64_t i = 0; i < count * d; i++) some[i] = gram_points_cell(x, first + i / d, i % d);
+        TRY(gram_points_create_like(context, x, count, some, 0, &block));
         TRY(gram_matrix_distance(context, kernel, block, x, distance, n));
         gram_points_release(block);
         block = NULL;
@@ -87,9 +87,9 @@ gram_status gram_cluster_silhouette(gram_context *context, const gram_kernel *ke
     TRY(choose_rows(context, n, &chosen, rows));
     TRY(gram_take(context, "cluster: labels", *rows, sizeof *some_labels, (void **)&some_labels));
     TRY(gram_take(context, "cluster: points", *rows * d, sizeof *data, (void **)&data));
-    for (int64_t i = 0; i < *rows * d; i++) data[i] = gram_points_at(x, chosen[i / d], i % d);
+    for (int64_t i = 0; i < *rows * d; i++) data[i] = gram_points_cell(x, chosen[i / d], i % d);
     for (int64_t i = 0; i < *rows; i++) some_labels[i] = labels[chosen[i]];
-    TRY(gram_points_create_f64(context, *rows, d, data, d, &some));
+    TRY(gram_points_create_like(context, x, *rows, data, 0, &some));
     TRY(mean_silhouette(context, kernel, some, clusters, some_labels, mean));
 done:
     gram_points_release(some);

@@ -42,8 +42,8 @@ static gram_status find_all_nearest(gram_context *context, gram_kernel *kernel, 
     for (int64_t first = 0; first < n; first += BLOCK) {
         const int64_t in = n - first < BLOCK ? n - first : BLOCK;
         for (int64_t i = 0; i < in; i++)
-            for (int64_t l = 0; l < d; l++) rows[i * d + l] = gram_points_at(points, first + i, l);
-        TRY(gram_points_create_f64(context, in, d, rows, d, &block));
+            for (int64_t l = 0; l < d; l++) rows[i * d + l] = gram_points_cell(points, first + i, l);
+        TRY(gram_points_create_like(context, points, in, rows, 0, &block));
         TRY(gram_matrix_distance(context, kernel, block, points, distance, n));
         for (int64_t i = 0; i < in; i++)
             find_nearest(n, distance + i * n, first + i, count, nearest + (first + i) * count);

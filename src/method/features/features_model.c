@@ -8,7 +8,10 @@
 #include "solve/landmarks/landmark_choice.h"
 
 typedef struct features_settings {
-    int64_t fourier, nystrom; /* 0: not asked for */
+    int64_t fourier, nystrom, binning, neural; /* 0: not asked for */
+    int64_t width;                             /* of binning; 0: by the rows */
+    double error;                              /* of fourier, for all pairs; NaN: not asked for */
+    gram_chosen frequencies;                   /* gram_frequencies */
     int explicit_ones;
     const char *landmarks; /* NULL: not given */
     int64_t degree;        /* -1: by the tolerance */
@@ -21,6 +24,8 @@ typedef struct features_state {
     gram_features *map;
     gram_function *function; /* what a model must have: it is 0, and holds the kernel */
 } features_state;
+
+enum { MOST_DENSE = 20000 }; /* columns of sparse features that are written with their zeros */
 
 #define PLACE(field) offsetof(features_settings, field)
 
@@ -48,6 +53,40 @@ static const gram_option OPTIONS[] = {
      .most = 32768,
      .group = "map",
      .elsewhere = "scikit-learn Nystroem: n_components"},
+    {.name = "binning",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(binning),
+     .argument = "P",
+     .help = "bins of P random grids, sparse: laplace1, and products over columns of convex kernels",
+     .least = 1,
+     .most = 16384,
+     .group = "map"},
+    {.name = "width",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(width),
+     .argument = "W",
+     .help = "of binning: places of each grid, a power of two up to 65536 (default: at least as many as rows)",
+     .least = 2,
+     .most = 65536},
+    {.name = "neural",
+     .kind = GRAM_OPTION_INTEGER,
+     .offset = PLACE(neural),
+     .argument = "D",
+     .help = "D random units of a network with one hidden layer: nngp(depth=1)",
+     .least = 1,
+     .most = 1 << 30,
+     .group = "map"},
+    {.name = "error",
+     .kind = GRAM_OPTION_NUMBER,
+     .offset = PLACE(error),
+     .argument = "E",
+     .help = "as many Fourier features as make |k - z.z| <= E k(0) for all pairs in the box of the rows, with "
+             "probability 0.95",
+     .least = 0,
+     .most = 1,
+     .above = 1,
+     .group = "map"},
+    GRAM_FREQUENCIES_OPTION(features_settings),
     GRAM_LANDMARKS_OPTION(features_settings),
     {.name = "degree",
      .kind = GRAM_OPTION_INTEGER,
@@ -73,7 +112,11 @@ static const gram_option OPTIONS[] = {
 static gram_status check(gram_learning *learning)
 {
     const features_settings *own = learning->settings;
-    const char *other = own->fourier > 0 ? "--fourier" : own->nystrom > 0 ? "--nystrom" : NULL;
+    const char *other = own->fourier > 0   ? "--fourier"
+                        : own->nystrom > 0 ? "--nystrom"
+                        : own->binning > 0 ? "--binning"
+                        : own->neural > 0  ? "--neural"
+                                           : NULL;
     const char *given = gram_given_text(learning, "degree")      ? "--degree"
                         : gram_given_text(learning, "tolerance") ? "--tolerance"
                                                                  : NULL;
@@ -82,6 +125,13 @@ static gram_status check(gram_learning *learning)
                                   "%s is for explicit features, not for %s", given, other);
     if (own->landmarks && own->nystrom == 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --nystrom M.", "--landmarks is for --nystrom");
+    if (own->width > 0 && own->binning == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --binning P.", "--width is for --binning");
+    if (own->width & (own->width - 1))
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give 64, 128, 256 or the like.",
+                                  "--width %" PRId64 " is not a power of two", own->width);
+    if (gram_given_text(learning, "frequencies") && own->fourier == 0)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --fourier D.", "--frequencies is for --fourier");
     if (own->fourier % 2 != 0)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give an even number.",
                                   "--fourier %" PRId64 " is odd: each frequency has a cosine and a sine", own->fourier);
@@ -98,10 +148,14 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_learning_take(learning, 1, sizeof *state, &state));
     learning->own = state;
     gram_features_options_init(&state->options, sizeof state->options);
-    state->options.kind = own->fourier > 0   ? GRAM_FEATURES_FOURIER
-                          : own->nystrom > 0 ? GRAM_FEATURES_NYSTROM
-                                             : GRAM_FEATURES_EXPLICIT;
-    state->options.dimension = own->fourier > 0 ? own->fourier : own->nystrom;
+    state->options.kind = own->fourier > 0 || !isnan(own->error) ? GRAM_FEATURES_FOURIER
+                          : own->nystrom > 0                     ? GRAM_FEATURES_NYSTROM
+                          : own->binning > 0                     ? GRAM_FEATURES_BINNING
+                          : own->neural > 0                      ? GRAM_FEATURES_NEURAL
+                                                                 : GRAM_FEATURES_EXPLICIT;
+    state->options.dimension = own->fourier + own->nystrom + own->binning + own->neural; /* one of them */
+    state->options.width = own->width;
+    state->options.frequencies = (gram_frequencies)own->frequencies.value;
     state->options.degree = own->degree;
     state->options.tolerance = own->tolerance;
     const double bytes =
@@ -120,8 +174,9 @@ static gram_status explain(gram_learning *learning, gram_status status)
     if (status >= 0 || gram_context_advice(learning->context)[0]) return status;
     if (status == GRAM_ERROR_UNSUPPORTED)
         return gram_advise(learning->context, GRAM_ERROR_ARGUMENT,
-                           own->fourier > 0 ? "Use --nystrom M, which is for any kernel."
-                                            : "Use --fourier D if the kernel is stationary, or --nystrom M.");
+                           own->fourier > 0 || own->binning > 0 || !isnan(own->error)
+                               ? "Use --nystrom M, which is for any kernel."
+                               : "Use --fourier D if the kernel is stationary, or --nystrom M.");
     if (status == GRAM_ERROR_ARGUMENT)
         return gram_advise(
             learning->context, status,
@@ -137,6 +192,11 @@ static gram_status fit(gram_learning *learning)
     TRY(gram_learning_read_landmarks(learning, ((const features_settings *)learning->settings)->landmarks,
                                      &state->options.landmark_rule, &state->landmarks));
     state->options.landmarks = state->landmarks;
+    if (!isnan(((const features_settings *)learning->settings)->error))
+        status = gram_features_dimension(learning->context, learning->kernel, learning->points,
+                                         ((const features_settings *)learning->settings)->error, 0.05,
+                                         &state->options.dimension);
+    if (status < 0) return explain(learning, status);
     status = gram_features_create(learning->context, learning->kernel, learning->data->d, learning->points,
                                   &state->options, &state->map);
     if (status < 0) return explain(learning, status);
@@ -180,6 +240,11 @@ static gram_status open_features(gram_context *context, gram_predictor *predicto
     gram_features *map = NULL;
     TRY(gram_features_of_model(context, predictor->model, &map));
     predictor->own = map;
+    if (map->type->sparse && map->report.dimension > MOST_DENSE)
+        return gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT,
+                                   "Write them to a file that ends in .npz: gram features ... -o Z.npz.",
+                                   "these features have %" PRId64 " columns, nearly all of them 0",
+                                   map->report.dimension);
     TRY(gram_predictor_coordinates(context, predictor, "z", map->report.dimension));
 done:
     return status;
@@ -207,9 +272,10 @@ static void report_features(gram_report *report)
         gram_report_add(report, "none but rounding");
     } else {
         gram_report_part(report, "", "error_estimate", GRAM_ROUGH);
-        gram_report_add(report, gram_report_text(report, "map") && gram_report_text(report, "map")[0] == 'f'
-                                    ? ", the root mean square over pairs of rows"
-                                    : " at most, over all pairs of rows");
+        gram_report_add(report,
+                        isnan(gram_report_number(report, "trace_error")) && isnan(gram_report_number(report, "degree"))
+                            ? ", the root mean square over pairs of rows"
+                            : " at most, over all pairs of rows");
         gram_report_part(report, ", of the trace ", "trace_error", GRAM_ROUGH);
     }
 }
@@ -225,16 +291,19 @@ static const gram_verb VERB = {
         "and the first\n"
         "terms of the series of expdot, exp and rbf, as many as --tolerance or --degree say. --fourier draws "
         "frequencies of a\n"
-        "stationary kernel, --nystrom takes rows as landmarks. All columns are used, as they are unless --scale; free "
+        "stationary kernel, --binning grids of laplace1 and its like (sparse: -o FILE.npz), --nystrom takes rows as "
+        "landmarks. All columns are used, as they are unless --scale; free "
         "numbers of\n"
-        "the kernel are set by the median heuristic. -o writes them, as an array of NumPy if FILE ends in .npy; with "
+        "the kernel are set by the median heuristic. -o writes them, as an array of NumPy if FILE ends in .npy, as "
+        "sparse "
+        "rows of scipy (CSR) if in .npz; with "
         "--model the\n"
         "map is kept, and `gram predict` gives new rows theirs.\n",
     .examples =
         "  gram features data.csv --kernel 'poly(m=2,c=1)' -o Z.npy\n"
         "  gram features data.csv --kernel 'rbf(ell=2)' --tolerance 1e-3 -o Z.csv\n"
         "  gram features data.csv --kernel 'matern(nu=1.5,ell=1)' --fourier 2000 --seed 1 -o Z.npy --model z.gram\n",
-    .out = "write the features to FILE: .npy, or else CSV",
+    .out = "write the features to FILE: .npy, .npz (scipy's CSR), or else CSV",
 };
 
 const gram_method gram_method_features = {
@@ -242,7 +311,8 @@ const gram_method gram_method_features = {
     .title = "feature map",
     .formula =
         "z(x)'z(y) is about k(x, y):  fourier  sqrt(2 k(0)/D) [cos(w.x), sin(w.x)], w of the kernel's spectral law;\n"
-        "nystrom  L^-1 k_z(x), K_zz = L L';  explicit  monomials and the like, up to a degree",
+        "neural  (sb, sw act(w.x + b)/sqrt(D));  binning  sqrt(k(0)/P) at the bins of P random grids;  nystrom  L^-1 "
+        "k_z(x), K_zz = L L';  explicit  monomials and the like, up to a degree",
     .tasks = 1u << GRAM_TASK_TRANSFORM,
     .refuses = "weights",
     .kernel = "rbf",

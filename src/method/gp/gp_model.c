@@ -161,12 +161,12 @@ static void find_solver(gram_learning *learning)
     gram_gp_vecchia_options_init(&state->vecchia, sizeof state->vecchia);
     state->options.solver = (gram_solver)own->solver.value;
     state->options.precision = (gram_precision)own->precision.value;
-    if (learning->functionals && state->options.solver == GRAM_SOLVER_AUTO) {
+    const int plain = !learning->functionals && !(learning->data && learning->data->objects);
+    if (!plain && state->options.solver == GRAM_SOLVER_AUTO) {
         state->options.solver = GRAM_SOLVER_EXACT;
         state->may_iterate = 1;
     }
-    if (learning->functionals && state->options.precision == GRAM_PRECISION_AUTO)
-        state->options.precision = GRAM_PRECISION_F64;
+    if (!plain && state->options.precision == GRAM_PRECISION_AUTO) state->options.precision = GRAM_PRECISION_F64;
     state->options.cg = &state->cg;
     state->options.inducing = &state->inducing;
     state->options.vecchia = &state->vecchia;
@@ -239,7 +239,7 @@ static gram_status ask_plan(gram_learning *learning)
     gram_plan *plan = &state->plan;
     gram_status status = GRAM_ERROR_BUDGET;
     if (!state->may_iterate || learning->n <= MOST_FOR_EXACT) {
-        if (learning->functionals && asked.solver == GRAM_SOLVER_CG) asked.noise = NAN;
+        if ((learning->functionals || learning->data->objects) && asked.solver == GRAM_SOLVER_CG) asked.noise = NAN;
         status = gram_gp_plan(learning->context, learning->written, learning->n, learning->data->d, &asked, plan);
     }
     if (status != GRAM_ERROR_BUDGET || !state->may_iterate) return status;

@@ -67,14 +67,15 @@ done:
     return status;
 }
 
-/* Functionals have two solvers. */
+/* Functionals, and columns that hold no numbers, have two solvers. */
 static gram_status settle_functionals(gram_context *context, const char *name, const gram_points *x, gram_gp_options *o)
 {
     gram_status status = GRAM_OK;
-    if (!x->functionals) return GRAM_OK;
+    if (!x->functionals && !x->objects) return GRAM_OK;
     const int takes = o->solver == GRAM_SOLVER_AUTO || o->solver == GRAM_SOLVER_EXACT || o->solver == GRAM_SOLVER_CG;
     FAIL_IF(!takes || o->precision == GRAM_PRECISION_MIXED, context, GRAM_ERROR_UNSUPPORTED,
-            "%s: the rows are functionals, which solver exact and cg in f64 take, not %s", name,
+            "%s: %s, which solver exact and cg in f64 take, not %s", name,
+            x->functionals ? "the rows are functionals" : "a column holds no numbers",
             o->precision == GRAM_PRECISION_MIXED ? "mixed precision" : gram_solver_name(o->solver));
     if (o->solver == GRAM_SOLVER_AUTO) o->solver = GRAM_SOLVER_EXACT;
     o->precision = GRAM_PRECISION_F64;

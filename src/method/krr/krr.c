@@ -99,6 +99,7 @@ static gram_status solve(gram_context *context, gram_problem *p, const gram_krr_
     switch (s->plan.solver) {
     case GRAM_SOLVER_NYSTROM:
         TRY(gram_points_must_be_plain(context, "krr_fit: solver nystrom", p->x));
+        TRY(gram_points_must_be_numbers(context, "krr_fit: solver nystrom", p->x));
         TRY(gram_solve_landmarks(context, p, options, s));
         break;
     case GRAM_SOLVER_CG: TRY(gram_solve_cg(context, p, s)); break;

@@ -150,12 +150,6 @@ gram_function *gram_laplace_mean(const gram_laplace *laplace)
 
 /* ---- the latent functions at new points ---- */
 
-static gram_status part_of(gram_context *context, const gram_points *x, int64_t first, int64_t count, gram_points **out)
-{
-    if (x->f64) return gram_points_create_f64(context, count, x->d, x->f64 + first * x->ld, x->ld, out);
-    return gram_points_create_f32(context, count, x->d, x->f32 + first * x->ld, x->ld, out);
-}
-
 /* Numbers that a chunk of `room` points works with. */
 static int64_t chunk_numbers(const gram_laplace *l, int64_t room)
 {
@@ -212,7 +206,7 @@ gram_status gram_laplace_latent(gram_context *context, const gram_laplace *lapla
     room = points->n < GRAM_LAPLACE_CHUNK ? points->n : GRAM_LAPLACE_CHUNK;
     TRY(gram_take(context, "laplace: a chunk of points", chunk_numbers(laplace, room), sizeof(double), (void **)&work));
     for (int64_t first = 0; first < points->n; first += room) {
-        TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
+        TRY(gram_points_part(context, points, first, points->n - first < room ? points->n - first : room, &part));
         TRY(chunk_variance(context, laplace, part, work, variance + first * each));
         gram_points_release(part);
         part = NULL;
@@ -287,7 +281,7 @@ static gram_status average(gram_context *context, const gram_laplace *l, const g
     gram_points *part = NULL;
     TRY(gram_take(context, "laplace: a chunk of points", 2 * (l->n + 1) * room, sizeof(double), (void **)&work));
     for (int64_t first = 0; first < points->n; first += room) {
-        TRY(part_of(context, points, first, points->n - first < room ? points->n - first : room, &part));
+        TRY(gram_points_part(context, points, first, points->n - first < room ? points->n - first : room, &part));
         TRY(average_chunk(context, l, part, spread, work, out + first));
         gram_points_release(part);
         part = NULL;
@@ -330,7 +324,7 @@ static gram_status predict_several(gram_context *context, const gram_laplace *l,
     gram_normal_sequence(DRAWS, m, work);
     for (int64_t first = 0; first < points->n; first += room) {
         const int64_t count = points->n - first < room ? points->n - first : room;
-        TRY(part_of(context, points, first, count, &part));
+        TRY(gram_points_part(context, points, first, count, &part));
         TRY(gram_laplace_latent(context, l, part, mean, covariance));
         TRY(gram_softmax_normals(context, m, count, mean, covariance, DRAWS, work, out + first * ldo, ldo));
         gram_points_release(part);

@@ -63,11 +63,11 @@ static gram_status choose_nodes(gram_context *context, const gram_points *x, con
     if (positive < n) TRY(gram_take(context, "mercer_fit: nodes", positive * d, sizeof(double), (void **)&nodes->rows));
     for (int64_t i = 0; i < n; i++) {
         if (!(weights[i] > 0)) continue;
-        for (int64_t l = 0; l < d && nodes->rows; l++) nodes->rows[at * d + l] = gram_points_at(x, i, l);
+        for (int64_t l = 0; l < d && nodes->rows; l++) nodes->rows[at * d + l] = gram_points_cell(x, i, l);
         nodes->weights[at++] = weights[i];
     }
     if (nodes->rows) {
-        TRY(gram_points_create_f64(context, positive, d, nodes->rows, d, &nodes->own));
+        TRY(gram_points_create_like(context, x, positive, nodes->rows, 0, &nodes->own));
         nodes->x = nodes->own;
     }
 done:

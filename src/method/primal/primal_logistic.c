@@ -1,28 +1,22 @@
-/* Logistic regression on finitely many features: logistic with --solver fourier:D, nystrom:M or explicit.
+/* Logistic regression on finitely many features: logistic with --solver fourier:D, binning:P, nystrom:M or explicit, and by itself with a kernel of
+ * low finite rank and many rows.
  *
  * Two classes by Newton's method: a step is a weighted ridge regression of working responses, (Z'H Z + 2 n lambda) c = Z'H (f - g/h), g = p - y and
  * h = p (1 - p) (features/feature_ridge.h), so that rows go by in chunks and nothing of size n p is held. Several classes take the blocks of
- * the Hessian on its diagonal only, one ridge regression for each; either way the objective falls, by halving steps. */
+ * the Hessian on its diagonal only, one ridge regression for each; either way the objective falls, by halving steps. Ridge
+ * regressions on sparse features go by conjugate gradients (features/sparse_ridge.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "features/sparse_ridge.h"
 #include "method/further_rows.h"
 #include "method/primal/primal.h"
 #include "points/points.h"
 
-enum { MOST_STEPS = 200, MOST_HALVINGS = 40 };
-static const double USUAL_LAMBDA = 1e-3, USUAL_TOLERANCE = 1e-9, LEAST_CURVATURE = 1e-6;
-
-static const gram_choice TUNINGS[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
-                                      {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
-                                      {"none", GRAM_TUNING_NONE, NULL, 0, 0},
-                                      {NULL, 0, NULL, 0, 0}};
-
-static const gram_choice SOLVERS[] = {{"explicit", GRAM_FEATURES_EXPLICIT, NULL, 0, 0},
-                                      {"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16},
-                                      {"nystrom", GRAM_FEATURES_NYSTROM, "M", 1, 1 << 15},
-                                      {NULL, 0, NULL, 0, 0}};
+enum { MANY_ROWS = 5000, MOST_STEPS = 200, MOST_HALVINGS = 40, MOST_INNER = 500 };
+static const double USUAL_LAMBDA = 1e-3, USUAL_TOLERANCE = 1e-9, LEAST_CURVATURE = 1e-6,
+                    INNER = 1e-4; /* the residual of a step by conjugate gradients */
 
 static const gram_option OPTIONS[] = {
     GRAM_LAMBDA_OPTION(primal_settings),
@@ -36,24 +30,22 @@ static const gram_option OPTIONS[] = {
      .above = 1,
      .flags = GRAM_OPTION_STRENGTH,
      .elsewhere = "scikit-learn LogisticRegression: C"},
-    {.name = "class-weight",
-     .kind = GRAM_OPTION_TEXT,
-     .offset = PRIMAL_PLACE(class_weight),
-     .argument = "W",
-     .help = "of classes: balanced, or NAME=W,NAME=W",
-     .elsewhere = "scikit-learn: class_weight"},
-    GRAM_TUNE_OPTION(primal_settings, "loo of ridge regression on the classes (default) or none", TUNINGS),
+    PRIMAL_CLASS_WEIGHT_OPTION("scikit-learn: class_weight"),
+    GRAM_TUNE_OPTION(primal_settings, "loo of ridge regression on the classes (default) or none", gram_primal_tunings),
     GRAM_ARD_OPTION(primal_settings),
     GRAM_UNPENALISED_OPTIONS(primal_settings),
-    PRIMAL_SOLVER_OPTION("explicit, fourier:D or nystrom:M: on finitely many features", SOLVERS),
+    PRIMAL_SOLVER_OPTION("explicit, fourier:D, binning:P or nystrom:M: on finitely many features", gram_primal_solvers),
+    GRAM_FREQUENCIES_OPTION(primal_settings),
     GRAM_LANDMARKS_OPTION(primal_settings),
     GRAM_TOLERANCE_OPTION(primal_settings),
 };
 
 static int takes(const gram_learning *learning)
 {
-    static const char *const words[] = {"explicit", "fourier:", "nystrom:", NULL};
-    return gram_primal_solver_is(learning, words);
+    static const char *const words[] = {"explicit", "fourier:", "nystrom:", "binning:", NULL};
+    static const char *const others[] = {"tune", "mean",       "unpenalised", "grid",
+                                         "loss", "likelihood", "precision",   NULL};
+    return gram_primal_takes(learning, words, others, MANY_ROWS);
 }
 
 static gram_status check(gram_learning *learning)
@@ -136,23 +128,37 @@ static void set_responses(newton *w, int64_t c)
     }
 }
 
+static gram_status solve_dense(newton *w, double strength, double *one, double *constant)
+{
+    gram_status status = GRAM_OK;
+    gram_feature_ridge ridge = {0};
+    TRY(gram_feature_ridge_make(w->learning->context, w->state->f.map, &w->problem, 0, &ridge));
+    TRY(gram_feature_ridge_solve(w->learning->context, "fit", &ridge, strength, one, constant));
+done:
+    gram_feature_ridge_free(w->learning->context, &ridge);
+    return status;
+}
+
 /* The next coefficients of output c: a ridge regression. */
 static gram_status solve_output(newton *w, int64_t c)
 {
     gram_status status = GRAM_OK;
     gram_context *context = w->learning->context;
-    const double strength = 2 * (double)w->n * w->state->lambda;
     const int64_t p = w->state->f.p;
-    gram_feature_ridge ridge = {0};
+    gram_sparse_ridge sparse = {.z = &w->state->z,
+                                .weights = w->problem.weights,
+                                .intercept = w->problem.q > 0,
+                                .strength = 2 * (double)w->n * w->state->lambda,
+                                .tolerance = INNER,
+                                .most = MOST_INNER};
     double *one = NULL, constant = 0;
     TRY(gram_take(context, "features", p, sizeof *one, (void **)&one));
     set_responses(w, c);
-    TRY(gram_feature_ridge_make(context, w->state->f.map, &w->problem, 0, &ridge));
-    TRY(gram_feature_ridge_solve(context, "fit", &ridge, strength, one, &constant));
+    TRY(w->state->f.map->type->sparse ? gram_sparse_ridge_solve(context, &sparse, w->problem.y, 1, one, &constant)
+                                      : solve_dense(w, sparse.strength, one, &constant));
     for (int64_t j = 0; j < p; j++) w->c[j * w->m + c] = one[j];
     w->b[c] = constant;
 done:
-    gram_feature_ridge_free(context, &ridge);
     gram_give(context, one);
     return status;
 }
@@ -235,41 +241,31 @@ static gram_status solve(gram_learning *learning)
     w.m = learning->classes.count == 2 ? 1 : learning->classes.count;
     TRY(gram_primal_make_map(learning, w.m));
     TRY(take_room(&w));
+    TRY(gram_primal_hold_sparse(learning, w.n, w.problem.x->f64, w.problem.x->ld));
     w.objective = objective_at(&w, 0);
     for (state->iterations = 0; state->iterations < MOST_STEPS && !finished; state->iterations++)
         TRY(take_step(&w, tolerance, &finished));
     state->objective = w.objective / (double)w.n;
     state->residual = fabs(w.slope) / (1 + w.objective);
-    state->norm = 0;
-    for (int64_t k = 0; k < state->f.p * w.m; k++) state->norm += state->c[k] * state->c[k];
-    state->norm = sqrt(state->norm);
+    gram_primal_find_norm(state);
     if (!finished)
         status =
             gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
                                "no convergence: after %" PRId64 " steps the objective still falls by %.2g of itself",
                                state->iterations, state->residual);
 done:
+    gram_csr_free(learning->context, &state->z);
     gram_problem_free(learning->context, &w.problem);
     return status;
 }
 
 static gram_status fit(gram_learning *learning)
 {
-    gram_status status = GRAM_OK;
-    primal_state *state = learning->own;
     if (learning->classes.count > 64)
-        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave out --solver.",
-                                  "at most 64 classes are for --solver %s", gram_given_text(learning, "solver"));
-    if (learning->tuning != GRAM_TUNING_NONE) {
-        TRY(gram_primal_tune_classes(learning));
-    } else {
-        state->lambda_is_default = isnan(state->lambda);
-        if (state->lambda_is_default) state->lambda = USUAL_LAMBDA;
-        TRY(gram_learning_resolve(learning));
-    }
-    TRY(solve(learning));
-done:
-    return status;
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact.",
+                                  "at most 64 classes are for finitely many features");
+    const gram_status status = gram_primal_choose(learning, USUAL_LAMBDA, gram_primal_tune_classes);
+    return status < 0 ? status : solve(learning);
 }
 
 /* ---- the model ---- */
@@ -304,7 +300,6 @@ done:
 static gram_status keep(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const primal_settings *own = learning->settings;
     const primal_state *state = learning->own;
     const int64_t n = learning->data->n, classes = learning->classes.count;
     double *p = NULL, *labels;
@@ -318,17 +313,8 @@ static gram_status keep(gram_learning *learning)
     }
     gram_keeper keeper = gram_primal_keep(learning);
     gram_keep_number(&keeper, "lambda", state->lambda);
-    gram_keep_number(&keeper, "C", 1 / (2 * (double)learning->n * state->lambda));
-    gram_keep_integer(&keeper, "intercept", own->free.intercept);
-    gram_keep_integer(&keeper, "iterations", state->iterations);
-    gram_keep_number(&keeper, "objective", state->objective);
     gram_keep_number(&keeper, "optimality", state->residual);
-    gram_keep_number(&keeper, "norm", state->norm);
-    gram_keep_training(&keeper, learning, labels, p);
-    gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
-    if (learning->tuning != GRAM_TUNING_NONE) gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
-    gram_keep_classes(&keeper, &learning->classes);
-    status = keeper.status;
+    status = gram_primal_keep_classes(&keeper, learning, labels, p, "lambda");
 done:
     return status;
 }
@@ -362,11 +348,7 @@ done:
 static void report_logistic(gram_report *report)
 {
     gram_report_ridge(report);
-    gram_report_tuning(report);
-    gram_primal_report_features(report);
-    gram_report_solution(report);
-    gram_report_accuracy(report);
-    gram_report_function(report);
+    gram_primal_report_classes(report);
 }
 
 const gram_method gram_method_logistic_features = {

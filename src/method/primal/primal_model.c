@@ -8,12 +8,46 @@
 #include "points/points.h"
 #include "solve/landmarks/landmark_choice.h"
 
-int gram_primal_solver_is(const gram_learning *learning, const char *const *words)
+enum { MOST_RANK = 2000, ROWS_PER_FEATURE = 10, MOST_GRIDS = 1 << 14 };
+
+const gram_choice gram_primal_tunings[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
+                                           {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
+                                           {"none", GRAM_TUNING_NONE, NULL, 0, 0},
+                                           {NULL, 0, NULL, 0, 0}};
+
+const gram_choice gram_primal_solvers[] = {{"explicit", GRAM_FEATURES_EXPLICIT, NULL, 0, 0},
+                                           {"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16},
+                                           {"nystrom", GRAM_FEATURES_NYSTROM, "M", 1, 1 << 15},
+                                           {"binning", GRAM_FEATURES_BINNING, "P", 1, MOST_GRIDS},
+                                           {NULL, 0, NULL, 0, 0}};
+
+/* The rank of the kernel that was asked for, 0 if it is not low. */
+static int64_t low_rank(const gram_learning *learning)
+{
+    const char *text = gram_given_text(learning, "kernel");
+    gram_context *scratch = NULL;
+    gram_kernel *kernel = NULL;
+    gram_properties facts = {.rank = GRAM_INFINITE};
+    if (!text || gram_context_create(NULL, &scratch) < 0) return 0;
+    if (gram_kernel_parse(scratch, text, &kernel) >= 0)
+        (void)gram_kernel_properties(scratch, kernel, learning->data->d, &facts);
+    gram_kernel_release(kernel);
+    gram_context_destroy(scratch);
+    return facts.rank > 0 && facts.rank <= MOST_RANK ? facts.rank : 0;
+}
+
+int gram_primal_takes(const gram_learning *learning, const char *const *words, const char *const *others, int64_t many)
 {
     const char *given = gram_given_text(learning, "solver");
     for (; given && *words; words++)
         if (strncmp(given, *words, strlen(*words)) == 0) return 1;
-    return 0;
+    if (given || !learning->data || learning->task == GRAM_TASK_AUTO || learning->n <= many || learning->before ||
+        learning->initial || learning->functionals || learning->asked || learning->streamed)
+        return 0;
+    for (; *others; others++)
+        if (gram_given_text(learning, *others)) return 0;
+    const int64_t rank = low_rank(learning);
+    return rank > 0 && rank * ROWS_PER_FEATURE <= learning->n;
 }
 
 gram_status gram_primal_check(gram_learning *learning)
@@ -27,6 +61,9 @@ gram_status gram_primal_check(gram_learning *learning)
     if (own->landmarks && own->solver.value != GRAM_FEATURES_NYSTROM)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --solver nystrom:M.",
                                   "--landmarks is for --solver nystrom");
+    if (gram_given_text(learning, "frequencies") && own->solver.value != GRAM_FEATURES_FOURIER)
+        return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Add --solver fourier:D.",
+                                  "--frequencies is for --solver fourier");
     return gram_unpenalised_check_settings(learning, &own->free);
 }
 
@@ -34,7 +71,9 @@ gram_status gram_primal_begin(gram_learning *learning, const char *words)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
-    const double p = (double)own->solver.number, n = (double)learning->n;
+    const int sparse = own->solver.value == GRAM_FEATURES_BINNING,
+              explicit = own->solver.value == GRAM_FEATURES_EXPLICIT;
+    const double p = (double)(explicit ? low_rank(learning) : own->solver.number), n = (double)learning->n;
     primal_state *state = NULL;
     if (own->solver.value == GRAM_FEATURES_NYSTROM)
         TRY(gram_learning_check_landmarks(learning, "--solver nystrom:", own->solver.number));
@@ -42,11 +81,13 @@ gram_status gram_primal_begin(gram_learning *learning, const char *words)
     learning->own = state;
     TRY(gram_learning_read_landmarks(learning, own->landmarks, &state->landmark_rule, &state->landmarks));
     double bytes = 8 * (4 * p * p + 4096 * p + 8 * n);
+    if (sparse) bytes = gram_csr_bytes(n, p) + 8 * (6 * p * 65536 + 8 * n);
     if (own->solver.value == GRAM_FEATURES_NYSTROM)
         bytes += gram_landmark_set_bytes(learning->n, learning->data->d, own->solver.number);
     TRY(gram_learning_room(learning, bytes, "Use fewer features, or more --memory.",
                            "the products of the features of"));
-    gram_learning_plan(learning, words, (size_t)bytes, n * p * p * 2e-11, "as asked for");
+    gram_learning_plan(learning, words, (size_t)bytes, sparse ? n * p * 5e-7 : n * p * p * 2e-11,
+                       gram_given_text(learning, "solver") ? "as asked for" : "a kernel of finite rank and many rows");
 done:
     return status;
 }
@@ -55,6 +96,15 @@ static gram_status explain(gram_learning *learning, gram_status status)
 {
     if (status != GRAM_ERROR_UNSUPPORTED || gram_context_advice(learning->context)[0]) return status;
     return gram_advise(learning->context, GRAM_ERROR_ARGUMENT, "Use --solver nystrom:M, which is for any kernel.");
+}
+
+gram_status gram_primal_choose(gram_learning *learning, double usual, gram_status (*tune)(gram_learning *learning))
+{
+    primal_state *state = learning->own;
+    if (learning->tuning != GRAM_TUNING_NONE) return tune(learning);
+    state->lambda_is_default = isnan(state->lambda);
+    if (state->lambda_is_default) state->lambda = usual;
+    return gram_learning_resolve(learning);
 }
 
 gram_status gram_primal_make_map(gram_learning *learning, int64_t m)
@@ -66,6 +116,7 @@ gram_status gram_primal_make_map(gram_learning *learning, int64_t m)
     gram_features_options_init(&options, sizeof options);
     options.kind = (gram_features_kind)own->solver.value;
     options.dimension = own->solver.number;
+    options.frequencies = (gram_frequencies)own->frequencies.value;
     options.landmark_rule = state->landmark_rule;
     options.landmarks = state->landmarks;
     status = gram_features_make(learning->context, learning->kernel, learning->data->d, learning->points, &options,
@@ -110,6 +161,20 @@ done:
     return status;
 }
 
+gram_status gram_primal_hold_sparse(gram_learning *learning, int64_t n, const double *x, int64_t ldx)
+{
+    primal_state *state = learning->own;
+    if (!state->f.map->type->sparse) return GRAM_OK;
+    return gram_features_csr(learning->context, state->f.map, n, x, ldx, &state->z);
+}
+
+void gram_primal_find_norm(primal_state *state)
+{
+    double squares = 0;
+    for (int64_t k = 0; k < state->f.p * state->f.m; k++) squares += state->c[k] * state->c[k];
+    state->norm = sqrt(squares);
+}
+
 void gram_primal_forget(gram_learning *learning)
 {
     primal_state *state = learning->own;
@@ -130,6 +195,23 @@ gram_keeper gram_primal_keep(gram_learning *learning)
     gram_keep_text(&keeper, "precision", "f64");
     gram_keep_integer(&keeper, "rank", state->f.p);
     return keeper;
+}
+
+gram_status gram_primal_keep_classes(gram_keeper *keeper, gram_learning *learning, const double *labels,
+                                     const double *p, const char *strength)
+{
+    const primal_settings *own = learning->settings;
+    const primal_state *state = learning->own;
+    gram_keep_number(keeper, "C", 1 / (2 * (double)learning->n * state->lambda));
+    gram_keep_integer(keeper, "intercept", own->free.intercept);
+    gram_keep_integer(keeper, "iterations", state->iterations);
+    gram_keep_number(keeper, "objective", state->objective);
+    gram_keep_number(keeper, "norm", state->norm);
+    gram_keep_training(keeper, learning, labels, p);
+    gram_keep_tuning(keeper, learning, state->lambda_is_default ? strength : NULL);
+    if (learning->tuning != GRAM_TUNING_NONE) gram_keep_integer(keeper, "tuned_rows", state->tuned.rows);
+    gram_keep_classes(keeper, &learning->classes);
+    return keeper->status;
 }
 
 gram_status gram_primal_open(gram_context *context, gram_predictor *predictor)
@@ -155,4 +237,13 @@ void gram_primal_report_features(gram_report *report)
     gram_report_row(report, "features");
     gram_report_add(report, "%s",
                     gram_report_text(report, "description") ? gram_report_text(report, "description") : "");
+}
+
+void gram_primal_report_classes(gram_report *report)
+{
+    gram_report_tuning(report);
+    gram_primal_report_features(report);
+    gram_report_solution(report);
+    gram_report_accuracy(report);
+    gram_report_function(report);
 }

@@ -1,13 +1,20 @@
-/* Ridge regression on random features: krr with --solver fourier:D. Length-scales and a first lambda are tuned on a sample with the kernel itself, lambda
- * then once more on all rows with the features (features/feature_ridge.h). */
+/* Ridge regression on finitely many features: krr with --solver fourier:D, binning:P or explicit, and by itself with a kernel of low finite rank and many
+ * rows. Length-scales and a first lambda are tuned on a sample with the kernel itself, lambda
+ * then once more on all rows with the features (features/feature_ridge.h). Sparse ones (binning) go by conjugate gradients, with the ridge that the
+ * sample found. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "features/sparse_ridge.h"
 #include "method/primal/primal.h"
+#include "points/points.h"
 #include <gram/text.h>
 
-static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12;
+enum { MANY_ROWS = 5000, MOST_ITERATIONS = 1000 };
+static const double USUAL_LAMBDA = 1e-3, MOST_PASS = 1e12, USUAL_TOLERANCE = 1e-4,
+                    LOOSE = 1e-2; /* a residual that is good enough beside what random features miss */
 
 static const gram_choice TUNINGS[] = {
     {"auto", GRAM_TUNING_AUTO, NULL, 0, 0}, {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
@@ -15,7 +22,10 @@ static const gram_choice TUNINGS[] = {
     {"none", GRAM_TUNING_NONE, NULL, 0, 0}, {NULL, 0, NULL, 0, 0},
 };
 
-static const gram_choice SOLVERS[] = {{"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16}, {NULL, 0, NULL, 0, 0}};
+static const gram_choice SOLVERS[] = {{"explicit", GRAM_FEATURES_EXPLICIT, NULL, 0, 0},
+                                      {"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16},
+                                      {"binning", GRAM_FEATURES_BINNING, "P", 1, 1 << 14},
+                                      {NULL, 0, NULL, 0, 0}};
 
 static const gram_option OPTIONS[] = {
     GRAM_LAMBDA_OPTION(primal_settings),
@@ -29,13 +39,20 @@ static const gram_option OPTIONS[] = {
      .offset = PRIMAL_PLACE(loo),
      .help = "leave-one-out errors also where they take long",
      .otherwise = "no"},
-    PRIMAL_SOLVER_OPTION("fourier:D (D random features)", SOLVERS),
+    PRIMAL_SOLVER_OPTION("explicit, fourier:D or binning:P: on finitely many features", SOLVERS),
+    GRAM_FREQUENCIES_OPTION(primal_settings),
+    GRAM_TOLERANCE_OPTION(primal_settings),
 };
 
 static int takes(const gram_learning *learning)
 {
-    static const char *const words[] = {"fourier:", NULL};
-    return gram_primal_solver_is(learning, words);
+    static const char *const words[] = {"explicit", "fourier:", "binning:", NULL};
+    static const char *const others[] = {"mean",    "unpenalised", "norm",      "grid",     "loss", "precision",
+                                         "certify", "keep-factor", "landmarks", "quantile", "tune", NULL};
+    const char *lambda = gram_given_text(learning, "lambda");
+    const int interpolates = lambda && lambda[strspn(lambda, "0.")] == '\0';
+    if (interpolates && !gram_given_text(learning, "solver")) return 0;
+    return gram_primal_takes(learning, words, others, MANY_ROWS);
 }
 
 static gram_status check(gram_learning *learning)
@@ -43,7 +60,7 @@ static gram_status check(gram_learning *learning)
     const primal_settings *own = learning->settings;
     if (own->free.list || own->free.mean.value == GRAM_UNPENALISED_LINEAR)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --solver exact, cg or nystrom:M.",
-                                  "unpenalised features are not for --solver fourier");
+                                  "unpenalised features are not for --solver %s", gram_given_text(learning, "solver"));
     return gram_primal_check(learning);
 }
 
@@ -51,12 +68,12 @@ static gram_status plan(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
     const primal_settings *own = learning->settings;
-    TRY(gram_primal_begin(learning, "fourier, f64"));
+    TRY(gram_primal_begin(learning, "normal equations of features, f64"));
     ((primal_state *)learning->own)->lambda =
         isnan(own->ridge.lambda) ? gram_learning_noise(learning, &own->ridge) / (double)learning->n : own->ridge.lambda;
     if (((primal_state *)learning->own)->lambda == 0)
         status = gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Give a lambda above 0, or use --solver exact.",
-                                    "--lambda 0 is not for --solver fourier");
+                                    "--lambda 0 is not for finitely many features");
 done:
     return status;
 }
@@ -107,7 +124,7 @@ static gram_status find_errors(gram_learning *learning, const gram_problem *prob
             const double miss = problem->y[i * m + o] - f[i * m + o];
             squares += w * miss * miss;
             if (leave_one_out) left_out += w * miss * miss / ((1 - lever[i]) * (1 - lever[i]));
-            quadratic += (problem->y[i * m + o] - state->b[o]) * w * miss / ridge->ridge;
+            if (ridge) quadratic += (problem->y[i * m + o] - state->b[o]) * w * miss / ridge->ridge;
         }
     }
     state->train_rmse = sqrt(squares / total);
@@ -116,7 +133,7 @@ static gram_status find_errors(gram_learning *learning, const gram_problem *prob
     state->loo_r2 = leave_one_out && variation > 0 ? 1 - left_out / variation : NAN;
     state->gcv = leave_one_out ? (double)n * (double)n * squares / (trace * trace) / total : NAN;
     state->log_marginal_likelihood =
-        m == 1 ? -(double)n / 2 * (log(2 * pi * quadratic / (double)n) + 1) - ridge->log_determinant / 2 : NAN;
+        m == 1 && ridge ? -(double)n / 2 * (log(2 * pi * quadratic / (double)n) + 1) - ridge->log_determinant / 2 : NAN;
 done:
     gram_give(learning->context, f);
     return status;
@@ -144,6 +161,63 @@ done:
     return status;
 }
 
+/* One target after the other by conjugate gradients. */
+static gram_status solve_sparse(gram_learning *learning, const gram_problem *problem)
+{
+    gram_status status = GRAM_OK;
+    const primal_settings *own = learning->settings;
+    primal_state *state = learning->own;
+    gram_sparse_ridge job = {.z = &state->z,
+                             .weights = problem->weights,
+                             .intercept = own->free.intercept,
+                             .strength = state->lambda * (double)problem->n,
+                             .tolerance = isnan(own->tolerance) ? USUAL_TOLERANCE : own->tolerance,
+                             .most = MOST_ITERATIONS};
+    double *one = NULL;
+    TRY(gram_primal_hold_sparse(learning, problem->n, problem->x->f64, problem->x->ld));
+    TRY(gram_take(learning->context, "features", state->f.p, sizeof *one, (void **)&one));
+    for (int64_t o = 0; o < problem->m; o++) {
+        TRY(gram_sparse_ridge_solve(learning->context, &job, problem->y + o, problem->m, one, &state->b[o]));
+        for (int64_t j = 0; j < state->f.p; j++) state->c[j * problem->m + o] = one[j];
+        state->residual = fmax(state->residual, job.residual);
+        state->iterations += job.iterations;
+    }
+    state->effective_dimension = NAN;
+    if (state->residual > (isnan(own->tolerance) ? LOOSE : own->tolerance))
+        TRY(gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Raise --lambda, or ask for less with --tolerance T.",
+                               "no convergence: after %" PRId64 " iterations the residual is %.2g", state->iterations,
+                               state->residual));
+    TRY(find_errors(learning, problem, NULL, 0));
+done:
+    gram_csr_free(learning->context, &state->z);
+    gram_give(learning->context, one);
+    return status;
+}
+
+static gram_status solve_dense(gram_learning *learning, gram_problem *given)
+{
+    gram_status status = GRAM_OK;
+    const primal_settings *own = learning->settings;
+    primal_state *state = learning->own;
+    gram_feature_ridge ridge = {0};
+    const double n = (double)given->n, p = (double)state->f.p;
+    double strength = state->lambda * n;
+    TRY(gram_feature_ridge_make(learning->context, state->f.map, given, strength, &ridge));
+    if (learning->tuning != GRAM_TUNING_NONE && state->tuned.rows < learning->n && isnan(own->ridge.lambda) &&
+        isnan(own->ridge.noise) && isnan(own->ridge.alpha))
+        TRY(refine(learning, &ridge, &strength));
+    state->lambda = strength / n;
+    TRY(gram_problem_set_lambda(learning->context, "fit", state->lambda, given));
+    TRY(gram_feature_ridge_solve(learning->context, "fit", &ridge, strength, state->c, state->b));
+    state->residual = ridge.residual;
+    state->effective_dimension = ridge.effective_dimension;
+    TRY(find_errors(learning, given, &ridge, own->loo || n * p * p <= MOST_PASS));
+done:
+    if (status == GRAM_ERROR_NUMERICAL) (void)gram_advise(learning->context, status, "Raise --lambda.");
+    gram_feature_ridge_free(learning->context, &ridge);
+    return status;
+}
+
 static gram_status solve(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
@@ -151,47 +225,21 @@ static gram_status solve(gram_learning *learning)
     const gram_prepared *data = learning->data;
     primal_state *state = learning->own;
     gram_problem problem = {0};
-    gram_feature_ridge ridge = {0};
     TRY(gram_primal_make_map(learning, data->targets));
     TRY(gram_problem_make(learning->context, "fit", learning->kernel, learning->points, data->targets, data->y,
                           data->targets, data->weights, &problem));
     TRY(gram_problem_set_unpenalised(learning->context, "fit", own->free.intercept, 0, NULL, &problem));
-    const double n = (double)problem.n, p = (double)state->f.p;
-    double strength = state->lambda * n;
-    TRY(gram_feature_ridge_make(learning->context, state->f.map, &problem, strength, &ridge));
-    if (learning->tuning != GRAM_TUNING_NONE && state->tuned.rows < learning->n && isnan(own->ridge.lambda) &&
-        isnan(own->ridge.noise) && isnan(own->ridge.alpha))
-        TRY(refine(learning, &ridge, &strength));
-    state->lambda = strength / n;
-    TRY(gram_problem_set_lambda(learning->context, "fit", state->lambda, &problem));
-    TRY(gram_feature_ridge_solve(learning->context, "fit", &ridge, strength, state->c, state->b));
-    state->residual = ridge.residual;
-    state->effective_dimension = ridge.effective_dimension;
-    state->norm = 0;
-    for (int64_t k = 0; k < ridge.p * ridge.m; k++) state->norm += state->c[k] * state->c[k];
-    state->norm = sqrt(state->norm);
-    TRY(find_errors(learning, &problem, &ridge, own->loo || n * p * p <= MOST_PASS));
+    TRY(state->f.map->type->sparse ? solve_sparse(learning, &problem) : solve_dense(learning, &problem));
+    gram_primal_find_norm(state);
 done:
-    if (status == GRAM_ERROR_NUMERICAL) (void)gram_advise(learning->context, status, "Raise --lambda.");
-    gram_feature_ridge_free(learning->context, &ridge);
     gram_problem_free(learning->context, &problem);
     return status;
 }
 
 static gram_status fit(gram_learning *learning)
 {
-    gram_status status = GRAM_OK;
-    primal_state *state = learning->own;
-    if (learning->tuning != GRAM_TUNING_NONE) {
-        TRY(tune(learning));
-    } else {
-        state->lambda_is_default = isnan(state->lambda);
-        if (state->lambda_is_default) state->lambda = USUAL_LAMBDA;
-        TRY(gram_learning_resolve(learning));
-    }
-    TRY(solve(learning));
-done:
-    return status;
+    const gram_status status = gram_primal_choose(learning, USUAL_LAMBDA, tune);
+    return status < 0 ? status : solve(learning);
 }
 
 /* ---- the model ---- */
@@ -216,6 +264,7 @@ static gram_status keep(gram_learning *learning)
     gram_keep_number(&keeper, "lambda", state->lambda);
     gram_keep_number(&keeper, "noise", state->lambda * (double)learning->n);
     gram_keep_integer(&keeper, "intercept", own->free.intercept);
+    if (state->iterations > 0) gram_keep_integer(&keeper, "iterations", state->iterations);
     gram_keep_numbers(&keeper, state, NUMBERS, sizeof NUMBERS / sizeof *NUMBERS);
     gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "lambda" : NULL);
     if (learning->tuning != GRAM_TUNING_NONE) {
@@ -233,7 +282,7 @@ static gram_status open_ridge(gram_context *context, gram_predictor *predictor)
     const gram_preparation *preparation = gram_model_preparation(predictor->model);
     const gram_preparation_description *known = preparation ? gram_preparation_describe(preparation) : NULL;
     TRY(gram_predictor_refuse(context, predictor, 1, "It predicts means only; --solver nystrom:M has deviations.",
-                              "random features"));
+                              "finitely many features"));
     TRY(gram_primal_open(context, predictor));
     const int64_t m = ((const gram_feature_function *)predictor->own)->m;
     predictor->columns.outputs = m;
@@ -263,10 +312,10 @@ static void report_ridge(gram_report *report)
 
 const gram_method gram_method_krr_features = {
     .name = "krr",
-    .title = "ridge regression on random features",
-    .formula =
-        "f(x) = z(x)'c + b,  c = argmin (1/n) sum_i (y_i - z(x_i)'c - b)^2 + lam |c|^2,  z(x)'z(y) is about k(x, y)",
-    .variant = "random features",
+    .title = "ridge regression on finitely many features",
+    .formula = "f(x) = z(x)'c + b,  c = argmin (1/n) sum_i (y_i - z(x_i)'c - b)^2 + lam |c|^2,  z(x)'z(y) is k(x, y) "
+               "or about it",
+    .variant = "finitely many features",
     .marker = "map",
     .tasks = 1u << GRAM_TASK_REGRESSION,
     .first_for = 1u << GRAM_TASK_REGRESSION,

@@ -1,5 +1,5 @@
-/* Support vector machines on finitely many features: svm with --solver fourier:D, nystrom:M or explicit, and by itself with a linear kernel and many
- * rows. Classes by pairs, each by dual coordinate descent (solve/smo/coordinate_descent.h); the features of all rows are held. */
+/* Support vector machines on finitely many features: svm with --solver fourier:D, binning:P, nystrom:M or explicit, and by itself with a kernel of low
+ * finite rank and many rows. Classes by pairs, each by dual coordinate descent (solve/smo/coordinate_descent.h); the features of all rows are held. */
 #include <cblas.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,16 +13,6 @@
 
 enum { MANY_ROWS = 20000, MOST_EPOCHS = 3000 };
 static const double USUAL_TOLERANCE = 1e-3;
-
-static const gram_choice TUNINGS[] = {{"auto", GRAM_TUNING_AUTO, NULL, 0, 0},
-                                      {"loo", GRAM_TUNING_LOO, NULL, 0, 0},
-                                      {"none", GRAM_TUNING_NONE, NULL, 0, 0},
-                                      {NULL, 0, NULL, 0, 0}};
-
-static const gram_choice SOLVERS[] = {{"explicit", GRAM_FEATURES_EXPLICIT, NULL, 0, 0},
-                                      {"fourier", GRAM_FEATURES_FOURIER, "D", 2, 1 << 16},
-                                      {"nystrom", GRAM_FEATURES_NYSTROM, "M", 1, 1 << 15},
-                                      {NULL, 0, NULL, 0, 0}};
 
 static const gram_option OPTIONS[] = {
     {.name = "C",
@@ -42,37 +32,25 @@ static const gram_option OPTIONS[] = {
      .above = 1,
      .flags = GRAM_OPTION_STRENGTH,
      .group = "strength"},
-    {.name = "class-weight",
-     .kind = GRAM_OPTION_TEXT,
-     .offset = PRIMAL_PLACE(class_weight),
-     .argument = "W",
-     .help = "of classes: balanced, or NAME=W,NAME=W",
-     .elsewhere = "LIBLINEAR -w, scikit-learn class_weight"},
-    GRAM_TUNE_OPTION(primal_settings, "loo of ridge regression on the classes (default) or none", TUNINGS),
+    PRIMAL_CLASS_WEIGHT_OPTION("LIBLINEAR -w, scikit-learn class_weight"),
+    GRAM_TUNE_OPTION(primal_settings, "loo of ridge regression on the classes (default) or none", gram_primal_tunings),
     GRAM_ARD_OPTION(primal_settings),
     {.name = "intercept",
      .kind = GRAM_OPTION_SWITCH,
      .offset = PRIMAL_PLACE(free.intercept),
      .help_no = "without a constant",
      .otherwise = "yes"},
-    PRIMAL_SOLVER_OPTION("explicit, fourier:D or nystrom:M: on finitely many features", SOLVERS),
+    PRIMAL_SOLVER_OPTION("explicit, fourier:D, binning:P or nystrom:M: on finitely many features", gram_primal_solvers),
+    GRAM_FREQUENCIES_OPTION(primal_settings),
     GRAM_LANDMARKS_OPTION(primal_settings),
     GRAM_TOLERANCE_OPTION(primal_settings),
 };
 
-/* By its solver; or a linear kernel and many rows, where nothing asks for the other machine. */
 static int takes(const gram_learning *learning)
 {
-    static const char *const words[] = {"explicit", "fourier:", "nystrom:", NULL};
-    static const char *const others[] = {"solver", "svm", "nu", "prob", "seconds", "iterations", "epsilon", "tune"};
-    const char *kernel = gram_given_text(learning, "kernel");
-    if (gram_primal_solver_is(learning, words)) return 1;
-    if (!learning->data || learning->n <= MANY_ROWS || learning->before || !kernel) return 0;
-    if (strcmp(kernel, "linear") != 0 && strcmp(kernel, "linear(c=0)") != 0 && strcmp(kernel, "linear()") != 0)
-        return 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (gram_given_text(learning, others[i])) return 0;
-    return gram_given_text(learning, "C") || gram_given_text(learning, "lambda"); /* nothing to tune */
+    static const char *const words[] = {"explicit", "fourier:", "nystrom:", "binning:", NULL};
+    static const char *const others[] = {"svm", "nu", "prob", "seconds", "iterations", "epsilon", "tune", NULL};
+    return gram_primal_takes(learning, words, others, MANY_ROWS);
 }
 
 static gram_status plan(gram_learning *learning)
@@ -83,7 +61,8 @@ static gram_status plan(gram_learning *learning)
     TRY(gram_primal_begin(learning, "coordinate descent on features"));
     ((primal_state *)learning->own)->lambda = isnan(own->C) ? own->ridge.lambda : 1 / (2 * n * own->C);
     const double p = own->solver.number > 0 ? (double)own->solver.number : (double)learning->data->d + 1;
-    TRY(gram_learning_room(learning, 8 * n * p, "Use fewer features, or more --memory.", "the features of"));
+    if (own->solver.value != GRAM_FEATURES_BINNING)
+        TRY(gram_learning_room(learning, 8 * n * p, "Use fewer features, or more --memory.", "the features of"));
 done:
     return status;
 }
@@ -148,6 +127,7 @@ static gram_status set_machine(gram_learning *learning, const pairs *w, int64_t 
                                      .p = p,
                                      .ld = p,
                                      .z = w->z,
+                                     .csr = &w->state->z,
                                      .rows = rows,
                                      .sign = sign,
                                      .upper = upper,
@@ -179,50 +159,45 @@ static gram_status solve(gram_learning *learning)
     pairs w = {.learning = learning, .state = state};
     double *z = NULL;
     TRY(gram_primal_make_map(learning, count));
-    TRY(gram_take(learning->context, "features", n * state->f.p, sizeof *z, (void **)&z));
-    TRY(gram_features_transform(learning->context, state->f.map, n, learning->data->x, learning->data->d, z,
-                                state->f.p));
+    TRY(gram_primal_hold_sparse(learning, n, learning->data->x, learning->data->d));
+    if (!state->f.map->type->sparse) {
+        TRY(gram_take(learning->context, "features", n * state->f.p, sizeof *z, (void **)&z));
+        TRY(gram_features_transform(learning->context, state->f.map, n, learning->data->x, learning->data->d, z,
+                                    state->f.p));
+    }
     w.z = z;
     w.C = 1 / (2 * (double)learning->n * state->lambda);
-    w.bias = own->free.intercept ? bias_of(z, n * state->f.p, n) : 0;
+    w.bias = !own->free.intercept ? 0
+             : z                  ? bias_of(z, n * state->f.p, n)
+                                  : bias_of(state->z.value, state->z.start[n], n);
     w.tolerance = isnan(own->tolerance) ? USUAL_TOLERANCE : own->tolerance;
     TRY(gram_learning_take(learning, count, sizeof *w.machines, &w.machines));
     for (int64_t k = 0; k < count; k++) TRY(set_machine(learning, &w, k, &w.machines[k]));
     const gram_sweep sweep = {.what = "support vector machine", .tasks = count, .run = pair_task, .argument = &w};
     TRY(gram_sweep_run(learning->context, &sweep));
     int converged = 1;
-    state->norm = 0;
     for (int64_t k = 0; k < count; k++) {
         state->objective += w.machines[k].objective;
         state->gap += w.machines[k].gap;
         state->iterations += w.machines[k].iterations;
         converged &= w.machines[k].converged;
     }
-    for (int64_t k = 0; k < state->f.p * count; k++) state->norm += state->c[k] * state->c[k];
-    state->norm = sqrt(state->norm);
+    gram_primal_find_norm(state);
     if (!converged)
         status = gram_learning_fail(learning, GRAM_ERROR_NUMERICAL, "Use a smaller --C, or a larger --tolerance.",
                                     "no convergence: after %" PRId64 " passes the duality gap is %.3g of the objective",
                                     state->iterations, state->gap / state->objective);
 done:
+    gram_csr_free(learning->context, &state->z);
     gram_give(learning->context, z);
     return status;
 }
 
 static gram_status fit(gram_learning *learning)
 {
-    gram_status status = GRAM_OK;
-    primal_state *state = learning->own;
-    if (learning->tuning != GRAM_TUNING_NONE) {
-        TRY(gram_primal_tune_classes(learning));
-    } else {
-        state->lambda_is_default = isnan(state->lambda);
-        if (state->lambda_is_default) state->lambda = 1 / (2 * (double)learning->n); /* C = 1 */
-        TRY(gram_learning_resolve(learning));
-    }
-    TRY(solve(learning));
-done:
-    return status;
+    const double usual = 1 / (2 * (double)learning->n); /* C = 1 */
+    const gram_status status = gram_primal_choose(learning, usual, gram_primal_tune_classes);
+    return status < 0 ? status : solve(learning);
 }
 
 /* ---- the model ---- */
@@ -244,7 +219,6 @@ static int64_t vote(int64_t classes, const double *f)
 static gram_status keep(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
-    const primal_settings *own = learning->settings;
     const primal_state *state = learning->own;
     const int64_t n = learning->data->n, m = state->f.m;
     double *f = NULL, *labels;
@@ -253,17 +227,8 @@ static gram_status keep(gram_learning *learning)
     TRY(gram_feature_function_values(learning->context, &state->f, learning->points, f, m));
     for (int64_t i = 0; i < n; i++) labels[i] = (double)vote(learning->classes.count, f + i * m);
     gram_keeper keeper = gram_primal_keep(learning);
-    gram_keep_number(&keeper, "C", 1 / (2 * (double)learning->n * state->lambda));
-    gram_keep_integer(&keeper, "intercept", own->free.intercept);
-    gram_keep_number(&keeper, "objective", state->objective);
     gram_keep_number(&keeper, "gap", state->gap);
-    gram_keep_integer(&keeper, "iterations", state->iterations);
-    gram_keep_number(&keeper, "norm", state->norm);
-    gram_keep_training(&keeper, learning, labels, NULL);
-    gram_keep_tuning(&keeper, learning, state->lambda_is_default ? "C" : NULL);
-    if (learning->tuning != GRAM_TUNING_NONE) gram_keep_integer(&keeper, "tuned_rows", state->tuned.rows);
-    gram_keep_classes(&keeper, &learning->classes);
-    status = keeper.status;
+    status = gram_primal_keep_classes(&keeper, learning, labels, NULL, "C");
 done:
     return status;
 }
@@ -306,11 +271,7 @@ static void report_svm(gram_report *report)
 {
     gram_report_row(report, "C");
     gram_report_value(report, GRAM_FINE, gram_report_number(report, "C"));
-    gram_report_tuning(report);
-    gram_primal_report_features(report);
-    gram_report_solution(report);
-    gram_report_accuracy(report);
-    gram_report_function(report);
+    gram_primal_report_classes(report);
 }
 
 const gram_method gram_method_svm_features = {

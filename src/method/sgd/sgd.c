@@ -147,7 +147,7 @@ gram_status gram_sgd_gather(gram_context *context, const gram_sgd_problem *p, in
     TRY(gram_take(context, "stochastic gradients", count * d, sizeof **data, (void **)data));
     for (int64_t i = 0; i < count; i++)
         memcpy(*data + i * d, p->x->f64 + rows[i] * p->x->ld, (size_t)d * sizeof **data);
-    TRY(gram_points_create_f64(context, count, d, *data, d, points));
+    TRY(gram_points_create_like(context, p->x, count, *data, 0, points));
 done:
     return status;
 }
@@ -162,7 +162,7 @@ static gram_status look_kernel(run *r, int64_t count)
     double *data = NULL, *c = NULL;
     for (int64_t j = 0; j < count; j++)
         memcpy(r->block + j * d, p->x->f64 + r->rows[j] * p->x->ld, (size_t)d * sizeof(double));
-    TRY(gram_points_create_f64(r->context, count, d, r->block, d, &block));
+    TRY(gram_points_create_like(r->context, p->x, count, r->block, 0, &block));
     TRY(gram_matrix(r->context, p->kernel, block, NULL, r->matrix, BLOCK));
     memset(r->values, 0, (size_t)(BLOCK * m) * sizeof(double));
     if (r->count > 0) {

@@ -314,7 +314,7 @@ static gram_status make_function(gram_learning *learning)
                     state->map->arrays[1].data, (int)count, a, (int)m);
         gram_blas_leave(blas);
     }
-    TRY(gram_points_create_f64(context, kept, d, centres, d, &points));
+    TRY(gram_points_create_like(context, learning->points, kept, centres, 0, &points));
     TRY(gram_function_create(context, learning->kernel, points, m, a, m, state->result.b, &state->function));
 done:
     gram_points_release(points);

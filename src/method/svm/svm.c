@@ -18,43 +18,16 @@ struct gram_svm {
 /* ---- large problems, one after another ---- */
 
 /* The rows of a pair of classes as points of their own, so that rows of its kernel matrix are no longer than they need be. */
-typedef struct pair_points {
-    double *f64;
-    float *f32;
-    int64_t count;
-    gram_points *points;
-} pair_points;
-
-static gram_status copy_points(gram_context *context, const gram_svm_problem *problem, pair_points *own)
+static gram_status copy_points(gram_context *context, const gram_svm_problem *problem, gram_points **own)
 {
     gram_status status = GRAM_OK;
-    const gram_points *x = problem->data->x;
-    const int64_t n = problem->rows, d = x->d;
-    own->count = n * d;
-    if (x->f64)
-        TRY(gram_take(context, "points", n * d, sizeof(double), (void **)&own->f64));
-    else
-        TRY(gram_take(context, "points", n * d, sizeof(float), (void **)&own->f32));
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = gram_svm_problem_row(problem, i);
-        if (x->f64)
-            memcpy(own->f64 + i * d, x->f64 + row * x->ld, (size_t)d * sizeof(double));
-        else
-            memcpy(own->f32 + i * d, x->f32 + row * x->ld, (size_t)d * sizeof(float));
-    }
-    if (x->f64)
-        TRY(gram_points_create_f64(context, n, d, own->f64, d, &own->points));
-    else
-        TRY(gram_points_create_f32(context, n, d, own->f32, d, &own->points));
+    int64_t *rows = NULL;
+    TRY(gram_take(context, "points", problem->rows, sizeof *rows, (void **)&rows));
+    for (int64_t i = 0; i < problem->rows; i++) rows[i] = gram_svm_problem_row(problem, i);
+    TRY(gram_points_copy(context, problem->data->x, problem->rows, rows, own));
 done:
+    gram_give(context, rows);
     return status;
-}
-
-static void free_points(gram_context *context, pair_points *own)
-{
-    gram_points_release(own->points);
-    gram_give(context, own->f64);
-    gram_give(context, own->f32);
 }
 
 /* Outputs share the time that is left: without that, a clock that runs out would leave the last ones at their start. */
@@ -72,7 +45,7 @@ static gram_status solve_large(gram_context *context, const gram_svm_data *data,
     void *memory = NULL;
     double *f = NULL;
     gram_svm_problem problem;
-    pair_points own = {0};
+    gram_points *own = NULL;
     TRY(gram_take(context, "variables", 1, bytes, &memory));
     gram_svm_problem_make(data, output, memory, &problem);
     if (data->deadline > 0) problem.smo.deadline = share_deadline(data, output);
@@ -85,10 +58,10 @@ static gram_status solve_large(gram_context *context, const gram_svm_data *data,
         problem.smo.n = data->n;
         problem.smo.f = f;
     }
-    TRY(gram_smo_fit(context, data->kernel, own.points ? own.points : data->x, &options, &problem.smo));
+    TRY(gram_smo_fit(context, data->kernel, own ? own : data->x, &options, &problem.smo));
     gram_svm_problem_finish(&problem);
 done:
-    free_points(context, &own);
+    gram_points_release(own);
     gram_give(context, f);
     gram_give(context, memory);
     return status;
@@ -120,37 +93,26 @@ done:
 static gram_status make_function(gram_context *context, const gram_svm_data *data, gram_svm *svm)
 {
     gram_status status = GRAM_OK;
-    const int64_t m = data->outputs, d = data->x->d, found = svm->report.n_support;
+    const int64_t m = data->outputs, found = svm->report.n_support;
     const int64_t count = data->indexed ? data->n : found > 0 ? found : 1;
-    double *a = NULL, *constants = NULL, *wide = NULL;
-    float *narrow = NULL;
+    double *a = NULL, *constants = NULL;
+    int64_t *rows = NULL;
     gram_points *centres = NULL;
     TRY(gram_take(context, "coefficients", count * m, sizeof(double), (void **)&a));
     TRY(gram_take(context, "constants", m, sizeof(double), (void **)&constants));
-    if (data->x->f64)
-        TRY(gram_take(context, "support vectors", count * d, sizeof(double), (void **)&wide));
-    else
-        TRY(gram_take(context, "support vectors", count * d, sizeof(float), (void **)&narrow));
+    TRY(gram_take(context, "support vectors", count, sizeof *rows, (void **)&rows));
     for (int64_t k = 0; k < count; k++) {
-        const int64_t row = data->indexed || found == 0 ? k : svm->support[k];
-        for (int64_t o = 0; o < m; o++) a[k * m + o] = data->duals[row * m + o] * data->scale[o];
-        if (wide)
-            memcpy(wide + k * d, data->x->f64 + row * data->x->ld, (size_t)d * sizeof *wide);
-        else
-            memcpy(narrow + k * d, data->x->f32 + row * data->x->ld, (size_t)d * sizeof *narrow);
+        rows[k] = data->indexed || found == 0 ? k : svm->support[k];
+        for (int64_t o = 0; o < m; o++) a[k * m + o] = data->duals[rows[k] * m + o] * data->scale[o];
     }
     for (int64_t o = 0; o < m; o++) constants[o] = data->pairs[o].constant;
-    if (wide)
-        TRY(gram_points_create_f64(context, count, d, wide, d, &centres));
-    else
-        TRY(gram_points_create_f32(context, count, d, narrow, d, &centres));
+    TRY(gram_points_copy(context, data->x, count, rows, &centres));
     TRY(gram_function_create(context, data->kernel, centres, m, a, m, constants, &svm->function));
 done:
     gram_points_release(centres);
     gram_give(context, a);
     gram_give(context, constants);
-    gram_give(context, wide);
-    gram_give(context, narrow);
+    gram_give(context, rows);
     return status;
 }
 

@@ -159,7 +159,7 @@ static void divide(const gram_svm_data *data, const int64_t *fold, int64_t which
     for (int64_t i = 0; i < data->n; i++) {
         if (fold[i] != which && !gram_fold_trains(fold[i], which, data->options.ordered)) continue;
         double *to = fold[i] == which ? p->held_x + p->held * d : p->x + p->n * d;
-        for (int64_t l = 0; l < d; l++) to[l] = gram_points_at(data->x, i, l);
+        for (int64_t l = 0; l < d; l++) to[l] = gram_points_cell(data->x, i, l);
         if (fold[i] == which) {
             p->held_row[p->held++] = i;
             continue;
@@ -179,8 +179,8 @@ static gram_status leave_out(gram_context *context, const gram_svm_data *data, p
     options.start = options.held_out = NULL;
     options.probability_folds = 0;
     options.cache_bytes = data->cache_bytes;
-    TRY(gram_points_create_f64(context, p->n, data->x->d, p->x, data->x->d, &x));
-    TRY(gram_points_create_f64(context, p->held, data->x->d, p->held_x, data->x->d, &held));
+    TRY(gram_points_create_like(context, data->x, p->n, p->x, 0, &x));
+    TRY(gram_points_create_like(context, data->x, p->held, p->held_x, 0, &held));
     TRY(gram_svm_fit(context, data->kernel, x, p->y, &options, &svm));
     TRY(gram_svm_predict(context, svm, held, NULL, p->decisions, NULL));
 done:

@@ -73,9 +73,9 @@ static gram_status pack_points(gram_context *context, small *s)
         for (int64_t i = s->place[c]; i < s->place[c + 1]; i++) {
             const int64_t at = data->first[c] + i - s->place[c],
                           row = data->member[at < data->first[c + 1] ? at : data->first[c]];
-            for (int64_t l = 0; l < d; l++) s->numbers[i * d + l] = gram_points_at(data->x, row, l);
+            for (int64_t l = 0; l < d; l++) s->numbers[i * d + l] = gram_points_cell(data->x, row, l);
         }
-    TRY(gram_points_create_f64(context, all, d, s->numbers, d, &s->points));
+    TRY(gram_points_create_like(context, data->x, all, s->numbers, 0, &s->points));
     const gram_engine_request request = {.kernel = data->kernel, .x = s->points};
     TRY(gram_engine_create(context, &request, &s->engine));
 done:

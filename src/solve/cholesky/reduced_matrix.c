@@ -27,7 +27,7 @@ static const double MOST_FLOOR = 1e-9, MOST_JITTER = 1e-8;
 static int same_row(const gram_points *x, int64_t i, int64_t j)
 {
     for (int64_t l = 0; l < x->d; l++)
-        if (gram_points_at(x, i, l) != gram_points_at(x, j, l)) return 0;
+        if (gram_points_cell(x, i, l) != gram_points_cell(x, j, l)) return 0;
     return 1;
 }
 
@@ -129,8 +129,8 @@ static gram_status gather(gram_context *context, const gram_points *x, int64_t c
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "reduced rows", count * x->d, sizeof **numbers, (void **)numbers));
     for (int64_t k = 0; k < count; k++)
-        for (int64_t l = 0; l < x->d; l++) (*numbers)[k * x->d + l] = gram_points_at(x, row ? row[k] : k, l);
-    TRY(gram_points_create_f64(context, count, x->d, *numbers, x->d, points));
+        for (int64_t l = 0; l < x->d; l++) (*numbers)[k * x->d + l] = gram_points_cell(x, row ? row[k] : k, l);
+    TRY(gram_points_create_like(context, x, count, *numbers, 0, points));
 done:
     return status;
 }

@@ -146,10 +146,10 @@ static gram_status take_pivots(gram_component_work *work, const gram_pivoted *p,
     const int64_t d = work->x->d, rank = p->rank;
     TRY(gram_take(work->context, "components: centres", rank * d, sizeof(double), (void **)&work->found->own_rows));
     for (int64_t i = 0; i < rank; i++) {
-        for (int64_t j = 0; j < d; j++) work->found->own_rows[i * d + j] = gram_points_at(work->x, p->pivot[i], j);
+        for (int64_t j = 0; j < d; j++) work->found->own_rows[i * d + j] = gram_points_cell(work->x, p->pivot[i], j);
         for (int64_t j = 0; j < rank; j++) l[i * rank + j] = j <= i ? p->f[p->pivot[i] * p->room + j] : 0;
     }
-    TRY(gram_points_create_f64(work->context, rank, d, work->found->own_rows, d, &work->found->own_centres));
+    TRY(gram_points_create_like(work->context, work->x, rank, work->found->own_rows, 0, &work->found->own_centres));
     work->found->centres = work->found->own_centres;
 done:
     return status;

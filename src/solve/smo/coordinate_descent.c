@@ -21,9 +21,34 @@ typedef struct descent {
     double bound_up, bound_low; /* and what they let us leave out */
 } descent;
 
+static double inner(const gram_linear_machine *m, int64_t i)
+{
+    return m->z ? cblas_ddot((int)m->p, m->w, 1, m->z + m->rows[i] * m->ld, 1) : gram_csr_dot(m->csr, m->rows[i], m->w);
+}
+
+static void add_row(gram_linear_machine *m, int64_t i, double factor)
+{
+    if (m->z)
+        cblas_daxpy((int)m->p, factor, m->z + m->rows[i] * m->ld, 1, m->w, 1);
+    else
+        gram_csr_axpy(m->csr, m->rows[i], factor, m->w);
+}
+
+static double square_of(const gram_linear_machine *m, int64_t i)
+{
+    double sum = 0;
+    if (m->z) {
+        const double *z = m->z + m->rows[i] * m->ld;
+        return cblas_ddot((int)m->p, z, 1, z, 1);
+    }
+    for (int64_t k = m->csr->start[m->rows[i]]; k < m->csr->start[m->rows[i] + 1]; k++)
+        sum += m->csr->value[k] * m->csr->value[k];
+    return sum;
+}
+
 static double margin(const gram_linear_machine *m, int64_t i)
 {
-    return m->sign[i] * (cblas_ddot((int)m->p, m->w, 1, m->z + m->rows[i] * m->ld, 1) + m->constant);
+    return m->sign[i] * (inner(m, i) + m->constant);
 }
 
 static void swap_last(descent *d, int64_t k)
@@ -54,7 +79,7 @@ static int step(descent *d, int64_t i)
     d->a[i] = fmin(fmax(before - slope / d->square[i], 0), m->upper[i]);
     const double change = (d->a[i] - before) * m->sign[i];
     if (change != 0) {
-        cblas_daxpy((int)m->p, change, m->z + m->rows[i] * m->ld, 1, m->w, 1);
+        add_row(m, i, change);
         m->constant += change * m->bias * m->bias;
     }
     return 0;
@@ -133,9 +158,8 @@ void gram_linear_machine_solve(gram_linear_machine *m, const gram_worker *worker
     m->constant = 0;
     m->iterations = 0;
     for (int64_t i = 0; i < m->n; i++) {
-        const double *z = m->z + m->rows[i] * m->ld;
         m->order[i] = i;
-        d.square[i] = cblas_ddot((int)m->p, z, 1, z, 1) + m->bias * m->bias;
+        d.square[i] = square_of(m, i) + m->bias * m->bias;
     }
     m->converged = 0;
     for (double enough = LOOSE; !m->converged && enough > 1e-9; enough *= TIGHTER) {

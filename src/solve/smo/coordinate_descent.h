@@ -8,11 +8,13 @@
 #ifndef GRAM_SOLVE_SMO_COORDINATE_DESCENT_H
 #define GRAM_SOLVE_SMO_COORDINATE_DESCENT_H
 
+#include "base/sparse/csr.h"
 #include "base/sweep.h"
 
 typedef struct gram_linear_machine {
     int64_t n, p, ld;
-    const double *z;     /* rows of features */
+    const double *z;     /* rows of features, */
+    const gram_csr *csr; /* or sparse ones, if z is NULL */
     const int64_t *rows; /* n of them */
     const double *sign;  /* n: -1 or 1 */
     const double *upper; /* n: C_i >= 0 */

@@ -168,7 +168,7 @@ static int64_t origin_of(const level *l, int64_t i)
 
 static void copy_row(const gram_points *x, int64_t row, double *out)
 {
-    for (int64_t k = 0; k < x->d; k++) out[k] = gram_points_at(x, row, k);
+    for (int64_t k = 0; k < x->d; k++) out[k] = gram_points_cell(x, row, k);
 }
 
 static gram_status copy_f64(gram_context *context, const gram_points *x, level *l)
@@ -176,7 +176,7 @@ static gram_status copy_f64(gram_context *context, const gram_points *x, level *
     gram_status status = GRAM_OK;
     TRY(gram_take(context, "points", l->point_count * l->d, sizeof(double), (void **)&l->numbers_f64));
     for (int64_t i = 0; i < l->point_count; i++) copy_row(x, origin_of(l, i), l->numbers_f64 + i * l->d);
-    TRY(gram_points_create_f64(context, l->point_count, l->d, l->numbers_f64, l->d, &l->own));
+    TRY(gram_points_create_like(context, x, l->point_count, l->numbers_f64, 0, &l->own));
 done:
     return status;
 }
@@ -353,7 +353,7 @@ static gram_status choose_precision(gram_context *context, gram_kernel *kernel, 
     gram_properties facts;
     double largest = 0, worst = 0;
     how->narrow = 0;
-    if (!x->f64 || !how->subsets) return GRAM_OK;
+    if (!x->f64 || x->objects || !how->subsets) return GRAM_OK;
     TRY(gram_kernel_properties(context, kernel, x->d, &facts));
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < x->d; k++) largest = fmax(largest, fabs(x->f64[i * x->ld + k]));

@@ -35,6 +35,8 @@ gram_status gram_hsic_columns(gram_context *context, const gram_points *x, const
     if (!context || !x || !y || !score) return GRAM_ERROR_ARGUMENT;
     TRY(gram_points_must_be_plain(context, "hsic_columns", x));
     TRY(gram_points_must_be_plain(context, "hsic_columns", y));
+    TRY(gram_points_must_be_numbers(context, "hsic_columns", x));
+    TRY(gram_points_must_be_numbers(context, "hsic_columns", y));
     for (int64_t i = 0; i < x->d; i++) {
         TRY(column_of(context, x, i, &one));
         for (int64_t j = 0; j < y->d; j++) {

@@ -294,6 +294,8 @@ static gram_status sum_panels(gram_context *context, const problem *p, forms *f,
         rows = NULL;
     }
 done:
+    f->kz = NULL;
+    f->r = f->s = NULL;
     for (int v = 0; v < 2; v++) free_left(context, &both[v]);
     gram_points_release(rows);
     gram_give(context, kz);
@@ -344,6 +346,7 @@ static gram_status check(gram_context *context, const gram_points *const *points
     for (int v = 0; v < 3; v++) {
         FAIL_IF(!points[v], context, GRAM_ERROR_ARGUMENT, "hsic_given_test: points[%d] is NULL", v);
         TRY(gram_points_must_be_plain(context, "hsic_given_test", points[v]));
+        TRY(gram_points_must_be_numbers(context, "hsic_given_test", points[v]));
         FAIL_IF(points[v]->n != points[0]->n, context, GRAM_ERROR_DIMENSION,
                 "hsic_given_test: points[%d] has %lld rows, points[0] has %lld", v, (long long)points[v]->n,
                 (long long)points[0]->n);

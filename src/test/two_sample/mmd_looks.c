@@ -66,6 +66,7 @@ static gram_status make_ranks(gram_context *context, const gram_pool *pool, gall
     gram_status status = GRAM_OK;
     const int64_t total = pool->n + pool->m, d = pool->d;
     placed *order = NULL;
+    TRY(gram_points_must_be_numbers(context, "mmd_test", pool->points));
     TRY(gram_take(context, "mmd_test: ranks", total * d, sizeof *g->ranks, (void **)&g->ranks));
     TRY(gram_take(context, "mmd_test: order", total, sizeof *order, (void **)&order));
     for (int64_t l = 0; l < d; l++) rank_column(pool, l, order, g->ranks);

@@ -69,8 +69,8 @@ static gram_status test_blocks(gram_context *context, gram_mmd_task *task, const
             "block",
             (long long)n, (long long)block);
     /* both were copied to the pool: rows of the longer one beyond n have no partner */
-    TRY(gram_points_create_f64(context, n, d, task->pool.data, d, &first));
-    TRY(gram_points_create_f64(context, n, d, task->pool.data + x->n * d, d, &second));
+    TRY(gram_points_create_like(context, task->pool.points, n, task->pool.data, 0, &first));
+    TRY(gram_points_create_like(context, task->pool.points, n, task->pool.data + x->n * d, 0, &second));
     TRY(gram_mmd_add_blocks(context, task->kernel, first, second, block, &moments));
     result->statistic = moments.mean;
     result->n = result->m = n;

@@ -300,6 +300,7 @@ gram_status gram_matrix_derivatives(gram_context *context, const gram_kernel *ke
     gram_arena_init(&job.arena, context->memory);
     TRY(gram_points_must_be_plain(context, "matrix_derivatives", x));
     TRY(gram_points_must_be_plain(context, "matrix_derivatives", y));
+    TRY(gram_points_must_be_numbers(context, "matrix_derivatives", x));
     TRY(gram_engine_create(context, &request, &engine));
     TRY(check_out(context, engine, out));
     job.engine = engine;

@@ -130,6 +130,7 @@ static gram_status prepare(gram_context *context, const char *function, const gr
     gram_status status = GRAM_OK;
     TRY(gram_points_must_be_plain(context, function, request->x));
     TRY(gram_points_must_be_plain(context, function, request->y));
+    if (g->inputs) TRY(gram_points_must_be_numbers(context, function, request->x));
     TRY(gram_engine_create(context, request, engine));
     if (!g->diagonal) TRY(check_weights(context, function, *engine, g->weights));
     if (g->inputs) TRY(check_inputs(context, function, *engine));

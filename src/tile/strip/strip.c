@@ -3,6 +3,7 @@
 
 #include "tile/engine.h"
 #include "tile/functional/functional_engine.h"
+#include "tile/objects/sparse_panels.h"
 
 /* ---- scratch ---- */
 
@@ -177,6 +178,22 @@ static float *functional_f32(const gram_engine *engine, gram_strip *strip, int r
 {
     (void)engine, (void)root;
     return strip->slots;
+}
+
+/* Engines of things that are no numbers are f64, too. */
+static void object_form_f64(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form, double *out)
+{
+    const gram_sparse_panels *panels = engine->metrics[form->metric].sparse;
+    (form->kind == GRAM_FORM_L1 ? gram_sparse_l1
+     : form->kind == GRAM_FORM_DOT
+         ? gram_sparse_dot
+         : gram_sparse_sqdist)(engine->strips, panels, strip->row_panel, strip->row, strip->column_panel, out);
+}
+
+static void object_form_f32(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form, float *out)
+{
+    (void)engine, (void)strip, (void)form;
+    memset(out, 0, GRAM_STRIP_SIZE * sizeof *out);
 }
 
 static void from_double_f64(const gram_engine *engine, const double *x, double *out)

@@ -1,7 +1,7 @@
 /* Evaluating the expression for one strip, for one type: included by strip.c for f64 and for f32.
  *
  * The includer defines REAL, NAME(name), the type's tables STRIPS and VECMATH (of `engine`), and the functions
- * where the types differ: NAME(profile), NAME(from_double). */
+ * where the types differ: NAME(profile), NAME(from_double), NAME(object_form). */
 
 /* One squared distance by differences. */
 static REAL NAME(one_sqdist)(int64_t d, const REAL *weights, const REAL *x, const REAL *y)
@@ -43,6 +43,10 @@ static void NAME(sqdist_by_product)(const gram_engine *engine, gram_strip *strip
 
 static void NAME(make_form)(const gram_engine *engine, gram_strip *strip, const gram_form_entry *form, REAL *out)
 {
+    if (engine->metrics[form->metric].kind != GRAM_OBJECT_NONE) {
+        NAME(object_form)(engine, strip, form, out);
+        return;
+    }
     const gram_panels *rows = &engine->metrics[form->metric].x;
     const REAL *x = NAME(gram_panels)(rows, strip->row_panel) + strip->row;
     const REAL *y = NAME(gram_panels)(gram_engine_columns(engine, form->metric), strip->column_panel);

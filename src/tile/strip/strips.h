@@ -79,10 +79,33 @@ typedef struct gram_strips_subset {
     void (*add)(const int32_t *tables, int64_t count, const uint8_t *rows, const uint8_t *columns, int64_t *sums);
 } gram_strips_subset;
 
+/* How columns of sparse rows are told apart: buckets are columns modulo a power of two (see objects/sparse_panels.h). */
+typedef struct gram_sparse_shape {
+    int64_t words; /* of 64 buckets */
+    int32_t mask;
+} gram_sparse_shape;
+
+/* GRAM_PANEL sparse rows by bucket: values begin[s] .. begin[s + 1] - 1 are those of the s-th bucket that has any. */
+typedef struct gram_sparse_panel {
+    gram_sparse_shape shape;
+    const uint64_t *bits;
+    const int32_t *rank; /* buckets with values before each word */
+    const int32_t *begin, *index;
+    const uint8_t *owner;
+    const double *value;
+} gram_sparse_panel;
+
+/* One sparse row against a panel: out[j] += sum_l f(x_l, y_jl) over the columns that both have, f = x y or |x - y| - |x| - |y|. */
+typedef struct gram_strips_sparse {
+    void (*dot)(int64_t count, const int32_t *index, const double *value, const gram_sparse_panel *panel, double *out);
+    void (*l1)(int64_t count, const int32_t *index, const double *value, const gram_sparse_panel *panel, double *out);
+} gram_strips_sparse;
+
 typedef struct gram_strips {
     gram_strips_f64 f64;
     gram_strips_f32 f32;
     gram_strips_subset subset;
+    gram_strips_sparse sparse;
 } gram_strips;
 
 /* The table for a level that the context has chosen; never NULL. */

@@ -114,6 +114,7 @@ static void stein_imq(double c2, double a, double trace, double factor, const do
     }
 }
 
+#include "tile/strip/sparse_block.h"
 #include "tile/strip/subset_block.h"
 
 const gram_strips LEVEL_TABLE = {
@@ -121,4 +122,5 @@ const gram_strips LEVEL_TABLE = {
             row_with_vectors, stein_imq},
     .f32 = {sqdist_f32, l1_f32, dot_f32, sqdist_from_dot_f32, multiply_f32, multiply_both_f32},
     .subset = {subset_quantise, subset_tabulate, subset_add},
+    .sparse = {sparse_dot, sparse_l1},
 };

@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/plot/gnuplot.h"
+#include "cli/report/report_rows.h"
+#include "cli/terminal/child_process.h"
 #include "cli/terminal/data_origin.h"
-#include "cli/verb/optimize/command_runs.h"
+
+enum { MOST_PARALLEL = 256 };
+static const double PATIENCE = 0.1; /* seconds between looks at the clock and at Ctrl-C */
 
 /* A new way to use a study by hand is a file and a row. */
 static const cli_verb by_hand[] = {
@@ -47,7 +50,8 @@ static const cli_option own_options[] = {
     CLI_ROW_FLAG("maximize", PLACE(maximize), "look for the largest value (default: the least)"),
     CLI_ROW("study", CLI_TEXT, PLACE(study), "FILE", "keep everything in this file, whole after every evaluation"),
     CLI_ROW_FLAG("resume", PLACE(resume), "go on with the study in --study; a missing one is started"),
-    CLI_ROW_INTEGER("parallel", PLACE(parallel), "N", 1, 256, "run so many commands at the same time (default 1)"),
+    CLI_ROW_INTEGER("parallel", PLACE(parallel), "N", 1, MOST_PARALLEL,
+                    "run so many commands at the same time (default 1)"),
     CLI_ROW("timeout", CLI_POSITIVE, PLACE(timeout), "SECONDS", "stop a command that takes longer: it has failed"),
     CLI_ROW("tolerance", CLI_POSITIVE, PLACE(tolerance), "T",
             "stop when the expected improvement of the next point is below T, in the values' units"),
@@ -94,81 +98,84 @@ static const cli_usage usage = {
 
 typedef struct optimize_state {
     optimize_options own;
-    cli_study_report report;
-    gram_table *table;
+    cli_study shown;
     gram_variables *variables;
+    cli_session *session;
+    cli_child *children; /* parallel */
+    char failure[64];
+    int plot_code; /* of a picture that failed */
 } optimize_state;
 
-/* ---- files ---- */
+/* ---- what the verbs of studies share ---- */
 
-int cli_study_read(cli_session *session, const char *path, gram_study **study)
+int cli_study_fail(cli_session *session, gram_status status, int reading)
 {
-    const gram_status status = gram_study_read(session->context, path, study);
-    if (status >= 0) return CLI_DONE;
-    return cli_session_fail(session, status, 1, "gram optimize --study FILE begins a study.");
+    const char *message = gram_context_message(session->context), *advice = gram_context_advice(session->context);
+    const size_t named = strncmp(message, "study_", 6) == 0 ? strcspn(message, ":") : 0;
+    if (!message[0]) return cli_session_fail(session, status, reading, NULL);
+    if (named && message[named] == ':') message += named + 2;
+    cli_session_clear(session);
+    if (!advice[0]) advice = cli_help(status) ? cli_help(status) : "`gram optimize --help` says how it is used.";
+    return cli_fail(cli_exit_code(status, reading), advice, "optimize: %s", message);
 }
 
-int cli_study_write(cli_session *session, const gram_study *study, const char *path)
+int cli_study_plot(cli_session *session, gram_study *study, const char *path)
 {
-    const gram_status status = gram_study_write(session->context, study, path);
-    return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
+    gram_picture *picture = NULL;
+    const gram_status status = gram_picture_of_study(session->context, study, &picture);
+    return cli_plot(session, path, status, picture);
+}
+
+int cli_study_print(cli_session *session, cli_study *s)
+{
+    gram_string text = {0};
+    gram_json json = {.text = &text};
+    gram_status status = GRAM_OK;
+    int code = CLI_DONE;
+    if (session->common->json) {
+        gram_json_open(&json, NULL, '{');
+        status = gram_json_study(session->context, &json, s->study);
+        gram_json_string(&json, "stopped", s->why);
+        gram_json_string(&json, "study", s->file);
+        cli_json_end(session, &json, s->plot);
+        gram_json_close(&json, '{');
+        gram_string_add(&text, "\n");
+    } else {
+        status = gram_study_report(session->context, s->study, s->file, s->why, cli_bold(session->common),
+                                   cli_plain(session->common), &text);
+    }
+    if (status >= 0 && s->plot && gram_study_best(s->study) >= 0 && !strstr(s->plot, "%d"))
+        code = cli_study_plot(session, s->study, s->plot);
+    cli_session_clear(session);
+    if (code == CLI_DONE)
+        code = status < 0 ? cli_study_fail(session, status, 0) : cli_write(session, session->common->out, &text);
+    gram_string_free(&text);
+    return code;
+}
+
+void cli_study_release(cli_study *s)
+{
+    gram_study_destroy(s->study);
+    gram_study_lock_release(s->lock);
+    *s = (cli_study){0};
 }
 
 /* ---- making ---- */
 
-static int wrong_study(cli_session *session, gram_status status)
+/* All that was given under a name. Returns how many. */
+static int64_t list_given(const cli_settings *settings, const char *name, const char *out[CLI_MOST_SETTINGS])
 {
-    const char *message = gram_context_message(session->context), *function = "study_create: ";
-    if (strncmp(message, function, strlen(function)) == 0) message += strlen(function);
-    if (status == GRAM_ERROR_ARGUMENT || status == GRAM_ERROR_SYNTAX || status == GRAM_ERROR_UNSUPPORTED)
-        return cli_fail(CLI_WRONG_USE, "`gram optimize --help` says how variables are written.", "optimize: %s",
-                        message);
-    return cli_session_fail(session, status, 1, NULL);
-}
-
-static int read_candidates(cli_session *session, optimize_state *s)
-{
-    gram_table_options options;
-    gram_table_options_init(&options, sizeof options);
-    options.text = GRAM_TEXT_CATEGORIES;
-    gram_status status = gram_table_read(session->context, s->own.candidates, &options, &s->table);
-    if (status < 0) return cli_data_unread(session, status, NULL);
-    status = gram_variables_of_table(session->context, s->table, &s->variables);
-    return status < 0 ? wrong_study(session, status) : CLI_DONE;
-}
-
-static int read_variables(cli_session *session, optimize_state *s)
-{
-    const char *texts[CLI_MOST_SETTINGS];
     int64_t count = 0;
-    if (s->own.candidates) return read_candidates(session, s);
-    for (size_t i = 0; i < s->own.lists.count; i++)
-        if (strcmp(s->own.lists.given[i].name, "var") == 0) texts[count++] = s->own.lists.given[i].value;
-    const gram_status status = gram_variables_parse(session->context, count, texts, &s->variables);
-    return status < 0 ? wrong_study(session, status) : CLI_DONE;
+    for (size_t i = 0; i < settings->count; i++)
+        if (strcmp(settings->given[i].name, name) == 0) out[count++] = settings->given[i].value;
+    return count;
 }
 
-static int add_points(cli_session *session, optimize_state *s, gram_study *study)
+static gram_status begin(cli_session *session, optimize_state *s)
 {
-    double *x = calloc((size_t)gram_study_variable_count(study), sizeof *x);
-    gram_status status = GRAM_OK;
-    if (!x) return cli_no_memory();
-    for (size_t i = 0; i < s->own.lists.count && status >= 0; i++) {
-        if (strcmp(s->own.lists.given[i].name, "point") != 0) continue;
-        status = gram_study_parse_point(session->context, study, s->own.lists.given[i].value, x);
-        if (status >= 0) status = gram_study_suggest(session->context, study, x);
-    }
-    free(x);
-    if (status >= 0) return CLI_DONE;
-    return cli_fail(CLI_WRONG_USE, "Write --point 'NAME=VALUE,NAME=VALUE' with every variable once.",
-                    "optimize: --point: %s", gram_context_message(session->context));
-}
-
-static int make_study(cli_session *session, optimize_state *s)
-{
+    const char *points[CLI_MOST_SETTINGS];
     gram_study_options options;
-    int64_t count;
-    const gram_variable *list = gram_variables_list(s->variables, &count);
+    const int64_t count = list_given(&s->own.lists, "point", points);
     gram_study_options_init(&options, sizeof options);
     options.maximize = s->own.maximize;
     options.acquisition = (gram_acquisition_kind)s->own.acquisition.value;
@@ -177,38 +184,82 @@ static int make_study(cli_session *session, optimize_state *s)
     options.start = s->own.start;
     options.constraints = s->own.constraints;
     options.seed = session->common->seed;
-    options.candidates = gram_variables_candidates(s->variables, &options.candidate_count);
-    const gram_status status = gram_study_create(session->context, count, list, &options, &s->report.study);
-    return status < 0 ? wrong_study(session, status) : add_points(session, s, s->report.study);
-}
-
-/* The study of the file in the place of the new one, if it is of the same problem. */
-static int go_on(cli_session *session, optimize_state *s)
-{
-    gram_study *kept = NULL;
-    const int code = cli_study_read(session, s->own.study, &kept);
-    if (code != CLI_DONE) return code;
-    const gram_status status = gram_study_check_same(session->context, kept, s->report.study);
-    if (status < 0) {
-        gram_study_destroy(kept);
-        return cli_fail(CLI_BAD_DATA, "Use the variables it has, or another --study.", "optimize: %s: %s", s->own.study,
-                        gram_context_message(session->context));
-    }
-    gram_study_destroy(s->report.study);
-    s->report.study = kept;
-    gram_study_requeue(kept);
-    return CLI_DONE;
+    return gram_study_begin(session->context, s->variables, &options, count, points, s->own.study, s->own.resume,
+                            &s->shown.study);
 }
 
 static int open_study(cli_session *session, optimize_state *s)
 {
-    int code = read_variables(session, s);
-    if (code == CLI_DONE) code = make_study(session, s);
-    if (code != CLI_DONE || !s->own.study) return code;
-    if (access(s->own.study, F_OK) != 0) return cli_output_check(session, s->own.study);
-    if (s->own.resume) return go_on(session, s);
-    return cli_fail(CLI_WRONG_USE, "Go on with it by --resume, or name another file.", "optimize: %s exists already",
-                    s->own.study);
+    const char *texts[CLI_MOST_SETTINGS];
+    const int64_t count = list_given(&s->own.lists, "var", texts);
+    gram_status status = s->own.candidates ? gram_variables_read(session->context, s->own.candidates, &s->variables)
+                                           : gram_variables_parse(session->context, count, texts, &s->variables);
+    if (status < 0 && s->own.candidates) return cli_data_unread(session, status, NULL);
+    if (status < 0) return cli_study_fail(session, status, 1);
+    if (s->own.study) status = gram_study_lock_take(session->context, s->own.study, 0, &s->shown.lock);
+    if (status < 0) return cli_study_fail(session, status, 0);
+    status = begin(session, s);
+    return status < 0 ? cli_study_fail(session, status, 1) : CLI_DONE;
+}
+
+/* ---- runs ---- */
+
+static int start(void *argument, int64_t slot, char *const *words)
+{
+    return cli_child_start(((optimize_state *)argument)->children + slot, words);
+}
+
+static int64_t wait_for_one(void *argument, const char **line, const char **why)
+{
+    optimize_state *s = argument;
+    const int slot = cli_children_wait(s->children, (int)s->own.parallel, PATIENCE, s->own.timeout);
+    if (slot < 0) return -1;
+    *line = s->children[slot].last;
+    *why = cli_child_failure(s->children + slot, s->failure, sizeof s->failure);
+    return slot;
+}
+
+static void say_failed(void *argument, int64_t evaluation, const char *why)
+{
+    cli_session *session = ((const optimize_state *)argument)->session;
+    cli_session_clear(session);
+    if (!session->common->quiet) (void)cli_fail(0, NULL, "evaluation %" PRId64 " failed: %s", evaluation, why);
+}
+
+/* %d of --plot becomes the number of evaluations. */
+static gram_status plot_step(void *argument, gram_study *study)
+{
+    optimize_state *s = argument;
+    const char *plot = s->own.plot, *mark = plot ? strstr(plot, "%d") : NULL;
+    gram_string path = {0};
+    if (!mark || gram_study_best(study) < 0) return GRAM_OK;
+    gram_string_add(&path, "%.*s%03" PRId64 "%s", (int)(mark - plot), plot, gram_study_evaluation_count(study),
+                    mark + 2);
+    s->plot_code = path.failed ? cli_no_memory() : cli_study_plot(s->session, study, path.data);
+    gram_string_free(&path);
+    return s->plot_code == CLI_DONE ? GRAM_OK : GRAM_ERROR_FILE;
+}
+
+static int run(cli_session *session, optimize_state *s, char **command)
+{
+    const gram_study_run_options options = {.size = sizeof options,
+                                            .command = (const char *const *)command,
+                                            .budget = s->own.budget,
+                                            .start = start,
+                                            .wait = wait_for_one,
+                                            .argument = s,
+                                            .failed = say_failed,
+                                            .told = plot_step,
+                                            .file = s->own.study,
+                                            .parallel = s->own.parallel,
+                                            .tolerance = s->own.tolerance};
+    s->session = session;
+    s->children = calloc((size_t)s->own.parallel, sizeof *s->children);
+    if (!s->children) return cli_no_memory();
+    const gram_status status = gram_study_run(session->context, s->shown.study, &options, &s->shown.why);
+    cli_children_stop(s->children, (int)s->own.parallel);
+    if (s->plot_code != CLI_DONE) return s->plot_code;
+    return status < 0 ? cli_study_fail(session, status, 0) : CLI_DONE;
 }
 
 /* ---- the work ---- */
@@ -231,52 +282,36 @@ static int check_use(cli_session *session, const optimize_state *s, char **comma
     return o->plot ? cli_plot_check(session, o->plot) : CLI_DONE;
 }
 
-static int run(cli_session *session, optimize_state *s, char **command)
-{
-    cli_runs runs = {.study = s->report.study,
-                     .file = s->own.study,
-                     .command = command,
-                     .budget = s->own.budget,
-                     .parallel = s->own.parallel,
-                     .timeout = s->own.timeout,
-                     .tolerance = s->own.tolerance,
-                     .plot = s->own.plot};
-    int code = cli_runs_check(session, &runs);
-    if (code == CLI_DONE) code = cli_runs_go(session, &runs);
-    s->report.why = runs.why;
-    return code;
-}
-
 static int finish(cli_session *session, optimize_state *s, int ran)
 {
-    const int64_t told = gram_study_evaluation_count(s->report.study);
-    int code = cli_study_learn(session, &s->report);
-    if (code == CLI_DONE && ran && s->report.best < 0 && told > 0)
+    const int64_t told = gram_study_evaluation_count(s->shown.study);
+    if (ran && gram_study_best(s->shown.study) < 0 && told > 0)
         return cli_fail(CLI_BAD_DATA, "Run the command by hand: its last line must be the value.",
                         "optimize: no evaluation of %" PRId64 " gave a value that counts", told);
-    if (code == CLI_DONE && s->own.plot && s->report.best >= 0 && !strstr(s->own.plot, "%d"))
-        code = cli_study_plot(session, s->report.study, s->own.plot);
-    return code == CLI_DONE ? cli_study_print(session, &s->report) : code;
+    return cli_study_print(session, &s->shown);
 }
 
 static int work(cli_session *session, char **operands, void *state)
 {
     optimize_state *s = state;
     int code = check_use(session, s, operands);
-    s->report.file = s->own.study;
-    s->report.plot = s->own.plot;
+    s->shown.file = s->own.study;
+    s->shown.plot = s->own.plot;
     if (code == CLI_DONE) code = open_study(session, s);
-    if (code == CLI_DONE)
-        code = *operands ? run(session, s, operands) : cli_study_write(session, s->report.study, s->own.study);
+    if (code == CLI_DONE && *operands) code = run(session, s, operands);
+    if (code == CLI_DONE && !*operands) {
+        const gram_status status = gram_study_write(session->context, s->shown.study, s->own.study);
+        if (status < 0) code = cli_study_fail(session, status, 0);
+    }
     return code == CLI_DONE ? finish(session, s, *operands != NULL) : code;
 }
 
 static void release(void *state)
 {
     optimize_state *s = state;
-    cli_study_release(&s->report);
+    cli_study_release(&s->shown);
     gram_variables_destroy(s->variables);
-    gram_table_destroy(s->table);
+    free(s->children);
 }
 
 int cli_optimize(int count, char **arguments)

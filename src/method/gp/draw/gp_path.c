@@ -91,7 +91,7 @@ static gram_status make_waves_task(void *argument, const gram_worker *worker)
     double *turns = p->turns + draw * count * d;
     const gram_random random = {job->seed, WAVES + (uint64_t)draw};
     for (int64_t f = 0; f < count; f++) {
-        gram_spectrum_draw(p->kernel, job->seed, draw, f, count, d, worker->scratch, turns + f * d);
+        gram_spectrum_draw(p->kernel, job->seed, draw, f, count, d, NULL, NULL, worker->scratch, turns + f * d);
         for (int64_t l = 0; l < d; l++) turns[f * d + l] /= TURN;
     }
     gram_random_normal(random, 0, count, p->cosines + draw * count);

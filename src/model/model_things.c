@@ -1,0 +1,206 @@
+/* Centres with columns that hold no numbers, as arrays of the model: `things` has a row for each such column,
+ *
+ *     column (from 0), kind, number of things, columns of sparse rows,
+ *
+ * and beside it things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
+ * number. The array of centres holds the places. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "function/function.h"
+#include "model/model.h"
+#include "points/points.h"
+
+enum { WIDTH = 4, BYTES = 6 };
+
+static const char NAME[] = "things";
+
+static void name_array(char out[GRAM_MODEL_NAME], const char *what, int64_t column)
+{
+    (void)snprintf(out, GRAM_MODEL_NAME, "things_%.8s_%d", what, (int)column);
+}
+
+/* ---- keeping ---- */
+
+static gram_status add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
+                       double **data)
+{
+    char name[GRAM_MODEL_NAME];
+    name_array(name, what, column);
+    return gram_model_add_array(context, model, name, 1, count > 0 ? count : 1, data);
+}
+
+static gram_status keep_texts(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
+{
+    gram_status status = GRAM_OK;
+    const int64_t bytes = store->start[store->count], count = (bytes + BYTES - 1) / BYTES;
+    double *out;
+    TRY(add(context, model, "text", column, count, &out));
+    out[0] = 0;
+    for (int64_t k = 0; k < count; k++) {
+        uint64_t packed = 0;
+        for (int64_t b = 0; b < BYTES && k * BYTES + b < bytes; b++)
+            packed |= (uint64_t)(unsigned char)store->text[k * BYTES + b] << (8 * b);
+        out[k] = (double)packed;
+    }
+done:
+    return status;
+}
+
+static gram_status keep_store(gram_context *context, gram_model *model, int64_t column, const gram_objects *store)
+{
+    gram_status status = GRAM_OK;
+    const int64_t size = store->start[store->count];
+    double *start, *index, *value;
+    TRY(add(context, model, "start", column, store->count + 1, &start));
+    for (int64_t i = 0; i <= store->count; i++) start[i] = (double)store->start[i];
+    if (store->kind == GRAM_OBJECT_TEXT) return keep_texts(context, model, column, store);
+    TRY(add(context, model, "index", column, size, &index));
+    TRY(add(context, model, "value", column, size, &value));
+    index[0] = value[0] = 0;
+    for (int64_t k = 0; k < size; k++) {
+        index[k] = store->index[k];
+        value[k] = store->value[k];
+    }
+done:
+    return status;
+}
+
+gram_status gram_model_keep_things(gram_context *context, gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    const gram_points *x = gram_function_centres(gram_model_function(model));
+    int64_t count = 0;
+    double *rows;
+    for (int64_t l = 0; l < x->d; l++) count += gram_points_kind(x, l) != GRAM_OBJECT_NONE;
+    if (count == 0) return status;
+    TRY(gram_model_add_array(context, model, NAME, count, WIDTH, &rows));
+    for (int64_t l = 0; l < x->d; l++) {
+        const gram_objects *store = x->objects[l];
+        if (!store) continue;
+        memcpy(rows, (const double[]){(double)l, store->kind, (double)store->count, (double)store->d},
+               WIDTH * sizeof *rows);
+        rows += WIDTH;
+        TRY(keep_store(context, model, l, store));
+    }
+done:
+    return status;
+}
+
+/* ---- restoring ---- */
+
+static int is_whole(double x, double least, double most)
+{
+    return x >= least && x <= most && x == floor(x);
+}
+
+static const double *find(const gram_model *model, const char *what, int64_t column, int64_t count)
+{
+    char name[GRAM_MODEL_NAME];
+    int64_t rows, columns;
+    name_array(name, what, column);
+    const double *data = gram_model_array(model, name, &rows, &columns);
+    return data && rows == 1 && columns == (count > 0 ? count : 1) ? data : NULL;
+}
+
+static gram_status restore_start(gram_context *context, const gram_model *model, int64_t column, int64_t count,
+                                 gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    const double *from = find(model, "start", column, count + 1);
+    int64_t *start;
+    FAIL_IF(!from || from[0] != 0, context, GRAM_ERROR_DATA, "the array things_start_%lld does not fit",
+            (long long)column);
+    TRY(gram_take(context, "things", count + 1, sizeof *start, &shape->own[0]));
+    start = shape->own[0];
+    for (int64_t i = 0; i <= count; i++) {
+        FAIL_IF(!is_whole(from[i], i ? from[i - 1] : 0, 0x1p48), context, GRAM_ERROR_DATA,
+                "the array things_start_%lld does not ascend", (long long)column);
+        start[i] = (int64_t)from[i];
+    }
+    shape->start = start;
+done:
+    return status;
+}
+
+static gram_status restore_texts(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    const int64_t bytes = shape->start[shape->count];
+    const double *from = find(model, "text", column, (bytes + BYTES - 1) / BYTES);
+    FAIL_IF(!from, context, GRAM_ERROR_DATA, "the array things_text_%lld does not fit", (long long)column);
+    TRY(gram_take(context, "things", bytes + 1, 1, &shape->own[1]));
+    char *text = shape->own[1];
+    for (int64_t k = 0; k < bytes; k++) {
+        FAIL_IF(!is_whole(from[k / BYTES], 0, 0x1p48 - 1), context, GRAM_ERROR_DATA,
+                "the array things_text_%lld holds no text", (long long)column);
+        text[k] = (char)((uint64_t)from[k / BYTES] >> (8 * (k % BYTES)) & 0xff);
+    }
+    shape->text = text;
+done:
+    return status;
+}
+
+static gram_status restore_rows(gram_context *context, const gram_model *model, int64_t column, gram_objects *shape)
+{
+    gram_status status = GRAM_OK;
+    const int64_t size = shape->start[shape->count];
+    const double *from = find(model, "index", column, size), *value = find(model, "value", column, size);
+    FAIL_IF(!from || !value, context, GRAM_ERROR_DATA, "the arrays of sparse rows of column %lld do not fit",
+            (long long)column);
+    TRY(gram_take(context, "things", size + 1, sizeof(int32_t), &shape->own[1]));
+    TRY(gram_take(context, "things", size + 1, sizeof(double), &shape->own[2]));
+    int32_t *index = shape->own[1];
+    for (int64_t i = 0; i < shape->count; i++)
+        for (int64_t k = shape->start[i]; k < shape->start[i + 1]; k++) {
+            const double least = k > shape->start[i] ? from[k - 1] + 1 : 0;
+            FAIL_IF(!is_whole(from[k], least, (double)shape->d - 1) || !isfinite(value[k]), context, GRAM_ERROR_DATA,
+                    "row %lld of the sparse rows of column %lld is damaged", (long long)i, (long long)column);
+            index[k] = (int32_t)from[k];
+        }
+    if (size > 0) memcpy(shape->own[2], value, (size_t)size * sizeof *value);
+    shape->index = index;
+    shape->value = shape->own[2];
+done:
+    return status;
+}
+
+static gram_status restore_store(gram_context *context, const gram_model *model, const double *row,
+                                 gram_objects **store)
+{
+    gram_status status = GRAM_OK;
+    gram_objects shape = {.kind = (gram_object_kind)row[1], .count = (int64_t)row[2], .d = (int64_t)row[3]};
+    const int64_t column = (int64_t)row[0];
+    TRY(restore_start(context, model, column, shape.count, &shape));
+    TRY((shape.kind == GRAM_OBJECT_TEXT ? restore_texts : restore_rows)(context, model, column, &shape));
+    return gram_objects_new(context, &shape, store);
+done:
+    for (int i = 0; i < 3; i++) gram_give(context, shape.own[i]);
+    return status;
+}
+
+gram_status gram_model_restore_things(gram_context *context, gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    gram_function *f = gram_model_function(model);
+    int64_t count, width;
+    const double *rows = gram_model_array(model, NAME, &count, &width);
+    gram_objects **stores = NULL;
+    if (!rows) return status;
+    TRY(gram_take(context, "things", f->d, sizeof *stores, (void **)&stores));
+    memset(stores, 0, (size_t)f->d * sizeof *stores);
+    FAIL_IF(width != WIDTH || f->f32, context, GRAM_ERROR_DATA, "the array of things does not fit the centres");
+    for (int64_t k = 0; k < count; k++) {
+        const double *row = rows + k * WIDTH;
+        FAIL_IF(!is_whole(row[0], 0, (double)f->d - 1) || !is_whole(row[1], 1, GRAM_OBJECT_KINDS - 1) ||
+                    !is_whole(row[2], 1, 0x1p40) || !is_whole(row[3], 0, INT32_MAX) || stores[(int64_t)row[0]],
+                context, GRAM_ERROR_DATA, "row %lld of the array of things is damaged", (long long)k);
+        TRY(restore_store(context, model, row, &stores[(int64_t)row[0]]));
+    }
+    TRY(gram_points_set_objects(context, stores, &f->centres));
+done:
+    for (int64_t l = 0; stores && l < f->d; l++) gram_objects_release(stores[l]);
+    gram_give(context, stores);
+    return status;
+}

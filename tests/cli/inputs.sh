@@ -1,0 +1,119 @@
+# Inputs beyond rows of numbers: sparse rows.
+. "$SOURCE/tests/cli/helper"
+
+# The same numbers as LIBSVM's text and as CSV: 150 rows of 90 columns, 6 of which are not 0 in each row.
+LC_ALL=C awk 'BEGIN {
+    srand(7)
+    for (l = 1; l <= 90; l++) printf "x%d,", l >"dense.csv"
+    print "y" >"dense.csv"
+    for (i = 0; i < 150; i++) {
+        split("", v)
+        for (k = 0; k < 6; k++) v[1 + int(90 * rand())] = int(1000 * rand() + 1) / 1000
+        y = 2 * v[3] - v[7] + v[11] + int(100 * rand()) / 1000
+        printf "%s", y >"sparse.svm"
+        for (l = 1; l <= 90; l++) {
+            if (l in v && v[l] != 0) printf " %d:%s", l, v[l] >"sparse.svm"
+            printf "%s,", (l in v ? v[l] + 0 : 0) >"dense.csv"
+        }
+        if (i == 0 && !(90 in v)) printf " 90:0" >"sparse.svm"
+        printf "\n" >"sparse.svm"
+        print y >"dense.csv"
+    }
+}'
+
+# near A B: the same numbers to 1e-8
+near()
+{
+    paste -d, "$1" "$2" | LC_ALL=C awk -F, 'NR > 1 { d = $1 - $2; if (d < -1e-8 || d > 1e-8) exit 1 }' || wrong "$1 and $2 differ"
+}
+
+for way in '--method krr --kernel rbf(ell=2) --lambda 0.01' '--method gp --kernel 2*rbf(ell=2)+linear --noise 0.1' \
+    '--method krr --kernel laplace1(ell=3) --loss huber --lambda 0.01'; do
+    # shellcheck disable=SC2086 # the way is a list of words
+    run fit sparse.svm $way --no-scale -o sparse.gram --quiet
+    good
+    # shellcheck disable=SC2086
+    run fit dense.csv $way --no-scale -o dense.gram --quiet
+    good
+    run predict sparse.gram sparse.svm -o a.csv --quiet
+    good
+    run predict dense.gram dense.csv -o b.csv --quiet
+    good
+    near a.csv b.csv
+done
+
+run fit sparse.svm --method krr -o sparse.gram
+if [ "$code" != 0 ]; then wrong "should succeed"; fi
+prints 'sparse, 90 columns, each divided by its deviation and not centred'
+run predict sparse.gram sparse.svm --json
+prints '"r2"'
+run info sparse.gram
+good
+run fit sparse.svm --method svm --task regression --kernel rbf --C 1 -o svm.gram --quiet
+good
+
+# An index that training did not have is left out, as an unknown column is.
+printf '0 3:0.5 400:9\n0 3:0.5\n' >beyond.svm
+run predict sparse.gram beyond.svm -o a.csv --quiet
+good
+if [ "$(sed -n 2p a.csv)" != "$(sed -n 3p a.csv)" ]; then wrong 'an unknown index should not count'; fi
+
+printf '1 3:1 2:1\n' >bad.svm
+run fit bad.svm -o m.gram
+bad 3 "bad.svm:1: the indices do not ascend: '2:1'"
+printf '1 3:1\n1 3:1 3:2\n' >bad.svm
+run fit bad.svm -o m.gram
+bad 3 "bad.svm:2: the indices do not ascend: '3:2'"
+printf '1 1099511627776:1\n' >bad.svm
+run fit bad.svm -o m.gram
+bad 3 'bad.svm:1: the index is too large'
+run fit sparse.svm --kernel 'periodic(p=1)' --lambda 1 --no-scale -o m.gram
+bad 2 'periodic does not take sparse rows'
+run fit sparse.svm --kernel 'on(1:2, rbf)' -o m.gram
+bad 3 'there is no column 2'
+
+# ---- texts ----
+
+LC_ALL=C awk 'BEGIN {
+    srand(11)
+    split("good,fine,bad,poor,warm,cold", w, ",")
+    split("1,0.5,-1,-0.5,0,0", v, ",")
+    split("Rome,Oslo,Lima", c, ",")
+    print "city,review,size,y" >"mixed.csv"
+    for (i = 0; i < 120; i++) {
+        text = ""; y = 0
+        for (k = 0; k < 4; k++) { j = 1 + int(6 * rand()); text = text (k ? " " : "") w[j]; y += v[j] }
+        j = 1 + int(3 * rand()); y += j; x = int(1000 * rand()) / 1000
+        printf "%s,%s,%s,%s\n", c[j], text, x, y + 2 * x >"mixed.csv"
+    }
+}'
+# error KERNEL: the leave-one-out error of a fit with it
+error()
+{
+    run fit mixed.csv --text city,review --method krr --kernel "$1" -o mixed.gram --json --quiet
+    good
+    sed -n 's/.*"loo_rmse": \([0-9.e-]*\).*/\1/p' out
+}
+all=$(error 'on(3, rbf) + on(2, spectrum(k=1, over=words)) + on(1, same)')
+for one in 'on(3, rbf)' 'on(2, spectrum(k=1, over=words))' 'on(1, same)'; do
+    alone=$(error "$one")
+    echo "$all $alone" | LC_ALL=C awk '{ exit !($1 < 0.7 * $2) }' || wrong "all three should beat $one: $all, $alone"
+done
+run fit mixed.csv --text city,review --method krr --kernel 'on(3, rbf) + on(2, spectrum(k=1, over=words)) + on(1, same)' \
+    -o mixed.gram --quiet
+good
+printf 'city,review,size\nParis,good never seen,0.5\nRome,bad bad bad bad,0\n' >new.csv
+run predict mixed.gram new.csv
+if [ "$code" != 0 ] || [ "$(wc -l <out)" != 3 ]; then wrong 'new texts should have predictions'; fi
+
+run fit mixed.csv --text city,review --kernel rbf -o m.gram
+bad 2 'rbf: column 1 holds texts' 'on(1, ...)'
+run fit mixed.csv --text city,review --features city --kernel 'spectrum(k=9)' -o m.gram
+if [ "$code" = 0 ]; then wrong 'texts shorter than k should be refused'; fi
+printf 'city,y\nRome,1\n,2\nOslo,3\n' >empty.csv
+run fit empty.csv --text city --kernel same --lambda 1 -o m.gram
+bad 3 "empty.csv:3: column 'city': missing value"
+run fit mixed.csv --features city --kernel same -o m.gram
+bad 2 'same does not take numbers'
+run fit mixed.csv --text review --features review --method spline -o m.gram
+bad 2 'takes numbers only'
