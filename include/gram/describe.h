@@ -56,6 +56,18 @@ GRAM_API gram_status gram_kernel_relevance(gram_context *context, const gram_ker
 /* The same of the model; they belong to the description. */
 GRAM_API const gram_relevance *gram_description_relevance(const gram_description *description, int64_t *count);
 
+/* How much worse predictions of rows that were left out become when a feature is permuted among them. */
+typedef struct gram_importance {
+    int64_t feature; /* of the preparation */
+    double value; /* the rise of the mean squared error, of the log loss of classes, of the pinball loss of quantiles */
+    double se;    /* its standard error */
+    const char *name;
+} gram_importance;
+
+/* The features of a model whose fit had an estimate by folds or a holdout, the most important first; *count is 0 for others, and for one
+ * feature or more than 100. They belong to the description. */
+GRAM_API const gram_importance *gram_description_importance(const gram_description *description, int64_t *count);
+
 /* The model's ridge or noise in the words of scikit-learn, "" if it has none: "KernelRidge(alpha=0.1), ...". Returns text. */
 enum { GRAM_ELSEWHERE_SIZE = 128 };
 GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRAM_ELSEWHERE_SIZE]);
@@ -63,7 +75,7 @@ GRAM_API const char *gram_model_elsewhere(const gram_model *model, char text[GRA
 /* ---- JSON: keys of an object that the caller opens and closes, in the order in which they are listed here ---- */
 
 /* method, task, kernel, second_kernel, classes, the model's facts, its lists, targets, features, scaled, second_features, weights,
- * relevance: those that apply. */
+ * importance, relevance: those that apply. */
 GRAM_API void gram_description_json(const gram_description *description, gram_json *json);
 GRAM_API void gram_classes_json(const gram_classes *classes, gram_json *json); /* classes */
 /* columns: name, kind, and levels or mean and deviation of each feature. */

@@ -31,7 +31,7 @@ typedef struct gram_krr_tune_options {
     int lambda_fixed;      /* keep lambda, which may then be 0 */
     const double *weights; /* n numbers >= 0, rows of weight 0 are left out; NULL (default): all 1 */
     int intercept;         /* default 1 */
-    /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 30 columns; kept only if the criterion is
+    /* one length-scale per column: 1 try it, 0 do not, -1 (default) try it up to 1,000 columns; kept only if the criterion is
      * better than with one for all by more than the extra numbers explain */
     int ard;
     int64_t rows;        /* tune on at most this many rows; default 3,000 */
@@ -45,6 +45,9 @@ typedef struct gram_krr_tune_options {
     int ordered;               /* of CV: rows are in order of time, folds go forward in it; default 0 */
     int64_t unpenalised_count; /* as in gram_krr_options */
     const int64_t *unpenalised;
+    /* 1: the criterion alone decides. 0 (default): with LOO and GCV several lengths are searched from the likelihood's optimum, too, and up to 600
+     * rows that optimum is taken as it is unless the criterion is clearly lower elsewhere: it follows accidents of few rows less. */
+    int criterion_alone;
 } gram_krr_tune_options;
 
 GRAM_API void gram_krr_tune_options_init(gram_krr_tune_options *options, size_t size);

@@ -10,6 +10,8 @@
 #include "base/sized_struct.h"
 #include "kernel/kernel.h"
 #include "learn/cells/cells.h"
+#include "learn/estimate/data_notes.h"
+#include "learn/estimate/error_estimate.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -360,15 +362,15 @@ done:
 static gram_status work(gram_learning *learning)
 {
     gram_status status = GRAM_OK;
+    gram_estimate_state estimate = {0};
     TRY(gram_learning_ready(learning));
-    if (gram_learning_wants_cells(learning)) {
-        TRY(gram_learning_fit_cells(learning));
-        goto done;
-    }
-    if (learning->method->plan) TRY(learning->method->plan(learning));
-    TRY(learning->method->fit(learning));
-    TRY(learning->method->keep(learning));
+    TRY(gram_data_check_classes(learning));
+    TRY(gram_estimate_begin(learning, &estimate));
+    TRY(gram_learning_wants_cells(learning) ? gram_learning_fit_cells(learning) : gram_part_fit(learning));
+    TRY(gram_estimate_end(learning, &estimate));
+    if (gram_estimate_is_wanted(learning)) TRY(gram_data_notes_keep(learning));
 done:
+    gram_estimate_free(&estimate);
     return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/table.h"
+#include "learn/estimate/error_estimate.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 
@@ -71,11 +72,11 @@ gram_status gram_learning_set_groups(gram_learning *learning)
     if (has_groups && learning->ordered)
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave one out.",
                                   "--groups and --ordered are two ways to make folds");
-    if (!has_folds(learning->method))
+    if (!has_folds(learning->method) && !gram_estimate_is_wanted(learning))
         return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Leave it out.",
-                                  "--%s is for methods that are tuned by folds, and %s is not",
+                                  "--%s is for folds, and %s has none without --estimate",
                                   has_groups ? "groups" : "ordered", learning->method->name);
-    if (learning->tuning != GRAM_TUNING_NONE && learning->tuning != GRAM_TUNING_CV &&
+    if (has_folds(learning->method) && learning->tuning != GRAM_TUNING_NONE && learning->tuning != GRAM_TUNING_CV &&
         learning->tuning != GRAM_TUNING_HOLDOUT) {
         if (gram_given_text(learning, "tune"))
             return gram_learning_fail(learning, GRAM_ERROR_ARGUMENT, "Use --tune cv:K.",

@@ -48,6 +48,10 @@ const gram_option gram_common_options[GRAM_COMMON_COUNT] = {
     [GRAM_COMMON_CELLS] =
         {.name = "cells", .kind = GRAM_OPTION_INTEGER, .least = 1, .most = 1 << 30, .flags = GRAM_OPTION_AUTO},
     [GRAM_COMMON_CELL_TUNING] = {.name = "cell-tuning", .kind = GRAM_OPTION_CHOICE, .choices = CELL_TUNINGS},
+    [GRAM_COMMON_ESTIMATE] = {.name = "estimate",
+                              .kind = GRAM_OPTION_CHOICE,
+                              .choices = gram_estimate_choices,
+                              .flags = GRAM_OPTION_RESUMES},
 };
 
 /* ---- texts of its own ---- */

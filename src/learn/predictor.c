@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sized_struct.h"
+#include "learn/estimate/left_out_interval.h"
 #include "learn/learn_steps.h"
 #include "learn/method_table.h"
 #include "points/points.h"
@@ -130,6 +131,23 @@ gram_preparation *gram_predictor_preparation(const gram_predictor *predictor)
 
 /* ---- the object ---- */
 
+/* A method without intervals has those of rows that were left out, if the model knows them. */
+static gram_status open_method(gram_context *context, gram_predictor *predictor)
+{
+    gram_status status = GRAM_OK;
+    const gram_method *method = predictor->method;
+    const double p = predictor->wish.interval;
+    const int left_out = p > 0 && !method->intervals && !predictor->wish.std && !predictor->wish.latent &&
+                         gram_interval_is_known(predictor->model);
+    if (left_out) predictor->wish.interval = 0;
+    TRY(method->open ? method->open(context, predictor) : gram_predictor_function(context, predictor));
+    predictor->wish.interval = p;
+    if (predictor->columns.ld == 0) predictor->columns.ld = predictor->columns.count;
+    if (left_out) TRY(gram_interval_open(context, predictor, p));
+done:
+    return status;
+}
+
 gram_status gram_predictor_create(gram_context *context, const gram_model *model, const gram_predict_options *options,
                                   gram_predictor **predictor)
 {
@@ -160,8 +178,7 @@ gram_status gram_predictor_create(gram_context *context, const gram_model *model
                                .unknowns = gram_kept_text(model, "unknown")};
     TRY(choose_view(context, made));
     TRY(check_reconstruction(context, made));
-    TRY(made->method->open ? made->method->open(context, made) : gram_predictor_function(context, made));
-    if (made->columns.ld == 0) made->columns.ld = made->columns.count;
+    TRY(open_method(context, made));
     *predictor = made;
     made = NULL;
 done:
@@ -174,6 +191,7 @@ void gram_predictor_destroy(gram_predictor *predictor)
     if (!predictor) return;
     gram_memory *memory = predictor->memory;
     if (predictor->method && predictor->method->close) predictor->method->close(predictor);
+    gram_interval_close(predictor);
     gram_preparation_release(predictor->preparation);
     gram_arena_release(&predictor->arena);
     gram_memory_give(memory, predictor);
@@ -222,6 +240,31 @@ done:
     return status;
 }
 
+static gram_status evaluate_method(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                                   double *values, int64_t ldv)
+{
+    return predictor->method->evaluate ? predictor->method->evaluate(context, predictor, places, values, ldv)
+                                       : evaluate_functions(context, predictor, places, values, ldv);
+}
+
+static gram_status evaluate_places(gram_context *context, const gram_predictor *predictor, const gram_places *places,
+                                   double *values, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    double *inner = NULL;
+    if (!predictor->interval) return evaluate_method(context, predictor, places, values, ldv);
+    const gram_predictor without = gram_interval_inner(predictor);
+    const int64_t ld = without.columns.ld;
+    TRY(gram_take(context, "predict", places->n * ld, sizeof *inner, (void **)&inner));
+    TRY(evaluate_method(context, &without, places, inner, ld));
+    for (int64_t i = 0; i < places->n; i++)
+        memcpy(values + i * ldv, inner + i * ld, (size_t)without.columns.count * sizeof *values);
+    TRY(gram_interval_fill(context, predictor, places, values, ldv));
+done:
+    gram_give(context, inner);
+    return status;
+}
+
 gram_status gram_predictor_evaluate(gram_context *context, const gram_predictor *predictor, int64_t n, const double *x,
                                     const double *weights, double *values, int64_t ldv)
 {
@@ -234,8 +277,7 @@ gram_status gram_predictor_evaluate_points(gram_context *context, const gram_pre
 {
     gram_status status = GRAM_OK;
     const gram_places places = {points, points->n, points->d, points->f64, weights, NULL, scored};
-    TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
-                                    : evaluate_functions(context, predictor, &places, values, ldv));
+    TRY(evaluate_places(context, predictor, &places, values, ldv));
     TRY(check_finite(context, predictor, points->n, values, ldv));
 done:
     return status;
@@ -255,8 +297,7 @@ gram_status gram_predictor_evaluate_rows(gram_context *context, const gram_predi
     TRY(gram_points_create_f64(context, n, own, x, d, &points));
     if (both) TRY(gram_points_create_f64(context, n, d - own, x + own, d, &second));
     const gram_places places = {points, n, d, x, weights, second, scored};
-    TRY(predictor->method->evaluate ? predictor->method->evaluate(context, predictor, &places, values, ldv)
-                                    : evaluate_functions(context, predictor, &places, values, ldv));
+    TRY(evaluate_places(context, predictor, &places, values, ldv));
     TRY(check_finite(context, predictor, n, values, ldv));
 done:
     gram_points_release(points);

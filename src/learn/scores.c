@@ -24,7 +24,7 @@ typedef struct target_sums {
 
 /* Of predictive distributions: rows, sums of minus log densities, and rows within their interval. */
 typedef struct density_sums {
-    int64_t count;
+    int64_t count, intervals; /* intervals: of rows that have them without a density */
     double nlpd, inside;
 } density_sums;
 
@@ -121,8 +121,7 @@ static void add_target(target_sums *sums, double y, double f)
     sums->absolute += fabs(error);
 }
 
-/* Minus the log density at z of a distribution with scale 1: normal, or Student's t. */
-static double minus_log_density(double freedom, double z)
+double gram_minus_log_density(double freedom, double z)
 {
     if (freedom == 0) return 0.5 * z * z + 0.91893853320467274178;
     return gram_log_gamma(0.5 * freedom) - gram_log_gamma(0.5 * (freedom + 1)) +
@@ -134,7 +133,9 @@ static void add_density(density_sums *sums, double y, double mean, double scale,
     const double z = (y - mean) / scale;
     if (isnan(y) || isnan(mean) || isnan(scale)) return;
     sums->count++;
-    sums->nlpd += scale > 0 ? minus_log_density(columns->freedom, z) + log(scale) : y == mean ? -INFINITY : INFINITY;
+    sums->nlpd += scale > 0   ? gram_minus_log_density(columns->freedom, z) + log(scale)
+                  : y == mean ? -INFINITY
+                              : INFINITY;
     sums->inside += fabs(y - mean) <= columns->half_width * scale;
 }
 
@@ -142,6 +143,10 @@ static void add_means(gram_score *score, const double *y, const double *values)
 {
     const gram_columns *columns = score->columns;
     for (int64_t o = 0; o < columns->outputs; o++) add_target(&score->targets[o], y[o], values[o]);
+    if (columns->spread < 0 && columns->upper > columns->lower && !isnan(y[0])) {
+        score->densities.inside += values[columns->lower] <= y[0] && y[0] <= values[columns->upper];
+        score->densities.intervals++;
+    }
     if (columns->spread >= 0) add_density(&score->densities, y[0], values[0], values[columns->spread], columns);
 }
 
@@ -303,7 +308,8 @@ static void report_means(const gram_score *score, gram_score_report *out)
     if (all.squares > 0) out->r2 = 1 - all.squared / all.squares;
     out->densities = score->densities.count;
     if (out->densities > 0) out->nlpd = score->densities.nlpd / (double)out->densities;
-    if (out->densities > 0) out->coverage = score->densities.inside / (double)out->densities;
+    const int64_t intervals = out->densities + score->densities.intervals;
+    if (intervals > 0) out->coverage = score->densities.inside / (double)intervals;
 }
 
 static void report_levels(const gram_score *score, gram_score_report *out)

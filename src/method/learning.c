@@ -113,6 +113,11 @@ gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_s
                               "give one of --lambda (--noise, --alpha) and --norm");
 }
 
+int gram_learning_was_tuned(const gram_learning *learning)
+{
+    return learning->tuning != GRAM_TUNING_NONE || learning->numbers_found;
+}
+
 int gram_learning_ard(const gram_learning *learning)
 {
     const gram_tuned_settings *tuned = learning->settings;

@@ -144,6 +144,7 @@ typedef struct gram_learning {
     gram_kernel *written; /* as it was given; NULL for a row without one */
     gram_kernel *kernel;  /* with all its numbers: the method sets it */
     gram_tuning tuning;   /* never auto */
+    int numbers_found;    /* with tuning none: kernel and strength were chosen by a fit to some of the rows */
     gram_paired second;   /* of methods of two views */
     /* a fit that goes on */
     const gram_model *before;
@@ -192,7 +193,8 @@ struct gram_predictor {
     gram_kinds kinds;              /* of rows that are functionals; without a column: values */
     gram_columns columns;
     gram_classes classes;
-    void *own; /* the method's */
+    void *own;      /* the method's */
+    void *interval; /* from rows that were left out (learn/estimate/left_out_interval.h); NULL: none */
 };
 
 typedef struct gram_report gram_report;
@@ -399,6 +401,8 @@ double gram_learning_noise(const gram_learning *learning, const gram_ridge_setti
 gram_status gram_learning_check_ridge(gram_learning *learning, const gram_ridge_settings *ridge);
 /* Fails if both a ridge and the norm of a ball are given. */
 gram_status gram_learning_check_norm(gram_learning *learning, const gram_ridge_settings *ridge, double norm);
+/* Were kernel or strength chosen by the targets, here or by a fit to some of the rows? */
+int gram_learning_was_tuned(const gram_learning *learning);
 /* One length-scale per feature: by the settings, otherwise for the default kernel only. */
 int gram_learning_ard(const gram_learning *learning);
 /* Folds of cross-validation: as given, or 5, fewer for very few rows; below 2 there is nothing to tune by. */

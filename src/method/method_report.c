@@ -207,6 +207,7 @@ void gram_report_accuracy(gram_report *report)
 
 void gram_report_errors(gram_report *report, int leave_one_out)
 {
+    const char *tune = gram_report_text(report, "tune");
     if (isnan(gram_report_number(report, "train_rmse"))) return;
     gram_report_row(report, "training error");
     gram_report_part(report, "rmse", "train_rmse", GRAM_FINE);
@@ -216,6 +217,7 @@ void gram_report_errors(gram_report *report, int leave_one_out)
         gram_report_part(report, "rmse", "cv_rmse", GRAM_FINE);
     }
     if (!leave_one_out) return;
+    if (isnan(gram_report_number(report, "loo_rmse")) && gram_report_text(report, "estimate_kind")) return;
     gram_report_row(report, "leave-one-out");
     if (isnan(gram_report_number(report, "loo_rmse")))
         gram_report_add(report, gram_report_number(report, "n") > LOO_LIMIT
@@ -224,6 +226,7 @@ void gram_report_errors(gram_report *report, int leave_one_out)
     gram_report_part(report, "rmse", "loo_rmse", GRAM_FINE);
     gram_report_part(report, "R2", "loo_r2", GRAM_FINE);
     gram_report_part(report, "GCV", "gcv", GRAM_FINE);
+    if (tune && strcmp(tune, "none") != 0) gram_report_add(report, "; after tuning, so too low");
 }
 
 void gram_report_function(gram_report *report)

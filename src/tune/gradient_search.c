@@ -22,7 +22,7 @@
 #include "kernel/kernel.h"
 #include "tune/gradient_search.h"
 
-enum { ARD_COLUMNS = 30 };
+enum { ARD_COLUMNS = 1000 };
 
 static const double PULL = 30, SHORTER = 0.4;
 
@@ -94,12 +94,30 @@ static double worth(const gram_tuning *t, int64_t extra)
     return t->worth * (double)extra * log(n) / (n * (double)sample->outputs);
 }
 
+/* From where another criterion has led. */
+static gram_status search_hint(gram_tuning *t, gram_candidate *c)
+{
+    gram_status status = GRAM_OK;
+    const int64_t parameters = c->space.parameters;
+    if (!t->hint || gram_kernel_parameter_count(t->hint) != parameters) return status;
+    for (int64_t i = 0; i < parameters; i++) {
+        gram_parameter parameter;
+        TRY(gram_kernel_parameter_get(t->context, t->hint, i, &parameter));
+        c->trial[i] = parameter.value;
+    }
+    c->trial[parameters] = t->hint_noise;
+    TRY(gram_tuning_search_also(t, c, 0, limit_of(t, 0)));
+done:
+    return status;
+}
+
 /* Climbs with one length-scale per column and compares on all rows; *kept says which one won. `one` ends there, too. */
 static gram_status try_ard(gram_tuning *t, gram_candidate *one, gram_candidate *several, int *kept)
 {
     gram_status status = GRAM_OK;
     const double needed = worth(t, several->space.count - one->space.count);
     TRY(gram_tuning_search_starts(t, several, 1, limit_of(t, 0)));
+    TRY(search_hint(t, several));
     if (t->last == 0) TRY(gram_candidate_look(t, several, 0));
     TRY(climb(t, several, 1, t->last));
     if (t->last > 0) TRY(gram_candidate_look(t, one, t->last));

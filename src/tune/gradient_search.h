@@ -72,9 +72,11 @@ struct gram_tuning {
     double worth;    /* of one more number, in units of log(n)/n of the objective */
     /* starts have lengths times 10^(-shorter .. longer); with several lengths times 10^(-1 .. 1) */
     int shorter, longer;
-    int more_starts;      /* for small samples */
-    int narrows;          /* nothing but the kernel sees the columns */
-    int noise_starts;     /* values of the noise among starts, a decade apart; 0: 7 of them */
+    int more_starts;         /* for small samples */
+    int narrows;             /* nothing but the kernel sees the columns */
+    int noise_starts;        /* values of the noise among starts, a decade apart; 0: 7 of them */
+    const gram_kernel *hint; /* several lengths are searched from here, too; NULL: from nowhere else */
+    double hint_noise;
     int64_t ard_restarts; /* descents with one length-scale per column; 0: `restarts` */
     int ard;
     int64_t rows_limit, restarts, evaluations_limit, grid; /* as in gram_krr_tune_options */

@@ -48,8 +48,11 @@ run fit patients.csv --groups patient --ordered
 bad 2 '--groups and --ordered'
 run fit patients.csv --groups patient --tune loo
 bad 2 '--tune loo' '--tune cv:K'
-run fit patients.csv --groups patient --method gp
-bad 2 '--groups' 'gp'
+run fit patients.csv --groups patient --method gp --kernel 'rbf(ell=0.3)' --noise 0.1 --estimate auto --quiet --json
+good
+prints '"kind": "folds"' '"by": "groups"'
+run fit patients.csv --groups patient --method gp --estimate no
+bad 2 '--groups' '--estimate'
 run fit patients.csv --groups nobody
 bad 3 "'nobody'"
 sed '5s/p0/NA/' patients.csv >hole.csv

@@ -1,6 +1,7 @@
 #include "cli/report/score_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cli/report/model_report.h"
 #include "cli/report/report_rows.h"
@@ -53,7 +54,7 @@ static void print_means(gram_string *text, const gram_score_report *score)
     add_score(text, ", mae", score->mae);
     add_score(text, ", R2", score->r2);
     if (score->densities > 0) add_score(text, ", nlpd", score->nlpd);
-    if (score->densities > 0) add_score(text, ", coverage", score->coverage);
+    if (!isnan(score->coverage)) add_score(text, ", coverage", score->coverage);
     gram_string_add(text, "\n");
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/report/report_rows.h"
@@ -48,6 +49,10 @@ int cli_learner_begin(cli_session *session, const char *verb, const cli_settings
     use_speed(session);
     gram_status status = gram_learner_create(session->context, learner);
     if (status >= 0) status = gram_learner_speak(session->context, *learner, verb, "--");
+    if (status >= 0 && strcmp(verb, "fit") == 0) { /* a report leads with it; programs ask for it */
+        const char *usual = getenv("GRAM_ESTIMATE");
+        status = gram_learner_set(session->context, *learner, "estimate", usual ? usual : "auto");
+    }
     for (size_t i = 0; i < count && status >= 0; i++) status = set_options(session, settings[i], *learner);
     if (status >= 0 && check) status = gram_learner_check(session->context, *learner);
     if (status < 0) return cli_session_fail(session, status, 0, NULL);

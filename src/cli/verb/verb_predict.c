@@ -29,7 +29,7 @@ enum { AS_FITTED = -2 };
 static const cli_option own_options[] = {
     CLI_ROW_FLAG("std", PLACE(wish.std), "a column `std`: the standard deviation of a new observation (gp)"),
     CLI_ROW("interval", CLI_POSITIVE, PLACE(wish.interval), "P",
-            "columns `lower` and `upper`: an interval of probability P, e.g. 0.95 (gp)"),
+            "columns `lower` and `upper`: an interval of probability P, e.g. 0.95"),
     CLI_ROW("kind", CLI_TEXT, PLACE(wish.kind), "COL",
             "the column that says what rows are (default: as fitted; without it: values)"),
     CLI_ROW_FLAG("latent", PLACE(wish.latent), "std and interval of f itself, without noise (gp)"),

@@ -14,6 +14,7 @@
 
 #include "base/system/system_call.h"
 #include "learn/cells/cells.h"
+#include "learn/estimate/kept_models.h"
 #include "learn/estimate/learning_part.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
@@ -73,27 +74,6 @@ done:
 
 /* ---- all of them ---- */
 
-/* The bytes of the part's file, eight in a number, after their count. */
-static gram_status keep_part(cells *c, int64_t cell, const gram_model *model)
-{
-    gram_status status = GRAM_OK;
-    gram_context *context = c->learning->context;
-    char name[GRAM_CELL_NAME];
-    double *numbers = NULL;
-    size_t size = 0;
-    TRY(gram_model_write_memory(context, model, NULL, 0, &size));
-    const int64_t count = (int64_t)(size + 7) / 8 + 1;
-    TRY(gram_take(context, "cells", count, sizeof *numbers, (void **)&numbers));
-    numbers[count - 1] = 0;
-    numbers[0] = (double)size;
-    TRY(gram_model_write_memory(context, model, numbers + 1, size, &size));
-    gram_keep_array(&c->keeper, gram_cell_name(cell, name), 1, count, numbers);
-    status = c->keeper.status;
-done:
-    gram_give(context, numbers);
-    return status;
-}
-
 static gram_status make_model(cells *c, const gram_learning *part)
 {
     gram_status status = GRAM_OK;
@@ -124,6 +104,7 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
     gram_status status = GRAM_OK;
     cells *c = argument;
     gram_learning part = {0};
+    char name[GRAM_CELL_NAME];
     (void)weights;
     TRY(gram_pulse(context, "cells", (double)cell / (double)c->tree.cells));
     TRY(gram_part_make(c->learning, c->preparation, count, rows, &part));
@@ -138,7 +119,7 @@ static gram_status fit_cell(gram_context *context, void *argument, int64_t cell,
     TRY(gram_part_use(&c->found, &part));
     TRY(gram_part_fit(&part));
     if (!c->model) TRY(make_model(c, &part));
-    TRY(keep_part(c, cell, part.model));
+    TRY(gram_keep_model(&c->keeper, gram_cell_name(cell, name), part.model));
 done:
     gram_part_forget(&part);
     return status;

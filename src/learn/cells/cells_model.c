@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "learn/cells/cells.h"
+#include "learn/estimate/kept_models.h"
 #include "method/method_report.h"
 
 typedef struct cell_part {
@@ -49,14 +50,11 @@ static gram_status read_part(gram_context *context, gram_predictor *predictor, i
 {
     gram_status status = GRAM_OK;
     char name[GRAM_CELL_NAME];
-    int64_t rows = 0, count = 0;
     gram_predict_options wish = predictor->wish;
-    const double *numbers = gram_model_array(predictor->model, gram_cell_name(cell, name), &rows, &count);
     part->only = only ? only[cell] : -1;
     if (part->only >= 0 && part->only < (double)predictor->classes.count) return GRAM_OK;
-    if (!numbers || rows != 1 || !(numbers[0] > 0 && numbers[0] <= 8 * (double)(count - 1)))
-        return gram_predictor_damaged(context, predictor, "damaged: a cell has no model");
-    TRY(gram_model_read_memory(context, predictor->wish.name, numbers + 1, (size_t)numbers[0], &part->model));
+    TRY(gram_kept_model(context, predictor->model, gram_cell_name(cell, name), predictor->wish.name, &part->model));
+    if (!part->model) return gram_predictor_damaged(context, predictor, "damaged: a cell has no model");
     if (strcmp(gram_model_method(part->model), gram_method_cells.name) == 0)
         return gram_predictor_damaged(context, predictor, "damaged: cells in a cell");
     TRY(gram_predictor_create(context, part->model, &wish, &part->predictor));

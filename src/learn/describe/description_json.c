@@ -1,6 +1,8 @@
 /* What is known of a model, as JSON. */
 #include <gram/describe.h>
 
+#include "learn/estimate/error_estimate.h"
+
 void gram_json_kernel(gram_json *json, const char *key, const gram_kernel *kernel)
 {
     gram_string text = {0};
@@ -57,6 +59,22 @@ static void put_weights(gram_json *json, const gram_description *description)
     gram_json_close(json, '[');
 }
 
+static void put_importance(gram_json *json, const gram_description *description)
+{
+    int64_t count;
+    const gram_importance *rows = gram_description_importance(description, &count);
+    if (count == 0) return;
+    gram_json_open(json, "importance", '[');
+    for (int64_t i = 0; i < count; i++) {
+        gram_json_open(json, NULL, '{');
+        gram_json_string(json, "feature", rows[i].name);
+        gram_json_number(json, "value", rows[i].value);
+        gram_json_number(json, "se", rows[i].se);
+        gram_json_close(json, '{');
+    }
+    gram_json_close(json, '[');
+}
+
 static void put_relevance(gram_json *json, const gram_description *description)
 {
     int64_t count;
@@ -90,11 +108,13 @@ void gram_description_json(const gram_description *description, gram_json *json)
     if (classes->count > 0) gram_classes_json(classes, json);
     for (int64_t i = 0; i < gram_model_fact_count(model); i++) {
         const gram_fact fact = gram_model_fact(model, i);
-        gram_json_fact(json, &fact);
+        if (!gram_estimate_is_fact(fact.name)) gram_json_fact(json, &fact);
     }
+    gram_estimate_json(model, json);
     put_lists(json, description);
     put_features(json, model);
     put_weights(json, description);
+    put_importance(json, description);
     put_relevance(json, description);
 }
 

@@ -17,6 +17,8 @@ struct gram_description {
     gram_weight *weights;
     int64_t relevance_count;
     gram_relevance *relevance;
+    int64_t importance_count;
+    gram_importance *importance;
 };
 
 /* One without rows; model and file may be NULL. The caller destroys it. */
@@ -28,6 +30,9 @@ gram_status gram_description_end(gram_description *description);
 /* The weights that the model keeps, in the features' own units, with names; from the arena. *count is 0 if it has none. */
 gram_status gram_weights_find(gram_context *context, gram_arena *arena, const gram_model *model, gram_weight **weights,
                               int64_t *count);
+
+/* Minus the log density at z of a distribution with scale 1: normal for a freedom of 0, or Student's t (scores.c). */
+double gram_minus_log_density(double freedom, double z);
 
 /* Those that the score was made for. */
 const gram_columns *gram_score_columns(const gram_score *score);

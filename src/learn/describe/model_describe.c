@@ -1,9 +1,13 @@
 /* What is known of a model: the kernel, then what the row of its method adds. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel_print.h"
 #include "learn/describe/description_parts.h"
+#include "learn/estimate/data_notes.h"
+#include "learn/estimate/error_estimate.h"
 #include "learn/method_table.h"
 
 gram_status gram_description_begin(gram_context *context, const gram_model *model, const char *file,
@@ -34,10 +38,10 @@ static gram_status add_kernel(gram_context *context, gram_description *d, const 
 {
     gram_status status = GRAM_OK;
     const gram_kernel *kernel = gram_function_kernel(function);
-    const size_t length = gram_kernel_print(kernel, NULL, 0);
+    const size_t length = gram_kernel_print_short(kernel, GRAM_FINE, NULL, 0); /* all digits are in JSON and models */
     char *text = NULL;
     TRY(gram_arena_take(context, &d->arena, "describe", (int64_t)length + 1, 1, (void **)&text));
-    (void)gram_kernel_print(kernel, text, length + 1);
+    (void)gram_kernel_print_short(kernel, GRAM_FINE, text, length + 1);
     gram_report_long(&d->report, label, text);
 done:
     return status;
@@ -56,6 +60,31 @@ done:
     return status;
 }
 
+static int more_important(const void *a, const void *b)
+{
+    const gram_importance *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? 1 : -1;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+static gram_status find_importance(gram_context *context, gram_description *d, const gram_model *model)
+{
+    gram_status status = GRAM_OK;
+    const gram_preparation *preparation = gram_model_preparation(model);
+    if (!preparation) return status;
+    const gram_preparation_description *known = gram_preparation_describe(preparation);
+    const int64_t features = known->feature_count;
+    const double *numbers = gram_kept_array(model, "importance", 2, features);
+    if (!numbers) return status;
+    TRY(gram_arena_take(context, &d->arena, "describe", features, sizeof *d->importance, (void **)&d->importance));
+    for (int64_t f = 0; f < features; f++)
+        d->importance[f] = (gram_importance){f, numbers[f], numbers[features + f], known->features[f].name};
+    qsort(d->importance, (size_t)features, sizeof *d->importance, more_important);
+    d->importance_count = features;
+done:
+    return status;
+}
+
 gram_status gram_model_describe(gram_context *context, const gram_model *model, const char *file,
                                 gram_description **description)
 {
@@ -67,6 +96,8 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     if (strcmp(gram_model_task(model), gram_task_name(GRAM_TASK_CLASSIFICATION)) == 0)
         TRY(gram_classes_of_model(context, &made->arena, model, file ? file : "the model", &made->classes));
     if (method) TRY(gram_method_check_words(context, method, model, file ? file : "the model"));
+    gram_estimate_report(&made->report);
+    gram_data_notes_report(&made->report);
     TRY(add_kernel(context, made, "kernel", gram_model_function(model)));
     if (gram_model_second_function(model))
         TRY(add_kernel(context, made, "second kernel", gram_model_second_function(model)));
@@ -74,6 +105,7 @@ gram_status gram_model_describe(gram_context *context, const gram_model *model, 
     TRY(gram_description_end(made));
     TRY(gram_weights_find(context, &made->arena, model, &made->weights, &made->weight_count));
     TRY(find_relevance(context, made, model));
+    TRY(find_importance(context, made, model));
     *description = made;
     made = NULL;
 done:
@@ -131,6 +163,12 @@ const gram_weight *gram_description_weights(const gram_description *description,
 {
     *count = description->weight_count;
     return description->weights;
+}
+
+const gram_importance *gram_description_importance(const gram_description *description, int64_t *count)
+{
+    *count = description->importance_count;
+    return description->importance;
 }
 
 const gram_relevance *gram_description_relevance(const gram_description *description, int64_t *count)

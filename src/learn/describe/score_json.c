@@ -1,4 +1,6 @@
 /* Scores of predictions as JSON. */
+#include <math.h>
+
 #include <gram/describe.h>
 #include <gram/score.h>
 
@@ -46,9 +48,8 @@ static void put_means(gram_json *json, const gram_score_report *score)
     gram_json_number(json, "rmse", score->rmse);
     gram_json_number(json, "mae", score->mae);
     gram_json_number(json, "r2", score->r2);
-    if (score->densities == 0) return;
-    gram_json_number(json, "nlpd", score->nlpd);
-    gram_json_number(json, "coverage", score->coverage);
+    if (score->densities > 0) gram_json_number(json, "nlpd", score->nlpd);
+    if (!isnan(score->coverage)) gram_json_number(json, "coverage", score->coverage);
 }
 
 gram_status gram_score_json(gram_context *context, const gram_score *score, gram_json *json)

@@ -9,6 +9,7 @@
 
 #include "data/file_stamp.h"
 #include "data/preparation.h"
+#include "learn/estimate/error_estimate.h"
 #include "learn/learn_steps.h"
 #include "learn/learner.h"
 #include "learn/method_table.h"
@@ -232,6 +233,7 @@ gram_status gram_learning_stream(gram_learning *learning, const char *path, gram
     if (goal != GRAM_STREAM_PLAN) TRY(second_pass(learning, path, format, &stamp));
     if (goal == GRAM_STREAM_ALL) TRY(learning->method->streaming->finish(learning));
     TRY(goal == GRAM_STREAM_ALL ? learning->method->keep(learning) : learning->method->streaming->keep_sums(learning));
+    if (goal == GRAM_STREAM_ALL) TRY(gram_estimate_miss(learning, "rows were read in passes; GCV is near it"));
 done:
     if (status < 0)
         status = learning->data ? gram_learning_advise(learning, status) : gram_learning_unread(learning, status);

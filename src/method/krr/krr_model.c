@@ -302,7 +302,7 @@ static void keep_risk(gram_keeper *keeper, gram_learning *learning, const gram_k
     const gram_risk risk = {.norm = report->norm,
                             .radius = report->radius,
                             .trace = report->trace,
-                            .lambda = learning->tuning == GRAM_TUNING_NONE ? report->lambda : NAN,
+                            .lambda = gram_learning_was_tuned(learning) ? NAN : report->lambda,
                             .intercept = state->free.intercept || state->free.count > 0};
     if (report->outputs == 1) gram_keep_squared_risk(keeper, learning, &risk, report->train_rmse * report->train_rmse);
 }

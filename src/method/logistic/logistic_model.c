@@ -206,7 +206,7 @@ static gram_status keep_risk(gram_keeper *keeper, gram_learning *learning)
     const int64_t n = learning->data->n;
     double *f = NULL;
     gram_risk risk = {.norm = report->norm,
-                      .lambda = learning->tuning == GRAM_TUNING_NONE ? state->lambda : NAN,
+                      .lambda = gram_learning_was_tuned(learning) ? NAN : state->lambda,
                       .zero_loss = log(2),
                       .intercept = report->intercept || state->free.count > 0};
     if (report->outputs != 1) return GRAM_OK;

@@ -243,7 +243,8 @@ static int64_t folds_of(const gram_learning *learning)
 {
     const svm_settings *own = learning->settings;
     const svm_state *state = learning->own;
-    return learning->task == GRAM_TASK_CLASSIFICATION && !state->held_out && own->prob ? PROBABILITY_FOLDS : 0;
+    const int wanted = own->prob || learning->numbers_found; /* as the fit that was tuned has them */
+    return learning->task == GRAM_TASK_CLASSIFICATION && !state->held_out && wanted ? PROBABILITY_FOLDS : 0;
 }
 
 /* The folds of --prob would each take the budget again, and those of a machine that is not finished tell little: they are

@@ -174,17 +174,66 @@ typedef struct subset {
     gram_sample sample;
 } subset;
 
-/* At most this many, in a random order unless they are ordered in time. */
+enum { CLASS_ROWS = 10 };
+
+/* Of a random order: each class keeps its share of `most` rows, and at least CLASS_ROWS, or all that it has. The rows that stay come first;
+ * returns how many. Labels are 0, 1, ... */
+static gram_status keep_classes(gram_context *context, int64_t n, const double *y, int64_t classes, int64_t most,
+                                int64_t *rows, int64_t *kept)
+{
+    gram_status status = GRAM_OK;
+    int64_t *counts = NULL, *left = NULL, at = 0, out = 0;
+    TRY(gram_take(context, "rows", 2 * classes + n, sizeof *counts, (void **)&counts));
+    left = counts + classes;
+    memset(counts, 0, (size_t)classes * sizeof *counts);
+    for (int64_t i = 0; i < n; i++) counts[(int64_t)y[i]]++;
+    for (int64_t c = 0; c < classes; c++) {
+        const int64_t share = (int64_t)((double)counts[c] * (double)most / (double)n);
+        const int64_t least = counts[c] < CLASS_ROWS ? counts[c] : CLASS_ROWS;
+        left[c] = share > least ? share : least;
+    }
+    int64_t *others = left + classes;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = rows[i], c = (int64_t)y[row];
+        if (left[c] > 0) {
+            left[c]--;
+            rows[at++] = row;
+        } else {
+            others[out++] = row;
+        }
+    }
+    memcpy(rows + at, others, (size_t)out * sizeof *rows);
+    *kept = at < most ? most : at; /* shares are rounded down */
+done:
+    gram_give(context, counts);
+    return status;
+}
+
+/* The number of classes, if labels are 0, 1, ...; else 0. */
+static int64_t count_labels(int64_t n, const double *y)
+{
+    int64_t classes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!(y[i] >= 0 && y[i] < (double)n) || y[i] != (double)(int64_t)y[i]) return 0;
+        if ((int64_t)y[i] >= classes) classes = (int64_t)y[i] + 1;
+    }
+    return classes;
+}
+
+/* At most this many (a few more if classes are rare), in a random order unless they are ordered in time. */
 static gram_status choose_rows(gram_context *context, const gram_points *x, const double *y, const double *weights,
-                               const gram_svm_tune_options *o, subset *s)
+                               const gram_svm_tune_options *o, int by_class, subset *s)
 {
     gram_status status = GRAM_OK;
     const gram_given given = {x, 1, y, 1, weights};
     if (x->n <= o->rows) return GRAM_OK;
     TRY(gram_take(context, "rows", x->n, sizeof *s->rows, (void **)&s->rows));
     gram_random_permutation((gram_random){context->seed, SAMPLE_STREAM}, 0, x->n, s->rows);
-    if (o->ordered) TRY(gram_rows_sort(context, x->n, o->rows, s->rows));
-    TRY(gram_sample_make(context, &given, o->rows, s->rows, &s->sample));
+    const int64_t classes = by_class && !o->groups ? count_labels(x->n, y) : 0;
+    int64_t kept = o->rows;
+    if (classes > 1) TRY(keep_classes(context, x->n, y, classes, o->rows, s->rows, &kept));
+    if (o->ordered) TRY(gram_rows_sort(context, x->n, kept, s->rows));
+    TRY(gram_sample_make(context, &given, kept, s->rows, &s->sample));
 done:
     return status;
 }
@@ -327,7 +376,7 @@ gram_status gram_svm_tune(gram_context *context, gram_kernel *kernel, const gram
     TRY(gram_sized_check(context, "svm_tune", "report", "gram_svm_tune_report", report, sizeof *report));
     TRY(check_arguments(context, kernel, x, y, C, known.kind));
     TRY(check_options(context, &o));
-    TRY(choose_rows(context, x, y, known.weights, &o, &some));
+    TRY(choose_rows(context, x, y, known.weights, &o, gram_svm_is_classification(known.kind), &some));
     known.start = known.held_out = NULL;
     known.probability_folds = 0;
     known.tolerance = fmax(known.tolerance, LOOSE);
