@@ -88,6 +88,7 @@ def prepare():
     subprocess.run([GRAM, "optimize", "--var", "x=0:1", "--study", "study.json", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([GRAM, "optimize", "tell", "study.json", "--point", "x=0.5", "1"], check=True, stdout=subprocess.DEVNULL)
     verbs = [
+        Verb("make", ["make", "sine", "-n", "50", "--quiet", "-o", "made.csv"], "made.csv"),
         Verb("optimize report", ["optimize", "report", "study.json", "-o", "study.txt", "--quiet"], "study.txt"),
         Verb("fit", ["fit", "data.csv", "--kernel", "rbf(ell=1)", "--lambda", "0.1", "-o", "m.gram", "--quiet"], "m.gram"),
         Verb("predict", ["predict", "gp.gram", "data.csv", "--std", "-o", "p.csv", "--quiet"], "p.csv"),
