@@ -242,7 +242,7 @@ static gram_status read_kernel(gram_learning *learning)
     else
         TRY(gram_learning_parse_kernel(learning, text, &learning->written));
     TRY(gram_kernel_check_dimension(learning->context, learning->written, learning->data->d));
-    if (gram_kernel_check_kinds(learning->context, learning->written, learning->points) < 0)
+    if (learning->points && gram_kernel_check_kinds(learning->context, learning->written, learning->points) < 0)
         return gram_advise(learning->context, GRAM_ERROR_ARGUMENT,
                            "`gram help kernel` says what kernels take; on(2, KERNEL) puts one on column 2.");
     TRY(gram_learning_check_kernel_numbers(learning));

@@ -49,7 +49,7 @@ int cli_learner_begin(cli_session *session, const char *verb, const cli_settings
     use_speed(session);
     gram_status status = gram_learner_create(session->context, learner);
     if (status >= 0) status = gram_learner_speak(session->context, *learner, verb, "--");
-    if (status >= 0 && strcmp(verb, "fit") == 0) { /* a report leads with it; programs ask for it */
+    if (status >= 0 && check && strcmp(verb, "fit") == 0) { /* a report leads with it; programs ask for it */
         const char *usual = getenv("GRAM_ESTIMATE");
         status = gram_learner_set(session->context, *learner, "estimate", usual ? usual : "auto");
     }
