@@ -9,7 +9,7 @@
 #include "oom.h"
 #include "support.h"
 
-enum { MOST = 40 };
+enum { MOST = 48 }; /* a length for each of 40 columns, an amplitude, the noise */
 
 static gram_gp_options gp_options(gram_mean mean, double noise)
 {
