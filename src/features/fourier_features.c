@@ -9,10 +9,12 @@
 #include "features/fourier_frequencies.h"
 #include "kernel/spectral/spectral_measure.h"
 
+enum { STRIP = 32 };
+
 typedef struct fourier_rows {
     const gram_features *map;
     const gram_vecmath_f64 *v;
-    const double *turned; /* d x padded: frequencies by columns, so that the angles of a row are sums of its rows */
+    const double *turned; /* d x padded: frequencies by columns */
     int64_t padded;
     double factor;
     const double *x;
@@ -21,20 +23,31 @@ typedef struct fourier_rows {
     int64_t ldo;
 } fourier_rows;
 
-/* The angles of one row at a time, by a product with a vector: bits do not depend on the rows beside it. */
+/* Cosines, then sines, of a row's angles. */
+static void put_waves(const fourier_rows *rows, const double *angles, double *waves, double *out)
+{
+    const int64_t count = rows->map->arrays[0].rows;
+    rows->v->cos((int)rows->padded, angles, waves);
+    for (int64_t f = 0; f < count; f++) out[f] = rows->factor * waves[f];
+    rows->v->sin((int)rows->padded, angles, waves);
+    for (int64_t f = 0; f < count; f++) out[count + f] = rows->factor * waves[f];
+}
+
+/* The angles of STRIP rows by one product. Its shape is always the same, whatever is beyond a short strip, so that the bits of a row do not depend on
+ * those beside it. */
 static void put_rows(const void *argument, int64_t begin, int64_t end, double *angles)
 {
     const fourier_rows *rows = argument;
-    const int64_t count = rows->map->arrays[0].rows, d = rows->map->d, padded = rows->padded;
-    double *waves = angles + padded;
-    for (int64_t i = begin; i < end; i++) {
-        double *out = rows->out + i * rows->ldo;
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)d, (int)padded, 1, rows->turned, (int)padded,
-                    rows->x + i * rows->ldx, 1, 0, angles, 1);
-        rows->v->cos((int)padded, angles, waves);
-        for (int64_t f = 0; f < count; f++) out[f] = rows->factor * waves[f];
-        rows->v->sin((int)padded, angles, waves);
-        for (int64_t f = 0; f < count; f++) out[count + f] = rows->factor * waves[f];
+    const int64_t d = rows->map->d, padded = rows->padded;
+    double *waves = angles + STRIP * padded, *strip = waves + padded;
+    memset(strip, 0, (size_t)(STRIP * d) * sizeof *strip);
+    for (int64_t i = begin; i < end; i += STRIP) {
+        const int64_t here = end - i < STRIP ? end - i : STRIP;
+        for (int64_t r = 0; r < here; r++)
+            memcpy(strip + r * d, rows->x + (i + r) * rows->ldx, (size_t)d * sizeof *strip);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, STRIP, (int)padded, (int)d, 1, strip, (int)d,
+                    rows->turned, (int)padded, 0, angles, (int)padded);
+        for (int64_t r = 0; r < here; r++) put_waves(rows, angles + r * padded, waves, rows->out + (i + r) * rows->ldo);
     }
 }
 
@@ -50,7 +63,7 @@ static gram_status transform(gram_context *context, const gram_features *map, in
         for (int64_t f = 0; f < padded; f++) turned[l * padded + f] = f < count ? map->arrays[0].data[f * d + l] : 0;
     const fourier_rows rows = {map, &context->vecmath->f64, turned, padded, sqrt(*height / (double)count), x, ldx, out,
                                ldo};
-    TRY(gram_feature_rows(context, n, map->report.dimension, 2 * padded, put_rows, &rows));
+    TRY(gram_feature_rows(context, n, map->report.dimension, (STRIP + 1) * padded + STRIP * d, put_rows, &rows));
 done:
     gram_give(context, turned);
     return status;
