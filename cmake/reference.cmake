@@ -10,7 +10,8 @@ file(GLOB reference_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/refe
     ${PROJECT_SOURCE_DIR}/include/gram/*.h)
 add_custom_command(OUTPUT ${reference}/done
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${reference}
-    COMMAND ${gram_reference_python} ${PROJECT_SOURCE_DIR}/scripts/reference/write $<TARGET_FILE:gram_command> ${reference}
+    COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:gram_shared> # packages are built without a search path
+        ${gram_reference_python} ${PROJECT_SOURCE_DIR}/scripts/reference/write $<TARGET_FILE:gram_command> ${reference}
     COMMAND ${CMAKE_COMMAND} -E touch ${reference}/done
     DEPENDS gram_command ${reference_sources} COMMENT "man pages, completions, docs/api.md" VERBATIM)
 add_custom_target(gram_reference ALL DEPENDS ${reference}/done)
