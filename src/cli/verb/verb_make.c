@@ -61,10 +61,22 @@ static int write_rows(cli_session *session, const make_state *state)
     return stream.session ? cli_stream_close(&stream, code) : code;
 }
 
+/* The last column is the target. */
+static int64_t count_features(const char *name)
+{
+    gram_made_facts facts = {.size = sizeof facts};
+    int64_t features = 0, which = 0;
+    while (gram_made_describe(which, &facts) >= 0 && facts.name && strcmp(facts.name, name) != 0) which++;
+    for (const char *c = facts.name ? facts.columns : ""; *c; c++) features += *c == ',';
+    return features;
+}
+
 static void write_json(cli_session *session, const void *report, gram_json *json)
 {
     const make_state *state = report;
     gram_json_string(json, "name", state->name);
+    gram_json_integer(json, "n", state->n);
+    gram_json_integer(json, "d", count_features(state->name));
     gram_json_integer(json, "rows", state->n);
     gram_json_string(json, "data", session->out);
     cli_json_end(session, json, NULL);
