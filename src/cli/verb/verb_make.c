@@ -56,6 +56,7 @@ static int write_rows(cli_session *session, const make_state *state)
         if (status < 0) code = cli_session_fail(session, status, 0, "`gram make --help` says what each of them is.");
         if (code == CLI_DONE && i == 0) code = cli_stream_open(session, session->out, &stream);
         if (code == CLI_DONE) code = cli_stream_put(&stream, &text);
+        if (code == CLI_DONE) code = cli_session_progress(session, "rows", (double)(i + count) / (double)state->n);
         gram_string_free(&text);
     }
     return stream.session ? cli_stream_close(&stream, code) : code;
