@@ -207,7 +207,7 @@ static gram_status no_option(gram_context *context, const gram_learner *learner,
 /* The word of a choice that was most likely meant, or NULL. */
 static const char *near_choice(const gram_option *option, const char *value)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     const char *names[MOST];
     size_t count = 0;
     for (const gram_choice *c = option->choices; c && c->name && count < MOST; c++) {
