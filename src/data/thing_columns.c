@@ -96,6 +96,10 @@ gram_status gram_thing_store(gram_context *context, const gram_table *table, int
                              gram_objects **store)
 {
     if (column->kind == GRAM_COLUMN_TEXTS) return copy_texts(context, table, place, store);
+    if (column->kind == GRAM_COLUMN_GIVEN) {
+        *store = gram_objects_retain(table->given);
+        return GRAM_OK;
+    }
     if (column->deviations) return scale_rows(context, table->sparse, column->deviations, store);
     *store = gram_objects_retain(table->sparse);
     return GRAM_OK;

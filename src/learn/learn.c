@@ -16,6 +16,8 @@
 #include "learn/learner.h"
 #include "learn/method_table.h"
 #include "model/model.h"
+#include "points/points.h"
+#include "solve/eigen/given_psd.h"
 
 void gram_learner_forget(gram_learner *learner)
 {
@@ -215,13 +217,25 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
+/* The method's kernel; where all that there is are rows of a given matrix, with that in the place of rbf. */
+static const char *default_kernel(const gram_learning *learning, char *text, size_t size)
+{
+    const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
+    const gram_points *x = learning->points;
+    if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN) return usual;
+    (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));
+    return text;
+}
+
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)
 {
     if (!text && learning->asked) {
         *kernel = gram_kernel_retain(learning->asked);
         return GRAM_OK;
     }
-    const gram_status status = gram_kernel_parse(learning->context, text ? text : learning->method->kernel, kernel);
+    char usual[64];
+    if (!text) text = default_kernel(learning, usual, sizeof usual);
+    const gram_status status = gram_kernel_parse(learning->context, text, kernel);
     if (status >= 0) return status;
     return gram_advise(learning->context, status,
                        "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
@@ -350,6 +364,7 @@ gram_status gram_learning_ready(gram_learning *learning)
     TRY(gram_learning_decide_task(learning));
     TRY(gram_learning_check_numbers(learning));
     TRY(gram_learning_choose_kernel(learning));
+    TRY(gram_given_check_psd(learning->context, learning->points));
     TRY(bind_kernel(learning, learning->points, &learning->written));
     TRY(bind_kernel(learning, learning->second.points, &learning->second.written));
     TRY(gram_learning_set_groups(learning));
@@ -468,6 +483,7 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.odd_words = 1;
     options.sparse = 1;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
+    options.gram = gram_learning_common(learning, GRAM_COMMON_GRAM);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }

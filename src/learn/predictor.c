@@ -305,6 +305,23 @@ done:
     return status;
 }
 
+gram_status gram_predictor_evaluate_stored(gram_context *context, const gram_predictor *predictor,
+                                           struct gram_objects *const *objects, int64_t n, const double *x,
+                                           const double *weights, int scored, double *values, int64_t ldv)
+{
+    gram_status status = GRAM_OK;
+    gram_points *points = NULL;
+    const int64_t d = dimension_of(predictor);
+    if (!objects || n == 0)
+        return gram_predictor_evaluate_rows(context, predictor, n, x, weights, scored, values, ldv);
+    TRY(gram_points_create_f64(context, n, d, x, d, &points));
+    TRY(gram_points_set_objects(context, objects, &points));
+    TRY(gram_predictor_evaluate_points(context, predictor, points, weights, scored, values, ldv));
+done:
+    gram_points_release(points);
+    return status;
+}
+
 int gram_model_has_intervals(const gram_model *model)
 {
     const gram_method *method = gram_method_of_model(model);

@@ -2,7 +2,7 @@
  *
  *     column (from 0), kind, number of things, columns of sparse rows,
  *
- * and beside it things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
+ * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
  * number. The array of centres holds the places. */
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static void name_array(char out[GRAM_MODEL_NAME], const char *what, int64_t colu
 
 /* ---- keeping ---- */
 
-static gram_status add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
-                       double **data)
+gram_status gram_things_add(gram_context *context, gram_model *model, const char *what, int64_t column, int64_t count,
+                            double **data)
 {
     char name[GRAM_MODEL_NAME];
     name_array(name, what, column);
@@ -36,7 +36,7 @@ static gram_status keep_texts(gram_context *context, gram_model *model, int64_t 
     gram_status status = GRAM_OK;
     const int64_t bytes = store->start[store->count], count = (bytes + BYTES - 1) / BYTES;
     double *out;
-    TRY(add(context, model, "text", column, count, &out));
+    TRY(gram_things_add(context, model, "text", column, count, &out));
     out[0] = 0;
     for (int64_t k = 0; k < count; k++) {
         uint64_t packed = 0;
@@ -53,11 +53,12 @@ static gram_status keep_store(gram_context *context, gram_model *model, int64_t 
     gram_status status = GRAM_OK;
     const int64_t size = store->start[store->count];
     double *start, *index, *value;
-    TRY(add(context, model, "start", column, store->count + 1, &start));
+    if (store->kind == GRAM_OBJECT_GIVEN) return gram_model_keep_given(context, model, column, store);
+    TRY(gram_things_add(context, model, "start", column, store->count + 1, &start));
     for (int64_t i = 0; i <= store->count; i++) start[i] = (double)store->start[i];
     if (store->kind == GRAM_OBJECT_TEXT) return keep_texts(context, model, column, store);
-    TRY(add(context, model, "index", column, size, &index));
-    TRY(add(context, model, "value", column, size, &value));
+    TRY(gram_things_add(context, model, "index", column, size, &index));
+    TRY(gram_things_add(context, model, "value", column, size, &value));
     index[0] = value[0] = 0;
     for (int64_t k = 0; k < size; k++) {
         index[k] = store->index[k];
@@ -95,7 +96,7 @@ static int is_whole(double x, double least, double most)
     return x >= least && x <= most && x == floor(x);
 }
 
-static const double *find(const gram_model *model, const char *what, int64_t column, int64_t count)
+const double *gram_things_find(const gram_model *model, const char *what, int64_t column, int64_t count)
 {
     char name[GRAM_MODEL_NAME];
     int64_t rows, columns;
@@ -108,7 +109,7 @@ static gram_status restore_start(gram_context *context, const gram_model *model,
                                  gram_objects *shape)
 {
     gram_status status = GRAM_OK;
-    const double *from = find(model, "start", column, count + 1);
+    const double *from = gram_things_find(model, "start", column, count + 1);
     int64_t *start;
     FAIL_IF(!from || from[0] != 0, context, GRAM_ERROR_DATA, "the array things_start_%lld does not fit",
             (long long)column);
@@ -128,7 +129,7 @@ static gram_status restore_texts(gram_context *context, const gram_model *model,
 {
     gram_status status = GRAM_OK;
     const int64_t bytes = shape->start[shape->count];
-    const double *from = find(model, "text", column, (bytes + BYTES - 1) / BYTES);
+    const double *from = gram_things_find(model, "text", column, (bytes + BYTES - 1) / BYTES);
     FAIL_IF(!from, context, GRAM_ERROR_DATA, "the array things_text_%lld does not fit", (long long)column);
     TRY(gram_take(context, "things", bytes + 1, 1, &shape->own[1]));
     char *text = shape->own[1];
@@ -146,7 +147,7 @@ static gram_status restore_rows(gram_context *context, const gram_model *model, 
 {
     gram_status status = GRAM_OK;
     const int64_t size = shape->start[shape->count];
-    const double *from = find(model, "index", column, size), *value = find(model, "value", column, size);
+    const double *from = gram_things_find(model, "index", column, size), *value = gram_things_find(model, "value", column, size);
     FAIL_IF(!from || !value, context, GRAM_ERROR_DATA, "the arrays of sparse rows of column %lld do not fit",
             (long long)column);
     TRY(gram_take(context, "things", size + 1, sizeof(int32_t), &shape->own[1]));
@@ -172,6 +173,8 @@ static gram_status restore_store(gram_context *context, const gram_model *model,
     gram_status status = GRAM_OK;
     gram_objects shape = {.kind = (gram_object_kind)row[1], .count = (int64_t)row[2], .d = (int64_t)row[3]};
     const int64_t column = (int64_t)row[0];
+    if (shape.kind == GRAM_OBJECT_GIVEN)
+        return gram_model_restore_given(context, model, column, shape.count, shape.d, store);
     TRY(restore_start(context, model, column, shape.count, &shape));
     TRY((shape.kind == GRAM_OBJECT_TEXT ? restore_texts : restore_rows)(context, model, column, &shape));
     return gram_objects_new(context, &shape, store);

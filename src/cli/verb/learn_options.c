@@ -25,6 +25,8 @@ static const cli_option OPTIONS[] = {
             "columns that are categories, though they look like numbers"),
     CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
+    CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
+            "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
     CLI_ROW("stream", CLI_YES, PLACE(settings), NULL,
