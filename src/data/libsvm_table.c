@@ -320,6 +320,13 @@ done:
     return status;
 }
 
+/* Do the lists of columns name none but x and y, which sparse rows have? */
+static int is_named(const gram_table_options *options)
+{
+    return (!options->features || strcmp(options->features, "x") == 0 || strcmp(options->features, "x,y") == 0) &&
+           (!options->ignore || strcmp(options->ignore, "y") == 0);
+}
+
 /* Is a quarter of the numbers 0, or more, and are there so many columns that it matters? */
 static int is_worth(const svm_reader *reader, int64_t rows)
 {
@@ -438,7 +445,7 @@ static gram_status read_svm(gram_context *context, gram_source *source, const gr
     TRY(look_at_lines(reader, &rows));
     TRY(options->wanted                             ? name_wanted(reader, options)
         : reader->serial >= 0                       ? name_given(reader, options->gram_rows)
-        : options->sparse && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
+        : options->sparse && is_named(options) && is_worth(reader, rows) ? name_sparse(reader, reader->greatest)
                                                     : name_all(reader));
     TRY(gram_csv_again(&reader->lines, 0, 0));
     TRY(gram_table_reserve(context, table, rows));

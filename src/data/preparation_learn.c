@@ -283,7 +283,8 @@ static gram_status describe_columns(learner *l, int64_t count, const int64_t *co
                                   .date = gram_table_column_is_date(l->table, columns[i])};
         (*out)[i].kind = gram_table_column_kind(l->table, columns[i], &(*out)[i].width);
         if ((*out)[i].kind == GRAM_COLUMN_SPARSE && l->options->scale)
-            TRY(gram_sparse_deviations(l->context, &l->arena, l->table, columns[i], &l->choice, &(*out)[i].deviations));
+            TRY(gram_sparse_deviations(l->context, &l->arena, (*out)[i].width, 1,
+                                       &(gram_sparse_part){l->table, columns[i], &l->choice}, &(*out)[i].deviations));
         if (l->table->levels[columns[i]] && (*out)[i].kind == GRAM_COLUMN_PLAIN)
             TRY(describe_text(l, columns[i], &(*out)[i]));
     }

@@ -222,7 +222,8 @@ static const char *default_kernel(const gram_learning *learning, char *text, siz
 {
     const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
     const gram_points *x = learning->points;
-    if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN) return usual;
+    if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN || gram_learning_has_views(learning))
+        return usual;
     (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));
     return text;
 }

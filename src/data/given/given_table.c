@@ -142,6 +142,38 @@ done:
     return status;
 }
 
+static gram_status replace_wider(gram_context *context, gram_table **table, gram_objects *store, int64_t from)
+{
+    gram_table *wider = NULL;
+    const gram_status status = widen(context, *table, &wider);
+    if (status < 0) return status;
+    gram_table_destroy(*table);
+    *table = wider;
+    wider->given = gram_objects_retain(store);
+    wider->marks[0] |= GRAM_COLUMN_HAS_GIVEN;
+    for (int64_t i = 0; i < wider->n; i++) wider->numbers[i * wider->d] = (double)(from + i);
+    return GRAM_OK;
+}
+
+gram_status gram_given_table_pair(gram_context *context, const char *gram, gram_table **first, gram_table **second)
+{
+    gram_status status = GRAM_OK;
+    gram_objects *store = NULL;
+    gram_table_options options;
+    const int64_t n = (*first)->n, m = (*second)->n;
+    gram_table_options_init(&options, sizeof options);
+    options.gram = gram;
+    TRY(read_matrix(context, &options, 0, &store));
+    FAIL_IF(store->count != n + m, context, GRAM_ERROR_DATA,
+            "%s has %" PRId64 " rows; %s and %s have %" PRId64 " and %" PRId64 " together, in this order", store->text,
+            store->count, (*first)->file, (*second)->file, n, m);
+    TRY(replace_wider(context, first, store, 0));
+    TRY(replace_wider(context, second, store, n));
+done:
+    gram_objects_release(store);
+    return status;
+}
+
 /* What else is wanted, if any of it must be there; otherwise whatever the file has. */
 static gram_status read_others(gram_context *context, const char *path, const gram_table_options *options,
                                gram_table **table)

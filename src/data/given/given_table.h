@@ -11,6 +11,9 @@ int gram_table_wants_given(const gram_table_options *options);
 gram_status gram_given_table_read(gram_context *context, const char *path, const gram_table_options *options,
                                   gram_table **table);
 
+/* Two tables get a column of one matrix, whose rows are those of the first and then those of the second. */
+gram_status gram_given_table_pair(gram_context *context, const char *gram, gram_table **first, gram_table **second);
+
 /* LIBSVM's precomputed format as it was read, width columns of the matrix, the serial numbers and the label, becomes a table of the matrix and the label. */
 gram_status gram_given_fold(gram_context *context, gram_table *table, int64_t width, const gram_table_options *options);
 
