@@ -185,20 +185,6 @@ done:
     return status;
 }
 
-/* Rows with columns that hold no numbers. */
-static gram_status evaluate_things(gram_context *context, gram_predict_stream *stream)
-{
-    gram_status status = GRAM_OK;
-    const gram_prepared *data = stream->data;
-    gram_points *points = NULL;
-    TRY(gram_points_of_prepared(context, data, &points));
-    TRY(gram_predictor_evaluate_points(context, stream->predictor, points, data->weights, data->y != NULL,
-                                       stream->values, stream->predictor->columns.ld));
-done:
-    gram_points_release(points);
-    return status;
-}
-
 static gram_status evaluate(gram_context *context, gram_predict_stream *stream, const gram_table *table)
 {
     gram_status status = GRAM_OK;
@@ -209,11 +195,9 @@ static gram_status evaluate(gram_context *context, gram_predict_stream *stream, 
     const char *kinds = stream->predictor->kinds.column;
     if (kinds && data->n > 0 && gram_kinds_find(table, kinds) >= 0)
         status = evaluate_kinds(context, stream, table);
-    else if (data->objects && data->n > 0)
-        status = evaluate_things(context, stream);
     else
-        status = gram_predictor_evaluate_rows(context, stream->predictor, data->n, data->x, data->weights,
-                                              data->y != NULL, stream->values, ld);
+        status = gram_predictor_evaluate_stored(context, stream->predictor, data->objects, data->n, data->x,
+                                                data->weights, data->y != NULL, stream->values, ld);
     if (status < 0) name_place(context, stream);
 done:
     return status;

@@ -3,7 +3,7 @@
  *     column (from 0), kind, number of things, columns of sparse rows,
  *
  * and beside it (of a given matrix as model_given.c says) things_start_L for column L, and things_index_L and things_value_L of sparse rows, or things_text_L, six bytes of the texts in each
- * number. The array of centres holds the places. */
+ * number. The array of centres holds the places. Those of a second view have second_ before their names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +14,20 @@
 
 enum { WIDTH = 4, BYTES = 6 };
 
-static const char NAME[] = "things";
+static const char *const NAMES[] = {"things", "second_things"};
+
+/* Arrays of column l of the second view are those of column -1 - l. */
+static int64_t column_of(int64_t l, int second)
+{
+    return second ? -1 - l : l;
+}
 
 static void name_array(char out[GRAM_MODEL_NAME], const char *what, int64_t column)
 {
-    (void)snprintf(out, GRAM_MODEL_NAME, "things_%.8s_%d", what, (int)column);
+    if (column >= 0)
+        (void)snprintf(out, GRAM_MODEL_NAME, "things_%.8s_%d", what, (int)column);
+    else
+        (void)snprintf(out, GRAM_MODEL_NAME, "second_things_%.6s_%d", what, (int)(-1 - column));
 }
 
 /* ---- keeping ---- */
@@ -68,22 +77,23 @@ done:
     return status;
 }
 
-gram_status gram_model_keep_things(gram_context *context, gram_model *model)
+gram_status gram_model_keep_things(gram_context *context, gram_model *model, int second)
 {
     gram_status status = GRAM_OK;
-    const gram_points *x = gram_function_centres(gram_model_function(model));
+    const gram_points *x =
+        gram_function_centres(second ? gram_model_second_function(model) : gram_model_function(model));
     int64_t count = 0;
     double *rows;
     for (int64_t l = 0; l < x->d; l++) count += gram_points_kind(x, l) != GRAM_OBJECT_NONE;
     if (count == 0) return status;
-    TRY(gram_model_add_array(context, model, NAME, count, WIDTH, &rows));
+    TRY(gram_model_add_array(context, model, NAMES[second], count, WIDTH, &rows));
     for (int64_t l = 0; l < x->d; l++) {
         const gram_objects *store = x->objects[l];
         if (!store) continue;
         memcpy(rows, (const double[]){(double)l, store->kind, (double)store->count, (double)store->d},
                WIDTH * sizeof *rows);
         rows += WIDTH;
-        TRY(keep_store(context, model, l, store));
+        TRY(keep_store(context, model, column_of(l, second), store));
     }
 done:
     return status;
@@ -167,12 +177,12 @@ done:
     return status;
 }
 
-static gram_status restore_store(gram_context *context, const gram_model *model, const double *row,
+static gram_status restore_store(gram_context *context, const gram_model *model, const double *row, int second,
                                  gram_objects **store)
 {
     gram_status status = GRAM_OK;
     gram_objects shape = {.kind = (gram_object_kind)row[1], .count = (int64_t)row[2], .d = (int64_t)row[3]};
-    const int64_t column = (int64_t)row[0];
+    const int64_t column = column_of((int64_t)row[0], second);
     if (shape.kind == GRAM_OBJECT_GIVEN)
         return gram_model_restore_given(context, model, column, shape.count, shape.d, store);
     TRY(restore_start(context, model, column, shape.count, &shape));
@@ -183,14 +193,14 @@ done:
     return status;
 }
 
-gram_status gram_model_restore_things(gram_context *context, gram_model *model)
+gram_status gram_model_restore_things(gram_context *context, gram_model *model, int second)
 {
     gram_status status = GRAM_OK;
-    gram_function *f = gram_model_function(model);
+    gram_function *f = second ? gram_model_second_function(model) : gram_model_function(model);
     int64_t count, width;
-    const double *rows = gram_model_array(model, NAME, &count, &width);
+    const double *rows = gram_model_array(model, NAMES[second], &count, &width);
     gram_objects **stores = NULL;
-    if (!rows) return status;
+    if (!rows || !f) return status;
     TRY(gram_take(context, "things", f->d, sizeof *stores, (void **)&stores));
     memset(stores, 0, (size_t)f->d * sizeof *stores);
     FAIL_IF(width != WIDTH || f->f32, context, GRAM_ERROR_DATA, "the array of things does not fit the centres");
@@ -199,7 +209,7 @@ gram_status gram_model_restore_things(gram_context *context, gram_model *model)
         FAIL_IF(!is_whole(row[0], 0, (double)f->d - 1) || !is_whole(row[1], 1, GRAM_OBJECT_KINDS - 1) ||
                     !is_whole(row[2], 1, 0x1p40) || !is_whole(row[3], 0, INT32_MAX) || stores[(int64_t)row[0]],
                 context, GRAM_ERROR_DATA, "row %lld of the array of things is damaged", (long long)k);
-        TRY(restore_store(context, model, row, &stores[(int64_t)row[0]]));
+        TRY(restore_store(context, model, row, second, &stores[(int64_t)row[0]]));
     }
     TRY(gram_points_set_objects(context, stores, &f->centres));
 done:
