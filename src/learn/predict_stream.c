@@ -94,8 +94,11 @@ gram_status gram_predict_stream_open(gram_context *context, const gram_predictor
     FAIL_IF(!preparation, context, GRAM_ERROR_DATA, "%s: this model has no description of the columns that it takes",
             predictor->wish.name);
     const int given = gram_model_given_rows(predictor->model) > 0;
-    FAIL_IF(!given && predictor->wish.gram, context, GRAM_ERROR_ARGUMENT,
-            "%sgram: %s was not fitted to a given matrix", predictor->wish.dashes, predictor->wish.name);
+    if (!given && predictor->wish.gram) {
+        status = gram_predictor_fail(context, predictor, GRAM_ERROR_ARGUMENT, "Leave it out.",
+                                     "--gram is for models of a given matrix, which %s is not", predictor->wish.name);
+        goto done;
+    }
     FAIL_IF(!path && !predictor->wish.gram, context, GRAM_ERROR_ARGUMENT, "predict_stream_open: path is NULL");
     const char *shown = gram_data_name(path ? path : predictor->wish.gram);
     const size_t length = strlen(shown) + 1;
