@@ -34,6 +34,7 @@ typedef struct gram_metric {
     const gram_kernel_type *type; /* of texts: the leaf whose features they are, and its numbers */
     const double *par;
     struct gram_sparse_panels *sparse;
+    struct gram_given_panels *given;
 } gram_metric;
 
 typedef struct gram_form_entry {

@@ -30,6 +30,8 @@ static const cli_option OPTIONS[] = {
             "the error on new rows: auto (default), loo, folds:K, holdout or no"),
     CLI_ROW("text", CLI_SETTING, PLACE(settings), "LIST",
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
+    CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
+            "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
     CLI_ROW("scale", CLI_YES, PLACE(settings), NULL, "standardise the features also with --kind"),
     CLI_ROW("stream", CLI_YES, PLACE(settings), NULL,
             "read DATA in passes, in memory that does not grow with it (krr; default: if it does not fit)"),
