@@ -17,10 +17,11 @@ typedef enum gram_object_kind {
     GRAM_OBJECT_NONE,   /* numbers */
     GRAM_OBJECT_SPARSE, /* rows of d numbers most of which are 0 */
     GRAM_OBJECT_TEXT,   /* strings of bytes */
+    GRAM_OBJECT_BAG,    /* samples of rows of d numbers (bags.h) */
     GRAM_OBJECT_KINDS
 } gram_object_kind;
 
-/* "numbers", "sparse rows", "texts" */
+/* "numbers", "sparse rows", "texts", "bags" */
 const char *gram_object_kind_name(gram_object_kind kind);
 
 typedef struct gram_objects {
@@ -28,11 +29,11 @@ typedef struct gram_objects {
     gram_memory *memory;
     gram_object_kind kind;
     int64_t count;
-    const int64_t *start; /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1 */
-    int64_t d;            /* sparse: columns of a row */
+    const int64_t *start; /* count + 1: what thing i has is at start[i] .. start[i + 1] - 1; of bags these are rows */
+    int64_t d;            /* sparse, bags: columns of a row */
     const int32_t *index; /* ascending within a row, from 0 */
-    const double *value;
-    const char *text; /* of texts */
+    const double *value;  /* of bags, d for each row */
+    const char *text;     /* of texts */
     void *own[3];     /* what goes with the store */
     /* what kernels made of it, a list that only grows; `forget` frees it */
     _Atomic(struct gram_derived *) derived;

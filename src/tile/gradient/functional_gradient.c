@@ -1,4 +1,4 @@
-/* The derivative of sum_ij W_ij u_i u_j k by the kernel's parameters, for functionals: by differences.
+/* The derivative of sum_ij W_ij u_i u_j k by the kernel's parameters, for functionals and for bags: by differences.
  *
  * In closed form it would take the derivative by each parameter of each derivative of each profile. Instead whole sums are
  * made for five settings of a parameter, steps h = 1e-3 of itself apart:
@@ -97,6 +97,11 @@ static gram_status central(gram_context *context, const gram_engine_request *req
     }
 done:
     return status;
+}
+
+int gram_gradient_by_differences(const gram_kernel *kernel)
+{
+    return gram_kernel_has_node(kernel, GRAM_NODE_MEAN) || gram_kernel_has_node(kernel, GRAM_NODE_AFTER);
 }
 
 gram_status gram_gradient_functionals(gram_context *context, const gram_engine_request *request,
