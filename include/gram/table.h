@@ -77,6 +77,8 @@ typedef struct gram_table_options {
                     * preparation, which refuses it and names them; 0: it is text */
     int sparse;    /* 1: LIBSVM's text that is mostly zeros becomes a column of sparse rows, x, and the label y */
     const char *texts; /* a LIST of columns of texts that are no categories; NULL: none */
+    const char *graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
+    const char *bag;   /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

@@ -114,7 +114,9 @@ typedef struct gram_kernel_type {
     /* of texts: the features of one, of which the kernel is the inner product (text/text_features.h), and which of its numbers say what symbols are and whether it is
      * divided by the features' length */
     void (*features)(const double *par, const struct gram_symbols *text, struct gram_feature_sink *sink);
-    int over, scaled;
+    int over, scaled; /* over -1: bytes */
+    /* of texts that must be of some form: GRAM_ERROR_DATA if one is not; optional */
+    gram_status (*check_text)(gram_context *context, const char *text, int64_t length);
     int spec_count;
     gram_parameter_spec specs[GRAM_MAX_SPECS];
 

@@ -170,8 +170,8 @@ static gram_status check_outer(gram_context *context, const gram_kernel *outer)
             "after: %s is positive definite in a given number of columns only, and the distance that a kernel makes is one of a "
             "Hilbert space",
             outer->type->name);
-    FAIL_IF(!length || length->count != 1, context, GRAM_ERROR_ARGUMENT,
-            "after: the second kernel sees one distance, so it has one length-scale");
+    FAIL_IF((length && length->count != 1) || gram_kernel_argument(outer, GRAM_ROLE_COVARIANCE), context,
+            GRAM_ERROR_ARGUMENT, "after: the second kernel sees one distance, so it has one length-scale");
 done:
     return status;
 }

@@ -512,7 +512,7 @@ static gram_status compose_mean(const composing *c, const gram_kernel *kernel, c
     TRY(gram_kernel_least_dimension(c->context, kernel->children[0], &rows.d));
     TRY(start_composing(c->context, rows.d, kernel->children[0]->depth, &inside));
     TRY(compose(&inside, kernel->children[0], &rows, 0, out));
-    gram_known_mean(out);
+    gram_known_mean(out, kernel->exponent);
     out->seen = take_set(c, level, 0);
     mark_columns(view, out->seen);
     out->seen_count = count_set(c, out->seen);

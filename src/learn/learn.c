@@ -151,6 +151,7 @@ void gram_learning_preparation_options(gram_learning *learning, const char *feat
               : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options->missing = (gram_missing)missing.value;
     options->missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options->bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     learning->has_row_noise = row_noise != NULL;
 }
 
@@ -215,13 +216,21 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
+/* Of bags: a kernel of the distances of their mean embeddings. */
+static const char *default_kernel(const gram_learning *learning)
+{
+    const char *own = learning->method->kernel;
+    if (!learning->data || !learning->data->first) return own;
+    return strncmp(own, "const", 5) == 0 ? "const*after(mean(rbf), rbf)" : "after(mean(rbf), rbf)";
+}
+
 gram_status gram_learning_parse_kernel(gram_learning *learning, const char *text, gram_kernel **kernel)
 {
     if (!text && learning->asked) {
         *kernel = gram_kernel_retain(learning->asked);
         return GRAM_OK;
     }
-    const gram_status status = gram_kernel_parse(learning->context, text ? text : learning->method->kernel, kernel);
+    const gram_status status = gram_kernel_parse(learning->context, text ? text : default_kernel(learning), kernel);
     if (status >= 0) return status;
     return gram_advise(learning->context, status,
                        "Kernels look like '2*rbf(ell=0.3) + on(1:2, matern(nu=1.5))'; see `gram help kernel`.");
@@ -468,6 +477,8 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.odd_words = 1;
     options.sparse = 1;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
+    options.graphs = gram_learning_common(learning, GRAM_COMMON_GRAPH);
+    options.bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }

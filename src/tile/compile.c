@@ -558,7 +558,7 @@ static gram_status set_outer(compiler *c, const gram_kernel *outer, gram_program
     gram_kernel_par(outer, node->par);
     c->engine->parameter_count += count_parameters(outer);
     TRY(prepare_shape(c, outer, 1, node));
-    node->shape.scale = inverse_length(c, GRAM_FORM_SQDIST, length->values[0]);
+    if (length) node->shape.scale = inverse_length(c, GRAM_FORM_SQDIST, length->values[0]);
 done:
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <gram/text.h>
 
+#include "tile/embedding/bag_part.h"
 #include "tile/engine.h"
 #include "tile/product.h"
 
@@ -34,7 +35,11 @@ static gram_status diagonal_terms(making *m, const gram_point_terms *terms, cons
     const gram_engine_request request = {
         .kernel = terms->child, .x = points, .space = terms->space, .always_double = 1};
     TRY(gram_engine_create(m->context, &request, &child));
-    TRY(gram_engine_diagonal(m->context, child, row));
+    const gram_program_node *root = &child->nodes[child->roots[0]];
+    if (root->node == GRAM_NODE_MEAN) /* its tiles on the diagonal would be those of all bags nearby */
+        TRY(gram_bag_diagonal(m->context, root->bags, row));
+    else
+        TRY(gram_engine_diagonal(m->context, child, row));
     for (int64_t i = 0; i < points->n && terms->node == GRAM_NODE_NORMALIZE; i++) {
         char shown[GRAM_NUMBER_SIZE];
         FAIL_IF(!(row[i] > 0) || isinf(row[i]), m->context, GRAM_ERROR_DOMAIN,

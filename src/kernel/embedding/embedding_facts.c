@@ -23,10 +23,10 @@ static void forget_shape(gram_known *part)
     part->opaque = 1;
 }
 
-void gram_known_mean(gram_known *part)
+void gram_known_mean(gram_known *part, int frequencies)
 {
     gram_properties *facts = &part->facts;
-    const gram_answer told_apart = facts->characteristic;
+    const gram_answer told_apart = frequencies > 0 ? GRAM_NO : facts->characteristic;
     forget_shape(part);
     if (facts->positive_definite != GRAM_YES) facts->positive_definite = GRAM_UNKNOWN;
     facts->strictly = facts->universal = facts->characteristic = GRAM_UNKNOWN;
@@ -34,6 +34,8 @@ void gram_known_mean(gram_known *part)
     facts->constant_diagonal = GRAM_UNKNOWN;
     part->observes = 0;
     part->injective = told_apart;
+    if (frequencies > 0) facts->rank = 2 * (int64_t)frequencies;
+    gram_known_settle(part);
 }
 
 void gram_known_after(gram_known *part, const gram_kernel *outer)
@@ -44,7 +46,7 @@ void gram_known_after(gram_known *part, const gram_kernel *outer)
     const int gaussian = strcmp(outer->type->name, "rbf") == 0;
     forget_shape(part);
     facts->positive_definite = definite ? GRAM_YES : GRAM_UNKNOWN;
-    facts->strictly = injective ? GRAM_YES : GRAM_UNKNOWN;
+    facts->strictly = injective ? GRAM_YES : part->injective == GRAM_NO ? GRAM_NO : GRAM_UNKNOWN;
     facts->universal = injective && gaussian && facts->continuous == GRAM_YES ? GRAM_YES : GRAM_UNKNOWN;
     facts->characteristic = facts->universal;
     facts->bounded_below = facts->constant_diagonal = GRAM_YES;

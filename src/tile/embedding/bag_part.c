@@ -153,3 +153,41 @@ void gram_bag_strip(const gram_bag_part *part, const gram_strip *strip, void *sc
     }
     divide(&x, &y, out);
 }
+
+/* ---- the diagonal ---- */
+
+typedef struct own_pairs {
+    const gram_bag_part *part;
+    double *out;
+} own_pairs;
+
+/* Rounded as in a strip: over the rows first, then over the columns. */
+static gram_status add_own(void *argument, const gram_worker *worker)
+{
+    const own_pairs *job = argument;
+    const gram_bag_part *part = job->part;
+    double *sums = (double *)(void *)((char *)worker->scratch + gram_engine_scratch(part->rows));
+    const span own = {worker->task, 1, part->x_start + worker->task};
+    double sum = 0;
+    gram_engine_begin(part->rows, worker->scratch, worker);
+    for (int64_t panel = own.start[0] / GRAM_PANEL; panel * GRAM_PANEL < own.start[1]; panel++) {
+        int64_t bag = 0;
+        if (gram_worker_stopped(worker)) return GRAM_OK;
+        add_over_rows(part, worker->scratch, &own, panel, sums);
+        add_over_columns(&own, &own, panel, &bag, sums, &sum);
+    }
+    divide(&own, &own, &sum);
+    job->out[worker->task] = sum;
+    return GRAM_OK;
+}
+
+gram_status gram_bag_diagonal(gram_context *context, const gram_bag_part *part, double *out)
+{
+    own_pairs job = {part, out};
+    const gram_sweep sweep = {.what = "bags with themselves",
+                              .tasks = part->n,
+                              .scratch_bytes = gram_bag_scratch(part),
+                              .run = add_own,
+                              .argument = &job};
+    return gram_sweep_run(context, &sweep);
+}

@@ -33,6 +33,9 @@ gram_status gram_bag_features(gram_context *context, const gram_kernel *kernel, 
 size_t gram_bag_scratch(const gram_bag_part *part);
 void gram_bag_strip(const gram_bag_part *part, const gram_strip *strip, void *scratch, double *out);
 
+/* The diagonal of a symmetric part: each bag with itself. out has n numbers; pairs only. */
+gram_status gram_bag_diagonal(gram_context *context, const gram_bag_part *part, double *out);
+
 /* The leaf that the inner product of features is. */
 extern const gram_kernel_type gram_bag_product;
 
