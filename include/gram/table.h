@@ -83,6 +83,8 @@ typedef struct gram_table_options {
      * precomputed format (0:serial first on each line) has one in it. gram_table_read only */
     const char *gram;
     int64_t gram_rows; /* of LIBSVM's precomputed format: rows of the fit that the columns are; 0: the rows are those of a fit */
+    const char *graphs; /* the same for texts that are graphs, `a-b b-c;a:C b:O c:C` (docs/inputs.md); what is none is GRAM_ERROR_DATA with its line */
+    const char *bag;   /* one column whose values are names, of bags: they may be many, and numbers are names too; NULL: none */
 } gram_table_options;
 
 /* Fills in the defaults. `size` is sizeof *options as the caller knows it. */

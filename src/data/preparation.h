@@ -14,7 +14,8 @@ struct gram_preparation {
     atomic_int references;
     gram_arena arena; /* holds all that follows */
     gram_preparation_description description;
-    int64_t dimension;
+    int64_t dimension;   /* of the points */
+    int64_t width;       /* prepared columns of a row; of bags, those of their rows */
     int64_t *first;      /* prepared column at which each feature starts, and their number */
     gram_wanted *wanted; /* all columns, for reading */
     int64_t wanted_count;
@@ -26,6 +27,7 @@ typedef struct gram_roles {
     int64_t feature_count, target_count;
     int64_t *features, *targets;
     int64_t weights; /* -1: none */
+    int64_t bag;     /* -1: none */
 } gram_roles;
 
 /* Which rows of a table can be used. */

@@ -105,6 +105,7 @@ static gram_status read_source(gram_context *context, const gram_format_type *ty
     TRY(gram_table_create(context, gram_source_name(source), &made));
     TRY(type->read ? type->read(context, source, options, made)
                    : read_by_filling(context, type, source, options, made));
+    TRY(gram_table_check_graphs(context, made));
     *table = made;
     made = NULL;
 done:

@@ -153,6 +153,7 @@ void gram_learning_preparation_options(gram_learning *learning, const char *feat
               : !gram_learning_common(learning, GRAM_COMMON_KIND) && (!learning->method || !learning->method->unscaled);
     options->missing = (gram_missing)missing.value;
     options->missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
+    options->bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     learning->has_row_noise = row_noise != NULL;
 }
 
@@ -217,11 +218,14 @@ static int has_strength(const gram_learning *learning)
     return 0;
 }
 
-/* The method's kernel; where all that there is are rows of a given matrix, with that in the place of rbf. */
+/* The method's kernel; of bags one of the distances of their mean embeddings, and where all that there is are rows of a given matrix, with that
+ * in the place of rbf. */
 static const char *default_kernel(const gram_learning *learning, char *text, size_t size)
 {
     const char *usual = learning->method->kernel, *rbf = strstr(usual, "rbf");
     const gram_points *x = learning->points;
+    if (learning->data && learning->data->first)
+        return strncmp(usual, "const", 5) == 0 ? "const*after(mean(rbf), rbf)" : "after(mean(rbf), rbf)";
     if (!rbf || !x || x->d != 1 || gram_points_kind(x, 0) != GRAM_OBJECT_GIVEN || gram_learning_has_views(learning))
         return usual;
     (void)snprintf(text, size, "%.*sgiven%s", (int)(rbf - usual), usual, rbf + strlen("rbf"));
@@ -485,6 +489,8 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.sparse = 1;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
     options.gram = gram_learning_common(learning, GRAM_COMMON_GRAM);
+    options.graphs = gram_learning_common(learning, GRAM_COMMON_GRAPH);
+    options.bag = gram_learning_common(learning, GRAM_COMMON_BAG);
     const gram_status status = gram_table_read(learning->context, path, &options, table);
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }

@@ -35,6 +35,10 @@ static const cli_option data_options[] = {
             "columns of texts, for kernels of strings: on(2, spectrum(k=3))"),
     CLI_ROW("gram", CLI_SETTING, PLACE(settings), "K.npy",
             "a given matrix: the kernel of each two rows of DATA, n x n; the kernel `given`"),
+    CLI_ROW("bag", CLI_SETTING, PLACE(settings), "COL",
+            "rows that agree in COL are one point, a bag (default kernel after(mean(rbf), rbf))"),
+    CLI_ROW("graph", CLI_SETTING, PLACE(settings), "LIST",
+            "columns of graphs such as 'a-b b-c; a:C b:O c:C', for wl and paths"),
     CLI_ROW("no-scale", CLI_NO, PLACE(settings), NULL, "take the features as they are, do not standardise"),
     CLI_ROW_CHOICE("format", PLACE(format), "FORMAT", cli_formats, CLI_FORMAT_HELP),
 };
