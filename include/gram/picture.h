@@ -14,6 +14,7 @@
 #ifndef GRAM_PICTURE_H
 #define GRAM_PICTURE_H
 
+#include <gram/compare.h>
 #include <gram/draw_points.h>
 #include <gram/learn.h>
 #include <gram/sample_groups.h>
@@ -89,6 +90,12 @@ GRAM_API void gram_seen_rows_destroy(gram_seen_rows *rows);
  * looked at. */
 GRAM_API gram_status gram_picture_of_predictions(gram_context *context, const gram_seen_rows *rows,
                                                  const gram_picture_options *options, gram_picture **picture);
+
+/* ---- of comparisons ---- */
+
+/* The errors of methods and baselines with their standard errors, the best first; `data` is for the title. */
+GRAM_API gram_status gram_picture_of_comparison(gram_context *context, const gram_comparison *comparison,
+                                                const char *data, gram_picture **picture);
 
 /* ---- of kernels ---- */
 

@@ -11,6 +11,8 @@ static const cli_verb own_verbs[] = {
     {"fit", "learn a model from data", cli_fit},
     {"predict", "predict new data with a model, and score the predictions", cli_predict},
     {"info", "describe a model", cli_info},
+    {"compare", "methods and baselines side by side, by the same left-out rows", cli_compare},
+    {"cv", "one method by folds, and its predictions of every left-out row", cli_cv},
     {"accumulate", "sums over a part of the rows, for a fit that is spread over processes", cli_accumulate},
     {"merge", "a model from the sums of all parts", cli_merge},
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},
