@@ -21,6 +21,7 @@
 #include <gram/draw_points.h>
 #include <gram/eigen.h>
 #include <gram/embedding.h>
+#include <gram/explain.h>
 #include <gram/features.h>
 #include <gram/flow.h>
 #include <gram/function.h>

@@ -16,6 +16,7 @@
 
 #include <gram/compare.h>
 #include <gram/draw_points.h>
+#include <gram/explain.h>
 #include <gram/learn.h>
 #include <gram/sample_groups.h>
 #include <gram/scored_points.h>
@@ -96,6 +97,15 @@ GRAM_API gram_status gram_picture_of_predictions(gram_context *context, const gr
 /* The errors of methods and baselines with their standard errors, the best first; `data` is for the title. */
 GRAM_API gram_status gram_picture_of_comparison(gram_context *context, const gram_comparison *comparison,
                                                 const char *data, gram_picture **picture);
+
+/* ---- of explanations ---- */
+
+/* The importance of features with standard errors, the most important first, at most 20: by permutation, without targets by derivatives. */
+GRAM_API gram_status gram_picture_of_importance(gram_context *context, const gram_explanation *explanation,
+                                                gram_picture **picture);
+/* The dependence of predictions on features: a panel for each that the explanation has. */
+GRAM_API gram_status gram_picture_of_explanation(gram_context *context, const gram_explanation *explanation,
+                                                 gram_picture **picture);
 
 /* ---- of kernels ---- */
 

@@ -25,6 +25,7 @@ typedef struct cli_verb {
 int cli_compare(int count, char **arguments);
 int cli_convert(int count, char **arguments);
 int cli_cv(int count, char **arguments);
+int cli_explain(int count, char **arguments);
 int cli_fit(int count, char **arguments);
 int cli_function(int count, char **arguments);
 int cli_accumulate(int count, char **arguments);
