@@ -53,6 +53,7 @@
 #include <gram/nystrom.h>
 #include <gram/operator.h>
 #include <gram/output.h>
+#include <gram/page.h>
 #include <gram/pca.h>
 #include <gram/picture.h>
 #include <gram/plan.h>

@@ -14,6 +14,7 @@ static const cli_verb own_verbs[] = {
     {"compare", "methods and baselines side by side, by the same left-out rows", cli_compare},
     {"cv", "one method by folds, and its predictions of every left-out row", cli_cv},
     {"explain", "what a model does with its features: importance, dependence, terms, training rows", cli_explain},
+    {"report", "one page of HTML about a model, to show", cli_report},
     {"accumulate", "sums over a part of the rows, for a fit that is spread over processes", cli_accumulate},
     {"merge", "a model from the sums of all parts", cli_merge},
     {"function", "models as functions: norms, inner products, sums, gradients", cli_function},

@@ -64,6 +64,13 @@ static void add_curve(gram_string *script, const gram_dependence *d, const char 
     gram_script_quote(script, d->names[curve]);
 }
 
+/* A step of 1, 2 or 5 times a power of ten that makes at most four steps of the range: panels are small. */
+static double step_of(double range)
+{
+    const double rough = range / 4, unit = pow(10, floor(log10(rough)));
+    return unit * (rough <= unit ? 1 : rough <= 2 * unit ? 2 : rough <= 5 * unit ? 5 : 10);
+}
+
 static void add_panel(gram_string *script, const gram_dependence *d, int64_t index)
 {
     char name[48];
@@ -78,7 +85,13 @@ static void add_panel(gram_string *script, const gram_dependence *d, int64_t ind
         gram_string_add(script, ")\n");
         gram_script_range(script, "x", -0.5, (double)d->places - 0.5);
     } else {
-        gram_string_add(script, "set xtics norotate auto\nset autoscale x\n");
+        const double least = d->at[0], most = d->at[d->places - 1];
+        gram_string_add(script, "set autoscale x\nset xtics norotate auto\n");
+        if (least < most) {
+            gram_string_add(script, "set xtics norotate ");
+            gram_script_short(script, step_of(most - least), "\n");
+            gram_script_range(script, "x", least, most);
+        }
     }
     gram_script_label(script, "x", "", d->name);
     gram_string_add(script, d->curves > 1 && d->curves <= 6 ? "set key top samplen 1 font ',9'\n" : "unset key\n");

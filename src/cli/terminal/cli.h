@@ -35,6 +35,7 @@ int cli_info(int count, char **arguments);
 int cli_kernel(int count, char **arguments);
 int cli_optimize(int count, char **arguments);
 int cli_predict(int count, char **arguments);
+int cli_report(int count, char **arguments);
 int cli_sample_verb(int count, char **arguments);
 int cli_structure(int count, char **arguments); /* the verbs that methods bring */
 int cli_test(int count, char **arguments);

@@ -135,6 +135,7 @@ static void draw_curve(const curves *c, gram_dependence *made, int64_t curve)
 {
     const gram_columns *columns = gram_predictor_columns(c->predictor);
     const int64_t column = column_of(columns, curve, c->values);
+    const int classes = columns->classes->count > 0;
     double *value = (double *)made->value, *lower = (double *)made->lower, *upper = (double *)made->upper;
     for (int64_t g = 0; g < made->places; g++)
         for (int64_t i = 0; i < c->rows; i++)
@@ -148,8 +149,8 @@ static void draw_curve(const curves *c, gram_dependence *made, int64_t curve)
         }
         if (columns->std < 0) deviation = spread_at(c, made, g);
         value[g * made->curves + curve] = mean;
-        lower[g * made->curves + curve] = mean - deviation;
-        upper[g * made->curves + curve] = mean + deviation;
+        lower[g * made->curves + curve] = classes ? fmax(mean - deviation, 0) : mean - deviation;
+        upper[g * made->curves + curve] = classes ? fmin(mean + deviation, 1) : mean + deviation;
     }
     made->posterior = columns->std >= 0;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/plot/gnuplot.h"
 #include "cli/report/lesson_report.h"
+#include "cli/report/made_by.h"
 #include "cli/report/report_rows.h"
 #include "cli/terminal/learner_begin.h"
 #include "cli/verb/judge/left_out_report.h"
@@ -22,6 +23,8 @@ typedef struct compare_state {
     gram_cv_report report;
     gram_model *model;
     int64_t chosen; /* the row that the model is of */
+    int count;      /* of the command's words */
+    char **words;
 } compare_state;
 
 #define PLACE(field) offsetof(compare_state, field)
@@ -149,6 +152,8 @@ static int fit_best(cli_session *session, compare_state *state)
     if (status >= 0) status = gram_learner_set(context, state->learner, "estimate", "auto");
     if (status >= 0) status = gram_learn_table(context, state->learner, state->table, state->file, &state->model);
     if (status < 0) return cli_session_fail(session, status, 1, NULL);
+    const int code = cli_keep_command(session, state->model, state->count, state->words);
+    if (code != CLI_DONE) return code;
     status = gram_model_write(context, state->model, session->out);
     return status < 0 ? cli_session_fail(session, status, 0, NULL) : CLI_DONE;
 }
@@ -197,6 +202,8 @@ int cli_compare(int count, char **arguments)
     compare_state *state = calloc(1, sizeof *state);
     if (!state) return cli_no_memory();
     gram_compare_options_init(&state->own, sizeof state->own);
+    state->count = count;
+    state->words = arguments;
     const cli_group groups[] = {{"Options", own_options, sizeof own_options / sizeof *own_options, state},
                                 cli_learn_rows_group(&state->learn),
                                 cli_common_group(&common)};
