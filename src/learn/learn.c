@@ -188,6 +188,11 @@ static gram_status prepare(gram_learning *learning, const gram_table *table, con
     return status < 0 ? gram_learning_unread(learning, status) : status;
 }
 
+gram_status gram_learning_prepare(gram_learning *learning, const gram_table *table)
+{
+    return prepare(learning, table, NULL);
+}
+
 static void count_rows(gram_learning *learning)
 {
     const gram_prepared *data = learning->data;
@@ -394,22 +399,6 @@ done:
     return status < 0 ? gram_learning_advise(learning, status) : status;
 }
 
-static void take_lesson(gram_learner *learner)
-{
-    const gram_learning *learning = &learner->learning;
-    const char *task = gram_learning_common(learning, GRAM_COMMON_TASK);
-    learner->lesson = (gram_lesson){.task = learning->task,
-                                    .task_was_given = task && strcmp(task, "auto") != 0,
-                                    .n = learning->senses ? learning->data->n : learning->n,
-                                    .few_values = learning->few_values,
-                                    .data = learning->data,
-                                    .preparation = learning->preparation,
-                                    .classes = &learning->classes,
-                                    .labels = learning->labels,
-                                    .second = learning->second.data,
-                                    .second_preparation = learning->second.preparation};
-}
-
 gram_status gram_learner_check(gram_context *context, gram_learner *learner)
 {
     const gram_status status = gram_learning_begin(context, learner, "the data");
@@ -426,7 +415,7 @@ gram_status gram_learner_finish(gram_learner *learner, gram_status status, gram_
     learning->weights_column = NULL;
     learning->second.source = NULL;
     if (status >= 0) {
-        take_lesson(learner);
+        gram_lesson_of(learning, &learner->lesson);
         learning->context = NULL;
         return GRAM_OK;
     }
@@ -476,7 +465,8 @@ static gram_status learn_own_tables(gram_learner *learner, gram_table *first, gr
     return gram_learner_finish(learner, status, model);
 }
 
-static gram_status read_table(gram_learning *learning, const char *path, gram_format format, gram_table **table)
+gram_status gram_learning_read_table(gram_learning *learning, const char *path, gram_format format, int sparse,
+                                     gram_table **table)
 {
     gram_table_options options;
     gram_table_options_init(&options, sizeof options);
@@ -486,7 +476,7 @@ static gram_status read_table(gram_learning *learning, const char *path, gram_fo
     options.missing_texts = gram_learning_common(learning, GRAM_COMMON_NA);
     options.categories = gram_learning_common(learning, GRAM_COMMON_CATEGORIES);
     options.odd_words = 1;
-    options.sparse = 1;
+    options.sparse = sparse;
     options.texts = gram_learning_common(learning, GRAM_COMMON_TEXT);
     options.gram = gram_learning_common(learning, GRAM_COMMON_GRAM);
     options.graphs = gram_learning_common(learning, GRAM_COMMON_GRAPH);
@@ -505,7 +495,7 @@ gram_status gram_learn_file(gram_context *context, gram_learner *learner, const 
         status = gram_learning_stream(learning, path, format, GRAM_STREAM_ALL);
         return gram_learner_finish(learner, status, model);
     }
-    if (status >= 0) status = read_table(learning, path, format, &table);
+    if (status >= 0) status = gram_learning_read_table(learning, path, format, 1, &table);
     if (status >= 0) status = prepare(learning, table, NULL);
     gram_table_destroy(table);
     if (status >= 0) status = work(learning);
@@ -524,8 +514,8 @@ gram_status gram_learn_file_pair(gram_context *context, gram_learner *learner, c
     gram_status status = gram_learning_begin(context, learner, gram_data_name(first));
     learner->learning.second.source = gram_data_name(second);
     if (status >= 0) status = check_pair(&learner->learning);
-    if (status >= 0) status = read_table(&learner->learning, first, format, &tables[0]);
-    if (status >= 0) status = read_table(&learner->learning, second, format, &tables[1]);
+    if (status >= 0) status = gram_learning_read_table(&learner->learning, first, format, 1, &tables[0]);
+    if (status >= 0) status = gram_learning_read_table(&learner->learning, second, format, 1, &tables[1]);
     if (status >= 0) return learn_own_tables(learner, tables[0], tables[1], model);
     gram_table_destroy(tables[0]);
     return gram_learner_finish(learner, status, model);
