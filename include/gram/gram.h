@@ -11,6 +11,7 @@
 #include <gram/cg.h>
 #include <gram/cholesky.h>
 #include <gram/cluster.h>
+#include <gram/collective.h>
 #include <gram/conditional.h>
 #include <gram/context.h>
 #include <gram/couple.h>
