@@ -260,13 +260,13 @@ done:
 
 /* ---- what must be alike ---- */
 
-/* FNV-1a, of which 52 bits are kept: a number. */
-static double hash_of(const void *bytes, size_t count)
+/* FNV-1a. */
+uint64_t gram_ranks_hash(uint64_t hash, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
-    uint64_t hash = 14695981039346656037u;
+    if (hash == 0) hash = 14695981039346656037u;
     for (size_t i = 0; i < count; i++) hash = (hash ^ at[i]) * 1099511628211u;
-    return (double)((hash ^ (hash >> 52)) & 0xFFFFFFFFFFFFFu);
+    return hash;
 }
 
 static gram_status gather_number(gram_context *context, double value, double **all)
@@ -282,11 +282,17 @@ done:
 
 gram_status gram_context_same_everywhere(gram_context *context, const char *what, const void *bytes, size_t count)
 {
+    if (!context) return GRAM_ERROR_ARGUMENT;
+    return gram_ranks_compare(context, what, gram_ranks_hash(0, bytes, count));
+}
+
+/* 52 bits of the hash are a number. */
+gram_status gram_ranks_compare(gram_context *context, const char *what, uint64_t hash)
+{
     gram_status status = GRAM_OK;
     double *all = NULL;
-    if (!context) return GRAM_ERROR_ARGUMENT;
     if (gram_ranks(context) == 1) return GRAM_OK;
-    TRY(gather_number(context, hash_of(bytes, count), &all));
+    TRY(gather_number(context, (double)((hash ^ (hash >> 52)) & 0xFFFFFFFFFFFFFu), &all));
     for (int r = 1; r < gram_ranks(context); r++)
         FAIL_IF(all[r] != all[0], context, GRAM_ERROR_DATA, "rank %d of %d has another %s than rank 0", r,
                 gram_ranks(context), what);
@@ -305,4 +311,27 @@ gram_status gram_ranks_least(gram_context *context, double *value)
 done:
     gram_give(context, all);
     return status;
+}
+
+/* The message of one rank, with its number, becomes that of all. */
+static gram_status take_message(gram_context *context, int from, gram_status status)
+{
+    char theirs[2][GRAM_MESSAGE_SIZE];
+    memcpy(theirs[0], context->message, GRAM_MESSAGE_SIZE);
+    memcpy(theirs[1], context->advice, GRAM_MESSAGE_SIZE);
+    const gram_status told = gram_ranks_broadcast(context, from, theirs, sizeof theirs);
+    if (told < 0) return told;
+    (void)gram_fail(context, status, "%s", theirs[0]);
+    return gram_advise(context, status, theirs[1]);
+}
+
+gram_status gram_ranks_agree(gram_context *context, gram_status status)
+{
+    double *all = NULL;
+    if (gram_ranks(context) == 1) return status;
+    gram_status agreed = gather_number(context, (double)status, &all);
+    for (int r = 0; r < gram_ranks(context) && agreed >= 0; r++)
+        if (all[r] < 0) agreed = take_message(context, r, (gram_status)all[r]);
+    gram_give(context, all);
+    return agreed < 0 ? agreed : status;
 }

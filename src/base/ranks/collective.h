@@ -48,6 +48,13 @@ gram_status gram_ranks_least(gram_context *context, double *value);
 void gram_ranks_part_ways(gram_context *context);
 void gram_ranks_join(gram_context *context);
 
+/* A hash that goes on from another (0: from nothing), and GRAM_ERROR_DATA on every rank if theirs differ: "rank 2 of 4 has another WHAT than rank 0". */
+uint64_t gram_ranks_hash(uint64_t hash, const void *bytes, size_t count);
+gram_status gram_ranks_compare(gram_context *context, const char *what, uint64_t hash);
+
+/* After something that each rank did by itself: if one failed, all fail with the status and message of the first that did. */
+gram_status gram_ranks_agree(gram_context *context, gram_status status);
+
 /* For the report. `road` is a few words that stay. */
 void gram_ranks_note(gram_context *context, const char *road, double operations);
 
